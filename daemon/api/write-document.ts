@@ -1,5 +1,6 @@
-// Run by the build: writes the API description beside the code that serves it. Making it takes 0.3 s, in which a daemon
-// would answer nobody. Its address is left open, as it is known only where it is served.
+// Run by the build: writes the API description as a file beside the code that serves it. Generating
+// it takes 0.3 s, during which a daemon could answer nobody. The address is filled in when it is
+// served.
 
 import { writeFileSync } from 'node:fs';
 import { readProductVersion } from '../base/config/version.ts';

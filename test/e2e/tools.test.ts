@@ -188,15 +188,15 @@ void test('grep: nothing found says why', async () => {
     assert.equal(await none({ pattern }), 'No matches found');
   assert.match(
     await none({ pattern: 'quince', include: 'web/[id]/*' }),
-    /\nNo indexed file fits include; .*\n.* use web\/\\\[id\\\]\/\*$/,
+    /\nNo indexed file matches include; .*\n.* use web\/\\\[id\\\]\/\*$/,
   );
   assert.equal(
     await none({ pattern: 'plum', path: 'nofolder' }),
-    'No matches found\nNo indexed file fits path; glob shows which files there are.',
+    'No matches found\nNo indexed file matches path; glob shows the existing files.',
   );
   assert.equal(
     await none({ pattern: 'plum', path: 'doc', include: '*.c' }),
-    'No matches found\nNo indexed file fits repo and path and include together; glob shows which files there are.',
+    'No matches found\nNo indexed file matches repo and path and include together; glob shows the existing files.',
   );
 });
 
@@ -209,11 +209,11 @@ void test('glob: paths by repository, cut with the next call', async () => {
   assert.match(cut, /^Found 2 files\n.*\(cut at limit 2 of at least \d+ files: call again with/s);
   assert.equal(
     await textOf('glob', { pattern: '*.go' }),
-    'Found 0 files\nNo indexed file fits pattern; list_tree shows which files there are.',
+    'Found 0 files\nNo indexed file matches pattern; list_tree shows the existing files.',
   );
   assert.equal(
     await textOf('glob', { pattern: '*.c', path: 'doc' }),
-    'Found 0 files\nNo indexed file fits path and pattern together; list_tree shows which files there are.',
+    'Found 0 files\nNo indexed file matches path and pattern together; list_tree shows the existing files.',
   );
   assert.equal(
     await textOf('glob', { pattern: 'm*.*', path: 'src', limit: 1, repo: 'local/open' }),
@@ -251,7 +251,7 @@ void test('read_file: numbered lines, the rest by offset, at any commit', async 
   const many = { repo: 'local/open', path: 'doc/many.txt' };
   assert.match(
     await textOf('read_file', many),
-    /500: line 500\n<\/content>\n\(lines 1 to 500 of 1000; go on with offset 501\)$/,
+    /500: line 500\n<\/content>\n\(lines 1 to 500 of 1000; continue with offset 501\)$/,
   );
   assert.match(
     await textOf('read_file', { ...many, offset: 999, limit: 5 }),
@@ -263,7 +263,7 @@ void test('read_file: numbered lines, the rest by offset, at any commit', async 
   );
   assert.match(
     await textOf('read_file', { ...many, limit: 501 }),
-    /\n\(limit 501 is above the most, 500\)\n\(lines 1 to 500 of 1000; go on with offset 501\)$/,
+    /\n\(limit 501 is above the limit, 500 was used\)\n\(lines 1 to 500 of 1000; continue with offset 501\)$/,
   );
   assert.match(
     await textOf('read_file', { repo: 'local/open', path: 'doc/picture.bin' }),
@@ -465,15 +465,15 @@ void test('what is above the most is said', async () => {
   const repo = 'local/open';
   assert.match(
     await textOf('grep', { pattern: 'quince', repo, contextLines: 21, limit: 10_001 }),
-    /\n\(limit 10001 is above the most, \d+\)\n\(contextLines 21 is above the most, 20\)$/,
+    /\n\(limit 10001 is above the limit, \d+ was used\)\n\(contextLines 21 is above the limit, 20 was used\)$/,
   );
   assert.match(
     await textOf('glob', { pattern: 'page.*', limit: 20_000 }),
-    /\n\(limit 20000 is above the most, 10000\)$/,
+    /\n\(limit 20000 is above the limit, 10000 was used\)$/,
   );
   assert.match(
     await textOf('list_tree', { repo, depth: 11, maxEntries: 10_001 }),
-    /\n\(depth 11 is above the most, 10\)\n\(maxEntries 10001 is above the most, 10000\)$/,
+    /\n\(depth 11 is above the limit, 10 was used\)\n\(maxEntries 10001 is above the limit, 10000 was used\)$/,
   );
 });
 

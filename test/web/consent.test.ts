@@ -83,7 +83,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.waitForURL(`${back}/cb?${denied.toString()}`);
   // The way back leads to a request that is answered.
   await page.goBack();
-  await page.getByText('This request was answered already, or is too old.').waitFor();
+  await page.getByText('This request was already answered, or has expired.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.goto(asked({ resource: `${url}/api/mcp` }));
   await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();

@@ -273,7 +273,7 @@ void test(
     await first.page.getByRole('button', { name: 'Deny' }).click();
     await first.page.waitForURL(/^https:\/\/client\.example\/cb\?/);
     await page.getByRole('button', { name: 'Allow' }).click();
-    await refuses(page, 'This request was answered already, or is too old.');
+    await refuses(page, 'This request was already answered, or has expired.');
     assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(unexpected(complaints), []);
   },

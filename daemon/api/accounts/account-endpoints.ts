@@ -1,5 +1,6 @@
-// /api/auth and /api/user: signing in and out, and what is one's own: the account, requests used, API keys, tokens
-// (API.md 15.1, 15.2). Only our own pages use them, so that the API description leaves them out.
+// /api/auth and /api/user: signing in and out, and the caller's own account, request count, API
+// keys and tokens (API.md 15.1, 15.2). Only our own pages use them, so the API description omits
+// them.
 
 import { z } from 'zod';
 import { endedSessionCookie, sessionCookie } from '../../accounts/credentials.ts';
@@ -72,10 +73,10 @@ export const getLink = endpoint(
     input: { query: z.object({ token: secretText }) },
     responses: {
       200: {
-        description: 'The link is good.',
+        description: 'The link is valid.',
         body: z.object({
           kind: z.enum(['setup', 'invitation']),
-          email: text('Of the user whom an invitation is for.').optional(),
+          email: text('Of the invited user.').optional(),
         }),
       },
     },
@@ -84,7 +85,7 @@ export const getLink = endpoint(
   async ({ query }, { accounts }) => {
     const link = await accounts.signIn.linkOf(query.token);
     if (link === undefined)
-      throw new ApiError('NOT_FOUND', 'This link is not valid, was used already, or is too old.');
+      throw new ApiError('NOT_FOUND', 'This link is invalid, already used, or expired.');
     return ok(link);
   },
 );
@@ -96,15 +97,15 @@ export const getAuthState = endpoint(
     method: 'GET',
     path: '/api/auth/state',
     access: 'none',
-    summary: 'How one may come in',
+    summary: 'Ways to sign in',
     responses: {
       200: {
         description: 'The ways.',
         body: z.object({
-          isSetupDue: flag('Is there no account yet?'),
-          passwordLogin: flag('Is there sign-in by password?'),
-          providers: z.array(z.object({ name: text('Name.'), url: text('Where sign-in begins.') })),
-          anonymousAccess: flag('May guests search?'),
+          isSetupDue: flag('Whether no account exists yet.'),
+          passwordLogin: flag('Whether sign-in by password is enabled.'),
+          providers: z.array(z.object({ name: text('Name.'), url: text('Where sign-in starts.') })),
+          anonymousAccess: flag('Whether guests may search.'),
         }),
       },
     },
@@ -192,15 +193,15 @@ export const getAccount = endpoint(
     summary: 'Who is calling',
     responses: {
       200: {
-        description: 'The caller and what is there for it.',
+        description: 'The caller and the features available to it.',
         body: z.object({
           user: user.nullable(),
-          source: text('How the caller is known.'),
+          source: text('How the caller is authenticated.'),
           entitlements: z.array(z.string()),
-          anonymousAccess: flag('May guests search?'),
+          anonymousAccess: flag('Whether guests may search.'),
           features: z.object({
-            passwordLogin: flag('Is there sign-in by password?'),
-            apiKeyCreation: flag('May the caller make API keys?'),
+            passwordLogin: flag('Whether sign-in by password is enabled.'),
+            apiKeyCreation: flag('Whether the caller may create API keys.'),
           }),
         }),
       },
@@ -235,8 +236,8 @@ export const getUsage = endpoint(
         description: 'Of the current UTC day.',
         body: z.object({
           limit: integer('Requests per day.').nullable(),
-          used: integer('Requests that counted today.'),
-          remaining: integer('Requests left today.').nullable(),
+          used: integer('Requests counted today.'),
+          remaining: integer('Requests remaining today.').nullable(),
           resetsAt: time('When the day ends.'),
         }),
       },
@@ -269,7 +270,7 @@ export const listKeys = endpoint(
           z.object({
             id: text('Id of the key.'),
             name: text('Name.'),
-            createdAt: time('When it was made.'),
+            createdAt: time('When it was created.'),
             lastUsedAt: nullableTime('When it was last used, to 5 minutes.'),
           }),
         ),
@@ -296,16 +297,16 @@ export const createKey = endpoint(
     method: 'POST',
     path: KEYS,
     access: 'session',
-    summary: 'Make an API key',
+    summary: 'Create an API key',
     input: { body: z.object({ name: z.string({ error: 'expected a text' }) }) },
     responses: {
       201: {
-        description: 'The key with its value, which is shown this once.',
+        description: 'The key with its value, which is shown only this once.',
         body: z.object({
           id: text('Id of the key.'),
           name: text('Name.'),
           key: text('The value.'),
-          createdAt: time('When it was made.'),
+          createdAt: time('When it was created.'),
         }),
       },
     },
@@ -316,7 +317,7 @@ export const createKey = endpoint(
     if (name.length < 1 || name.length > KEY_NAME_LENGTH_MAX)
       throw new ApiError(
         'API_KEY_ALREADY_EXISTS',
-        `name: a key has a name of 1 to ${KEY_NAME_LENGTH_MAX} characters that no other key has`,
+        `name: must have 1 to ${KEY_NAME_LENGTH_MAX} characters and differ from the names of your other keys`,
       );
     const { accounts, actor } = context;
     const made = await accounts.keys.create(actor, withPerson(context).person, name);
@@ -336,9 +337,9 @@ export const deleteKey = endpoint(
     method: 'DELETE',
     path: `${KEYS}/{id}`,
     access: 'session',
-    summary: 'End an API key',
+    summary: 'Revoke an API key',
     input: { path: z.object({ id: idText }) },
-    responses: { 204: { description: 'The key and the tokens that it made have ended.' } },
+    responses: { 204: { description: 'The key and the tokens created with it are revoked.' } },
     errors: ['API_KEY_NOT_FOUND'],
   },
   async ({ path }, context) => {
@@ -358,12 +359,12 @@ export const listTokens = endpoint(
     summary: 'Own scoped access tokens',
     responses: {
       200: {
-        description: 'Those that are good now, without their values.',
+        description: 'Active tokens, without their values.',
         body: z.array(
           z.object({
             id: text('Id of the token.'),
-            createdAt: time('When it was made.'),
-            expiresAt: time('When it ends.'),
+            createdAt: time('When it was created.'),
+            expiresAt: time('When it expires.'),
             repoIds: z.array(integer('Id of a repository.', 1)),
           }),
         ),

@@ -15,26 +15,26 @@ const PATH = '/api/ee/audit';
 const auditRecord = z
   .object({
     id: text('Id of the record.'),
-    timestamp: time('When it was done.'),
-    action: text('What was done, for example `api_key.created`.'),
+    timestamp: time('Time of the action.'),
+    action: text('The action, for example `api_key.created`.'),
     actorId: text('Who did it: id of the user or API key.'),
     actorName: text(
-      'Its e-mail address, of a key with the name of the key; absent: it is nobody here, or not any more.',
+      'Its e-mail address; for a key also the name of the key. Absent for actors without an account, or with a deleted one.',
     ).optional(),
     actorType: z.enum(['user', 'api_key']).meta({ description: 'What kind of actor.' }),
-    targetId: text('To what it was done.'),
-    targetName: text('Of a user or API key: as `actorName`.').optional(),
+    targetId: text('Id of the target.'),
+    targetName: text('For a user or API key: as `actorName`.').optional(),
     targetType: z
       .enum(['user', 'org', 'file', 'repo', 'api_key', 'scoped_token', 'oauth_client'])
       .meta({ description: 'What kind of target.' }),
-    productVersion: text('Version of the daemon then.'),
+    productVersion: text('Version of the daemon at that time.'),
     metadata: z.record(z.string(), z.unknown()).nullable().meta({
       description:
-        'Further facts; `source` is what the client called itself, `account` the operating-system account of a command.',
+        'Further facts; `source` is the name that the client gave itself, `account` the operating-system account of a command.',
     }),
     orgId: integer('The organization.', 1),
   })
-  .meta({ id: 'AuditRecord', description: 'Something that was done.' });
+  .meta({ id: 'AuditRecord', description: 'One recorded action.' });
 
 export const listAuditRecords = endpoint(
   {
@@ -47,12 +47,12 @@ export const listAuditRecords = endpoint(
     summary: 'Audit records',
     input: {
       query: z.object({
-        since: instantText().optional().meta({ description: 'Only records from then on.' }),
-        until: instantText().optional().meta({ description: 'Only records before then.' }),
+        since: instantText().optional().meta({ description: 'Only records from this time on.' }),
+        until: instantText().optional().meta({ description: 'Only records before this time.' }),
         action: z.string().optional().meta({
           description: 'Only this action, or all of a group, for example `api_key`.',
         }),
-        actor: z.string().optional().meta({ description: 'Only what this user or API key did.' }),
+        actor: z.string().optional().meta({ description: 'Only actions of this user or API key.' }),
         ...pageFields(50),
       }),
     },
@@ -62,7 +62,7 @@ export const listAuditRecords = endpoint(
     const since = query.since === undefined ? undefined : Date.parse(query.since);
     const until = query.until === undefined ? undefined : Date.parse(query.until);
     if (since !== undefined && until !== undefined && since >= until)
-      throw new ApiError('INVALID_QUERY_PARAMS', 'since: not earlier than until');
+      throw new ApiError('INVALID_QUERY_PARAMS', 'since: must be earlier than until');
     const { total, rows } = await accounts.store.audit.list({
       since,
       until,

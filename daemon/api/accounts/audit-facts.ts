@@ -1,11 +1,12 @@
-// Facts of an audit record in a line for people: of long lists the beginning. Whoever needs all reads the JSON.
+// The facts of an audit record in one line for people; long lists are shortened. The JSON has
+// everything.
 
-/** Guess: enough to see what a list is of. */
+/** Guess: enough to recognize the kind of list. */
 const SHOWN_MAX = 5;
 
 /** `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */
 export function factsText(metadata: Readonly<Record<string, unknown>>): string {
-  // Where repositories are named nobody needs their ids.
+  // Ids add nothing to repository names.
   const { repoIds: _, ...rest } = metadata;
   return membersText(rest['repos'] === undefined ? metadata : rest);
 }

@@ -1,5 +1,5 @@
-// What users let tool clients do (OAuth, API.md 16 and 23.6): a request is shown and answered, what was allowed is listed and
-// ended. Only our own pages use them, so that the API description leaves them out.
+// Access of OAuth clients to accounts (API.md 16 and 23.6): shows and answers a request, lists and
+// revokes what was allowed. Only our own pages use them, so the API description omits them.
 
 import { z } from 'zod';
 import { redirectHost } from '../../accounts/oauth/redirects.ts';
@@ -20,7 +20,7 @@ const REQUEST = {
 const requestPath = z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) });
 
 function requestGone(): ApiError {
-  return new ApiError('NOT_FOUND', 'This request was answered already, or is too old.');
+  return new ApiError('NOT_FOUND', 'This request was already answered, or has expired.');
 }
 
 export const getConsentRequest = endpoint(
@@ -28,15 +28,15 @@ export const getConsentRequest = endpoint(
     ...REQUEST,
     operationId: 'getConsentRequest',
     method: 'GET',
-    summary: 'What a client asks for',
+    summary: 'A request of a client',
     input: { path: requestPath },
     responses: {
       200: {
         description: 'The request.',
         body: z.object({
-          clientName: text('As the client calls itself.'),
+          clientName: text('The name that the client gave itself.'),
           redirectHost: text('Where the answer goes: a host, or the scheme of an application.'),
-          resource: text('Address of what it wants to reach.'),
+          resource: text('Address of the resource to access.'),
         }),
       },
     },
@@ -54,7 +54,7 @@ export const answerConsentRequest = endpoint(
     ...REQUEST,
     operationId: 'answerConsentRequest',
     method: 'POST',
-    summary: 'Allow or deny what a client asks for',
+    summary: 'Allow or deny the request of a client',
     input: {
       path: requestPath,
       body: z.object({
@@ -63,7 +63,7 @@ export const answerConsentRequest = endpoint(
     },
     responses: {
       200: {
-        description: 'It is answered.',
+        description: 'The request is answered.',
         body: z.object({ redirectTo: text('Where the browser goes next.') }),
       },
     },
@@ -83,18 +83,18 @@ export const listApplications = endpoint(
     operationId: 'listApplications',
     method: 'GET',
     path: '/api/user/applications',
-    summary: 'Clients that the caller lets use the account',
+    summary: 'Clients with access to the account',
     responses: {
       200: {
-        description: 'What was allowed, the last used first.',
+        description: 'Authorized clients, last used first.',
         body: z.array(
           z.object({
-            id: text('Id, for ending it.'),
-            name: text('As the client calls itself.'),
-            redirectHost: text('Where the code went.'),
-            resource: text('Address of what it reaches.'),
-            createdAt: time('When it was allowed.'),
-            lastUsedAt: time('When it was given tokens last.'),
+            id: text('Id, for revoking it.'),
+            name: text('The name that the client gave itself.'),
+            redirectHost: text('Where the code was sent.'),
+            resource: text('Address of the resource.'),
+            createdAt: time('When it was authorized.'),
+            lastUsedAt: time('When it last received tokens.'),
           }),
         ),
       },
@@ -122,7 +122,7 @@ export const endApplication = endpoint(
     operationId: 'endApplication',
     method: 'DELETE',
     path: '/api/user/applications/{id}',
-    summary: 'End what a client may do',
+    summary: 'Revoke the access of a client',
     input: { path: z.object({ id: idText }) },
     responses: { 204: { description: 'Its tokens are refused from now on.' } },
     errors: ['NOT_FOUND'],

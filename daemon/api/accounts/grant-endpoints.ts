@@ -1,4 +1,4 @@
-// /api/ee/grants: who sees which repositories whose permissions are enforced (API.md 14.7).
+// /api/ee/grants: which users see which repositories with enforced permissions (API.md 14.7).
 
 import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
@@ -18,7 +18,7 @@ const grant = z
     source: z
       .enum(['config', 'host', 'store'])
       .meta({ description: 'Where the grant comes from.' }),
-    takenAt: text('When the host was asked (ISO 8601); of source `host` alone.').optional(),
+    takenAt: text('When the host was asked (ISO 8601); only for source `host`.').optional(),
   })
   .meta({ id: 'Grant', description: 'A user sees a repository.' });
 
@@ -74,10 +74,10 @@ export const addGrants = endpoint(
     ...HEAD,
     operationId: 'addGrants',
     method: 'POST',
-    summary: 'Let a user see repositories',
+    summary: 'Give users access to repositories',
     input: { body: grantBody },
     responses: {
-      200: { description: 'How many were new.', body: z.object({ added: integer('Grants.') }) },
+      200: { description: 'Number of new grants.', body: z.object({ added: integer('Grants.') }) },
     },
     errors: ['NOT_FOUND'],
   },
@@ -90,11 +90,14 @@ export const removeGrants = endpoint(
     ...HEAD,
     operationId: 'removeGrants',
     method: 'DELETE',
-    summary: 'Take grants away',
+    summary: 'Remove grants',
     description: 'Grants of the configuration and of hosts stay.',
     input: { body: grantBody },
     responses: {
-      200: { description: 'How many there were.', body: z.object({ removed: integer('Grants.') }) },
+      200: {
+        description: 'Number of removed grants.',
+        body: z.object({ removed: integer('Grants.') }),
+      },
     },
     errors: ['NOT_FOUND'],
   },

@@ -53,7 +53,7 @@ export const deleteUser = endpoint(
     method: 'DELETE',
     path: ONE_USER,
     summary: 'Remove a member',
-    description: 'Sessions, keys and tokens of the user end at once.',
+    description: 'Sessions, keys and tokens of the user become invalid at once.',
     input: { query: userQuery },
     missingQueryCode: 'MISSING_REQUIRED_QUERY_PARAMETER',
     responses: {
@@ -118,7 +118,7 @@ export const updateUser = endpoint(
       }),
     },
     missingQueryCode: 'MISSING_REQUIRED_QUERY_PARAMETER',
-    responses: { 200: { description: 'The member as it is now.', body: user } },
+    responses: { 200: { description: 'The changed member.', body: user } },
     errors: [
       'NOT_FOUND',
       'LAST_OWNER_CANNOT_BE_DEMOTED',

@@ -1,5 +1,5 @@
-// /api/auth/oidc: to an identity provider and back (API.md 15.1). Browsers are led on, to a page of ours in the end, which
-// shows why it came to nothing; programs get the error object.
+// /api/auth/oidc: sends a browser to an identity provider and handles its return (API.md 15.1). On
+// failure browsers get a page that shows the reason; programs get the error object.
 
 import { z } from 'zod';
 import {
@@ -27,11 +27,11 @@ const HEAD = {
   input: { path: z.object({ id: z.string() }) },
   responses: {
     302: {
-      description: 'Where to go on.',
+      description: 'Next address.',
       headers: {
         Location: { description: 'There.', type: 'string', isRequired: true },
         'Set-Cookie': {
-          description: 'What the browser keeps meanwhile, and the session.',
+          description: 'State kept in the browser meanwhile, and the session.',
           type: 'string',
         },
       },
@@ -46,7 +46,10 @@ function led(address: string, ...cookies: readonly string[]): Answer {
   return fetched(new Response(null, { status: 302, headers }));
 }
 
-/** To the page that shows why. Errors: the refusal itself, for programs; what is none. */
+/**
+ * Redirects to the page that shows the reason; programs get the refusal. Errors: `error` itself, if
+ * it is a fault of ours.
+ */
 function refused(error: unknown, request: Request, { baseUrl, accounts }: CallContext): Answer {
   const isForPeople = request.headers.get('accept')?.includes('text/html') === true;
   if (!(error instanceof SignOnRefusal) || !isForPeople) throw error;
@@ -58,7 +61,7 @@ function refused(error: unknown, request: Request, { baseUrl, accounts }: CallCo
   return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookiePlace));
 }
 
-/** What leads on; where it comes to nothing, to the page that shows why. */
+/** Runs `work`; a refusal redirects to the page that shows the reason. */
 function leading(
   shape: Pick<Endpoint, 'operationId' | 'path' | 'summary'>,
   lead: (id: string, request: Request, context: CallContext) => Promise<Answer>,
@@ -77,7 +80,7 @@ export const beginSignOn = leading(
   {
     operationId: 'beginSignOn',
     path: `${SIGN_ON_PATH}/{id}`,
-    summary: 'To an identity provider',
+    summary: 'Sign in at an identity provider',
   },
   async (id, request, { accounts, baseUrl }) => {
     const wanted = new URL(request.url).searchParams.get('return');
@@ -90,7 +93,7 @@ export const finishSignOn = leading(
   {
     operationId: 'finishSignOn',
     path: `${SIGN_ON_PATH}/{id}/callback`,
-    summary: 'Back from an identity provider',
+    summary: 'Return from an identity provider',
   },
   async (id, request, { accounts: { signOn, cookiePlace }, baseUrl }) => {
     const { sessionValue, returnTo } = await signOn.finish(id, {

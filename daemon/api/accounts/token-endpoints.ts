@@ -1,5 +1,5 @@
-// /api/ee/scoped_access_token: short-lived tokens for some repositories, made and revoked with an API key (API.md 15.3,
-// 15.4).
+// /api/ee/scoped_access_token: creates and revokes short-lived tokens for some repositories, with
+// an API key (API.md 15.3, 15.4).
 
 import { z } from 'zod';
 import { answer, type CallContext, endpoint, noContent } from '../shapes/endpoint.ts';
@@ -17,12 +17,12 @@ const HEAD = {
 const scopedAccessToken = z
   .object({
     id: text('Id, for revoking it.'),
-    token: text('The token; shown this once.'),
-    createdAt: time('When it was made.'),
-    expiresAt: time('When it ends, one hour later.'),
+    token: text('The token; shown only this once.'),
+    createdAt: time('When it was created.'),
+    expiresAt: time('When it expires, one hour later.'),
     repoIds: z.array(integer('Id of a repository.', 1)),
   })
-  .meta({ id: 'ScopedAccessToken', description: 'A token that sees some repositories.' });
+  .meta({ id: 'ScopedAccessToken', description: 'A token with access to some repositories.' });
 
 export const createScopedAccessToken = endpoint(
   {
@@ -55,7 +55,8 @@ export const revokeScopedAccessToken = endpoint(
     method: 'DELETE',
     path: '/api/ee/scoped_access_token/{id}',
     summary: 'Revoke a token',
-    description: 'It is refused from now on. Any API key of the user who made it may do so.',
+    description:
+      'The token is refused from now on. Any API key of the user who created it may revoke it.',
     input: { path: z.object({ id: idText }) },
     responses: { 204: { description: 'The token is revoked.' } },
     errors: ['SCOPED_ACCESS_TOKEN_NOT_FOUND'],
@@ -67,7 +68,7 @@ export const revokeScopedAccessToken = endpoint(
   },
 );
 
-/** The caller, who has an account where access is not `opt`. */
+/** The caller with its account, for endpoints whose access is not `opt`. */
 export function withPerson({ caller }: CallContext) {
   if (caller?.person === undefined)
     throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');

@@ -1,4 +1,4 @@
-// The user as the API shows it (API.md 14.1), and what endpoints about users share.
+// The user as the API shows it (API.md 14.1), and schemas that endpoints for users share.
 
 import { z } from 'zod';
 import type { Person } from '../../accounts/caller.ts';
@@ -10,11 +10,11 @@ export const role = z
 
 const userFields = {
   id: text('Id of the user.'),
-  name: z.string().nullable().meta({ description: 'Name for people.' }),
+  name: z.string().nullable().meta({ description: 'Display name.' }),
   email: text('E-mail address, lower case.'),
   role,
   suspendedAt: nullableTime('When the user was suspended; null: the user is active.'),
-  createdAt: time('When the user was made.'),
+  createdAt: time('When the user was created.'),
   updatedAt: time('When the user was last changed.'),
   lastActivityAt: nullableTime('When the user was last active, to 5 minutes; null: never.'),
 };
@@ -24,9 +24,9 @@ export const user = z.object(userFields).meta({ id: 'User', description: 'A memb
 export const invitedUser = z
   .object({
     ...userFields,
-    setupUrl: text('One-time address, good for 7 days, where the user sets a password.'),
+    setupUrl: text('One-time address, valid for 7 days, where the user sets a password.'),
   })
-  .meta({ id: 'InvitedUser', description: 'A member who is new.' });
+  .meta({ id: 'InvitedUser', description: 'A new member.' });
 
 export function toUser(person: Person) {
   const { id, name, email, suspendedAt, createdAt, updatedAt, lastActivityAt } = person;
@@ -63,7 +63,7 @@ export const userName = z
   .string({ error: 'expected a text' })
   .min(1, { error: 'empty' })
   .max(NAME_LENGTH_MAX, { error: `longer than ${NAME_LENGTH_MAX} characters` })
-  .meta({ description: 'Name for people.' });
+  .meta({ description: 'Display name.' });
 
 /** Ids of users, keys and tokens as callers give them. */
 export const idText = z.string({ error: 'required' }).max(128, { error: 'too long' });

@@ -1,4 +1,4 @@
-// GET /api/commits/authors: who made the commits that lead to a ref (API.md 12.5).
+// GET /api/commits/authors: the authors of the commits reachable from a ref (API.md 12.5).
 
 import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
@@ -15,7 +15,7 @@ const author = z
     email: text('E-mail, by the mailmap of the default branch.'),
     commitCount: integer('Number of their commits.', 1),
   })
-  .meta({ id: 'CommitAuthor', description: 'Somebody who made commits.' });
+  .meta({ id: 'CommitAuthor', description: 'An author of commits.' });
 
 export const getAuthors = endpoint(
   {

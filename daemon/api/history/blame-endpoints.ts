@@ -1,4 +1,4 @@
-// GET /api/blame: which commit each line of a file comes from (API.md 12.1).
+// GET /api/blame: the commit of each line of a file (API.md 12.1).
 
 import { z } from 'zod';
 import { checkPath } from '../../sources/git/names.ts';
@@ -15,7 +15,7 @@ const blameRange = z
     startLine: integer('First line, from 1.', 1),
     lineCount: integer('Number of lines.', 1),
   })
-  .meta({ id: 'BlameRange', description: 'Consecutive lines that come from one commit.' });
+  .meta({ id: 'BlameRange', description: 'Consecutive lines of one commit.' });
 
 const blameCommit = z
   .object({
@@ -27,9 +27,9 @@ const blameCommit = z
     previous: z
       .object({ hash: text('Full id.'), path: text('Path of the file in that commit.') })
       .optional()
-      .meta({ description: 'The commit before it that had other lines there.' }),
+      .meta({ description: 'The previous commit, which had other lines there.' }),
   })
-  .meta({ id: 'BlameCommit', description: 'A commit that lines come from.' });
+  .meta({ id: 'BlameCommit', description: 'A commit of these lines.' });
 
 const blame = z
   .object({
@@ -38,7 +38,7 @@ const blame = z
       .meta({ description: 'All lines, in file order; neighbours differ in commit or path.' }),
     commits: z.record(z.string(), blameCommit).meta({ description: 'The commits by id.' }),
   })
-  .meta({ id: 'Blame', description: 'Where the lines of a file come from.' });
+  .meta({ id: 'Blame', description: 'The commits of the lines of a file.' });
 
 export const getBlame = endpoint(
   {

@@ -1,12 +1,12 @@
-// Dates by which commits are chosen, as API.md 12.4 lists them: ISO 8601, `3 weeks ago`, `yesterday`, `last month`.
-// Relative ones count from now, in UTC. A date without a time is the whole day.
+// Parses dates that select commits, as listed in API.md 12.4: ISO 8601, `3 weeks ago`, `yesterday`,
+// `last month`. Relative dates count from now, in UTC. A date without a time is the whole day.
 
 import { z } from 'zod';
 import { instantText } from '../shapes/input.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** In seconds; those that the calendar makes unequal are counted in months. */
+/** In seconds; months and years, whose length varies, are counted in months. */
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
   second: 1,
   minute: 60,
@@ -26,11 +26,11 @@ const NAMED: Readonly<Record<string, readonly [count: number, unit: string]>> = 
 
 const instant = instantText();
 
-/** Which end of a day a date without a time stands for. */
+/** The end of the day that a date without a time stands for. */
 export type DayEnd = 'start' | 'end';
 
 /**
- * Whole seconds since 1970, at least 0; undefined if the text is no date.
+ * Whole seconds since 1970, at least 0; undefined: not a date.
  *
  * @param now  ms since 1970
  */
@@ -51,7 +51,7 @@ function parseRelative(text: string): readonly [count: number, unit: string] | u
   return Object.hasOwn(NAMED, text) ? NAMED[text] : undefined;
 }
 
-/** Seconds since 1970, so much before now; very early times as -Infinity. */
+/** Seconds since 1970 at that time before now; -Infinity for very early times. */
 function before(now: number, count: number, unit: string): number {
   const months = UNIT_MONTHS[unit];
   if (months === undefined) return Math.floor(now / 1000) - count * (UNIT_SECONDS[unit] ?? 1);
@@ -71,7 +71,7 @@ export interface CommitDate {
   readonly seconds: number;
 }
 
-/** A query value that is such a date. */
+/** A query value that is a date. */
 export function commitDateText(dayEnd: DayEnd) {
   const error = 'expected an ISO 8601 date or date-time, `N days ago`, `yesterday` or `last week`';
   return z

@@ -1,5 +1,5 @@
-// GET /api/commits: the commits that lead to a ref (API.md 12.4). Order of the checks: parameters, syntax of the
-// ref, repo, path, then whether the ref resolves.
+// GET /api/commits: the commits reachable from a ref (API.md 12.4). Order of the checks:
+// parameters, syntax of the ref, repo, path, then whether the ref resolves.
 
 import { z } from 'zod';
 import { type CommitDate, commitDateText } from './commit-dates.ts';
@@ -21,24 +21,26 @@ const DATE_FORMS =
 const commitsQuery = z.object({
   repo: repoField,
   query: expressionText().optional().meta({
-    description: 'In the message: a POSIX basic regular expression, without regard to case.',
+    description: 'Matches in the message: a POSIX basic regular expression, case-insensitive.',
   }),
   since: commitDateText('start')
     .optional()
-    .meta({ description: `Only commits from then on. ${DATE_FORMS}` }),
+    .meta({ description: `Only commits from this time on. ${DATE_FORMS}` }),
   until: commitDateText('end')
     .optional()
-    .meta({ description: `Only commits up to then; a date is the whole day. ${DATE_FORMS}` }),
+    .meta({
+      description: `Only commits up to this time; a date includes the whole day. ${DATE_FORMS}`,
+    }),
   author: expressionText().optional().meta({
     description:
-      'In name or e-mail of the author: a POSIX basic regular expression, without regard to case.',
+      'Matches in name or e-mail of the author: a POSIX basic regular expression, case-insensitive.',
   }),
   ref: refField,
   path: pathField,
   ...pageFields(50),
 });
 
-/** What is asked of a list of commits; an empty text counts as absent. */
+/** The request for a list of commits; an empty text counts as absent. */
 interface AskedCommits extends PageRequest {
   readonly repo: string;
   readonly query?: string | undefined;
@@ -53,7 +55,7 @@ interface AskedCommits extends PageRequest {
 export async function commitsOf(asked: AskedCommits, context: HistoryContext) {
   const { since, until } = asked;
   if (since !== undefined && until !== undefined && since.seconds > until.seconds)
-    throw new ApiError('INVALID_QUERY_PARAMS', 'since: later than until');
+    throw new ApiError('INVALID_QUERY_PARAMS', 'since: must not be later than until');
   const ref = refOf(asked.ref);
   const repo = findRepo(asked.repo, context);
   const call = {

@@ -7,7 +7,7 @@ const commitFields = {
   hash: text('Full id.'),
   date: text('Date of the author, ISO 8601 with the offset of the author.'),
   message: text('Subject line.'),
-  refs: text('Names that point at it, comma-separated; "" if there are none.'),
+  refs: text('Refs that point at it, comma-separated; "" for none.'),
   body: text('Rest of the message.'),
   authorName: text('Name of the author, by the mailmap of the default branch.'),
   authorEmail: text('E-mail of the author, by the mailmap of the default branch.'),

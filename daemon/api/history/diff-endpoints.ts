@@ -1,5 +1,5 @@
-// GET /api/diff: what differs between two commits (API.md 12.2). Order of the checks: syntax of both refs, repo,
-// path, then whether the refs resolve.
+// GET /api/diff: the differences between two commits (API.md 12.2). Order of the checks: syntax of
+// both refs, repo, path, then whether the refs resolve.
 
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';
@@ -15,7 +15,7 @@ const PER_PAGE = 30;
 
 const lineRange = z
   .object({
-    start: integer('First line, from 1; 0 where there are none and nothing is before.'),
+    start: integer('First line, from 1; 0 for an empty range at the start.'),
     lines: integer('Number of lines.'),
   })
   .meta({ id: 'LineRange', description: 'Consecutive lines.' });
@@ -24,10 +24,10 @@ const hunk = z
   .object({
     oldRange: lineRange,
     newRange: lineRange,
-    heading: text('The line that begins the function around, if there is one.').optional(),
+    heading: text('The first line of the surrounding function, if there is one.').optional(),
     body: text('Lines with their markers, as in a unified diff.'),
   })
-  .meta({ id: 'DiffHunk', description: 'Neighbouring changes of a file, and lines around them.' });
+  .meta({ id: 'DiffHunk', description: 'Adjacent changes of a file, with context lines.' });
 
 const fileDiff = z
   .object({
@@ -35,16 +35,16 @@ const fileDiff = z
     newPath: z.string().nullable().meta({ description: 'Path in the head; null: deleted.' }),
     status: z
       .enum(['added', 'deleted', 'modified', 'renamed'])
-      .meta({ description: 'What became of it.' }),
-    additions: integer('Lines that the head has and the base has not.'),
-    deletions: integer('Lines that the base has and the head has not.'),
-    isBinary: flag('Is it no text, so that there are no lines to show?'),
+      .meta({ description: 'Kind of change.' }),
+    additions: integer('Lines that only the head has.'),
+    deletions: integer('Lines that only the base has.'),
+    isBinary: flag('Whether the file is binary, so that no lines are shown.'),
     language: text('Name of the language, by the name of the file; "" if unknown.'),
     hunks: z
       .array(hunk)
-      .meta({ description: 'Empty for binary files, and where only name or mode changed.' }),
+      .meta({ description: 'Empty for binary files, and if only name or mode changed.' }),
   })
-  .meta({ id: 'FileDiff', description: 'What differs in a file.' });
+  .meta({ id: 'FileDiff', description: 'The differences of one file.' });
 
 export type FileDiff = z.infer<typeof fileDiff>;
 
@@ -55,7 +55,7 @@ interface AskedDiff extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignores
   readonly path?: string | undefined;
 }
 
-/** JSON of the files that differ. Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
+/** JSON of the changed files. Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
 export async function diffOf(
   { repo: name, base, head, path, window, ignoresWhitespace }: AskedDiff,
   context: HistoryContext,
@@ -82,22 +82,22 @@ export const getDiff = endpoint(
           description:
             'Branch, tag or commit to compare with. `X^` of a commit X without parents is the empty tree.',
         }),
-        head: requiredText().meta({ description: 'Branch, tag or commit that is compared.' }),
+        head: requiredText().meta({ description: 'Branch, tag or commit to be compared.' }),
         path: pathField,
         ignoreWhitespace: choiceText(['true', 'false'])
           .optional()
-          .meta({ description: 'Are lines equal that differ in white space alone?' }),
+          .meta({ description: 'Whether to ignore differences in white space.' }),
         page: integerText(1, Number.MAX_SAFE_INTEGER)
           .optional()
-          .meta({ description: 'Which page of the files, from 1; without it and `perPage` all.' }),
+          .meta({ description: 'Page of the files, from 1; without it and `perPage` all files.' }),
         perPage: integerText(1, PER_PAGE_MAX)
           .optional()
-          .meta({ description: `Files on a page; ${PER_PAGE} if there is only \`page\`.` }),
+          .meta({ description: `Files per page; ${PER_PAGE} if only \`page\` is given.` }),
       }),
     },
     responses: {
       200: {
-        description: 'The files that differ.',
+        description: 'The changed files.',
         body: z
           .object({ files: z.array(fileDiff) })
           .meta({ id: 'Diff', description: 'Differences between two commits.' }),

@@ -1,10 +1,10 @@
-// POSIX basic regular expressions that callers send, as far as they are checked before git sees them: the C library
-// copies what an interval repeats, so that a few nested intervals would fill the memory.
+// Checks POSIX basic regular expressions from callers before git gets them: the C library copies
+// what an interval repeats, so a few nested intervals would fill the memory.
 
 import { z } from 'zod';
 
 const SIZE_MAX = 1024;
-/** Copies that all intervals of an expression may make together, if they are nested. */
+/** Limit for the copies of all nested intervals of an expression together. */
 const COPIES_MAX = 10_000;
 
 const INTERVAL = /\\\{(\d*)(?:,(\d*))?\\\}/g;
@@ -17,14 +17,14 @@ export function intervalCopies(expression: string): number {
   return copies;
 }
 
-/** A query value that is such an expression; whether it compiles is for git to say. */
+/** A query value that is such an expression; git decides whether it compiles. */
 export function expressionText() {
   return z
     .string()
     .refine((text) => !text.includes('\0') && Buffer.byteLength(text) <= SIZE_MAX, {
-      error: `expected at most ${SIZE_MAX} bytes, and no NUL`,
+      error: `expected at most ${SIZE_MAX} bytes, without NUL`,
     })
     .refine((text) => intervalCopies(text) <= COPIES_MAX, {
-      error: `its intervals repeat more than ${COPIES_MAX} times together`,
+      error: `its intervals repeat more than ${COPIES_MAX} times in total`,
     });
 }

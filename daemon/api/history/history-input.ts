@@ -1,4 +1,4 @@
-// What the endpoints about history have in common: their parameters.
+// Parameters that the history endpoints share.
 
 import { z } from 'zod';
 import { checkPath, checkRef } from '../../sources/git/names.ts';
@@ -13,22 +13,22 @@ export const refField = z.string().optional().meta({
 });
 
 export const pathField = z.string().optional().meta({
-  description: 'Only this file, or what lies below this folder.',
+  description: 'Only this file, or files below this folder.',
 });
 
-/** What answering about history needs of the context of a request. */
+/** The parts of a request context that history endpoints need. */
 export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'holder'> {
   readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
 }
 
-/** The ref of an optional parameter. Why: an empty optional ref counts as absent, unlike any other empty value. */
+/** An optional ref. Why: an empty optional ref counts as absent, unlike any other empty value. */
 export function refOf(ref: string | undefined): string | undefined {
   if (ref === undefined || ref === '') return undefined;
   checkRef(ref);
   return ref;
 }
 
-/** The path of an optional parameter; the empty one is that of everything. Errors: FILE_NOT_FOUND. */
+/** An optional path; the empty path means everything. Errors: FILE_NOT_FOUND. */
 export function scopeOf(path: string | undefined): string | undefined {
   if (path === undefined || path === '') return undefined;
   checkPath(path);

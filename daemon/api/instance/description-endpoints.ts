@@ -1,6 +1,6 @@
-// GET /api/openapi.json and /api/reference: the API describes itself, to programs and to people. The document is made by
-// the build (api/write-document.ts) but for the address of the daemon. GET /schemas/config.json: what a configuration file
-// may hold.
+// GET /api/openapi.json and /api/reference: the API description, for programs and for people. The
+// build creates the document (api/write-document.ts), without the daemon's address. GET
+// /schemas/config.json: the schema of the configuration file.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from '../shapes/static-fil
 import { schemaDocument } from '../../base/config/schema-document.ts';
 import { programFile } from '../../base/program-files.ts';
 
-/** The document as the build left it, and what stands in it for the address. */
+/** The document of the build, and its placeholder for the address. */
 export const DOCUMENT_FILE = programFile('api/instance/openapi.json');
 export const OPEN_ADDRESS = 'http://address.invalid';
 
@@ -24,7 +24,7 @@ const openApiDocument = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
-/** Kept: there is one base URL. */
+/** Cached: there is one base URL. */
 let served: { readonly baseUrl: string; readonly asset: Asset } | undefined;
 
 function documentFor(baseUrl: string): Asset {
@@ -73,7 +73,7 @@ const getConfigurationSchema = endpoint(
     path: '/schemas/config.json',
     access: 'none',
     tag: 'System',
-    summary: 'What a configuration file may hold',
+    summary: 'Schema of the configuration file',
     isDescribed: false,
     responses: {
       200: {

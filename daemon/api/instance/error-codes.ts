@@ -1,10 +1,10 @@
-// Which error codes an endpoint may answer: its own, and those of the checks that it passes through before
-// it is called, in the order of the checks.
+// The error codes that an endpoint may return: its own, and those of the checks before it, in the
+// order of the checks.
 
 import type { Endpoint } from '../shapes/endpoint.ts';
 import type { ErrorCode } from '../shapes/api-error.ts';
 
-/** Every code that a request for this path and method may be refused with. */
+/** All error codes for this path and method. */
 export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
   const { input, isCounted, isSearch, errors } = endpoint;
   return [
@@ -24,7 +24,7 @@ export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
   ];
 }
 
-/** Of the checks on who is calling; NOT_READY where the store of accounts cannot be reached. */
+/** Codes of the checks on the caller; NOT_READY if the store of accounts cannot be reached. */
 function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
   const { access, method, entitlement, isNobodyWelcome, isForBrowsers } = endpoint;
   const codes: ErrorCode[] = [];

@@ -1,4 +1,4 @@
-// GET /api/health/series: how the daemon did lately, for charts (API.md 18).
+// GET /api/health/series: recent health of the daemon, for charts (API.md 18).
 
 import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
@@ -9,17 +9,17 @@ const number = (description: string) => z.number().min(0).meta({ description });
 
 const point = z
   .object({
-    at: time('End of the stretch of time that it tells of.'),
+    at: time('End of the interval.'),
     searchesPerSecond: number('Searches that ended, by seconds.'),
-    p50Ms: number('Time that half of them took at most, in ms; null: there was none.').nullable(),
-    p99Ms: number('Time that 99 of 100 took at most, in ms; null: there was none.').nullable(),
-    waiting: integer('Most searches that waited.'),
+    p50Ms: number('Median search latency in ms; null: no searches.').nullable(),
+    p99Ms: number('99th percentile of the search latency in ms; null: no searches.').nullable(),
+    waiting: integer('Maximum number of waiting searches.'),
     privateBytes: integer(
-      'Most memory of the process, without what it shares with the page cache.',
+      'Maximum memory of the process, without what it shares with the page cache.',
     ),
     shards: integer('Shards in service.'),
   })
-  .meta({ id: 'HealthPoint', description: 'How the daemon did in a stretch of time.' });
+  .meta({ id: 'HealthPoint', description: 'Health of the daemon in one interval.' });
 
 export const getHealthSeries = endpoint(
   {
@@ -28,13 +28,13 @@ export const getHealthSeries = endpoint(
     path: '/api/health/series',
     access: 'owner',
     tag: 'System',
-    summary: 'How the daemon did lately',
+    summary: 'Recent health of the daemon',
     input: {
       query: z.object({
         window: choiceText(['3600', '86400'])
           .optional()
           .meta({
-            description: 'Seconds up to now: an hour or a day.',
+            description: 'Length of the window in seconds: an hour or a day.',
             override: { default: '3600' },
           }),
       }),
@@ -42,7 +42,7 @@ export const getHealthSeries = endpoint(
     responses: {
       200: {
         description:
-          'At most 240 points, oldest first; the last one is not over yet. Kept in memory: of the time before the start, and while the machine slept, there are none.',
+          'At most 240 points, oldest first; the last one is not complete yet. Only kept in memory: there are none from before the start, or while the machine slept.',
         body: z.object({ points: z.array(point) }),
       },
     },

@@ -1,4 +1,5 @@
-// /api/license and /api/instance: the licence and the settings that owners may change (API.md 15.5).
+// /api/license and /api/instance: the licence, and the settings that owners may change (API.md
+// 15.5).
 
 import { z } from 'zod';
 import { ENTITLEMENTS, LICENCE_STATES } from '../../accounts/licence.ts';
@@ -16,7 +17,7 @@ const licence = z.object({
   entitlements: z.array(z.enum(ENTITLEMENTS)),
   seats: integer('Active members allowed.', 1).optional(),
   seatsUsed: integer('Active members.'),
-  expiresAt: time('When it ends.').optional(),
+  expiresAt: time('When it expires.').optional(),
 });
 
 export const getLicence = endpoint(
@@ -53,8 +54,8 @@ const controller = z.enum(['env', 'file', 'ui']);
 const settingFlag = z.boolean({ error: 'expected true or false' });
 
 const instance = z.object({
-  anonymousAccess: flag('May guests search?'),
-  passwordLogin: flag('Is there sign-in by password?'),
+  anonymousAccess: flag('Whether guests may search.'),
+  passwordLogin: flag('Whether sign-in by password is enabled.'),
   apiKeyCreation: whoMay,
   apiKeyUsage: whoMay,
   controlledBy: z.object({
@@ -76,7 +77,9 @@ export const getInstance = endpoint(
     method: 'GET',
     path: '/api/instance',
     summary: 'Settings of the instance',
-    responses: { 200: { description: 'The settings, and what fixes each.', body: instance } },
+    responses: {
+      200: { description: 'The settings, and where each fixed one is set.', body: instance },
+    },
   },
   (_, { accounts }) => ok(describe(accounts)),
 );
@@ -96,7 +99,7 @@ export const changeInstance = endpoint(
         apiKeyUsage: whoMay.exactOptional(),
       }),
     },
-    responses: { 200: { description: 'The settings as they are now.', body: instance } },
+    responses: { 200: { description: 'The changed settings.', body: instance } },
     errors: [
       'ANONYMOUS_ACCESS_CONTROLLED_BY_ENV',
       'SETTING_CONTROLLED_BY_CONFIG',

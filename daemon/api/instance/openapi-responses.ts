@@ -1,5 +1,5 @@
-// The answers of an endpoint as the API description puts them: one response for each status, with its bodies,
-// headers and error codes.
+// The responses of an endpoint in the API description: one per status, with bodies, headers and
+// error codes.
 
 import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { z } from 'zod';
@@ -9,34 +9,34 @@ import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from '../shapes/api-erro
 import { errorObject } from '../shapes/schemas.ts';
 import { RATE_LIMIT_HEADERS } from '../../accounts/limits/answer.ts';
 
-/** Of every value that is not a stream. */
+/** Content types of every value that is not a stream. */
 const NEGOTIABLE = ['application/json', 'application/x-msgpack'];
 
 /** Headers that several responses have. */
 export const SHARED_HEADERS: Readonly<Record<string, HeaderShape>> = {
   'X-Request-Id': {
     description:
-      'Id of the request in the logs: that of the request, if it was well formed, or a new one.',
+      'Id of the request in the logs: the id of the request if it was well formed, else a new one.',
     type: 'string',
     isRequired: true,
   },
   'X-RateLimit-Limit': {
-    description: 'Requests allowed each day. With a limit and a key or token only.',
+    description: 'Requests allowed each day. Only with a limit and a key or token.',
     type: 'integer',
   },
-  'X-RateLimit-Remaining': { description: 'Requests left today.', type: 'integer' },
+  'X-RateLimit-Remaining': { description: 'Requests remaining today.', type: 'integer' },
   'Set-Cookie': {
     description: 'The session of a browser, renewed once a day.',
     type: 'string',
   },
   'X-RateLimit-Reset': {
-    description: 'When the count starts anew (00:00 UTC): Unix time in seconds.',
+    description: 'When the count resets (00:00 UTC): Unix time in seconds.',
     type: 'integer',
   },
 };
 
 const RETRY_AFTER: HeaderShape = {
-  description: 'Seconds after which to try again.',
+  description: 'Seconds to wait before trying again.',
   type: 'integer',
 };
 
@@ -73,7 +73,7 @@ export function responsesOf(
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
   const errors = statuses.map((status) => {
     const here = codes.filter((code) => ERROR_STATUS[code] === status);
-    // Without a known user nothing is counted.
+    // Anonymous requests are not counted.
     const headers = status === 401 ? common.filter(isNoRateHeader) : common;
     return [String(status), errorResponse(status, here, headers)] as const;
   });

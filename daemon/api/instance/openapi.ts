@@ -1,5 +1,5 @@
-// The API description: an OpenAPI 3.1 document made from what each endpoint says of itself. The label v5.1.6
-// names the API; the version of the product stands beside it.
+// Creates the API description: an OpenAPI 3.1 document from the endpoints. The label v5.1.6 names
+// the API; the product version stands beside it.
 
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
@@ -10,12 +10,12 @@ const API_LABEL = 'v5.1.6';
 
 const TAGS: Readonly<Record<Tag, string>> = {
   'Search & Navigation': 'Search, definitions, references, files and trees.',
-  Repositories: 'What is indexed, and how far.',
+  Repositories: 'Indexed repositories and their index jobs.',
   Connections: 'Where repositories come from.',
   Git: 'History, blame and differences.',
   'Scoped Access Tokens': 'Short-lived tokens for some repositories.',
-  Enterprise: 'Members and audit; these need a licence.',
-  System: 'Health, version, and how a search was run.',
+  Enterprise: 'Members and audit; these require a licence.',
+  System: 'Health, version, and explanations of searches.',
 };
 
 const DESCRIPTION = `Code search over git repositories.
@@ -32,7 +32,7 @@ GET does; OPTIONS answers 204 with \`Allow\`. What is no request of HTTP is 400 
 Requests with a key or token to search and navigation endpoints are counted for each user and day (UTC); their
 answers then carry \`X-RateLimit-…\` headers.`;
 
-/** By credential; none where guests are let in. */
+/** By credential; none if guests have access. */
 const CREDENTIALS = [{ bearer: [] }, { serviceApiKey: [] }];
 
 export interface DocumentOptions {
@@ -42,7 +42,7 @@ export interface DocumentOptions {
   readonly version: string;
 }
 
-/** The document of the endpoints that are described. It is a value of JSON. */
+/** The OpenAPI document of the described endpoints, as a JSON value. */
 export function makeDocument(endpoints: readonly Endpoint[], options: DocumentOptions): object {
   const described = endpoints.filter(({ isDescribed }) => isDescribed);
   const document = createDocument(
@@ -82,7 +82,7 @@ export function makeDocument(endpoints: readonly Endpoint[], options: DocumentOp
   return withOpenReferences(document);
 }
 
-/** Answers may get further members, so none is forbidden where zod would drop it. */
+/** Answers may get further members, so additional ones are allowed where zod would drop them. */
 function leaveOpen({
   jsonSchema,
   zodSchema,
@@ -100,8 +100,8 @@ function leaveOpen({
 }
 
 /**
- * A copy in which no reference forbids members. Why: beside a reference that has a description of its own the
- * library repeats what `leaveOpen` takes away, and there it would forbid every member.
+ * A copy without references that forbid members. Why: beside a reference with its own description
+ * the library repeats what `leaveOpen` removes, which would then forbid every member.
  */
 function withOpenReferences(document: object): object {
   const json = JSON.stringify(document, (_, value: unknown) => {
@@ -157,9 +157,9 @@ const WHO_MAY: Readonly<Record<Endpoint['access'], string | undefined>> = {
   owner: 'For owners, but not with a scoped access token.',
 };
 
-/** What the endpoint says of itself, and who may call it under what licence. */
+/** The endpoint's description, with who may call it under which licence. */
 function descriptionOf({ description, access, entitlement }: Endpoint): string {
-  const licence = entitlement && `Needs a licence with the entitlement \`${entitlement}\`.`;
+  const licence = entitlement && `Requires a licence with the entitlement \`${entitlement}\`.`;
   const rules = [WHO_MAY[access], licence].filter((text) => text !== undefined).join(' ');
   return [description, rules].filter((text) => text !== undefined && text !== '').join('\n\n');
 }

@@ -1,6 +1,6 @@
-// The page that shows the API description to people: its own few lines of HTML, style and script around the files
-// of swagger-ui-dist. Everything is addressed relative to the page and comes from the daemon, so that it works
-// below any base URL, without a network, and under a policy that allows no inline script.
+// The page with the API description for people: a little HTML, style and script around
+// swagger-ui-dist. All addresses are relative and served by the daemon, so it works below any base
+// URL, without a network, and under a policy without inline scripts.
 
 import { packageFile } from '../../base/program-files.ts';
 import { type Asset, AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
@@ -50,7 +50,7 @@ main > p { padding: 1rem 1.25rem; font: 16px/1.5 system-ui, sans-serif; }
 .swagger-ui .info table td, .swagger-ui table.model td table td { vertical-align: top; }
 `;
 
-// Why the server is replaced: calls from the page must stay at the address by which the page was reached.
+// Why the server is replaced: calls from the page must go to the address of the page.
 const SCRIPT = `'use strict';
 (async () => {
   const description = await (await fetch('openapi.json')).json();
@@ -86,7 +86,7 @@ const packageFiles = new AssetFiles((name) =>
   PACKAGE_NAMES.has(name) ? new URL(name, packageFile('swagger-ui-dist/package.json')) : undefined,
 );
 
-/** A file of the page, read at its first use; undefined: there is none of this name. */
+/** A file of the page, read on first use; undefined: unknown name. */
 export function pageFile(name: string): Asset | Promise<Asset> | undefined {
   return OWN_FILES.get(name) ?? packageFiles.get(name);
 }

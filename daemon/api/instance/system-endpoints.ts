@@ -1,4 +1,4 @@
-// GET /api/health, /api/ready and /api/version: is the process alive, can it answer, which one is it.
+// GET /api/health, /api/ready and /api/version: liveness, readiness and version.
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../accounts/caller.ts';
@@ -26,23 +26,23 @@ const quarantined = z
   .object({
     shardId: text('Id of the shard.'),
     bytes: integer('Size of its file.'),
-    reason: text('What is wrong with it.'),
-    repositories: z.array(z.string()).meta({ description: 'Whose files it holds.' }),
+    reason: text('Why it is out of service.'),
+    repositories: z.array(z.string()).meta({ description: 'Repositories with files in it.' }),
   })
   .meta({ id: 'QuarantinedShard', description: 'A shard that is out of service.' });
 
 const readiness = z.object({
   status: z.literal('ready'),
-  shards: integer('Shards in service. For owners only, as what follows.').exactOptional(),
+  shards: integer('Shards in service. For owners only, like the members below.').exactOptional(),
   repositories: integer('Repositories known.').exactOptional(),
-  quarantinedShards: integer('Shards taken out of service.').exactOptional(),
+  quarantinedShards: integer('Shards out of service.').exactOptional(),
   quarantine: z
     .array(quarantined)
-    .meta({ description: 'The first hundred of them; left out: there are none.' })
+    .meta({ description: 'The first hundred of them; absent if there are none.' })
     .exactOptional(),
   degraded: z
-    .array(text('What it is.'))
-    .meta({ description: 'What does not work as it should; left out: nothing.' })
+    .array(text('State of the daemon.'))
+    .meta({ description: 'Problems; absent if there are none.' })
     .exactOptional(),
 });
 
@@ -54,7 +54,7 @@ export const getReady = endpoint(
     access: 'none',
     isCallerHeeded: true,
     tag: 'System',
-    summary: 'Should it get traffic?',
+    summary: 'Is the daemon ready for requests?',
     responses: { 200: { description: 'It should.', body: readiness } },
     errors: ['NOT_READY'],
   },
@@ -64,7 +64,7 @@ export const getReady = endpoint(
     if (!status.isReady) throw new ApiError('NOT_READY', 'The index is still loading.');
     if (status.isStoreLost)
       throw new ApiError('NOT_READY', 'The store has not answered for longer than storeGraceMs.');
-    // What there is tells of repositories that not everybody may see.
+    // The details tell of repositories that not everybody may see.
     if (caller?.person === undefined || !hasOwnerRole(caller)) return ok({ status: 'ready' });
     const { degraded } = status;
     const quarantine = services.readiness.quarantine();

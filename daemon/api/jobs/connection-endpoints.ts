@@ -1,5 +1,6 @@
-// Connections (API.md 13.2, 13.3, 13.5): where the repositories come from, how their listings stand, and asking for one. Each
-// source that is served is a connection of its own, of kind `git`, with the name and the id of its one repository.
+// Connections (API.md 13.2, 13.3, 13.5): the origins of the repositories, the state of their
+// listings, and requests for a listing. Each served source is a connection of its own, of type
+// `git`, with the name and id of its only repository.
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../accounts/caller.ts';
@@ -18,14 +19,12 @@ const connection = z
   .object({
     id: integer('Id of the connection.', 1),
     name: text('Its name.'),
-    connectionType: z
-      .enum(CONNECTION_TYPES)
-      .meta({ description: 'What kind of place the repositories come from.' }),
+    connectionType: z.enum(CONNECTION_TYPES).meta({ description: 'Kind of host.' }),
     trouble: text(
-      'For owners: why it is not listed or fetched, since when, and the next step; absent: it is, or will be.',
+      'For owners: why it cannot be listed or fetched, since when, and the next step; absent if it works or has not been tried.',
     ).optional(),
   })
-  .meta({ id: 'Connection', description: 'A place that repositories come from.' });
+  .meta({ id: 'Connection', description: 'An origin of repositories.' });
 
 const connectionStatus = z
   .object({
@@ -34,18 +33,18 @@ const connectionStatus = z
     latestJob: job.nullable(),
     readers: z
       .object({
-        count: integer('Those in its lists.'),
-        known: integer('Those of them who are users here.'),
+        count: integer('Accounts in its lists.'),
+        known: integer('Those of them that are users here.'),
       })
       .optional()
       .meta({
         description:
-          'For owners: accounts that may read private repositories at the host; absent: it does not sync permissions, or nobody has counted yet.',
+          'For owners: accounts that may read private repositories at the host; absent if it does not sync permissions, or they are not counted yet.',
       }),
   })
-  .meta({ id: 'ConnectionSyncStatus', description: 'How the listing of a connection stands.' });
+  .meta({ id: 'ConnectionSyncStatus', description: 'State of the listing of a connection.' });
 
-/** Those with a repo that the caller sees, of owners all, by name, then by id. */
+/** Connections with a visible repo; owners see all. By name, then by id. */
 function visibleConnections({ services, sight, caller }: CallContext): ConnectionView[] {
   const isOwner = hasOwnerRole(caller);
   const repos = byNameBytes(services.repos.list(sight));
@@ -72,7 +71,7 @@ export const listConnections = endpoint(
     responses: {
       200: {
         description:
-          'Those with a repository that the caller sees, and to owners all of the configuration, by name.',
+          'Connections with a repository that the caller sees; for owners all connections of the configuration. By name.',
         body: z.array(connection),
       },
     },
@@ -98,9 +97,9 @@ export const getConnectionSyncStatus = endpoint(
     path: '/api/connection-sync-status',
     access: 'opt',
     tag: 'Connections',
-    summary: 'How the listings of connections stand',
+    summary: 'State of the listings of connections',
     description:
-      'To callers who are no owners the last job tells its status alone: the rest may name repositories that they do not see.',
+      'For callers who are not owners the last job has only its status: the rest may name repositories that they cannot see.',
     input: {
       body: z.object({
         connectionIds: jsonIds().meta({ description: 'Ids of connections.' }),
@@ -109,7 +108,7 @@ export const getConnectionSyncStatus = endpoint(
     responses: {
       200: {
         description:
-          'Those of the connections that have a repository which the caller sees, in the order asked for.',
+          'Those of the connections that have a repository visible to the caller, in the requested order.',
         body: z.object({ connections: z.array(connectionStatus) }),
       },
     },
@@ -133,7 +132,7 @@ export const getConnectionSyncStatus = endpoint(
 );
 
 function withoutNames(view: JobView): JobView {
-  const error = view.error === null ? null : 'the listing failed; owners see why';
+  const error = view.error === null ? null : 'the listing failed; owners see the reason';
   const status = view.result?.['status'];
   return { ...view, error, result: status === undefined ? null : { status } };
 }
@@ -145,7 +144,7 @@ export const getConnectionSyncCounts = endpoint(
     path: '/api/connection-sync-counts',
     access: 'owner',
     tag: 'Connections',
-    summary: 'How many connections are not listed, failed or warn',
+    summary: 'Counts of connections that are not listed, failed or have warnings',
     responses: {
       200: {
         description: 'The counts.',
@@ -153,7 +152,7 @@ export const getConnectionSyncCounts = endpoint(
           .object({
             firstTimeSyncingCount: integer('Not listed yet, and not failed.'),
             failedCount: integer('Those whose last job failed.'),
-            warningCount: integer('Those whose last listing left something open.'),
+            warningCount: integer('Those whose last listing was incomplete.'),
           })
           .meta({ id: 'ConnectionSyncCounts', description: 'Counts of connections.' }),
       },
@@ -178,7 +177,7 @@ export const triggerConnectionSync = endpoint(
     tag: 'Connections',
     summary: 'List a connection now',
     description:
-      'Asks for a job; one that waits already is taken. A source of this machine is indexed. Without a body.',
+      'Requests a job, or returns the one that is already waiting. A source of this machine is indexed. Without a body.',
     input: {
       path: z.object({
         connectionId: integerText(1, Number.MAX_SAFE_INTEGER).meta({

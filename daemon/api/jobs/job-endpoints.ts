@@ -1,5 +1,5 @@
-// Jobs (API.md 13.3 to 13.5): how the index of repositories stands, the jobs themselves with their log lines, and asking
-// for one.
+// Jobs (API.md 13.3 to 13.5): the index state of repositories, jobs with their log lines, and
+// requests for a job.
 
 import { z } from 'zod';
 import { JOB_QUEUES, JOB_STATES } from '../../repos/jobs.ts';
@@ -18,26 +18,26 @@ const repoStatus = z
     repoId: integer('Id of the repository.', 1),
     indexedAt: nullableTime('When it was last indexed.'),
     askedAt: nullableTime(
-      'When its code host was last asked for news; null: never, or it has none.',
+      'When its code host was last checked for changes; null: never, or it has none.',
     ),
-    indexedCommitHash: text('The commit of the default revision that is indexed.').nullable(),
+    indexedCommitHash: text('The indexed commit of the default revision.').nullable(),
     latestJob: job.nullable(),
   })
-  .meta({ id: 'RepoIndexStatus', description: 'How the index of a repository stands.' });
+  .meta({ id: 'RepoIndexStatus', description: 'State of the index of a repository.' });
 
 const logLine = z
   .object({
-    version: z.literal(1).meta({ description: 'Form of the line.' }),
-    timestamp: time('When it was written.'),
+    version: z.literal(1).meta({ description: 'Format of the line.' }),
+    timestamp: time('Time of the line.'),
     level: text('`info`, `warn` or `error`.'),
     message: text('What happened.'),
-    attempt: integer('In which attempt.'),
+    attempt: integer('Number of the attempt.'),
     fields: z
       .record(z.string(), z.unknown())
       .optional()
       .meta({ description: 'Further facts; secrets are masked.' }),
   })
-  .meta({ id: 'JobLogLine', description: 'A line of the log of a job.' });
+  .meta({ id: 'JobLogLine', description: 'A log line of a job.' });
 
 export const getRepoIndexStatus = endpoint(
   {
@@ -46,7 +46,7 @@ export const getRepoIndexStatus = endpoint(
     path: '/api/repo-index-status',
     access: 'opt',
     tag: 'Repositories',
-    summary: 'How the index of repositories stands',
+    summary: 'State of the index of repositories',
     input: {
       body: z.object({
         repoIds: jsonIds().meta({ description: 'Ids of repositories.' }),
@@ -54,7 +54,7 @@ export const getRepoIndexStatus = endpoint(
     },
     responses: {
       200: {
-        description: 'Those of the repositories that the caller sees, in the order asked for.',
+        description: 'Those of the repositories that the caller sees, in the requested order.',
         body: z.object({ repositories: z.array(repoStatus) }),
       },
     },
@@ -84,7 +84,7 @@ export const getRepoSyncCounts = endpoint(
     path: '/api/repository-sync-counts',
     access: 'owner',
     tag: 'Repositories',
-    summary: 'How many repositories are not indexed, failed or warn',
+    summary: 'Counts of repositories that are not indexed, failed or have warnings',
     responses: {
       200: {
         description: 'The counts.',
@@ -124,7 +124,7 @@ export const listJobs = endpoint(
       }),
     },
     responses: pageAnswer(
-      'A page of the jobs: those that have not ended, then those of the last 14 days that have; newest first.',
+      'A page of jobs: unfinished ones, then those that ended in the last 14 days; newest first.',
       job,
     ),
   },
@@ -153,7 +153,7 @@ export const getJobLogs = endpoint(
         offset: jsonInteger(0)
           .default(0)
           .meta({
-            description: 'So many lines, from the first that was written, are passed over.',
+            description: 'Number of lines to skip, from the first one written.',
             override: { type: 'integer', minimum: 0, default: 0 },
           }),
       }),
@@ -164,9 +164,9 @@ export const getJobLogs = endpoint(
         body: z
           .object({
             logs: z.array(logLine),
-            count: integer('Lines written in all, of which the last 500 are kept.'),
+            count: integer('Number of lines written in all; the last 500 are kept.'),
           })
-          .meta({ id: 'JobLogs', description: 'Lines of the log of a job.' }),
+          .meta({ id: 'JobLogs', description: 'Log lines of a job.' }),
       },
     },
     errors: ['NOT_FOUND'],
@@ -188,7 +188,7 @@ export const triggerRepoIndex = endpoint(
     access: 'owner',
     tag: 'Repositories',
     summary: 'Index a repository now',
-    description: 'Asks for a job; one that waits already is taken. Without a body.',
+    description: 'Requests a job, or returns the one that is already waiting. Without a body.',
     input: {
       path: z.object({
         repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({

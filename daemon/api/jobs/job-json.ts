@@ -1,4 +1,4 @@
-// Jobs as answers hold them.
+// Jobs in answers.
 
 import { z } from 'zod';
 import { JOB_PHASES, JOB_QUEUES, JOB_STATES, JOB_UNITS, type JobView } from '../../repos/jobs.ts';
@@ -8,30 +8,33 @@ const progress = z
   .object({
     phase: z.enum(JOB_PHASES).meta({
       description:
-        'What is being done. Of a fetch: the host is asked what there is; the next three are those of git.',
+        'Current step. In a fetch: first the host is asked for its refs; the next three are phases of git.',
     }),
-    done: integer('How much of it is done.'),
-    total: integer('How much there is; 0: not known yet.'),
-    unit: z.enum(JOB_UNITS).meta({ description: 'What is counted: objects of git in a fetch.' }),
-    remainingMs: integer('Time left at the present speed; null: not known.').nullable(),
+    done: integer('Amount done.'),
+    total: integer('Total amount; 0: unknown yet.'),
+    unit: z.enum(JOB_UNITS).meta({ description: 'Unit of the amounts: git objects in a fetch.' }),
+    remainingMs: integer('Time remaining at the present speed; null: unknown.').nullable(),
   })
-  .meta({ id: 'JobProgress', description: 'How far a job is.' });
+  .meta({ id: 'JobProgress', description: 'Progress of a job.' });
 
 export const job = z
   .object({
     id: text('Id of the job.'),
-    queue: z.enum(JOB_QUEUES).meta({ description: 'What kind of job.' }),
+    queue: z.enum(JOB_QUEUES).meta({ description: 'Kind of job.' }),
     data: z
       .object({
         repoId: integer('Id of the repository.', 1).optional(),
         connectionId: integer('Id of the connection.', 1).optional(),
       })
-      .meta({ description: 'What it is of: a repository, or a connection.' }),
-    status: z.enum(JOB_STATES).meta({ description: 'How it stands.' }),
-    priority: integer('Lower ones go first: 1 asked for, 5 first index, 10 scheduled.', 1),
-    attempt: integer('Number of the last attempt; 0: none has begun.'),
-    createdAt: time('When it was asked for.'),
-    startedAt: nullableTime('When its last attempt began.'),
+      .meta({ description: 'Its target: a repository or a connection.' }),
+    status: z.enum(JOB_STATES).meta({ description: 'State of the job.' }),
+    priority: integer(
+      'Lower ones go first: 1 requested by a user, 5 first index, 10 scheduled.',
+      1,
+    ),
+    attempt: integer('Number of the last attempt; 0: none has started.'),
+    createdAt: time('When it was requested.'),
+    startedAt: nullableTime('When its last attempt started.'),
     finishedAt: nullableTime('When it ended.'),
     errorMessage: text('Why its last attempt failed.').nullable(),
     result: z
@@ -39,17 +42,17 @@ export const job = z
       .nullable()
       .meta({
         description:
-          'Of an index job: `docs`, `shards`, `bytes`, `skipped` and `ignored` (counts by reason and by rule), `warnings`, `durationMs`. ' +
-          'Of a listing: `status` (`SUCCESS`, `PARTIAL_SUCCESS`), `issues`, `repositories`, `missing`, `durationMs`. ' +
-          'Of a removal: `removed`.',
+          'For an index job: `docs`, `shards`, `bytes`, `skipped` and `ignored` (counts by reason and by rule), `warnings`, `durationMs`. ' +
+          'For a listing: `status` (`SUCCESS`, `PARTIAL_SUCCESS`), `issues`, `repositories`, `missing`, `durationMs`. ' +
+          'For a removal: `removed`.',
       }),
     progress: progress.nullable(),
   })
   .meta({ id: 'Job', description: 'A job.' });
 
-/** Of what asks for a job. */
+/** The answer to a request for a job. */
 export const JOB_ASKED = {
-  202: { description: 'There will be a job.', body: z.object({ jobId: text('Id of the job.') }) },
+  202: { description: 'The job is queued.', body: z.object({ jobId: text('Id of the job.') }) },
 } as const;
 
 export function isoOrNull(ms: number | null): string | null {

@@ -1,5 +1,5 @@
-// POST /api/webhook: code hosts tell of pushes (API.md 13.6). Who sends proves it by the secret of the configuration; without
-// one there is no such endpoint.
+// POST /api/webhook: pushes reported by code hosts (API.md 13.6). The sender proves itself with the
+// secret of the configuration; without a secret the endpoint does not exist.
 
 import { z } from 'zod';
 import { ApiError } from '../shapes/api-error.ts';
@@ -13,15 +13,15 @@ export const receiveWebhook = endpoint(
     path: '/api/webhook',
     access: 'none',
     tag: 'Connections',
-    summary: 'Tell of a push',
+    summary: 'Report a push',
     description:
-      'For code hosts. The repositories that were pushed to are fetched and indexed at once. GitHub, Gitea, Forgejo and Bitbucket prove ' +
-      'themselves by an HMAC-SHA256 of the body in `X-Hub-Signature-256`, `X-Gitea-Signature` or `X-Hub-Signature`, GitLab by the secret in ' +
+      'For code hosts. The repositories that were pushed to are fetched and indexed at once. GitHub, Gitea, Forgejo and Bitbucket authenticate ' +
+      'by an HMAC-SHA256 of the body in `X-Hub-Signature-256`, `X-Gitea-Signature` or `X-Hub-Signature`, GitLab by the secret in ' +
       '`X-Gitlab-Token`. Other events, and repositories that no connection lists, change nothing.',
     responses: {
       202: {
-        description: 'How many repositories are due by it.',
-        body: z.object({ repositories: integer('Number of jobs that were made due.') }),
+        description: 'Number of repositories that are updated.',
+        body: z.object({ repositories: integer('Number of new jobs.') }),
       },
     },
     errors: ['NOT_FOUND', 'NOT_AUTHENTICATED', 'REQUEST_BODY_TOO_LARGE'],
@@ -34,11 +34,11 @@ export const receiveWebhook = endpoint(
       body,
     });
     if (outcome === 'off')
-      throw new ApiError('NOT_FOUND', 'No webhook is taken: settings.webhooks.secret is not set.');
+      throw new ApiError('NOT_FOUND', 'Webhooks are off: settings.webhooks.secret is not set.');
     if (outcome === 'unproven')
       throw new ApiError(
         'NOT_AUTHENTICATED',
-        'The delivery does not prove that it comes from a host that knows the secret.',
+        'The delivery does not prove that the sender knows the secret.',
       );
     return answer(202, { repositories });
   },

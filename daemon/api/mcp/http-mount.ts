@@ -1,5 +1,5 @@
-// The tool server as requests reach it: sessions, versions and errors as API.md 17.1 has them; messages are the library's affair.
-// Each call of a tool is counted and admitted by itself.
+// The tool server over HTTP: sessions, versions and errors as in API.md 17.1; the library handles
+// the messages. Each tool call is counted and admitted separately.
 
 import type { Log } from '../../base/log.ts';
 import { ApiError, type ErrorCode } from '../shapes/api-error.ts';
@@ -10,10 +10,10 @@ import type { Tool } from './tools/tool.ts';
 
 const SESSION_HEADER = 'mcp-session-id';
 const VERSION_HEADER = 'mcp-protocol-version';
-/** Of clients that name none, and the only one with batches. */
+/** Assumed for clients that name no version; only this version has batches. */
 const OLDEST_VERSION = '2025-03-26';
 
-/** Messages that are answered together. */
+/** Messages in one batch. */
 const BATCH_MAX = 100;
 
 export class HttpMount {
@@ -35,7 +35,7 @@ export class HttpMount {
    */
   async post(messages: unknown, context: CallContext): Promise<Answer> {
     const request = context.fetchRequest();
-    // The header says what was agreed on, which is nothing yet; clients send what they would like.
+    // The header names the negotiated version; before that clients send the one they prefer.
     if (isOpening(messages))
       return await passTo(await this.#open(context), request, messages, context);
     checkVersion(request, messages);
@@ -64,7 +64,7 @@ export class HttpMount {
   }
 }
 
-/** A call that is cancelled has no answer, for which its response would wait. */
+/** A cancelled call has no answer, so its response would never end. */
 function endWhenCancelled(
   { transport, underWay }: Connection,
   { signal, requestId }: CallExtra,
@@ -76,7 +76,10 @@ function endWhenCancelled(
   signal.addEventListener('abort', end, { once: true });
 }
 
-/** Errors: INVALID_REQUEST_BODY for a version that we do not speak, and for what the version does not know. */
+/**
+ * Errors: INVALID_REQUEST_BODY for an unsupported version, or a message that the version does not
+ * have.
+ */
 function checkVersion({ headers }: Request, messages: unknown): void {
   const version = headers.get(VERSION_HEADER) ?? OLDEST_VERSION;
   if (!PROTOCOL_VERSIONS.includes(version))
@@ -92,7 +95,7 @@ function checkVersion({ headers }: Request, messages: unknown): void {
     throw new ApiError('INVALID_REQUEST_BODY', `A batch has at most ${BATCH_MAX} messages.`);
 }
 
-/** A message that begins a session. */
+/** A message that starts a session. */
 interface Opening {
   readonly method: 'initialize';
   readonly params?: unknown;
@@ -106,7 +109,7 @@ function isOpening(messages: unknown): messages is Opening {
   return isObject(messages) && 'method' in messages && messages.method === 'initialize';
 }
 
-/** The messages as the library takes them: a version that we do not speak becomes our newest. */
+/** The messages for the library: an unsupported version becomes our newest one. */
 function negotiated(messages: unknown): unknown {
   if (!isOpening(messages) || !isObject(messages.params)) return messages;
   const { params } = messages;
@@ -121,7 +124,8 @@ async function passTo(
   messages: unknown,
   context: CallContext,
 ): Promise<Answer> {
-  // Why another request: the body is read, and JSON is JSON whatever the content type says (API.md 2.2).
+  // Why another request: the body was already read, and JSON is accepted with any content type
+  // (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
   const ids = underWay.begin(messages);
@@ -142,14 +146,14 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   413: 'REQUEST_BODY_TOO_LARGE',
 };
 
-/** What the library says is wrong. */
+/** The reason in the library's error. */
 async function reasonOf(response: Response): Promise<string> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an error of JSON-RPC
   const { error } = (await response.json()) as { readonly error: { readonly message: string } };
   return error.message;
 }
 
-/** A call with what the request that brought it may use. */
+/** A call with the context of its request. */
 async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<string> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- put there by `passTo`
   const context = extra.authInfo?.extra?.['context'] as CallContext;

@@ -1,4 +1,4 @@
-// POST and DELETE /api/mcp: the tool server for clients of the protocol (MCP, Streamable HTTP).
+// POST and DELETE /api/mcp: the tool server (MCP, Streamable HTTP).
 
 import { z } from 'zod';
 import type { Log } from '../../base/log.ts';
@@ -6,7 +6,7 @@ import { type Endpoint, endpoint, noContent } from '../shapes/endpoint.ts';
 import type { HttpMount } from './http-mount.ts';
 import type { SessionLimits } from './sessions.ts';
 
-/** What both endpoints have in common. */
+/** Shared by both endpoints. */
 const SHAPE = {
   path: '/api/mcp',
   access: 'opt',
@@ -23,7 +23,7 @@ export function mcpEndpoints(
   limits?: Partial<SessionLimits>,
 ): readonly Endpoint[] {
   let opened: Promise<HttpMount> | undefined;
-  // Why loaded at the first request: the library takes a start some ten milliseconds.
+  // Why loaded on the first request: the library adds some ten milliseconds to a start.
   const open = async (): Promise<HttpMount> => {
     const { HttpMount: Mount } = await import('./http-mount.ts');
     return new Mount(version, log, limits);
@@ -47,7 +47,7 @@ export function mcpEndpoints(
         operationId: 'endToolSession',
         method: 'DELETE',
         summary: 'End a session',
-        responses: { 204: { description: 'It is over.' } },
+        responses: { 204: { description: 'The session has ended.' } },
       },
       async (_, context) => {
         (await mount()).end(context);

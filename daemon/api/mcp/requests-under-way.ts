@@ -1,5 +1,5 @@
-// The requests of a session that have no answer yet, by the id that the client gave them. Why: the library gives the answers of
-// two requests with one id to the later one, and the other would wait for ever.
+// The unanswered requests of a session, by their ids. Why: if two requests have the same id the
+// library sends both answers to the later one, and the other waits for ever.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -10,7 +10,7 @@ type RequestId = string | number;
 export class RequestsUnderWay {
   readonly #ids = new Set<RequestId>();
 
-  /** Hears of the answers that a transport sends. */
+  /** Observes the answers that a transport sends. */
   constructor(transport: Pick<Transport, 'send'>) {
     const send = transport.send.bind(transport);
     transport.send = (message, options) => {
@@ -21,9 +21,9 @@ export class RequestsUnderWay {
   }
 
   /**
-   * Begins the requests that are among messages; returns their ids.
+   * Registers the requests among messages; returns their ids.
    *
-   * Errors: INVALID_REQUEST_BODY for an id that is under way, or there twice.
+   * Errors: INVALID_REQUEST_BODY for an id that is in use, or twice in the messages.
    */
   begin(messages: unknown): RequestId[] {
     const ids = (Array.isArray(messages) ? messages : [messages]).flatMap(requestId);
@@ -31,13 +31,13 @@ export class RequestsUnderWay {
     if (twice !== undefined)
       throw new ApiError(
         'INVALID_REQUEST_BODY',
-        `id: ${JSON.stringify(twice).slice(0, ID_SHOWN_MAX)} is of a request that is under way in this session`,
+        `id: ${JSON.stringify(twice).slice(0, ID_SHOWN_MAX)} is already used by a pending request of this session`,
       );
     for (const id of ids) this.#ids.add(id);
     return ids;
   }
 
-  /** They have their answers, or will have none. */
+  /** The requests are answered, or will never be. */
   end(ids: readonly RequestId[]): void {
     for (const id of ids) this.#ids.delete(id);
   }

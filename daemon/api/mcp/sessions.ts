@@ -1,5 +1,5 @@
-// Sessions of tool clients (API.md 17.1): each belongs to the caller that opened it. They are held in memory, so many of a
-// caller and in all, and end when nobody has used them for an hour.
+// Sessions of tool clients (API.md 17.1). Each belongs to the caller that opened it. They are kept
+// in memory, limited per caller and in total, and end after an hour without use.
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -11,11 +11,11 @@ import type { CallContext } from '../shapes/endpoint.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 
 export interface SessionLimits {
-  /** In all. */
+  /** In total. */
   readonly countMax: number;
-  /** Of a caller: with one more the one ends that was used least lately. */
+  /** Per caller: beyond it the least recently used session ends. */
   readonly ownCountMax: number;
-  /** Of all callers of one user, who may make any number of tokens: with one more the same. */
+  /** Per user over all tokens: beyond it the least recently used session ends. */
   readonly userCountMax: number;
   readonly idleMs: number;
 }
@@ -57,7 +57,7 @@ export class Sessions {
   }
 
   /**
-   * Makes a session, which is known by its id once the library has taken its first message.
+   * Creates a session; it can be found once the library has processed its first message.
    *
    * Errors: SERVER_OVERLOADED.
    */
@@ -87,13 +87,16 @@ export class Sessions {
       throw new ApiError('SERVER_OVERLOADED', 'Too many sessions are open.');
   }
 
-  /** Errors: INVALID_REQUEST_BODY where none is named; NOT_FOUND; INSUFFICIENT_PERMISSIONS for another caller's. */
+  /**
+   * Errors: INVALID_REQUEST_BODY without an id; NOT_FOUND; INSUFFICIENT_PERMISSIONS for another
+   * caller's session.
+   */
   find(id: string | null, caller: Caller): Session {
     if (id === null)
       throw new ApiError('INVALID_REQUEST_BODY', 'The header MCP-Session-Id is missing.');
     const session = this.#sessions.get(id);
     if (session === undefined)
-      throw new ApiError('NOT_FOUND', 'There is no such session; begin a new one.');
+      throw new ApiError('NOT_FOUND', 'There is no such session; start a new one.');
     if (session.owner !== ownerOf(caller))
       throw new ApiError('INSUFFICIENT_PERMISSIONS', 'The session belongs to another caller.');
     return session;
@@ -104,7 +107,7 @@ export class Sessions {
   }
 }
 
-/** A caller, known by its credential; guests by where they are. */
+/** Identifies a caller by its credential, a guest by its address. */
 function ownerOf({ caller, holder }: Caller): string {
   const { source = 'guest', credentialId = '', sessionHash = '' } = caller ?? {};
   return [source, holder, credentialId, sessionHash].join(' ');

@@ -1,5 +1,5 @@
-// A server of the protocol (MCP) with our tools, by the official library. Whoever mounts it says what a call may use; here is
-// what all mounts have in common: the list of tools, results as text, failures as results.
+// A tool server (MCP) with our tools, on the official library. Shared by all transports: the list
+// of tools, results as text, and failures as results. The transport provides the context of a call.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -27,13 +27,13 @@ const INSTRUCTIONS =
   'Exact search over indexed repositories. Find code with grep and glob, follow names with find_symbol_definitions and ' +
   'find_symbol_references, read with read_file. Repository names come from list_repos and from results.';
 
-/** What the library tells of a call. */
+/** The library's data about a call. */
 export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 export interface ToolMount {
   readonly version: string;
   readonly log: Log;
-  /** Runs a call with what it may use. Errors: those of the tool, and of what comes before it. */
+  /** Runs a call. Errors: those of the tool, and of the checks before it. */
   run(tool: Tool, args: unknown, extra: CallExtra): Promise<string>;
 }
 
@@ -46,10 +46,13 @@ const LIST: ListToolsResult = {
   })),
 };
 
-/** Nothing is asked of clients that would have to be validated. Why: the library makes a validator of each server's own. */
+/**
+ * We request nothing from clients that needs validation. Why: otherwise the library creates a
+ * validator per server.
+ */
 const NO_VALIDATOR = {
   getValidator: () => {
-    throw new Error('nothing is asked of clients');
+    throw new Error('nothing is requested from clients');
   },
 };
 
@@ -64,7 +67,8 @@ export function makeToolServer(mount: ToolMount): Server {
     },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => LIST);
-  // Why not by a handler: the library lets no arguments through that are no object, and those are failures of the tool.
+  // Why not by a registered handler: the library rejects arguments that are not an object, but
+  // those must become failures of the tool.
   server.fallbackRequestHandler = async ({ method, params }, extra) => {
     if (method !== 'tools/call') throw new McpError(RpcCode.MethodNotFound, 'Method not found');
     const name = params?.['name'];
@@ -92,7 +96,7 @@ async function call(
 
 const NAMES = TOOLS.map(({ name }) => name).join(', ');
 
-/** @param remedy  the next call, where the reason does not name it */
+/** @param remedy  the next step, if the reason does not name it */
 function failure(name: string, reason: string, remedy?: string): CallToolResult {
   const isLong = reason.length > REASON_SIZE_MAX;
   const shown = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
@@ -101,14 +105,14 @@ function failure(name: string, reason: string, remedy?: string): CallToolResult 
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** Characters of a name that are repeated. */
+/** Characters of a repeated name. */
 const NAME_SIZE_MAX = 100;
-/** Of a reason, which may repeat what was asked for. */
+/** Characters of a reason, which may repeat the arguments. */
 const REASON_SIZE_MAX = 1000;
 
 type Reason = readonly [reason: string, remedy: string | undefined];
 
-/** What to do about an error whose message does not say it. */
+/** Next step for errors whose message has none. */
 const REMEDIES: Partial<Readonly<Record<ErrorCode, string>>> = {
   FILE_NOT_FOUND: 'glob finds files by name, list_tree shows a folder at any ref',
   INVALID_GIT_REF: 'list_branches shows branches; names of tags and ids of commits are refs, too',
@@ -122,20 +126,20 @@ function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): Re
   if (signal.aborted) return ['it was cancelled', undefined];
   log.error('a tool failed unexpectedly', { error });
   if (isShortage(error))
-    return ['the machine has no more files, processes or memory now', 'call again in a minute'];
-  return ['an unexpected error occurred', 'call again; if it stays, the log of Trawl says why'];
+    return ['the machine has run out of files, processes or memory', 'call again in a minute'];
+  return ['an unexpected error occurred', 'call again; if it fails again, see the log of Trawl'];
 }
 
-/** What a call tells of its progress to clients that want to know. */
+/** Sends progress to clients that request it. */
 export function progressOf(extra: CallExtra): ToolContext['onProgress'] {
   const { _meta: { progressToken } = {}, sendNotification } = extra;
   if (progressToken === undefined) return undefined;
   let told = -1;
   return ({ done: progress, ...rest }) => {
-    // The protocol wants it to rise each time.
+    // The protocol requires it to increase.
     if (progress <= told) return;
     told = progress;
-    // Whoever is gone is told nothing.
+    // Errors are ignored: the client may have left.
     void sendNotification({
       method: 'notifications/progress',
       params: { progressToken, progress, ...rest },

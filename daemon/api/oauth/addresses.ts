@@ -1,4 +1,4 @@
-// Where the endpoints of OAuth are, and how whoever needs a token is told.
+// Addresses of the OAuth endpoints, and the header that tells callers where to get a token.
 
 import { TOOL_SERVER_PATH } from '../../accounts/oauth/resources.ts';
 
@@ -9,7 +9,7 @@ export const TOKEN_PATH = '/api/ee/oauth/token';
 export const REGISTER_PATH = '/api/ee/oauth/register';
 export const REVOKE_PATH = '/api/ee/oauth/revoke';
 
-/** What callers of the tool server who are nobody are told (API.md 17.1). */
+/** For anonymous callers of the tool server (API.md 17.1). */
 export function toolServerChallenge(baseUrl: string): string {
   const where = `resource_metadata="${baseUrl}${RESOURCE_PATH}"`;
   return `Bearer ${where}, DPoP ${where}, algs="ES256"`;

@@ -1,6 +1,7 @@
-// GET /oauth/authorize: where a client sends a browser. A request that is good is kept for whoever is signed in, and the
-// browser goes on to the page that shows it by its id; who is not signed in does that first. What is wrong is told here, to
-// whoever looks: nobody is sent to an address that a client chose before a user has answered.
+// GET /oauth/authorize: where a client sends a browser. A valid request is stored for the signed-in
+// user, and the browser is redirected to the page that shows it; other users sign in first. Errors
+// are shown here: before the user has answered, nobody is redirected to an address that a client
+// chose.
 
 import type { AskedConsent } from '../../accounts/oauth/consents.ts';
 import { Parameters } from '../../accounts/oauth/parameters.ts';
@@ -9,7 +10,7 @@ import { answerAlonePage } from '../page/page-endpoints.ts';
 import { AUTHORIZE_PATH } from './addresses.ts';
 import { count, oauthEndpoint } from './oauth-answers.ts';
 
-/** Of the page that shows a request: its id. */
+/** Query parameter of that page: the id of the request. */
 const REQUEST_PARAMETER = 'request';
 
 export const authorize = oauthEndpoint(
@@ -17,7 +18,7 @@ export const authorize = oauthEndpoint(
     operationId: 'authorizeOAuthClient',
     method: 'GET',
     path: AUTHORIZE_PATH,
-    summary: 'Ask a user to let a client in',
+    summary: 'Ask a user to authorize a client',
     isCallerHeeded: true,
     refuse: forPeople,
   },
@@ -48,7 +49,7 @@ function goTo(address: string): Answer {
   };
 }
 
-/** People are told by the page what programs are told by the error; it asks for that itself. */
+/** People get the page, which fetches the error itself; programs get the error. */
 function forPeople(refusal: Answer, context: CallContext): Answer {
   const accept = context.fetchRequest().headers.get('accept');
   return accept?.includes('text/html') === true

@@ -1,5 +1,5 @@
-// What the endpoints of OAuth have in common: the entitlement, bounds, bodies that are forms, and answers in the form that
-// clients of OAuth know, errors with our three members beside theirs (API.md 16.4). Always JSON.
+// What the OAuth endpoints share: entitlement, limits, form bodies, and answers in OAuth's format,
+// whose errors also have our three members (API.md 16.4). Always JSON.
 
 import { OAuthError, type OAuthErrorCode } from '../../accounts/oauth/error.ts';
 import { FORM_SIZE_MAX } from '../../accounts/oauth/parameters.ts';
@@ -13,9 +13,9 @@ interface OAuthShape extends Pick<
   Endpoint,
   'operationId' | 'method' | 'path' | 'summary' | 'isForBrowsers' | 'isCallerHeeded'
 > {
-  /** Status of its good answer. */
+  /** Status of a successful answer. */
   readonly status?: number;
-  /** Another form of an answer that is an error. */
+  /** Replaces an error answer. */
   readonly refuse?: (refusal: Answer, context: CallContext) => Answer;
 }
 
@@ -45,10 +45,13 @@ export function oauthEndpoint(
 
 function requireOAuth({ accounts }: CallContext): void {
   if (accounts.isEntitled('oauth')) return;
-  throw new OAuthError('access_denied', 'This needs a licence with the entitlement "oauth".');
+  throw new OAuthError('access_denied', 'This requires a licence with the entitlement "oauth".');
 }
 
-/** Counts a request. @param userId  whose code or token it shows. Errors: OAuthError temporarily_unavailable. */
+/**
+ * Counts a request. @param userId  the owner of its code or token. Errors: OAuthError
+ * temporarily_unavailable.
+ */
 export function count(context: CallContext, userId?: string): void {
   context.accounts.oauth.count(userId ?? context.holder);
 }
@@ -74,7 +77,7 @@ const CODES: Partial<Record<OAuthErrorCode, ErrorCode>> = {
   temporarily_unavailable: 'TOO_MANY_SIGN_IN_ATTEMPTS',
 };
 
-/** Errors: `error` itself, if it is a fault of ours. */
+/** Errors: rethrows `error` if it is a fault of ours. */
 function refusalOf(error: unknown): Answer {
   if (error instanceof OAuthError) {
     const { code, message, retryAfterSeconds } = error;

@@ -1,4 +1,5 @@
-// The endpoints of OAuth for tool clients: what there is (RFC 8414, RFC 9728), registration, tokens, revocation (API.md 16).
+// The OAuth endpoints for tool clients: metadata (RFC 8414, RFC 9728), registration, tokens,
+// revocation (API.md 16).
 
 import { z } from 'zod';
 import { OAuthError } from '../../accounts/oauth/error.ts';
@@ -18,7 +19,10 @@ import {
 import { authorize } from './authorize-endpoint.ts';
 import { count, json, oauthEndpoint, readText } from './oauth-answers.ts';
 
-/** A document that says what there is; without the entitlement there is none: clients conclude that there is no OAuth. */
+/**
+ * A metadata document; without the entitlement it does not exist, so clients conclude that there is
+ * no OAuth.
+ */
 function metadata(path: string, summary: string, valueOf: (baseUrl: string) => object): Endpoint {
   return endpoint(
     {
@@ -54,7 +58,7 @@ const getServer = metadata(SERVER_PATH, 'The OAuth server', (baseUrl) => ({
   authorization_response_iss_parameter_supported: true,
 }));
 
-const getResource = metadata(RESOURCE_PATH, 'Where tokens for tools are to be had', (baseUrl) => ({
+const getResource = metadata(RESOURCE_PATH, 'Where to get tokens for tools', (baseUrl) => ({
   resource: baseUrl + TOOL_SERVER_PATH,
   authorization_servers: [baseUrl],
   bearer_methods_supported: ['header'],

@@ -1,5 +1,5 @@
-// The socket through which commands on the same machine have the daemon do things: POST with JSON in, JSON or a stream
-// of bytes out. Whoever may open the socket is the operator. Nothing of this is served on any other address.
+// The control socket: commands on the same machine send JSON by POST and get JSON or a stream of
+// bytes. Whoever can open the socket is the operator. It is served on no other address.
 
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -15,25 +15,26 @@ import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Desk } from './operations.ts';
 
-/** How long operations under way are waited for. */
+/** How long to wait for running operations. */
 const GRACE_MS = 5_000;
-/** Bytes of an input; the longest is a list of 10,000 names. */
+/** Limit for an input in bytes; the longest is a list of 10,000 names. */
 const INPUT_SIZE_MAX = 16 * 1024 * 1024;
 
 export interface ControlServerOptions {
   readonly dataDir: string;
-  /** What it throws goes to the command. */
+  /** Its errors go to the command. */
   readonly desk: Desk;
   readonly log: Log;
 }
 
 export interface ControlServer {
-  /** Takes no more requests, lets short ones end, drops streams. */
+  /** Stops accepting, lets short requests finish, drops streams. */
   close(): Promise<void>;
 }
 
 /**
- * Listens in the data directory, which the caller owns. Where that cannot be, says so in the log and goes without.
+ * Listens in the data directory, which the caller owns. If that fails, logs it and continues
+ * without.
  */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const { dataDir, log } = options;
@@ -68,7 +69,7 @@ async function listen(server: Server, socketPath: string): Promise<void> {
     server.once('error', reject);
     server.once('listening', resolve);
   });
-  // Safety: the socket is made in this call, and nobody else may open it even for a moment.
+  // Safety: the socket is created with this mask, so nobody else can open it even for a moment.
   const before = process.umask(0o177);
   try {
     server.listen(socketPath);
@@ -93,7 +94,8 @@ async function answer(
       return;
     }
     const parts = Readable.from(desk.backup(input, signal), { objectMode: false });
-    // Why: an error before the first byte is an answer, one behind it can only end the connection.
+    // Why: an error before the first byte becomes an answer; after it the connection can only be
+    // closed.
     await new Promise((resolve, reject) => {
       parts.once('readable', resolve);
       parts.once('error', reject);
@@ -102,7 +104,7 @@ async function answer(
     await pipeline(parts, response, { signal });
   } catch (error) {
     if (response.headersSent) {
-      log.warn('an operation ended early', { error: String(error) });
+      log.warn('an operation was interrupted', { error: String(error) });
       response.destroy();
       return;
     }
@@ -116,14 +118,14 @@ function accountOf(request: IncomingMessage): string | undefined {
   return typeof value === 'string' ? decodeURIComponent(value) : undefined;
 }
 
-/** Errors: Error for a longer input than INPUT_SIZE_MAX, which ends the connection; SyntaxError. */
+/** Errors: Error for an input above INPUT_SIZE_MAX, which closes the connection; SyntaxError. */
 async function readInput(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {
     const bytes = Buffer.from(part);
     size += bytes.length;
-    if (size > INPUT_SIZE_MAX) throw new Error(`input over ${INPUT_SIZE_MAX} bytes`);
+    if (size > INPUT_SIZE_MAX) throw new Error(`input exceeds ${INPUT_SIZE_MAX} bytes`);
     parts.push(bytes);
   }
   const input: unknown = JSON.parse(Buffer.concat(parts).toString());

@@ -1,4 +1,4 @@
-// Grants as the operator gives and takes them: by e-mail address and by name or id of a repository, served or not.
+// Grants for the operator: by e-mail address, and by name or id of any known repository.
 
 import { z } from 'zod';
 import { operation, pageWindow } from './operation.ts';
@@ -25,7 +25,7 @@ const remove = operation(change, async ({ accounts, actor, repos: known }, { ema
   };
 });
 
-/** A part of the grants of a user, or for a repository. */
+/** A page of the grants of a user, or for a repository. */
 const list = operation(
   z
     .strictObject({
@@ -51,7 +51,7 @@ const list = operation(
       total,
       rows: rows.map((row) => ({
         email: people.get(row.userId)?.email ?? row.userId,
-        // A store from before it held repos has grants of some that nobody knows.
+        // An old store may have grants of unknown repositories.
         repo: names.get(row.repoId) ?? `#${row.repoId}`,
         repoId: row.repoId,
         source: row.source,

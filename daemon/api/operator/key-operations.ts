@@ -1,4 +1,4 @@
-// API keys as the operator makes, lists and ends them, whoever they belong to.
+// API keys for the operator: creates, lists and revokes keys of any user.
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';
@@ -19,7 +19,7 @@ const create = operation(
   async ({ accounts, actor }, { email, name }) => {
     const person = await accounts.members.byEmail(email);
     if (person.suspendedAt !== null)
-      throw new AccountError('NOT_FOUND', `${person.email} is suspended and can have no key.`);
+      throw new AccountError('NOT_FOUND', `${person.email} is suspended and cannot have a key.`);
     const { id, value } = await accounts.keys.createFor(actor, person, name);
     return { id, email: person.email, name, key: value };
   },
@@ -36,7 +36,7 @@ const list = operation(
       id,
       email: people.get(userId)?.email ?? userId,
       name,
-      // Of who is suspended none is taken.
+      // Keys of suspended users are refused.
       state: (people.get(userId)?.suspendedAt ?? null) === null ? 'active' : 'suspended',
       createdAt: isoTime(createdAt),
       lastUsedAt: isoTime(lastUsedAt),

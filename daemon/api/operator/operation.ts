@@ -1,5 +1,6 @@
-// What an operation of the operator is: a checked input in JSON, an output in JSON, done on the accounts. The command
-// line runs operations on a store that it opens itself, or has the daemon run them; both do the same.
+// An operation of the operator: a validated JSON input, a JSON output, and its work on the
+// accounts. The command line runs it on the store itself or has the daemon run it; both do the
+// same.
 
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -9,11 +10,11 @@ import type { StoredRepo } from '../../store/repos.ts';
 import type { StatusSource } from './status-report.ts';
 import type { RepoChange } from '../../index/register/change-repo.ts';
 
-/** What an operator sees of a repository. */
+/** A repository as the operator sees it. */
 export interface RepoRule extends StoredRepo {
-  /** Why its last job failed; absent: it did not, or no daemon runs, which alone knows. */
+  /** Why its last job failed; absent: it did not, or no daemon runs. */
   readonly failure?: string | undefined;
-  /** Absent: no daemon runs, which alone knows. */
+  /** Absent: no daemon runs. */
   readonly isServed?: boolean;
   /** A connection lists it. */
   readonly isListed: boolean;
@@ -22,15 +23,18 @@ export interface RepoRule extends StoredRepo {
 }
 
 export interface RepoRules {
-  /** Those that are not indexed too. */
+  /** Including those without an index. */
   list(): readonly RepoRule[];
-  /** Holds from the answer on; recorded with it. Errors: NOT_READY. */
+  /** In effect when it resolves; recorded with it. Errors: NOT_READY. */
   change(repoIds: ReadonlySet<number>, change: RepoChange, actor: Actor): Promise<void>;
-  /** Those that are neither served nor listed: with index, grants and clone. Recorded. Errors: NOT_READY; those of the disk. */
+  /**
+   * Removes repos that are neither served nor listed, with index, grants and clone. Recorded.
+   * Errors: NOT_READY; those of the disk.
+   */
   remove(repoIds: ReadonlySet<number>, actor: Actor): Promise<void>;
 }
 
-/** What operations work on, and who has them done. */
+/** What operations work on, and the operator's account. */
 export interface OperatorContext {
   readonly actor: Actor;
   readonly accounts: Accounts;
@@ -53,14 +57,14 @@ export function operation<Schema extends z.ZodType, Output>(
   return { input, run };
 }
 
-/** Members of an input that say which part of a long list is wanted. */
+/** Input members that select a part of a long list. */
 export const pageWindow = { offset: z.int().min(0), limit: z.int().min(1).max(5_000) };
 
-/** Members of inputs whose value no message may show. */
+/** Input members whose value never appears in a message. */
 const SECRET_MEMBERS: readonly PropertyKey[] = ['password', 'key', 'passphrase', 'secret'];
 
 /**
- * The input as the schema gives it.
+ * The validated input.
  *
  * Errors: INVALID_REQUEST_BODY naming each wrong member and, unless it is secret, its value.
  */

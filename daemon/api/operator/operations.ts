@@ -1,5 +1,5 @@
-// All operations of the operator by name, and what runs them. They need no licence and no credential: whoever may
-// read the data directory is the operator.
+// All operations of the operator by name, and the code that runs them. They need no licence and no
+// credential: whoever can read the data directory is the operator.
 
 import { z } from 'zod';
 import { operatorUnder } from '../../accounts/audit-trail.ts';
@@ -14,7 +14,7 @@ import { STATUS_OPERATIONS } from './status-operations.ts';
 import { USER_OPERATIONS } from './user-operations.ts';
 
 const OPERATIONS = {
-  /** Tells that the daemon listens. */
+  /** Shows that the daemon listens. */
   ping: operation(z.strictObject({}), () => Promise.resolve({ ok: true })),
   ...USER_OPERATIONS,
   ...KEY_OPERATIONS,
@@ -31,22 +31,22 @@ export type OperationOutput<Name extends OperationName> = Awaited<
   ReturnType<Operations[Name]['run']>
 >;
 
-/** What has operations and backups done: in this process, or in the daemon behind a socket. */
+/** Runs operations and backups: in this process, or in the daemon behind the socket. */
 export interface Desk {
   /**
    * Runs an operation.
    *
-   * @param account  of the operating system, as the command says it
+   * @param account  operating-system account, as reported by the command
    *
-   * Errors: errors with the `errorCode` of the API, NOT_FOUND for an unknown name, INVALID_REQUEST_BODY for a wrong
-   * input; their messages are for the operator.
+   * Errors: errors with the `errorCode` of the API, NOT_FOUND for an unknown name,
+   * INVALID_REQUEST_BODY for a wrong input; their messages are for the operator.
    */
   run(name: string, input: unknown, account: string | undefined): Promise<unknown>;
-  /** The bytes of a backup; it ends early when the signal is given. Errors: as `run`. */
+  /** The bytes of a backup; the signal cancels it. Errors: as `run`. */
   backup(input: unknown, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** The desk of an instance that is open here. */
+/** For an instance that is open in this process. */
 export function deskOf(instance: Omit<OperatorContext, 'actor'>, source: BackupSource): Desk {
   return {
     async run(name, input, account) {
@@ -58,7 +58,7 @@ export function deskOf(instance: Omit<OperatorContext, 'actor'>, source: BackupS
       return found.run(context, checkedInput(found.input, input));
     },
     async *backup(input, signal) {
-      // Why here: it would take each start some 15 ms.
+      // Why here: it would add some 15 ms to each start.
       const { backupInput, makeBackup } = await import('../../backup/make.ts');
       yield* makeBackup(source, checkedInput(backupInput, input), signal);
     },

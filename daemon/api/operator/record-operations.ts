@@ -1,4 +1,4 @@
-// The licence key and the audit records as the operator sees them.
+// The licence key and the audit records for the operator.
 
 import { z } from 'zod';
 import { withNames } from '../../accounts/audit-names.ts';
@@ -23,7 +23,9 @@ const removeLicence = operation(z.strictObject({}), async ({ accounts, actor }) 
 
 const time = z.int().min(0);
 
-/** A part of the records, newest first; times in milliseconds since the epoch, `until` exclusive. */
+/**
+ * A page of the records, newest first; times in milliseconds since the epoch, `until` exclusive.
+ */
 const listAudit = operation(
   z.strictObject({
     since: time.optional(),
@@ -32,7 +34,7 @@ const listAudit = operation(
   }),
   async ({ accounts, actor }, query) => {
     const { store, trail } = accounts;
-    // Why: what was noted before is part of the answer; the fetch itself comes after.
+    // Why: pending records belong in the answer; the record of this fetch does not.
     await trail.flush();
     const { total, rows } = await store.audit.list(query);
     if (query.offset === 0) trail.note(actor, 'audit.fetch', ORG);

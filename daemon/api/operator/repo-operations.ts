@@ -1,4 +1,5 @@
-// Repositories as the operator sees them: all of the instance, with who may see each, which is changed here.
+// Repositories for the operator: all of the instance, with their permissions, which can be changed
+// here.
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';
@@ -8,7 +9,7 @@ import { operation, pageWindow, type RepoRule } from './operation.ts';
 
 const REPO_COUNT_MAX = 10_000;
 
-/** A part of the repositories, by name. */
+/** A page of the repositories, by name. */
 const list = operation(z.strictObject(pageWindow), ({ repos }, { offset, limit }) => {
   const all = [...repos.list()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const rows = all.slice(offset, offset + limit).map(rowOf);
@@ -29,7 +30,10 @@ function rowOf({ repoId, name, visibility, enforcement, place, failure, ...rule 
   };
 }
 
-/** Ids of repositories given by name or id (`270`, `#270`). Errors: NOT_FOUND naming each that none of them has. */
+/**
+ * Ids of repositories given by name or id (`270`, `#270`). Errors: NOT_FOUND naming each unknown
+ * one.
+ */
 export function repoIdsOf(
   repos: readonly { readonly repoId: number; readonly name: string }[],
   texts: readonly string[],
@@ -44,7 +48,9 @@ export function repoIdsOf(
   return new Set(texts.flatMap((text) => idByText.get(text) ?? []));
 }
 
-/** Who may see repositories; unknown names, and those of which hosts and connections decide that, change nothing. */
+/**
+ * Changes permissions; if a name is unknown, or decided by host and connection, nothing changes.
+ */
 const set = operation(
   z.strictObject({
     repos: z.array(z.string()).min(1).max(REPO_COUNT_MAX),
@@ -59,8 +65,8 @@ const set = operation(
     if (listed.length > 0)
       throw new AccountError(
         'INVALID_REQUEST_BODY',
-        `Nothing was changed: a connection lists ${someNames(listed.map(({ name }) => name))}, and its host and the configuration ` +
-          'say who may see it; change it at the host, or enforcePermissions of the connection.',
+        `Nothing was changed: a connection lists ${someNames(listed.map(({ name }) => name))}, so its host and the configuration ` +
+          'decide who may see it; change it at the host, or enforcePermissions of the connection.',
       );
     await repos.change(repoIds, change, actor);
     const changed = repos.list().filter(({ repoId }) => repoIds.has(repoId));
@@ -68,7 +74,7 @@ const set = operation(
   },
 );
 
-/** Removes repositories that nothing serves and no connection lists; else none. */
+/** Removes repositories; if one is served or listed by a connection, none. */
 const remove = operation(
   z.strictObject({ repos: z.array(z.string()).min(1).max(REPO_COUNT_MAX) }),
   async ({ actor, repos }, { repos: names }) => {
@@ -78,8 +84,8 @@ const remove = operation(
     if (served.length > 0)
       throw new AccountError(
         'INVALID_REQUEST_BODY',
-        `Nothing was removed: ${someNames(served.map(({ name }) => name))} is served, or a connection lists it; take it ` +
-          'out of the sources of the daemon, or exclude it in the configuration of the connection.',
+        `Nothing was removed: ${someNames(served.map(({ name }) => name))} is served, or a connection lists it; remove it ` +
+          'from the sources of the daemon, or exclude it in the configuration of the connection.',
       );
     await repos.remove(repoIds, actor);
     return { rows: wanted.map(rowOf) };

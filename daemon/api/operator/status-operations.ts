@@ -1,12 +1,14 @@
-// How the running daemon is: what it serves, what is under way and what waits, how its connections stand, what does not work;
-// and of each repository when its host was asked, when it was indexed, and what it waits for.
+// State of the running daemon: served repositories, running and waiting jobs, connections and
+// problems; and of each repository the last check at its host, the last index, and its pending
+// work.
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';
 import { operation, pageWindow, type RepoRule } from './operation.ts';
 import type { Freshness, StatusSource } from './status-report.ts';
 
-const NO_DAEMON = 'No daemon runs on this data directory; "trawl repo list" shows what it holds.';
+const NO_DAEMON =
+  'No daemon is running on this data directory; "trawl repo list" shows its content.';
 
 function sourceOf(status: StatusSource | undefined): StatusSource {
   if (status === undefined) throw new AccountError('NOT_READY', NO_DAEMON);
@@ -15,7 +17,7 @@ function sourceOf(status: StatusSource | undefined): StatusSource {
 
 const report = operation(z.strictObject({}), ({ status }) => sourceOf(status).report());
 
-/** A part of the repositories that are served, by name. */
+/** A page of the served repositories, by name. */
 const repos = operation(z.strictObject(pageWindow), ({ status, repos }, { offset, limit }) => {
   const source = sourceOf(status);
   const served = repos.list().filter(({ isServed }) => isServed === true);

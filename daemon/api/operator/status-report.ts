@@ -1,4 +1,4 @@
-// How the running daemon is, as its operator is told. Times are ISO 8601.
+// Types of the status report for the operator. Times are ISO 8601.
 
 import type { JobUnit } from '../../repos/jobs.ts';
 
@@ -6,18 +6,18 @@ export interface StatusReport {
   readonly url: string;
   readonly version: string;
   readonly startedAt: string;
-  /** Repositories that are served; of those the ones that are indexed, and those whose last job failed. */
+  /** Served repositories; of those the indexed ones, and those whose last job failed. */
   readonly repos: { readonly served: number; readonly indexed: number; readonly failed: number };
-  /** Until all are indexed, at the speed since the start, ms; null: not known, or they are. */
+  /** Until all are indexed, at the speed since the start, ms; null: unknown, or all are. */
   readonly remainingMs: number | null;
   /** Newest first. */
   readonly jobs: { readonly running: readonly RunningJob[]; readonly waiting: number };
-  /** How many repositories are searched without symbols, and why, in a sentence; null: none. */
+  /** A sentence about repositories that are searched without symbols; null: none. */
   readonly symbols: string | null;
   readonly connections: readonly ConnectionStatus[];
   /** Sentences. */
   readonly problems: readonly string[];
-  /** What repositories and connections may not be meant to be, sentences; the first ones. */
+  /** Sentences about what may be unintended in repositories and connections; the first ones. */
   readonly warnings: readonly string[];
 }
 
@@ -25,16 +25,16 @@ export interface RunningJob {
   readonly queue: string;
   /** Name of the repository or connection. */
   readonly target: string;
-  /** Null: it has said nothing yet. */
+  /** Null: no progress yet. */
   readonly phase: string | null;
   /** Of the phase, in `unit`. */
   readonly done: number;
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly total: number;
   readonly unit: JobUnit;
-  /** Bytes that its host has sent so far; null: none. */
+  /** Bytes received from its host so far; null: none. */
   readonly receivedSize: number | null;
-  /** Of the phase, at its speed so far; null: not known. */
+  /** Of the phase, at its speed so far; null: unknown. */
   readonly remainingMs: number | null;
   readonly startedAt: string | null;
 }
@@ -44,11 +44,11 @@ export interface ConnectionStatus {
   readonly type: string;
   readonly repos: number;
   readonly indexed: number;
-  /** When a listing ended last; null: none has. */
+  /** End of the last listing; null: never listed. */
   readonly syncedAt: string | null;
-  /** `unanswered`: it is listed, and its host has not answered for a while. */
+  /** `unanswered`: the listing waits for a silent host. */
   readonly state: 'listing' | 'unanswered' | 'waiting' | 'fine' | 'failed' | 'incomplete';
-  /** Why it is not listed, or with gaps. */
+  /** Why it is not listed, or only in part. */
   readonly failure: string | null;
 }
 
@@ -59,9 +59,9 @@ export interface StatusSource {
 }
 
 export interface Freshness {
-  /** Names of the connections that have the repository. */
+  /** Names of the connections of the repository. */
   readonly connections: readonly string[];
-  /** When its host was asked last whether there is something new. */
+  /** When its host was last checked for changes. */
   readonly askedAt: string | null;
   readonly job: 'waiting' | 'running' | null;
 }

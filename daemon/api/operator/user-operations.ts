@@ -1,4 +1,4 @@
-// Users as the operator sees and changes them: by e-mail address, without licence (API.md 22.2).
+// Users for the operator: by e-mail address, without licence (API.md 22.2).
 
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -7,12 +7,12 @@ import { AccountError } from '../../accounts/error.ts';
 import { newEmail, role, toUser, userName } from '../accounts/user-schemas.ts';
 import { operation, type OperatorContext } from './operation.ts';
 
-/** Address of a user who is there. */
+/** E-mail address of an existing user. */
 export const knownEmail = z.string({ error: 'expected an e-mail address' }).max(1000);
 const password = z.string({ error: 'expected a text' });
 const byEmail = z.strictObject({ email: knownEmail });
 
-/** As the API shows a user, with the limit of requests. */
+/** As in the API, with the request limit. */
 function shown(person: Person) {
   return { ...toUser(person), requestsPerDay: person.requestsPerDay };
 }
@@ -77,7 +77,10 @@ const remove = operation(byEmail, async ({ accounts, actor }, { email }) => {
   return shown(person);
 });
 
-/** Sets the password, which ends the sessions of the user; without one makes a link where the user sets it. */
+/**
+ * Sets the password, which ends the sessions of the user; without a password creates a link where
+ * the user sets it.
+ */
 const setPassword = operation(
   z.strictObject({ email: knownEmail, password: password.optional() }),
   async (context, { email, password }) => {
@@ -89,13 +92,13 @@ const setPassword = operation(
   },
 );
 
-/** Ends the links with accounts of identity providers: the next sign-on makes a new one. */
+/** Removes the links with accounts of identity providers: the next sign-on creates a new one. */
 const unlink = operation(byEmail, async ({ accounts, actor }, { email }) => {
   const person = await accounts.members.byEmail(email);
   return { email: person.email, count: await accounts.members.unlink(actor, person.id) };
 });
 
-/** People by the id of their user: this one, or all. */
+/** People by user id: this one, or all. */
 export async function peopleOf(
   { store }: Accounts,
   person: Person | undefined,

@@ -1,5 +1,6 @@
-// What browsers load: one small document for every page, made of what the build wrote (scripts/web.mjs), and the files that it
-// names. The document holds no data and no script of its own; a policy with a fresh nonce forbids all that is not ours.
+// Serves the web page: one small document for every address, with the files of the build
+// (scripts/web.mjs). The document has no data and no inline script; a policy with a fresh nonce
+// allows only our own files.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import type { AssetFiles } from '../shapes/asset.ts';
 import { type Answer, type CallContext, endpoint, type Endpoint } from '../shapes/endpoint.ts';
 import { assetEndpoint, folderFiles } from '../shapes/static-files.ts';
 
-/** Addresses of the pages; the client's router (daemon/web/shell/routes.tsx) has the same. */
+/** Addresses of the pages, the same as in the client's router (daemon/web/shell/routes.tsx). */
 export const PAGES: readonly string[] = [
   '/',
   '/search',
@@ -24,14 +25,17 @@ export const PAGES: readonly string[] = [
   '/oauth/complete',
 ];
 
-/** The page that an endpoint of its own answers with, which looks at what is asked (api/oauth/authorize-endpoint.ts). */
+/**
+ * A page that its own endpoint returns after checking the request
+ * (api/oauth/authorize-endpoint.ts).
+ */
 const GUARDED_PAGE = '/oauth/authorize';
 
 const ASSETS = '/assets';
 /** Bytes of a nonce. */
 const NONCE_SIZE = 16;
 
-/** What the build says of an entry: its file, and those that it needs at once. */
+/** Files of an entry point, and those loaded with it. */
 const manifest = z.record(
   z.string(),
   z.object({
@@ -52,7 +56,7 @@ interface PageParts {
   readonly faces: readonly string[];
 }
 
-/** Listed when the first is asked for: a start needs none. */
+/** Listed on first use, as a start needs none. */
 let assets: AssetFiles | undefined;
 
 function openAssets(): AssetFiles {
@@ -61,7 +65,7 @@ function openAssets(): AssetFiles {
 
 let known: PageParts | undefined;
 
-/** Read once, when the first page is asked for. Errors: those of the system where there is no build. */
+/** Read once, on first use. Errors: those of the system if there is no build. */
 function pageParts(): PageParts {
   known ??= readPageParts();
   return known;
@@ -72,7 +76,7 @@ function readPageParts(): PageParts {
   const entries = manifest.parse(json);
   const { 'main.tsx': main, 'theme.ts': theme, 'icon.svg': icon } = entries;
   if (main === undefined || theme === undefined || icon === undefined)
-    throw new Error('the build has no entries');
+    throw new Error('the build has no entry points');
   return {
     icon: icon.file,
     theme: theme.file,
@@ -112,7 +116,10 @@ function documentOf(base: string, nonce: string): string {
   ].join('\n');
 }
 
-/** What a page may load and run: what this daemon serves. The nonce is for the one style tag of the code view. */
+/**
+ * The page may load and run only what this daemon serves. The nonce is for the one style tag of the
+ * code view.
+ */
 function policyOf(nonce: string, ancestors: 'self' | 'none'): string {
   return [
     "default-src 'none'",
@@ -129,7 +136,7 @@ function policyOf(nonce: string, ancestors: 'self' | 'none'): string {
   ].join('; ');
 }
 
-/** Path of a URL as it stands in front of others, safe in markup: URLs encode quotes and angle brackets. */
+/** Path of the base URL, safe in markup: URLs encode quotes and angle brackets. */
 function basePath(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '').replaceAll('&', '&amp;');
 }
@@ -144,19 +151,19 @@ function answerPage(
   return {
     status,
     headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': policyOf(nonce, ancestors) },
-    // Never the same twice: it has a nonce.
+    // Not cacheable: it has a nonce.
     content: { asset: { bytes, contentType: 'text/html; charset=utf-8', headers: {} } },
   };
 }
 
-/** A page that is shown alone: in no frame, ours neither, and what it leads to does not hear of its address. */
+/** A page that no frame may show, ours included; links from it send no referrer. */
 export function answerAlonePage(status: number, context: CallContext): Answer {
   const { headers, ...page } = answerPage(status, context, 'none');
   const alone = { 'X-Frame-Options': 'DENY', 'Referrer-Policy': 'no-referrer' };
   return { ...page, headers: { ...headers, ...alone } };
 }
 
-/** @param status  404 for the page that says that there is none */
+/** @param status  404 for the page of unknown addresses */
 function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
   const parameter = /[{*](\w+)/.exec(route)?.[1];
   return endpoint(
@@ -177,7 +184,7 @@ function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
   );
 }
 
-/** What a browser gets where there is nothing: a page that says so, with status 404. */
+/** The page for unknown addresses, with status 404. */
 export const UNKNOWN_PAGE: Endpoint = pageEndpoint('/{unknown}', 404);
 
 export const PAGE_ENDPOINTS: readonly Endpoint[] = [

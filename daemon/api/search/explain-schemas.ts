@@ -1,4 +1,4 @@
-// Schemas of the answer that explains a search: its query and plan, totals, and a row for each shard.
+// Schemas of the explain answer: query, plan, totals, and a row for each shard.
 
 import { z } from 'zod';
 import type { ConditionNode, GramNode } from '../../engine/search/explain-plan.ts';
@@ -16,7 +16,7 @@ const gramNode = z
     z.object({
       kind: z.literal('gram'),
       gram: text('Characters looked up, folded.'),
-      blocks: integer('Blocks that hold it.').exactOptional(),
+      blocks: integer('Blocks with this trigram.').exactOptional(),
     }),
     z.object({ kind: z.literal('scan') }),
   ])
@@ -34,14 +34,14 @@ const conditionNode = z
     z.object({
       kind: z.literal('filter'),
       condition: text('In the form of queries.'),
-      docs: integer('Files that it leaves on its own.').exactOptional(),
+      docs: integer('Files that match it alone.').exactOptional(),
     }),
     z.object({
       kind: z.literal('content'),
       condition: text('In the form of queries.'),
       grams: gramNode,
-      blocks: integer('Candidate blocks on its own.').exactOptional(),
-      docs: integer('Candidate files on its own.').exactOptional(),
+      blocks: integer('Candidate blocks of it alone.').exactOptional(),
+      docs: integer('Candidate files of it alone.').exactOptional(),
       shardsScanned: integer('Shards in which all blocks are candidates.').exactOptional(),
     }),
   ])
@@ -50,52 +50,51 @@ const conditionNode = z
 const regexReport = z
   .object({
     expression: text('In canonical form.'),
-    engine: text('How it is run.'),
-    requires: text('What every match holds.'),
-    begins: text('What holds where a match begins, if it may span lines.').optional(),
-    needles: z.array(z.string()).optional().meta({ description: 'Texts looked for first.' }),
+    engine: text('How it is executed.'),
+    requires: text('Texts that every match contains.'),
+    begins: text('Conditions at the start of a match, if it may span lines.').optional(),
+    needles: z.array(z.string()).optional().meta({ description: 'Texts searched first.' }),
   })
-  .meta({ id: 'RegexReport', description: 'How a regular expression of the query is run.' });
+  .meta({ id: 'RegexReport', description: 'Execution of a regular expression of the query.' });
 
 const shardReport = z
   .object({
     id: text('Id of the shard.'),
     repository: text('Name of its repository.'),
     class: z.enum(['scanned', 'skipped_filter', 'skipped', 'crashed']),
-    reason: text('Why it is of this class, in words.'),
+    reason: text('Why it has this class, in words.'),
     docs: integer('Live files.'),
-    estimatedBytes: integer('Bytes that verifying was expected to read.'),
+    estimatedBytes: integer('Estimated bytes read for verification.'),
     stats: z.object(statsShares).meta({
       id: 'ShardStats',
-      description: 'Its share of each number that has shares.',
+      description: 'Its share of the numbers that are split by shard.',
     }),
   })
-  .meta({ id: 'ShardReport', description: 'What became of an eligible shard.' });
+  .meta({ id: 'ShardReport', description: 'Result of an eligible shard.' });
 
 const bestDoc = z
   .object({
     repository: text('Name of its repository.'),
     fileName: text('Path of the file.'),
-    score: integer('What it is ordered by.'),
+    score: integer('The sort key.'),
     parts: z
       .object({
         symbol: integer('For the symbol that the words cover best.'),
-        name: integer('For what they cover of the base name.'),
-        text: integer('For how often and how well they match.'),
-        near: integer('For how near together they stand.'),
+        name: integer('For the covered part of the base name.'),
+        text: integer('For the number and quality of matches.'),
+        near: integer('For the proximity of the words.'),
         tier: z.number().meta({
-          description:
-            'What these are multiplied by: less than 1 in tests, vendored and generated files.',
+          description: 'Factor: less than 1 for tests, vendored and generated files.',
         }),
-        path: integer('For the path, of a file whose content has no range.'),
-        leaves: integer('For the share of the words that match.'),
+        path: integer('For the path, if the content has no range.'),
+        leaves: integer('For the share of matching words.'),
       })
       .exactOptional()
       .meta({
-        description: 'What the score is made of, rounded; absent where it was not found again.',
+        description: 'Parts of the score, rounded; absent if the file was not found again.',
       }),
   })
-  .meta({ id: 'BestFile', description: 'One of the best files, and why.' });
+  .meta({ id: 'BestFile', description: 'One of the best files, with the reasons.' });
 
 export type { ConditionNode };
 
@@ -104,22 +103,20 @@ export type ShardRow = z.infer<typeof shardReport>;
 export const explanation = z
   .object({
     query: z.object({
-      canonical: text('The query as it was understood.'),
-      implicitRevision: text('The revision it is restricted to as it names none.').optional(),
+      canonical: text('The parsed query.'),
+      implicitRevision: text('The implied revision, if the query names none.').optional(),
     }),
     plan: z.object({
       conditions: conditionNode,
       regexps: z.array(regexReport),
-      estimatedBytes: integer('Bytes to verify as the index promised.'),
-      verifiedBytes: integer('Bytes that verifying read.'),
+      estimatedBytes: integer('Bytes to verify, as estimated by the index.'),
+      verifiedBytes: integer('Bytes read for verification.'),
     }),
     totals: z.object({
       shardsEligible: integer('Shards with a file in scope.'),
       shardsOutOfScope: integer('Shards without.'),
       docsInScope: integer('Files in scope.'),
-      bytesInScope: integer(
-        'Bytes of the files of the default revisions in scope whose content is searched.',
-      ),
+      bytesInScope: integer('Bytes of the searchable files of the default revisions in scope.'),
       ...statsNumbers,
     }),
     best: z.array(bestDoc).meta({ description: 'The first files of the answer, 10 at most.' }),
@@ -127,6 +124,6 @@ export const explanation = z
     stats,
     ...exhaustiveness,
   })
-  .meta({ id: 'Explanation', description: 'How a search was planned and run.' });
+  .meta({ id: 'Explanation', description: 'Plan and execution of a search.' });
 
 export type Explanation = z.infer<typeof explanation>;

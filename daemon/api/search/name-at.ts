@@ -1,6 +1,6 @@
-// The name at a place in a line of code. Pure.
+// Finds the name at a position in a line of code. Pure.
 
-/** Languages in which `$` is a letter of names. */
+/** Languages with `$` in names. */
 const DOLLAR_LANGUAGES: ReadonlySet<string> = new Set([
   'TypeScript',
   'JavaScript',
@@ -16,7 +16,7 @@ const NAME = /[\p{ID_Continue}]+/gu;
 const DOLLAR_NAME = /[\p{ID_Continue}$]+/gu;
 
 /**
- * The name that a column is in or just behind. Undefined: there is none.
+ * The name that contains or ends at a column; undefined: none.
  *
  * @param column  in code points, 1-based
  */
@@ -28,6 +28,6 @@ export function nameAt(line: string, column: number, language: string): string |
   const found = [...line.matchAll(pattern)].filter(
     ({ index, 0: name }) => index <= at && at <= index + name.length,
   );
-  // Where two touch it, the one that begins there.
+  // If two names touch, the one that starts there.
   return found.at(-1)?.[0];
 }

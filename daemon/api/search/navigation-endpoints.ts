@@ -1,5 +1,5 @@
-// POST /api/find_definitions and /api/find_references: where a symbol is defined, and where its name stands. The search
-// service does the work.
+// POST /api/find_definitions and /api/find_references: definitions and occurrences of a symbol. The
+// search service does the work.
 
 import { z } from 'zod';
 import { behindMark, utf8Text } from '../../base/utf8-text.ts';
@@ -15,7 +15,7 @@ import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
 
 export const SYMBOL_NAME_SIZE_MAX = 1024;
 
-/** A place in a file, with a name under it. */
+/** A position in a file, with a name at it. */
 const position = z
   .object({
     ...fileFields,
@@ -36,7 +36,7 @@ const navigationBody = z
       }),
     position: position.exactOptional().meta({
       description:
-        'Instead of `symbolName`: the symbol is the name under it, and places in the same file and repository come first.',
+        'Instead of `symbolName`: the name at this position; occurrences in the same file and repository come first.',
     }),
     language: z.string().exactOptional().meta({
       description:
@@ -44,24 +44,24 @@ const navigationBody = z
     }),
     revisionName: z.string().default('HEAD').meta({
       description:
-        'Full name of an indexed revision, or one that git knows; `HEAD`: the default one.',
+        'Full name of an indexed revision, or any that git can resolve; `HEAD`: the default one.',
     }),
     repoName: z.string().exactOptional().meta({
-      description: 'Name of the one repository to look at.',
+      description: 'Name of the only repository to search.',
     }),
   })
   .refine((body) => (body.symbolName === undefined) !== (body.position === undefined), {
     path: ['symbolName'],
-    error: 'required, or else `position`, not both',
+    error: 'give either this or `position`',
   })
-  .meta({ id: 'NavigationRequest', description: 'The symbol to be found.' });
+  .meta({ id: 'NavigationRequest', description: 'The symbol to find.' });
 
 const foundPlace = z
   .object({
     lineContent: text('The whole lines of the range, normally one with its newline.'),
     range,
   })
-  .meta({ id: 'NavigationPlace', description: 'Where the name stands.' });
+  .meta({ id: 'NavigationPlace', description: 'An occurrence of the name.' });
 
 const foundFile = z
   .object({
@@ -72,23 +72,23 @@ const foundFile = z
     language: text('Name of the language, "" if unknown.'),
     matches: z.array(foundPlace).min(1),
   })
-  .meta({ id: 'NavigationFile', description: 'The places in one file.' });
+  .meta({ id: 'NavigationFile', description: 'The occurrences in one file.' });
 
 const navigationAnswer = z
   .object({
-    symbolName: text('The name under `position`, where that was given and has one.').optional(),
-    stats: z.object({ matchCount: integer('Places in this answer.') }),
+    symbolName: text('The name at `position`, if that was given and has one.').optional(),
+    stats: z.object({ matchCount: integer('Occurrences in this answer.') }),
     files: z.array(foundFile).meta({ description: 'Best first.' }),
     repositoryInfo: z.array(repositoryInfo).meta({
       description: 'The repositories of `files`, in order of first occurrence.',
     }),
     ...exhaustiveness,
   })
-  .meta({ id: 'NavigationResponse', description: 'Places of a symbol, at most 1000.' });
+  .meta({ id: 'NavigationResponse', description: 'Occurrences of a symbol, at most 1000.' });
 
 export type NavigationResponse = z.infer<typeof navigationAnswer>;
 
-/** What both endpoints have in common. */
+/** Shared by both endpoints. */
 const SHAPE = {
   method: 'POST',
   access: 'opt',
@@ -96,7 +96,7 @@ const SHAPE = {
   isSearch: true,
   isCounted: true,
   input: { body: navigationBody },
-  responses: { 200: { description: 'The places, best first.', body: navigationAnswer } },
+  responses: { 200: { description: 'The occurrences, best first.', body: navigationAnswer } },
   errors: [
     'REVISION_TOO_LARGE',
     'NOT_FOUND',
@@ -163,7 +163,7 @@ export const findReferences = endpoint(
     ...SHAPE,
     operationId: 'findReferences',
     path: '/api/find_references',
-    summary: 'Where the name of a symbol stands, its definitions included',
+    summary: 'Where the name of a symbol occurs, including definitions',
   },
   ({ body }, context) => find('references', body, context),
 );

@@ -1,5 +1,5 @@
-// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, while it runs, or
-// explained. Checks and clamps the request; the search service does the rest.
+// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, as a
+// stream, or explained. Validates and clamps the request; the search service does the rest.
 
 import { ORG } from '../../accounts/audit-trail.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -11,10 +11,16 @@ import { ApiError, toApiError } from '../shapes/api-error.ts';
 import { explanation } from './explain-schemas.ts';
 import { searchAnswer, searchBody, type SearchCall, streamEvent } from './search-schemas.ts';
 
-/** What the page calls itself where it searches of its own accord: while one types, and for what it says of a file. */
+/**
+ * The page's name for searches that it starts itself: previews while typing, and searches about a
+ * file.
+ */
 const PREVIEW_SOURCE = 'web-preview';
 
-/** The call that a caller makes, of which a record is kept; of those that a page makes of its own accord one an hour. */
+/**
+ * The search call, with its audit record; searches that a page starts itself are recorded once an
+ * hour.
+ */
 function callOf(body: SearchCall, context: CallContext): SearchCall {
   const { accounts, actor, caller, settings } = context;
   const isPreview = caller?.source === 'session' && actor?.clientSource === PREVIEW_SOURCE;
@@ -30,7 +36,10 @@ const SEARCH_ERRORS = [
   'REVISION_TOO_LARGE',
 ] as const;
 
-/** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts if the licence has none. */
+/**
+ * Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts without the
+ * entitlement.
+ */
 export async function withContexts<Value>(
   accounts: Accounts,
   found: Promise<Value>,
@@ -42,7 +51,7 @@ export async function withContexts<Value>(
     if (!isOfContexts || accounts.isEntitled('search-contexts')) throw error;
     throw new ApiError(
       'INSUFFICIENT_PERMISSIONS',
-      'Search contexts need a licence with the entitlement "search-contexts".',
+      'Search contexts require a licence with the entitlement "search-contexts".',
     );
   }
 }
@@ -82,7 +91,7 @@ that ends without its end mark, or that had an \`error\`, has failed.`;
 const STREAM_HEADERS: Readonly<Record<string, HeaderShape>> = {
   'Cache-Control': { description: '`no-cache, no-transform`', type: 'string', isRequired: true },
   'X-Accel-Buffering': {
-    description: '`no`: proxies are to pass events on at once.',
+    description: '`no`: proxies should forward events at once.',
     type: 'string',
     isRequired: true,
   },
@@ -112,7 +121,7 @@ export const streamSearch = endpoint(
   },
   async ({ body }, context) => {
     const { services, signal, place, baseUrl, sight, contexts, eventSizeMax, accounts } = context;
-    // Why not all of the context: what a stream renders is not counted as one answer.
+    // Why not all of the context: a stream's output is not counted as one answer.
     const environment = { signal, place, baseUrl, sight, contexts, eventSizeMax };
     const found = services.search.stream(callOf(body, context), environment);
     const events = await withContexts(accounts, found);
@@ -130,10 +139,10 @@ export const explainSearch = endpoint(
     tag: 'System',
     summary: 'Explain a search',
     description:
-      'Runs the search over what the caller sees, and tells how it was planned; owners are told what each shard added, too.',
+      'Runs the search over what the caller sees, and explains its plan; for owners also the share of each shard.',
     isSearch: true,
     input: { body: searchBody },
-    responses: { 200: { description: 'How the search went.', body: explanation } },
+    responses: { 200: { description: 'The explanation.', body: explanation } },
     errors: SEARCH_ERRORS,
   },
   async ({ body }, context) => {

@@ -1,4 +1,5 @@
-// Schemas of what a search takes and answers: body, results with their positions, numbers, events of a stream.
+// Schemas of search requests and answers: body, results with positions, numbers, events of a
+// stream.
 
 import { z } from 'zod';
 import { HINTS_MAX } from '../../engine/query/hints.ts';
@@ -25,16 +26,17 @@ export const searchBody = z
         override: { maxLength: QUERY_SIZE_MAX },
       }),
     matches: jsonInteger(1).meta({
-      description: 'How many matches are returned at most; above `maxMatchCount` (100000): that.',
+      description:
+        'Maximum number of matches; values above `maxMatchCount` (100000) are reduced to it.',
       examples: [10000],
     }),
     contextLines: jsonInteger(0)
       .default(0)
       .meta({
-        description: `Lines shown before and after each match; above ${CONTEXT_LINES_MAX}: that.`,
+        description: `Lines shown before and after each match; values above ${CONTEXT_LINES_MAX} are reduced to it.`,
       }),
     whole: z.boolean().default(false).meta({
-      description: 'Give the whole text of each file as well.',
+      description: 'Also return the whole text of each file.',
     }),
     fields: z
       .array(z.enum(RESULT_FIELDS))
@@ -42,26 +44,25 @@ export const searchBody = z
       .readonly()
       .exactOptional()
       .meta({
-        description: 'Which of these members file results have; absent: all of them.',
+        description: 'Members to include in file results; absent: all of them.',
       }),
     isRegexEnabled: z.boolean().default(false).meta({
       description: 'Words and quoted text are regular expressions (RE2 syntax).',
     }),
     isCaseSensitivityEnabled: z.boolean().default(false).meta({
-      description: 'Tell upper from lower case.',
+      description: 'Case-sensitive matching.',
     }),
     maxBytes: jsonInteger(1024).exactOptional().meta({
-      description:
-        'Bytes of JSON that the answer may have: `files` ends before it would have more.',
+      description: 'Limit for the answer in bytes of JSON: `files` ends before it would exceed it.',
     }),
     maxLineBytes: jsonInteger(32).exactOptional().meta({
       description:
-        'Bytes of a line in the content of chunks: longer ones are cut around their matches, each cut marked by `…`.',
+        'Limit for a line of chunk content in bytes: longer lines are cut around their matches, each cut marked by `…`.',
     }),
   })
   .meta({ id: 'SearchRequest', description: 'What to search for. Unknown members are ignored.' });
 
-/** A search as the caller asks for it, with what was left out. */
+/** A validated search request with defaults. */
 export type SearchCall = z.output<typeof searchBody>;
 
 const location = z
@@ -70,7 +71,7 @@ const location = z
     lineNumber: integer('1-based; a line ends with LF.', 1),
     column: integer('1-based, in Unicode code points.', 1),
   })
-  .meta({ id: 'Location', description: 'A place in a file.' });
+  .meta({ id: 'Location', description: 'A position in a file.' });
 
 export type Location = z.infer<typeof location>;
 
@@ -79,7 +80,7 @@ export const range = z
     start: location.meta({ description: 'First character.' }),
     end: location.meta({ description: 'Behind the last character.' }),
   })
-  .meta({ id: 'Range', description: 'A matched stretch of a file, never empty.' });
+  .meta({ id: 'Range', description: 'A matched range of a file, never empty.' });
 
 export type MatchRange = z.infer<typeof range>;
 
@@ -90,11 +91,11 @@ const symbolHead = {
 
 const symbolParent = z
   .object(symbolHead)
-  .meta({ id: 'SymbolParent', description: 'What a symbol is a member of.' });
+  .meta({ id: 'SymbolParent', description: 'The symbol that contains it.' });
 
 const symbolInfo = z
   .object({ ...symbolHead, parent: symbolParent.optional() })
-  .meta({ id: 'SymbolInfo', description: 'The symbol that a match is the definition of.' });
+  .meta({ id: 'SymbolInfo', description: 'The symbol whose definition is matched.' });
 
 const chunk = z
   .object({
@@ -118,7 +119,7 @@ const fileResult = z
         text: text('Path from the root of the repository.'),
         matchRanges: z.array(range).meta({
           description:
-            'Matches in the path: of words always, of `file:` only where the content has none.',
+            'Matches in the path: always for words, for `file:` only if the content has none.',
         }),
       })
       .meta({ id: 'FileName', description: 'Path of a file and the matches in it.' }),
@@ -129,20 +130,19 @@ const fileResult = z
     language: text('Name of the language, "" if unknown.'),
     chunks: z.array(chunk).meta({ description: 'Best first; empty for a result by name only.' }),
     branches: z.array(z.string()).optional().meta({
-      description:
-        'Full refs of the revisions that hold the file and that the query means, the first 100.',
+      description: 'Full refs of the revisions in scope that have the file, the first 100.',
     }),
-    branchesOmitted: integer('How many further revisions do.', 1).optional(),
+    branchesOmitted: integer('Number of further such revisions.', 1).optional(),
     fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
-      description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
+      description: 'Category of the file, by its path and the `.gitattributes` of its repository.',
     }),
-    score: integer('How good the match is; higher is better.').optional(),
+    score: integer('Quality of the match; higher is better.').optional(),
     blobSha: text('Id of the content in git; absent for files on disk.').optional(),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
       .enum(SKIP_REASONS)
       .optional()
-      .meta({ description: 'Why the content is not indexed; else absent.' }),
+      .meta({ description: 'Why the content is not indexed; absent if it is.' }),
   })
   .meta({ id: 'FileResult', description: 'A file with matches.' });
 
@@ -153,12 +153,12 @@ export const repositoryInfo = z
     id: integer('Id of the repository.', 1),
     codeHostType,
     name: text('Name, for example `github.com/owner/name`.'),
-    displayName: text('Name for people.').optional(),
+    displayName: text('Display name.').optional(),
     webUrl: text('Page of the repository at its code host.').optional(),
   })
   .meta({ id: 'RepositoryInfo', description: 'A repository that results come from.' });
 
-/** The numbers of `stats` that are added up over shards. */
+/** The numbers of `stats` that are sums over shards. */
 export const statsShares = {
   actualMatchCount: integer('Matches in this answer.'),
   totalMatchCount: integer('Matches found, before the cut to `matches`.'),
@@ -166,8 +166,8 @@ export const statsShares = {
   filesSkipped: integer('Files not evaluated because the search ended first.'),
   contentBytesLoaded: integer('Bytes of the distinct blocks of content read.'),
   indexBytesLoaded: integer('Encoded bytes of posting lists decoded.'),
-  crashes: integer('Shards with lost work.'),
-  shardFilesConsidered: integer('Files that the index answered for.'),
+  crashes: integer('Shards with incomplete work.'),
+  shardFilesConsidered: integer('Files answered from the index alone.'),
   filesConsidered: integer('Files evaluated at least in part.'),
   filesLoaded: integer('Files of which content was read.'),
   shardsScanned: integer('Shards in which evaluation started.'),
@@ -203,7 +203,7 @@ export const stats = z
 
 export type Stats = z.infer<typeof stats>;
 
-/** The members that say whether an answer is complete. */
+/** Members that say whether an answer is complete. */
 export const exhaustiveness = {
   isSearchExhaustive: flag('True: no match is missing.'),
   incompleteReasons: z
@@ -221,24 +221,22 @@ export const exhaustiveness = {
     )
     .min(1)
     .optional()
-    .meta({ description: 'Why matches may be missing; there exactly when they may.' }),
+    .meta({ description: 'Why matches may be missing; present exactly if they may.' }),
 };
 
 const hint = z
   .object({
-    message: text('What to know.'),
-    query: text('The query as it may have been meant.').optional(),
-    repo: text(
-      'The repository with most files that are not searched, where `message` counts them.',
-    ).optional(),
+    message: text('The hint as text.'),
+    query: text('The query as it may have been intended.').optional(),
+    repo: text('The repository with most unsearched files, if `message` counts them.').optional(),
   })
-  .meta({ id: 'Hint', description: 'What a query may have meant, or what was not searched.' });
+  .meta({ id: 'Hint', description: 'What a query may have intended, or what was not searched.' });
 
 export type Hint = z.infer<typeof hint>;
 
 const hints = z.array(hint).min(1).max(HINTS_MAX).optional().meta({
   description:
-    'What the query may have meant: it reads like the syntax of another tool, or it finds nothing where a near form does, or a filter fits nothing.',
+    'What the query may have intended: it looks like the syntax of another tool, or finds nothing where a similar form does, or a filter matches nothing.',
 });
 
 const results = {
@@ -257,15 +255,15 @@ export type SearchResponse = z.infer<typeof searchAnswer>;
 const chunkEvent = z
   .object({
     type: z.literal('chunk'),
-    stats: stats.meta({ description: 'What happened since the previous event.' }),
+    stats: stats.meta({ description: 'Changes since the previous event.' }),
     ...results,
     progress: z
       .object({
-        shardsDone: integer('Shards that the search is through with.'),
+        shardsDone: integer('Shards that are completely searched.'),
         shardsEligible: integer('Shards with a file in scope.'),
       })
       .optional()
-      .meta({ description: 'How far the search is.' }),
+      .meta({ description: 'Progress of the search.' }),
   })
   .meta({ id: 'ChunkEvent', description: 'Results, as found.' });
 
@@ -276,7 +274,7 @@ const finalEvent = z
     ...exhaustiveness,
     hints,
   })
-  .meta({ id: 'FinalEvent', description: 'Last event of a stream that came to its end.' });
+  .meta({ id: 'FinalEvent', description: 'Last event of a complete stream.' });
 
 const errorEvent = z
   .object({ type: z.literal('error'), error: errorObject })

@@ -1,5 +1,5 @@
-// GET /api/suggestions: what somebody who types a query may mean. The search service finds it; files and symbols take the place
-// of a search.
+// GET /api/suggestions: completions for a query that is being typed. The search service finds them;
+// files and symbols need a search permit.
 
 import { z } from 'zod';
 import { SUGGESTION_KINDS } from '../../engine/query/request.ts';
@@ -12,49 +12,49 @@ import { QUERY_SIZE_MAX } from './search-schemas.ts';
 const PREFIX_SIZE_MAX = 256;
 const COUNT_MAX = 50;
 const COUNT_DEFAULT = 10;
-/** Unit: ms. Where no place is free after that, nothing is suggested. */
+/** Unit: ms. If no permit is free after this time, nothing is suggested. */
 const PLACE_WAIT_MS = 40;
 
 const suggestionsQuery = z.object({
   kind: choiceText(SUGGESTION_KINDS).meta({
-    description: 'What is typed: the value of this prefix.',
+    description: 'The prefix whose value is being typed.',
   }),
   prefix: requiredText()
     .refine((prefix) => prefix.length <= PREFIX_SIZE_MAX, {
       error: `longer than ${PREFIX_SIZE_MAX} characters`,
     })
     .meta({
-      description: `What has been typed of the value, taken literally, in any case; at most ${PREFIX_SIZE_MAX} characters.`,
+      description: `The typed part of the value, taken literally, case-insensitive; at most ${PREFIX_SIZE_MAX} characters.`,
       override: { maxLength: PREFIX_SIZE_MAX },
     }),
   query: boundedText(QUERY_SIZE_MAX)
     .optional()
     .meta({
-      description: 'The rest of the query, filters alone: what it leaves out is not suggested.',
+      description: 'Filters of the rest of the query: suggestions match them.',
       override: { maxLength: QUERY_SIZE_MAX },
     }),
   limit: integerText(1, COUNT_MAX)
     .optional()
     .meta({
-      description: 'How many at most.',
+      description: 'Maximum number of suggestions.',
       override: { default: COUNT_DEFAULT },
     }),
 });
 
 const suggestion = z
   .object({
-    value: text('A name, a path, a language, a revision or a context, as it is.'),
-    description: text('What it is, in a few words.').optional(),
+    value: text('A name, a path, a language, a revision or a context, unquoted.'),
+    description: text('A short description.').optional(),
   })
-  .meta({ id: 'Suggestion', description: 'What a query may be completed by.' });
+  .meta({ id: 'Suggestion', description: 'A completion of a query.' });
 
-/** The context with the place of a search; undefined: none is free soon. Errors: those of `admit`. */
+/** The context with a search permit; undefined: none is free soon. Errors: those of `admit`. */
 async function withPlace(context: CallContext): Promise<CallContext | undefined> {
   const admitted = context.calls.admit();
   const timeUp = new Promise<undefined>((resolve) => {
     setTimeout(resolve, PLACE_WAIT_MS, undefined).unref();
   });
-  // A place that comes later goes back at once, as the response is over.
+  // A later permit is released at once, as the response is over.
   admitted.catch(() => {});
   const place = await Promise.race([admitted, timeUp]);
   return place === undefined ? undefined : { ...context, place };
@@ -67,9 +67,9 @@ export const getSuggestions = endpoint(
     path: '/api/suggestions',
     access: 'opt',
     tag: 'Search & Navigation',
-    summary: 'What a query may be completed by',
+    summary: 'Complete a query',
     description:
-      'For those who type a query. Answers within 100 ms, with what is known by then, of what the caller sees.',
+      'For queries that are being typed. Answers within 100 ms with what was found until then, limited to what the caller sees.',
     input: { query: suggestionsQuery },
     responses: {
       200: { description: 'The suggestions, best first.', body: z.array(suggestion) },

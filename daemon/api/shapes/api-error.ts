@@ -1,10 +1,10 @@
-// Every error code that the daemon may send, with its status and meaning: the one registry. daemon/README.md,
-// "Errors", and the API description show the same table, and a test keeps the three equal. Also how an error
-// thrown by a lower layer becomes one of these. Leaves the encoding of an error to the HTTP layer.
+// The registry of all error codes with their status and meaning. daemon/README.md, "Errors", and
+// the API description show the same table; a test keeps the three equal. Also converts errors of
+// lower layers. The HTTP layer encodes them.
 
 import { QueryError } from '../../engine/regex/query-error.ts';
 
-/** Code -> HTTP status of the codes in use. */
+/** HTTP status by code. */
 export const ERROR_STATUS = {
   API_RATE_LIMIT_EXCEEDED: 429,
   UNEXPECTED_ERROR: 500,
@@ -48,10 +48,10 @@ export const ERROR_STATUS = {
   OAUTH_ERROR: 400,
 } as const;
 
-/** None of the reserved ones of daemon/README.md. */
+/** Without the reserved codes of daemon/README.md. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** What each code means, for people; the documents show it beside the code. */
+/** Meanings for people; the documents show them beside the code. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   API_RATE_LIMIT_EXCEEDED: 'more requests today than the caller may send',
   UNEXPECTED_ERROR: 'a fault of the daemon; the log has the details under the request id',
@@ -108,11 +108,11 @@ export interface ErrorObject {
   readonly message: string;
 }
 
-/** An error that leaves the daemon as it is: `message` is for the caller and holds no secret. */
+/** An error for the caller: `message` contains no secret. */
 export class ApiError extends Error {
   readonly errorCode: ErrorCode;
   readonly statusCode: number;
-  /** Response headers that belong to the error, such as `Allow` or `Retry-After`. */
+  /** Response headers of the error, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -124,7 +124,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.errorCode = errorCode;
     this.statusCode = ERROR_STATUS[errorCode];
-    // What is not ready, or has no room, soon is or has.
+    // Not ready, or overloaded: a short wait helps.
     const isBrief = this.statusCode === 503;
     this.headers = isBrief ? { 'Retry-After': '1', ...headers } : headers;
   }
@@ -135,9 +135,9 @@ export class ApiError extends Error {
 }
 
 /**
- * The error to answer with, or undefined if `error` is a fault of ours whose text must not be shown.
- * Besides ApiError and QueryError it takes any Error whose own `errorCode` is in the table, so that
- * layers below this one can name a code without importing it.
+ * The error to answer with; undefined if `error` is a fault of ours whose text must not be shown.
+ * Besides ApiError and QueryError it accepts any Error whose `errorCode` is in the table, so that
+ * lower layers can name a code without importing it.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;

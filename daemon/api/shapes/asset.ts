@@ -1,5 +1,6 @@
-// Bodies of a type of their own, the same for everybody: the API description, a page, a script. Never
-// MessagePack; clients keep them and ask whether they have changed, unless their headers say otherwise.
+// Response bodies with their own content type that are the same for everybody: the API description,
+// a page, a script. Never MessagePack; clients cache and revalidate them, unless their headers say
+// otherwise.
 
 import { createHash } from 'node:crypto';
 import { constants, open } from 'node:fs/promises';
@@ -8,11 +9,14 @@ import path from 'node:path';
 export interface Asset {
   readonly bytes: Uint8Array;
   readonly contentType: string;
-  /** As in the header, quotes included. Weak, as it stands for all codings of the bytes. Absent: nobody keeps it. */
+  /**
+   * As in the header, with quotes. Weak, as it covers all codings of the bytes. Absent: not
+   * cacheable.
+   */
   readonly etag?: string;
-  /** Of each answer with it. */
+  /** Headers of each answer with it. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes in codings that the build made; others are made when they are asked for. */
+  /** Codings that the build created; others are created on demand. */
   readonly coded?: Readonly<Partial<Record<'br' | 'gzip', Uint8Array>>>;
 }
 
@@ -25,7 +29,7 @@ export function makeAsset(
   return { bytes, contentType, etag: `W/"${digest}"`, headers };
 }
 
-/** Content types of files by the ending of their names. */
+/** Content types by file extension. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -41,7 +45,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The content types that files may have, without parameters. */
+/** Possible content types of files, without parameters. */
 export const FILE_TYPES: readonly string[] = [...Object.values(CONTENT_TYPES), UNKNOWN_TYPE].map(
   (type) => type.split(';')[0] ?? type,
 );
@@ -51,13 +55,13 @@ export function contentTypeOf(name: string): string {
   return CONTENT_TYPES[path.extname(name)] ?? UNKNOWN_TYPE;
 }
 
-/** Files that are assets, each read at its first use. */
+/** Files that are assets, each read on first use. */
 export class AssetFiles {
   readonly #placeOf: (name: string) => string | URL | undefined;
   readonly #headersOf: (name: string) => Readonly<Record<string, string>>;
   readonly #assets = new Map<string, Promise<Asset>>();
 
-  /** @param placeOf  where the file of a name lies; undefined: there is none */
+  /** @param placeOf  the path of a file by name; undefined: unknown */
   constructor(
     placeOf: (name: string) => string | URL | undefined,
     headersOf: (name: string) => Readonly<Record<string, string>> = () => ({}),
@@ -66,7 +70,7 @@ export class AssetFiles {
     this.#headersOf = headersOf;
   }
 
-  /** Undefined: there is none of this name. Errors: rejects if it cannot be read, and the next call tries again. */
+  /** Undefined: unknown name. Errors: rejects if it cannot be read; the next call tries again. */
   get(name: string): Promise<Asset> | undefined {
     const known = this.#assets.get(name);
     const place = known === undefined ? this.#placeOf(name) : undefined;
@@ -97,10 +101,10 @@ export class AssetFiles {
 }
 
 /**
- * The bytes of a file. Why not readFile: what was a file when it was listed may be a link or a pipe now, and a few pipes
- * that nobody writes to would keep all threads that read files.
+ * The bytes of a file. Why not readFile: a listed file may have become a link or a pipe, and a few
+ * pipes without a writer would block all threads that read files.
  *
- * Errors: those of the system, ELOOP for a link; Error where it is no file.
+ * Errors: those of the system, ELOOP for a link; Error if it is not a file.
  */
 async function readPlain(place: string | URL): Promise<Buffer> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -113,7 +117,7 @@ async function readPlain(place: string | URL): Promise<Buffer> {
   }
 }
 
-/** Does the value of If-None-Match name the asset? */
+/** Whether the If-None-Match value names the asset. */
 export function isUnchanged({ etag }: Asset, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false;
   const asked = ifNoneMatch.split(',').map(opaqueTag);

@@ -1,5 +1,5 @@
-// What the endpoints need from the parts of the daemon that do the work, in the words of those parts; app/main.ts joins
-// them. Only types are taken from them. Nothing here knows of HTTP.
+// The services that endpoints need from the rest of the daemon; app/main.ts provides them. Only
+// types are imported. Nothing here knows of HTTP.
 
 import type { ConnectionType } from '../../base/config/connections.ts';
 import type { SearchRequest } from '../../engine/query/request.ts';
@@ -17,17 +17,17 @@ import type { readSource } from '../../sources/reading/source-reader.ts';
 import type { listFiles, listFolders } from '../../sources/reading/tree-reader.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 
-/** The events of a search, pulled one by one. While nobody asks the search pauses. */
+/** The events of a search, pulled one by one. Without a reader the search pauses. */
 export type EventStream = Pick<SearchStream, 'next' | 'close'>;
 
 export type { StreamEvent };
 
-/** A search as callers ask for it. */
+/** A search request. */
 type SearchCall = SearchRequest & { readonly query: string };
 
 /**
- * The searches of engine/search in the index of this instance (joined in `servicesOf` of daemon/app/main.ts); errors as there.
- * `matches` and `contextLines` are bounded.
+ * Searches of engine/search in the index of this instance (joined in `servicesOf` of
+ * daemon/app/main.ts); errors as there. `matches` and `contextLines` are limited.
  */
 export interface SearchService {
   /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
@@ -37,7 +37,7 @@ export interface SearchService {
   ): Promise<{ json: Uint8Array | LazyBytes }>;
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
   /**
-   * @param isWhole  the caller may know of shards and of docs that nobody sees
+   * @param isWhole  the caller may see shards, and docs that nobody sees
    * @returns        the complete response object of the explain endpoint
    */
   explain(call: SearchCall, context: SearchEnvironment, isWhole: boolean): Promise<object>;
@@ -49,61 +49,61 @@ export interface SearchService {
 export interface ReadinessStatus {
   /** False while shards are loading. */
   readonly isReady: boolean;
-  /** The store is away, and nobody is known any more. */
+  /** The store is lost, so nobody can be authenticated. */
   readonly isStoreLost: boolean;
   readonly shardCount: number;
   readonly repoCount: number;
   readonly quarantinedShardCount: number;
-  /** What does not work as it should, for owners; empty: nothing. */
+  /** Problems, for owners; empty: none. */
   readonly degraded: readonly string[];
 }
 
-/** What is indexed of a repo. */
+/** Size of the index of a repo. */
 export interface RepoSizes {
   readonly docs: number;
   readonly contentBytes: number;
-  /** Of its shards; of one that it shares its part. */
+  /** Of its shards, and its share of shared ones. */
   readonly shardBytes: number;
-  /** Files that are found by their names alone, by the reason. */
+  /** Files found only by name, per reason. */
   readonly skipped: Readonly<Record<string, number>>;
 }
 
-/** The jobs of this instance. Errors of what reads: NOT_READY. */
+/** The jobs of this instance. Errors of reads: NOT_READY. */
 export interface JobService {
-  /** Has a repo indexed; the id of the job. Undefined: there is no such repo. */
+  /** Indexes a repo; returns the job id. Undefined: no such repo. */
   index(repoId: number): Promise<string | undefined>;
-  /** The last job of each of these repos, by repoId, as far as there is one. */
+  /** The last job of each of these repos, by repoId, if there is one. */
   latest(repoIds: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
   list(
     query: JobListQuery,
   ): Promise<{ readonly items: readonly JobView[]; readonly total: number }>;
-  /** Undefined: there is no such job in the queue. */
+  /** Undefined: no such job in the queue. */
   lines(
     queue: string,
     id: string,
   ): Promise<{ readonly lines: readonly object[]; readonly droppedCount: number } | undefined>;
   counts(repos: readonly RepoRecord[]): JobCounts;
-  /** The commit of the default revision that is indexed. */
+  /** The indexed commit of the default revision. */
   commitOf(repoId: number): string | undefined;
-  /** How each repo stands now. */
+  /** The current state of each repo. */
   states(): (repo: RepoRecord) => RepoState;
-  /** Undefined: nothing is indexed. */
+  /** Undefined: not indexed. */
   sizesOf(repoId: number): RepoSizes | undefined;
-  /** When its host was asked last, ms since the epoch; undefined: never, or it has none. */
+  /** When its host was last checked, ms since the epoch; undefined: never, or it has none. */
   askedAt(repoId: number): number | undefined;
 }
 
-/** What is told of a stretch of time. */
+/** Health of the daemon in one interval. */
 export interface HealthPoint {
   /** Its end, ms since the epoch. */
   readonly at: number;
   readonly searchesPerSecond: number;
-  /** Times of searches in ms; null: there was none. */
+  /** Search latency in ms; null: no searches. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
-  /** Most searches that waited. */
+  /** Maximum number of waiting searches. */
   readonly waiting: number;
-  /** Most memory that the process had for itself. */
+  /** Maximum private memory of the process. */
   readonly privateBytes: number;
   readonly shards: number;
 }
@@ -121,29 +121,33 @@ export interface ConnectionView {
   readonly id: number;
   readonly name: string;
   readonly connectionType: ConnectionType;
-  /** When a listing of it ended last, ms since the epoch; null: none did. */
+  /** End of its last listing, ms since the epoch; null: never listed. */
   readonly syncedAt: number | null;
-  /** Why it is not listed, for owners; absent: it is. */
+  /** Why it cannot be listed, for owners; absent: it can. */
   readonly trouble?: string;
-  /** Accounts that may read its private repositories at the host, and how many of them are matched with users. */
+  /** Accounts that may read its private repositories at the host, and how many match users. */
   readonly readers?: { readonly count: number; readonly known: number };
 }
 
-/** The connections of this instance. Errors of what reads: NOT_READY. */
+/** The connections of this instance. Errors of reads: NOT_READY. */
 export interface ConnectionService {
   list(): readonly ConnectionView[];
-  /** Ids of the connections that have a repo; none: it is a source of this machine. */
+  /** Ids of the connections of a repo; empty: a source of this machine. */
   idsOf(repoId: number): readonly number[];
-  /** The last job of each of these connections, by id, as far as there is one. */
+  /** The last job of each of these connections, by id, if there is one. */
   latest(ids: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
-  /** Has a connection listed; the id of the job. Undefined: there is no such connection. */
+  /** Lists a connection; returns the job id. Undefined: no such connection. */
   sync(id: number): Promise<string | undefined>;
-  /** Of all: never listed, and not failed; last listing failed; last listing left something open. */
+  /**
+   * Counts of connections: never listed and not failed; last listing failed; last listing
+   * incomplete.
+   */
   counts(): JobCounts;
 }
 
 /**
- * Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller.
+ * Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the
+ * table are for the caller.
  */
 export interface Services {
   readonly search: SearchService;
@@ -152,7 +156,7 @@ export interface Services {
   readonly history: Pick<History, 'blame' | 'diff' | 'commit' | 'commits' | 'authors'>;
   readonly trees: { readonly files: typeof listFiles; readonly folders: typeof listFolders };
   readonly refs: { readonly list: typeof listRefs };
-  /** Docs of the default revision that are known by name only. */
+  /** Docs of the default revision that are found only by name. */
   readonly skipped: {
     list(
       repo: RepoRecord,
@@ -161,20 +165,20 @@ export interface Services {
   };
   readonly jobs: JobService;
   readonly connections: ConnectionService;
-  /** Deliveries of code hosts. */
+  /** Webhook deliveries of code hosts. */
   readonly webhooks: {
-    /** Resolves when a repository that turned private is hidden. */
+    /** Resolves when a repository that became private is hidden. */
     take(delivery: {
-      /** By names in lower case. */
+      /** By lower-case name. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Uint8Array;
     }): Promise<{ readonly outcome: 'off' | 'unproven' | 'taken'; readonly repositories: number }>;
   };
   readonly readiness: {
     status(): ReadinessStatus;
-    /** The first of the shards out of service. */
+    /** The first shards out of service. */
     quarantine(): readonly ShardFailure[];
   };
-  /** How the daemon did lately, oldest first; a stretch in which it did not run is not there. */
+  /** Recent health of the daemon, oldest first, without intervals in which it did not run. */
   readonly health: { series(windowSeconds: 3600 | 86_400): readonly HealthPoint[] };
 }

@@ -1,6 +1,6 @@
-// What an endpoint is: its address, who may call it, the schemas of its input and of its answers, and the
-// function that answers. The HTTP layer runs the checks in their fixed order and knows endpoints only through
-// this file; the API description is made of the same values.
+// An endpoint: its address, who may call it, the schemas of input and answers, and its handler. The
+// HTTP layer runs the checks in their fixed order and knows endpoints only through this file; the
+// API description is generated from the same values.
 
 import type { z } from 'zod';
 import type { Settings } from '../../base/config/settings.ts';
@@ -22,8 +22,8 @@ import type { EventStream, Services } from './endpoint-services.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `none`: no credential is looked at; `opt`: any caller, guests too; `user`: anybody with an account; `session`:
- * a browser session; `key`: an API key; `owner`: the owner role, but no scoped token.
+ * `none`: credentials are ignored; `opt`: any caller, guests too; `user`: any account; `session`: a
+ * browser session; `key`: an API key; `owner`: the owner role, but no scoped token.
  */
 export type Access = 'none' | 'opt' | 'user' | 'session' | 'key' | 'owner';
 
@@ -38,9 +38,8 @@ export type Tag =
   | 'System';
 
 /**
- * What a handler answers: a value still to be encoded, finished JSON bytes, a stream of events, an asset, bytes of a type of
- * their own, which are sent as they are, a response of the Fetch standard (whose status and headers hold, bytes as they
- * are), or no body.
+ * The answer of a handler: a value to encode, JSON bytes, a stream of events, an asset, typed bytes
+ * sent unchanged, a Fetch response (whose status and headers apply, bytes unchanged), or no body.
  */
 export interface Answer {
   readonly status: number;
@@ -55,7 +54,7 @@ export interface Answer {
     | { readonly nothing: true };
 }
 
-/** Bytes of a type of their own, for this caller alone. */
+/** Bytes with their own content type, only for this caller. */
 export interface TypedBytes {
   readonly bytes: Uint8Array;
   readonly contentType: string;
@@ -64,15 +63,19 @@ export interface TypedBytes {
 }
 
 /**
- * The checks for a handler that makes several calls for one request, such as a batch of tools: what the flags and rights
- * of an endpoint are for the one that it is. They never touch the headers of the answer.
+ * The checks for a handler that makes several calls per request, such as a batch of tool calls:
+ * what the flags and rights of an endpoint are for one request. They never change the headers of
+ * the answer.
  */
 export interface Calls {
-  /** Counts one call of the caller, and waits for its turn. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
+  /**
+   * Counts one call of the caller, and waits for its time slice. Errors: API_RATE_LIMIT_EXCEEDED;
+   * NOT_READY.
+   */
   count(): Promise<void>;
   /**
-   * A place for a search, to be released by the handler; what it forgets goes back when the response is over.
-   * Errors: SERVER_OVERLOADED; ClientGoneError, also of a handler that goes on when its response is over.
+   * A search permit. Released by the handler, at the latest when the response ends.
+   * Errors: SERVER_OVERLOADED; ClientGoneError, also if the response has already ended.
    */
   admit(): Promise<HeldPlace>;
   /** Errors: INSUFFICIENT_PERMISSIONS; NOT_AUTHENTICATED. */
@@ -84,19 +87,19 @@ export interface HeldPlace extends SearchPlace {
   release(): void;
 }
 
-/** Everything a handler may use besides its input. */
+/** The context of a handler, besides its input. */
 export interface CallContext {
   readonly baseUrl: string;
   readonly caller: Caller | undefined;
-  /** Whom turns, places and bytes are counted for: a user, or an address. */
+  /** The key for time slices, permits and bytes: a user, or an address. */
   readonly holder: string;
-  /** What the caller sees; nothing where there is no caller. */
+  /** What the caller sees; nothing without a caller. */
   readonly sight: Sight;
-  /** Those that queries may name; none without the entitlement. */
+  /** Contexts that queries may name; none without the entitlement. */
   readonly contexts: SearchContexts;
-  /** Whom audit records name; undefined: what is done leaves none. */
+  /** The actor in audit records; undefined: nothing is recorded. */
   readonly actor: Actor | undefined;
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
@@ -104,35 +107,38 @@ export interface CallContext {
   readonly settings: Settings;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
-  /** Of a search. */
+  /** The permit of a search. */
   readonly place: SearchPlace | undefined;
   readonly calls: Calls;
-  /** The request for a library that takes one of the Fetch standard; of endpoints with a body in `input` without one. */
+  /** The request in Fetch form, for libraries; only for endpoints without `input.body`. */
   readonly fetchRequest: () => Request;
-  /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room; ClientGoneError. */
+  /**
+   * Reserves bytes until the response ends. Errors: ApiError SERVER_OVERLOADED if there is no room;
+   * ClientGoneError.
+   */
   readonly takeMemory: (size: number) => void;
   readonly memory: ReaderMemory;
-  /** Bytes of JSON that an event of a stream may have in the form that the client asks for. */
+  /** Limit for an event of a stream in bytes of JSON, in the accepted format. */
   readonly eventSizeMax: number;
   readonly isStopping: boolean;
   /** Product version without `v`. */
   readonly version: string;
 }
 
-/** The input before any schema has seen it. */
+/** The input before validation. */
 export interface RawInput {
   /** Parsed JSON body; undefined for endpoints without a body. */
   readonly json: unknown;
   readonly rawQuery: string;
-  /** Values of the parameters in the path, decoded. */
+  /** Decoded values of the path parameters. */
   readonly pathValues: Readonly<Record<string, string>>;
 }
 
 export type BoundHandler = (context: CallContext) => Answer | Promise<Answer>;
 
-/** Schemas of the input; a part that is absent is not looked at. */
+/** Schemas of the input; a part without a schema is ignored. */
 export interface InputShape {
-  /** One member for each parameter of the path. */
+  /** One member for each path parameter. */
   readonly path?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** Of the JSON body. */
@@ -141,28 +147,28 @@ export interface InputShape {
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** The input as the schemas see it. */
+/** The validated input. */
 export interface Input<Shape extends InputShape> {
   readonly path: Parsed<Shape['path']>;
   readonly query: Parsed<Shape['query']>;
   readonly body: Parsed<Shape['body']>;
 }
 
-/** A header that an answer of a status has, beside those that follow from the endpoint. */
+/** A response header, besides those that follow from the endpoint. */
 export interface HeaderShape {
   readonly description: string;
   /** `integer`: a decimal integer of at least 0. */
   readonly type: 'string' | 'integer';
-  /** Always there; default: false. */
+  /** Always present; default: false. */
   readonly isRequired?: boolean;
 }
 
-/** What an answer that is no error looks like. */
+/** A successful response. */
 export interface ResponseShape {
   readonly description: string;
-  /** Of the body; of an event where the answer is a stream. Absent: no body. */
+  /** Of the body, or of an event of a stream. Absent: no body. */
   readonly body?: z.ZodType;
-  /** Default: JSON, or MessagePack for clients that ask for it. */
+  /** Default: JSON, or MessagePack if the client accepts it. */
   readonly contentTypes?: readonly string[];
   readonly headers?: Readonly<Record<string, HeaderShape>>;
 }
@@ -170,46 +176,51 @@ export interface ResponseShape {
 /** What a caller needs. */
 export interface Rights {
   readonly access: Access;
-  /** Without it in the licence the call is refused. */
+  /** Refused if the licence lacks it. */
   readonly entitlement?: Entitlement;
-  /** Lets in callers who are nobody, whom `access` would refuse. */
+  /** Admits anonymous callers, whom `access` would refuse. */
   readonly isNobodyWelcome?: boolean;
-  /** Lets in local callers, whom `access` would refuse. */
+  /** Admits local callers, whom `access` would refuse. */
   readonly isForLocal?: boolean;
-  /** Callers who are nobody are told where tokens for it are to be had. */
+  /** Anonymous callers get a WWW-Authenticate header naming the authorization server. */
   readonly isForTools?: boolean;
 }
 
-/** Answers by status. */
 export type ResponseShapes = Readonly<Record<number, ResponseShape>>;
 
 interface EndpointHead extends Rights {
   /** Name of the operation in the API description. */
   readonly operationId: string;
   readonly method: Method;
-  /** Below the base URL, as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` where it is not described. */
+  /**
+   * Below the base URL, such as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` if it is
+   * not described.
+   */
   readonly path: string;
   readonly tag: Tag;
   /** A few words. */
   readonly summary: string;
   /** Markdown. */
   readonly description?: string;
-  /** Answers that are no errors, by status. */
+  /** Successful answers, by status. */
   readonly responses: ResponseShapes;
-  /** What the endpoint itself may refuse with; codes that follow from the rest are added (api/instance/error-codes.ts). */
+  /**
+   * Error codes of the endpoint itself; others follow from the checks
+   * (api/instance/error-codes.ts).
+   */
   readonly errors?: readonly ErrorCode[];
 }
 
 interface EndpointFlags {
   /** Counts against the limit of concurrent searches. */
   readonly isSearch: boolean;
-  /** Counts against the requests that a user has each day. */
+  /** Counts against the daily request limit of the user. */
   readonly isCounted: boolean;
-  /** Is in the API description; false for what only our own pages use. */
+  /** Part of the API description; false for endpoints that only our own pages use. */
   readonly isDescribed: boolean;
-  /** A credential is looked at, although none is needed; it is never a reason to refuse. */
+  /** A credential is used if there is one, but an invalid one is never refused. */
   readonly isCallerHeeded?: boolean;
-  /** Pages of other origins may not ask, whoever the caller is. */
+  /** Refuses pages of other origins, whoever the caller is. */
   readonly isForBrowsers?: boolean;
 }
 
@@ -217,14 +228,17 @@ export interface Endpoint extends EndpointHead, EndpointFlags {
   readonly input: InputShape;
   readonly errors: readonly ErrorCode[];
   /**
-   * Checks the input and returns the handler bound to it.
-   * Errors: ApiError INVALID_REQUEST_BODY or INVALID_QUERY_PARAMS, naming the culprit; NOT_FOUND if the path
-   * cannot be one of the endpoint's.
+   * Validates the input and returns the bound handler.
+   * Errors: ApiError INVALID_REQUEST_BODY or INVALID_QUERY_PARAMS, naming the culprit; NOT_FOUND if
+   * the path cannot be one of the endpoint's.
    */
   prepare(raw: RawInput): BoundHandler;
 }
 
-/** An endpoint as it is written down; flags are `isSearch` false, `isCounted` false, `isDescribed` true unless given. */
+/**
+ * The definition of an endpoint; defaults are `isSearch` false, `isCounted` false, `isDescribed`
+ * true.
+ */
 export interface EndpointShape<Shape extends InputShape>
   extends EndpointHead, Partial<EndpointFlags> {
   readonly input?: Shape;
@@ -232,7 +246,10 @@ export interface EndpointShape<Shape extends InputShape>
   readonly missingQueryCode?: ErrorCode;
 }
 
-/** An endpoint whose type still tells its schemas: what the pages (daemon/web) know of requests and answers. */
+/**
+ * An endpoint with the types of its schemas, which the page (daemon/web) uses for requests and
+ * answers.
+ */
 export interface TypedEndpoint<
   Shape extends InputShape = InputShape,
   Responses extends ResponseShapes = ResponseShapes,
@@ -241,7 +258,6 @@ export interface TypedEndpoint<
   readonly responses: Responses;
 }
 
-/** An endpoint of this shape. */
 export function endpoint<Shape extends InputShape, Responses extends ResponseShapes>(
   { missingQueryCode, ...shape }: EndpointShape<Shape> & { readonly responses: Responses },
   handle: (input: Input<Shape>, context: CallContext) => Answer | Promise<Answer>,
@@ -274,7 +290,6 @@ export function endpoint<Shape extends InputShape, Responses extends ResponseSha
   };
 }
 
-/** An answer with a value. */
 export function answer(
   status: number,
   value: unknown,
@@ -283,17 +298,14 @@ export function answer(
   return { status, headers, content: { value } };
 }
 
-/** A 200 answer with a value. */
 export function ok(value: unknown, headers?: Readonly<Record<string, string>>): Answer {
   return answer(200, value, headers);
 }
 
-/** An answer that is a response of the Fetch standard. */
 export function fetched(response: Response): Answer {
   return { status: response.status, content: { response } };
 }
 
-/** A 204 answer. */
 export function noContent(headers: Readonly<Record<string, string>> = {}): Answer {
   return { status: 204, headers, content: { nothing: true } };
 }

@@ -1,14 +1,14 @@
-// Reading of request input by zod schemas, and the building blocks of those schemas that every endpoint
-// shares: integers in JSON, integers in query text, choices. A failure always names the field or parameter.
-// What the API description says of them where zod cannot know is in `override`.
+// Validates request input with zod schemas, and has the schema parts that endpoints share: integers
+// in JSON and in query text, choices. An error always names the field or parameter. `override` adds
+// descriptions that zod cannot express.
 
 import { z } from 'zod';
 import { ApiError, type ErrorCode } from './api-error.ts';
 
 /**
- * The body as its schema sees it; unknown keys are dropped unless the schema refuses them.
+ * The validated body; unknown keys are dropped unless the schema refuses them.
  *
- * @param name  what the whole is called where it is wrong
+ * @param name  name of the whole value in errors
  * Errors: INVALID_REQUEST_BODY.
  */
 export function parseBody<Schema extends z.ZodType>(
@@ -22,10 +22,10 @@ export function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * The query parameters as their schema sees them: of a repeated parameter the first value counts, unknown
- * ones are dropped, an empty value is an empty string.
+ * The validated query parameters: the first of repeated ones counts, unknown ones are dropped, an
+ * empty value is an empty string.
  *
- * @param missingCode  for a required parameter that is missing
+ * @param missingCode  for a missing required parameter
  *
  * Errors: INVALID_QUERY_PARAMS, `missingCode`.
  */
@@ -46,7 +46,7 @@ export function parseQuery<Schema extends z.ZodType>(
 }
 
 /**
- * The parameters of the path as their schema sees them.
+ * The validated path parameters.
  * Errors: NOT_FOUND, as no such path exists.
  */
 export function parsePath<Schema extends z.ZodType>(
@@ -64,7 +64,7 @@ function refusal(errorCode: ErrorCode, error: z.ZodError, whole: string): ApiErr
   return new ApiError(errorCode, `${place}: ${issue?.message ?? 'invalid'}`);
 }
 
-/** A JSON number that is an integer of at least `min`, however written (`100`, `1e2`, `100.0`). */
+/** A JSON integer of at least `min`, in any notation (`100`, `1e2`, `100.0`). */
 export function jsonInteger(min: number) {
   const message = `expected an integer >= ${min}`;
   return z
@@ -79,7 +79,7 @@ export function jsonIds() {
   return z.array(jsonInteger(1), { error }).min(1, { error }).max(100, { error });
 }
 
-/** A text of so many bytes of UTF-8 at most. */
+/** A text of at most this many bytes of UTF-8. */
 export function boundedText(sizeMax: number) {
   return z.string().refine((value) => Buffer.byteLength(value) <= sizeMax, {
     error: `longer than ${sizeMax} bytes`,
@@ -110,12 +110,12 @@ export function instantText() {
     .meta({ override: { type: 'string', format: 'date-time' } });
 }
 
-/** A required query value; the empty string is a value. */
+/** A required query value; may be empty. */
 export function requiredText() {
   return z.string({ error: 'required' });
 }
 
-/** A query value out of a fixed set. */
+/** A query value from a fixed set. */
 export function choiceText<const Choices extends readonly [string, ...string[]]>(choices: Choices) {
   return z.enum(choices, { error: `expected ${choices.join(' or ')}` });
 }

@@ -1,4 +1,4 @@
-// Pages of a list: which items, and the headers `X-Total-Count` and `Link` that lead to the others.
+// Pages of a list: the selected items, and the headers `X-Total-Count` and `Link`.
 
 import { z } from 'zod';
 import type { HeaderShape } from './endpoint.ts';
@@ -11,10 +11,10 @@ export function pageFields(perPageDefault: number) {
   return {
     page: integerText(1, Number.MAX_SAFE_INTEGER)
       .default(1)
-      .meta({ description: 'Which page, from 1.', override: { default: 1 } }),
+      .meta({ description: 'Page number, from 1.', override: { default: 1 } }),
     perPage: integerText(1, PER_PAGE_MAX)
       .default(perPageDefault)
-      .meta({ description: 'Items on a page.', override: { default: perPageDefault } }),
+      .meta({ description: 'Items per page.', override: { default: perPageDefault } }),
   };
 }
 
@@ -27,12 +27,12 @@ export const PAGE_HEADERS: Readonly<Record<string, HeaderShape>> = {
   },
   Link: {
     description:
-      'Addresses of the pages `first`, `prev`, `next`, `last`, as far as they exist; absent if there is one page only.',
+      'Addresses of the existing pages among `first`, `prev`, `next`, `last`; absent if there is only one page.',
     type: 'string',
   },
 };
 
-/** The good answer of an endpoint that gives a page of a list. */
+/** The successful answer of an endpoint with pages. */
 export function pageAnswer<Item extends z.ZodType>(description: string, item: Item) {
   return { 200: { description, body: z.array(item), headers: PAGE_HEADERS } };
 }
@@ -65,12 +65,11 @@ export function paginate<Item>(
   return { items: all.slice(start, start + perPage), headers };
 }
 
-/** Which items of a list a page shows. */
 export function windowOf({ page, perPage }: PageRequest): { offset: number; limit: number } {
   return { offset: (page - 1) * perPage, limit: perPage };
 }
 
-/** The headers of a page whose items were found elsewhere; parameters as for `paginate`. */
+/** The headers of a page whose items were selected elsewhere; parameters as for `paginate`. */
 export function pageOf(
   total: number,
   { page, perPage }: PageRequest,

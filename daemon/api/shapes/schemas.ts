@@ -1,5 +1,6 @@
-// Pieces of the schemas of answers that several endpoints share: integers, times, code hosts, the error object.
-// An answer is never parsed by these; the API description is made of them, and tests hold answers to it.
+// Schema parts of answers that endpoints share: integers, times, code hosts, the error object.
+// Answers are not validated by them at run time; the API description is generated from them, and
+// tests check answers against it.
 
 import { z } from 'zod';
 import { CODE_HOST_TYPES } from '../../repos/records.ts';
@@ -37,7 +38,7 @@ export function flag(description: string) {
 
 export const codeHostType = z
   .enum(CODE_HOST_TYPES)
-  .meta({ id: 'CodeHostType', description: 'What kind of code host a repository comes from.' });
+  .meta({ id: 'CodeHostType', description: 'Kind of code host of a repository.' });
 
 // Safety: the keys of a constant object are those of its type.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -58,7 +59,7 @@ export const errorObject = z
   .object({
     statusCode: z.int().min(400).max(599).meta({ description: 'The HTTP status.' }),
     errorCode,
-    message: text('For people; no client may depend on it.'),
+    message: text('For people; clients must not depend on it.'),
   })
   .meta({ id: 'Error', description: 'Every error body is this object.' });
 

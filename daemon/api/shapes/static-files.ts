@@ -1,5 +1,5 @@
-// Endpoints outside the API description that answer with assets, and those for the files of a folder that comes with the
-// build: listed once, so that nothing else can be asked for, whatever the path says.
+// Endpoints that serve assets, outside the API description. Files of a folder of the build are
+// listed once, so no path can reach anything else.
 
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -10,14 +10,14 @@ import { ApiError } from './api-error.ts';
 
 export const ASSET_HEADERS: Readonly<Record<string, HeaderShape>> = {
   ETag: {
-    description: 'Names this form of the body; a request with it in If-None-Match gets 304.',
+    description: 'Identifies this form of the body; a request with it in If-None-Match gets 304.',
     type: 'string',
     isRequired: true,
   },
 };
 
 export const NOT_MODIFIED: ResponseShape = {
-  description: 'What the client has is what it would get.',
+  description: 'The client has the current version.',
   headers: ASSET_HEADERS,
 };
 
@@ -29,10 +29,10 @@ const FILE: ResponseShape = {
 };
 
 /**
- * An endpoint that answers with assets.
+ * An endpoint that serves assets.
  *
- * @param route  its path, which may have a parameter or wildcard of the name `file`
- * @param find  the asset of a name ('' where the path has none); undefined: 404
+ * @param route  its path, which may have a parameter or wildcard named `file`
+ * @param find  the asset by name ('' without a parameter); undefined: 404
  */
 export function assetEndpoint(
   operationId: string,
@@ -62,10 +62,11 @@ export function assetEndpoint(
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
- * The files that are in a folder now, those of its folders included; neither links nor what comes later. `NAME.br` and
- * `NAME.gz` are what is sent of NAME to those who take it.
+ * The files now in a folder and its subfolders; no links, no later files. `NAME.br` and `NAME.gz`
+ * are compressed forms of NAME.
  *
- * @param hashed  fits names that hold a hash of the content: clients keep those files and never ask again; default: none
+ * @param hashed  matches names with a content hash: clients keep those files without revalidation;
+ * default: none
  *
  * Errors: throws if the folder cannot be listed.
  */
@@ -77,7 +78,7 @@ export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {
   );
 }
 
-/** Files by their path below the folder, with `/`. */
+/** Paths of files by their path below the folder, with `/`. */
 function placesIn(folder: string): ReadonlyMap<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return new Map(

@@ -1,15 +1,15 @@
-// The Range header (RFC 9110, 14.1.2): one range of bytes. Several at once are answered as if there were none, as the standard
-// allows.
+// Parses the Range header (RFC 9110, 14.1.2): one range of bytes. Several ranges are ignored, as
+// the standard allows.
 
-/** Bytes of a content; `end` is behind the last one. */
+/** Range of bytes; `end` is exclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The range that is asked for, cut to a content of `size` bytes. Undefined: all of it is. 'none': no byte of the content is
- * in the range.
+ * The requested range, clipped to `size` bytes. Undefined: everything. 'none': no byte of the
+ * content is in the range.
  */
 export function byteRangeOf(header: string | null, size: number): ByteRange | 'none' | undefined {
   const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '') ?? [];

@@ -1,10 +1,10 @@
-// Some lines of a content, found in its bytes.
+// Finds lines of a content in its bytes.
 
 import { Breather } from '../../base/next-turn.ts';
 
 const NEWLINE = 0x0a;
 
-/** How many lines a content has, the last one with or without its newline. */
+/** Number of lines; the last one may lack a newline. */
 export async function lineCountOf(bytes: Uint8Array): Promise<number> {
   const breather = new Breather();
   let count = 0;
@@ -18,7 +18,7 @@ export async function lineCountOf(bytes: Uint8Array): Promise<number> {
 }
 
 /**
- * Lines of a content, each with its newline; what lies behind the last line is left out. A view of the bytes.
+ * Lines with their newlines; lines after the end are left out. A view of the bytes.
  *
  * @param first  1-based
  * @param last  inclusive

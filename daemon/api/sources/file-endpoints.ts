@@ -14,10 +14,10 @@ const repositoryFile = z
   })
   .meta({ id: 'RepositoryFile', description: 'A file of a repository.' });
 
-/** Files that are written before other requests have a turn: about a millisecond. */
+/** Files written between two turns: about a millisecond. */
 const TURN_COUNT = 2000;
 
-/** Answers by the list that they are made of, which is the same for the same tree. */
+/** Rendered answers by file list, which is the same object for the same tree. */
 const rendered = new WeakMap<readonly string[], Promise<Buffer>>();
 
 async function render(paths: readonly string[], holder: string): Promise<Buffer> {

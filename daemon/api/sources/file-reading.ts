@@ -1,5 +1,5 @@
-// What the endpoints that give a file, or a place in it, have in common: which file is asked for, and its content. Order of
-// the checks: repo, path syntax, ref syntax, then what the reader finds.
+// Shared by endpoints for a file or a position in it: finds the file and reads its content. Order
+// of the checks: repo, path syntax, ref syntax, then those of the reader.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -17,7 +17,7 @@ export const fileFields = {
   }),
 };
 
-/** A file as callers name it. */
+/** A file as the caller names it. */
 export interface AskedFile {
   readonly repo: string;
   readonly path: string;
@@ -39,7 +39,7 @@ export interface ReadFile {
 /**
  * The content of a file.
  *
- * @param isStored  the bytes as they are stored; default: text in UTF-16 is UTF-8
+ * @param isStored  the stored bytes; default: UTF-16 is converted to UTF-8
  *
  * Errors: NOT_FOUND, FILE_NOT_FOUND, INVALID_GIT_REF; those of the reader.
  */
@@ -64,7 +64,7 @@ export async function readFile(
   return { repo, ref, content };
 }
 
-/** Keeps a record of a file that was given. */
+/** Records that a file was read. */
 export function noteFile({ accounts, actor }: Trail, repo: RepoRecord, path: string): void {
   accounts.trail.note(actor, 'user.fetched_file_source', {
     id: `${repo.name}/${path}`,

@@ -1,5 +1,5 @@
-// What the endpoints that read repositories have in common: the repo that was asked for, the time that git has, and
-// the schemas of names and folders.
+// Shared by endpoints that read repositories: finding the repo, the time limit for git, and the
+// schemas of names and folders.
 
 import { z } from 'zod';
 import { limitedSignal } from '../../base/time-limit.ts';
@@ -11,7 +11,7 @@ import type { CallContext } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { text } from '../shapes/schemas.ts';
 
-/** Codes that all endpoints may answer which read something of a repository at a revision. */
+/** Error codes of all endpoints that read a repository at a revision. */
 export const READ_ERRORS = [
   'NOT_FOUND',
   'FILE_NOT_FOUND',
@@ -19,7 +19,7 @@ export const READ_ERRORS = [
   'SERVER_OVERLOADED',
 ] as const;
 
-/** What endpoints that read something of a repository at a revision have in common. */
+/** Shared by endpoints that read a repository at a revision. */
 export const GIT_READ = {
   access: 'opt',
   tag: 'Git',
@@ -33,30 +33,30 @@ export interface RepoView {
   readonly sight: CallContext['sight'];
 }
 
-/** Where records of what a caller does are kept. */
+/** Where actions of a caller are recorded. */
 export interface Trail extends Pick<CallContext, 'actor'> {
   readonly accounts: {
     readonly trail: Pick<CallContext['accounts']['trail'], 'note' | 'noteRepeated'>;
   };
 }
 
-/** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
+/** The repo with this name. Errors: NOT_FOUND if it does not exist or the caller cannot see it. */
 export function findRepo(name: string, { services, sight }: RepoView): RepoRecord {
   const repo = services.repos.byName(name, sight);
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
   return repo;
 }
 
-/** The repo of this id. Errors: as `findRepo`. */
+/** The repo with this id. Errors: as `findRepo`. */
 export function findRepoById(repoId: number, { services, sight }: RepoView): RepoRecord {
   const repo = isSeen(sight, repoId) ? services.repos.byId(repoId) : undefined;
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
   return repo;
 }
 
-/** Aborted when the client goes away or the time that git has is over. */
+/** Aborted when the client goes away or git's time limit is over. */
 export function gitSignal({ signal, settings }: GitTime): AbortSignal {
-  return limitedSignal(signal, settings.gitTimeoutMs, 'The time that git has is over.');
+  return limitedSignal(signal, settings.gitTimeoutMs, 'The time limit for git is over.');
 }
 
 export interface GitTime {
@@ -69,7 +69,7 @@ interface FolderContext extends GitTime, Trail, Pick<CallContext, 'holder'> {
 }
 
 /**
- * Folders and those above them at a revision, of which a record is kept, and the signal of `gitSignal` that held.
+ * Folders and their parents at a revision, with an audit record, and the signal of `gitSignal`.
  *
  * Errors: INVALID_GIT_REF; those of `trees.folders`.
  */
@@ -88,7 +88,7 @@ export async function readFolders(
   return { folders, signal };
 }
 
-/** Fields of a body or query that asks for a repository at a revision. */
+/** Fields of a request for a repository at a revision. */
 export const revisionFields = {
   repoName: z.string({ error: 'required' }).meta({ description: 'Name of the repository.' }),
   revisionName: z

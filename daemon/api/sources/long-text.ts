@@ -1,6 +1,6 @@
-// A JSON object with one long text, as bytes that are made while they are sent: neither the whole text nor its escaped
-// form is ever in memory, only the bytes that it comes from, and no other request waits for more than a window of it.
-// How long each window becomes is found once for all who are sent the same bytes.
+// A JSON object with one long text, encoded while it is sent: neither the whole text nor its
+// escaped form is ever in memory, only the source bytes, and other requests wait for at most one
+// window. The sizes of the windows are computed once for all clients of the same bytes.
 
 import { nextTurn } from '../../base/next-turn.ts';
 import { SharedWork } from '../../base/shared-work.ts';
@@ -8,18 +8,18 @@ import { utf8Text } from '../../base/utf8-text.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 
 /**
- * Bytes of the text that are escaped at a time.
+ * Bytes of the text escaped at a time.
  * Measured: 2026-11-21, 2 cores: 0.1 ms for source code.
  */
 const WINDOW_SIZE = 64 * 1024;
-/** A UTF-8 character has at most so many bytes after its first one. */
+/** Maximum number of bytes of a UTF-8 character after its first one. */
 const CONTINUATION_MAX = 3;
 
-/** Where the windows of a text end. */
+/** The ends of the windows of a text. */
 interface Measure {
-  /** In the text; 0 is the first. */
+  /** In the text; starts with 0. */
   readonly cuts: readonly number[];
-  /** In the escaped text; 0 is the first. */
+  /** In the escaped text; starts with 0. */
   readonly ends: readonly number[];
   /** Bytes of the largest window, escaped. */
   readonly sizeMax: number;
@@ -29,12 +29,12 @@ const measures = new WeakMap<Uint8Array, Measure>();
 const measuring = new SharedWork<Uint8Array, Measure>();
 
 /**
- * The JSON of an object whose first member is a text, and which has at least one more.
+ * The JSON of an object whose first member is a text, with at least one more member.
  *
  * @param name   of the text
- * @param bytes  of the text in UTF-8, each bad one becomes U+FFFD; must not change any more
+ * @param bytes  of the text in UTF-8; invalid ones become U+FFFD; must not change any more
  * @param rest   the other members
- * @param context  whom it is for, and whether still
+ * @param context  the client that it is for, and its signal
  *
  * Errors: the reason of the signal.
  */
@@ -47,7 +47,7 @@ export async function longTextJson(
   const measured =
     measures.get(bytes) ??
     (await measuring.get(bytes, signal, (end) => measure(bytes, end, holder)));
-  // Why: what was measured for many at once goes on for one after the other.
+  // Why: clients that waited for the same measurement continue one after the other.
   await nextTurn(holder);
   signal.throwIfAborted();
   return new LongText(textOf(bytes), measured, {
@@ -67,9 +67,9 @@ class LongText implements LazyBytes {
   readonly #text: Buffer;
   readonly #measure: Measure;
   readonly #around: Around;
-  /** Where the text behind the long one begins. */
+  /** Where the text after the long one starts. */
   readonly #tailStart: number;
-  /** Which window is escaped, and where; none until the first is asked for. */
+  /** The escaped window and its position; none before the first read. */
   #window = -1;
   #escaped: Buffer | undefined;
 
@@ -102,7 +102,7 @@ function textOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Errors: the reason of the signal. Cost: about as much as escaping all of it, a window a turn. */
+/** Errors: the reason of the signal. Cost: about that of escaping everything, a window per turn. */
 async function measure(bytes: Uint8Array, signal: AbortSignal, holder: string): Promise<Measure> {
   const text = textOf(bytes);
   const cuts = cutsOf(text);
@@ -122,7 +122,7 @@ async function measure(bytes: Uint8Array, signal: AbortSignal, holder: string): 
   return found;
 }
 
-/** Ends of windows, never within a character; 0 is the first. */
+/** Ends of windows, never inside a character; starts with 0. */
 function cutsOf(text: Buffer): number[] {
   const cuts = [0];
   for (let cut = 0; cut < text.length; cuts.push(cut)) {
@@ -130,7 +130,7 @@ function cutsOf(text: Buffer): number[] {
     if (cut === text.length) continue;
     let back = 0;
     while (back <= CONTINUATION_MAX && isContinuation(text[cut - back]!)) back++;
-    // More of these in a row than a character has are no part of one: any place will do.
+    // A longer run of these bytes is not part of a character: any position will do.
     if (back <= CONTINUATION_MAX) cut -= back;
   }
   return cuts;
@@ -145,7 +145,7 @@ function escape(text: Buffer, start: number, end: number): string {
   return JSON.stringify(utf8Text(text.subarray(start, end))).slice(1, -1);
 }
 
-/** Index of the part that holds an offset: part `i` is from `ends[i]` to `ends[i + 1]`. */
+/** Index of the part with an offset: part `i` is from `ends[i]` to `ends[i + 1]`. */
 function indexAt(ends: readonly number[], offset: number): number {
   let low = 0;
   let high = ends.length - 1;

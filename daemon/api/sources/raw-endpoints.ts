@@ -1,5 +1,6 @@
-// GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so a browser is told never to
-// run them: a type from a short list, no guessing, a policy that allows nothing.
+// GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so
+// browsers must never run them: a type from a short list, no sniffing, a policy that allows
+// nothing.
 
 import { READ_ERRORS } from './git-calls.ts';
 import { z } from 'zod';
@@ -15,11 +16,13 @@ function header(description: string): HeaderShape {
   return { description, type: 'string', isRequired: true };
 }
 
-/** Of each answer that has the file, or says that it is the same. */
+/** Headers of answers 200, 206 and 304. */
 const FILE_HEADERS: Readonly<Record<string, HeaderShape>> = {
-  ETag: header('Names the content; a request with it in If-None-Match gets 304.'),
+  ETag: header('Identifies the content; a request with it in If-None-Match gets 304.'),
   'Accept-Ranges': header('`bytes`'),
-  'Content-Disposition': header('`inline` for images and text, else `attachment`; the name.'),
+  'Content-Disposition': header(
+    '`inline` for images and text, else `attachment`; with the file name.',
+  ),
   'Cross-Origin-Resource-Policy': header('`same-origin`'),
 };
 
@@ -28,23 +31,23 @@ const FILE: Omit<ResponseShape, 'description'> = {
   contentTypes: RAW_TYPES,
 };
 
-const CONTENT_RANGE = header('Which bytes of how many.');
+const CONTENT_RANGE = header('Range and total number of bytes.');
 
 const RESPONSES = {
   200: { description: 'The file.', ...FILE, headers: FILE_HEADERS },
   206: {
-    description: 'The bytes that `Range` asks for.',
+    description: 'The bytes requested by `Range`.',
     ...FILE,
     headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
   },
-  304: { description: 'What the client has is what it would get.', headers: FILE_HEADERS },
+  304: { description: 'The client has the current version.', headers: FILE_HEADERS },
   416: {
-    description: 'The file has none of the bytes that `Range` asks for.',
+    description: 'The file has no bytes in the requested `Range`.',
     headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
   },
 } as const;
 
-/** The name as RFC 8187 has it: no quote, no control character, nothing outside of ASCII. */
+/** The name in the form of RFC 8187: no quotes, no control characters, only ASCII. */
 function dispositionOf(path: string, type: string): string {
   const name = encodeSegments(baseNameOf(path)).replaceAll(
     /['()*]/g,
@@ -53,7 +56,7 @@ function dispositionOf(path: string, type: string): string {
   return `${isShown(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`;
 }
 
-/** What the client says of what it has, and of what it wants. */
+/** Conditional and range headers of the client. */
 interface Wish {
   readonly headers: Headers;
 }
@@ -95,7 +98,7 @@ function answerFor(
   return { status: 206, headers: ranged, content: contentOf(part, contentType) };
 }
 
-/** What is larger the reader of the file has counted. */
+/** Larger files are counted by their reader. */
 const UNCOUNTED_SIZE_MAX = 65_536;
 
 function contentOf(bytes: Uint8Array, contentType: string): TypedBytes {

@@ -1,9 +1,9 @@
-// The type of a file that is given as it is. Only images and plain text are named as what they are; anything else is a
-// download, so that nothing of a repository is ever a page or a script of this origin.
+// The content type of a raw file. Only images and plain text are declared as such; anything else is
+// a download, so that nothing of a repository is ever a page or script of this origin.
 
 const DOWNLOAD = 'application/octet-stream';
 
-/** The types that there are, without parameters. */
+/** All possible types, without parameters. */
 export const RAW_TYPES: readonly string[] = [
   'image/png',
   'image/jpeg',
@@ -15,7 +15,7 @@ export const RAW_TYPES: readonly string[] = [
   DOWNLOAD,
 ];
 
-/** What images begin with, in Latin-1. */
+/** Magic bytes of images, in Latin-1. */
 const IMAGE_HEADS: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
@@ -27,7 +27,9 @@ const HEAD_SIZE = 16;
 
 const UTF16_MARKS = ['\xff\xfe', '\xfe\xff'];
 
-/** The content type of a file; text has its charset. Cost: text is read to its end, at the speed of memory. */
+/**
+ * The content type of a file; text has its charset. Cost: text is read to its end, at memory speed.
+ */
 export function rawTypeOf(path: string, bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = buffer.toString('latin1', 0, HEAD_SIZE);
@@ -38,7 +40,7 @@ export function rawTypeOf(path: string, bytes: Uint8Array): string {
   return /\.svg$/i.test(path) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
 }
 
-/** Is a content of this type shown where it is opened, not saved? */
+/** Whether a browser shows this type instead of saving it. */
 export function isShown(type: string): boolean {
   return type !== DOWNLOAD;
 }

@@ -14,10 +14,7 @@ const PATH = '/api/refs';
 
 const refsQuery = z.object({
   repo: requiredText().meta({ description: 'Name of the repository.' }),
-  query: z
-    .string()
-    .optional()
-    .meta({ description: 'Part of the full name, without regard to case.' }),
+  query: z.string().optional().meta({ description: 'Part of the full name, case-insensitive.' }),
   ...pageFields(50),
 });
 
@@ -25,11 +22,11 @@ const reference = z
   .object({
     name: text('Full name, `refs/heads/main`.'),
     shortName: text('Name without `refs/heads/` or `refs/tags/`.'),
-    kind: z.enum(['branch', 'tag']).meta({ description: 'What it is.' }),
+    kind: z.enum(['branch', 'tag']).meta({ description: 'Kind of ref.' }),
     commit: text('Object id of the commit; annotated tags are peeled.'),
     committedAt: time('Time of the commit.'),
-    isDefault: flag('Is it the default branch?'),
-    isIndexed: flag('Is it searched?'),
+    isDefault: flag('Whether it is the default branch.'),
+    isIndexed: flag('Whether it is indexed.'),
   })
   .meta({ id: 'Ref', description: 'A branch or tag of a repository.' });
 
@@ -40,7 +37,7 @@ function toListItem(ref: ListedRef) {
     shortName: shortRefName(name),
     kind,
     commit,
-    // Git too shows the first day of 1970 for a time that it cannot show.
+    // git also shows the first day of 1970 for a time out of range.
     committedAt: isoTimeOf(committedAtSeconds) ?? isoTimeOf(0),
     isDefault,
     isIndexed,

@@ -32,15 +32,15 @@ const listQuery = z.object({
     }),
   direction: choiceText(['asc', 'desc'])
     .optional()
-    .meta({ description: 'Which way to sort.', override: { default: 'asc' } }),
-  query: z.string().optional().meta({ description: 'Part of the name, without regard to case.' }),
+    .meta({ description: 'Sort direction.', override: { default: 'asc' } }),
+  query: z.string().optional().meta({ description: 'Part of the name, case-insensitive.' }),
   connectionId: integerText(1, Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({ description: 'Only repositories of this connection.' }),
   state: choiceText(REPO_STATES)
     .optional()
-    .meta({ description: 'Only repositories that stand so.' }),
-  name: z.string().optional().meta({ description: 'Only the repository of this very name.' }),
+    .meta({ description: 'Only repositories in this state.' }),
+  name: z.string().optional().meta({ description: 'Only the repository with exactly this name.' }),
 });
 
 const repository = z
@@ -49,9 +49,9 @@ const repository = z
     repoId: integer('Id of the repository, never reused.', 1),
     repoName: text('Name, for example `github.com/owner/name`.'),
     webUrl: text('Page of the repository in this instance.'),
-    isFork: flag('Is it a fork?'),
-    isArchived: flag('Is it archived?'),
-    repoDisplayName: text('Name for people.').optional(),
+    isFork: flag('Whether it is a fork.'),
+    isArchived: flag('Whether it is archived.'),
+    repoDisplayName: text('Display name.').optional(),
     externalWebUrl: text('Page of the repository at its code host.').optional(),
     imageUrl: text('Picture of the repository or its owner.').optional(),
     defaultBranch: text('Short name of the default branch.').optional(),
@@ -59,14 +59,14 @@ const repository = z
     pushedAt: time('Time of the newest commit.').optional(),
     state: z.enum(REPO_STATES).meta({
       description:
-        'How it stands: a job of it is under way (`indexing`), its last job failed, or it is not indexed yet (`waiting`).',
+        'State: a job is running (`indexing`), its last job failed, or it is not indexed yet (`waiting`).',
     }),
     docs: integer('Files that are indexed.').optional(),
     contentBytes: integer('Bytes of their contents.').optional(),
     shardBytes: integer('Bytes of its index. For owners only.').optional(),
     skipped: z
       .record(z.string(), integer('Files.', 0))
-      .meta({ description: 'Files that are found by name only, by the reason.' })
+      .meta({ description: 'Files found only by name, by reason.' })
       .optional(),
   })
   .meta({
@@ -98,7 +98,7 @@ function toListItem(
   };
 }
 
-/** Whether a repo is among those that are asked for. */
+/** Whether a repo matches the filters. */
 function filterOf(
   { query = '', connectionId, state, name }: z.output<typeof listQuery>,
   services: Services,
@@ -142,8 +142,8 @@ export const listRepos = endpoint(
     });
     const sizesOf = ({ repoId }: RepoRecord): Partial<RepoSizes> => {
       const { shardBytes, ...sizes } = services.jobs.sizesOf(repoId) ?? {};
-      // Why: of a shard that is shared with others it depends on what these hold. Why by role: whether it is there must not
-      // tell whether anything is hidden.
+      // Why: its share of a shared shard depends on the other repos in it. Why by role: the
+      // presence of the member must not reveal whether anything is hidden.
       return shardBytes === undefined || !isOwner ? sizes : { ...sizes, shardBytes };
     };
     return ok(

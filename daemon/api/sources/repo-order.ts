@@ -1,9 +1,9 @@
-// The order of repos in lists, and what they show of their default branch.
+// The order of repos in lists, and their default branch.
 
 import { shortRefName } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
-/** Ascending by the bytes of the name, which is the order of UTF-8. */
+/** Ascending by the bytes of the name (UTF-8 order). */
 export function byNameBytes(repos: readonly RepoRecord[]): RepoRecord[] {
   return repos
     .map((repo) => ({ repo, key: Buffer.from(repo.name) }))
@@ -11,7 +11,7 @@ export function byNameBytes(repos: readonly RepoRecord[]): RepoRecord[] {
     .map(({ repo }) => repo);
 }
 
-/** ms since 1970; repos without push date come after all others. */
+/** ms since 1970; repos without push date come last. */
 function pushTime({ pushedAt }: RepoRecord): number {
   return pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
 }
@@ -34,7 +34,7 @@ export function sortRepos(
   return direction === 'desc' ? sorted.reverse() : sorted;
 }
 
-/** Short name of the default branch; undefined where it is not known by a name. */
+/** Short name of the default branch; undefined if it has no name. */
 export function defaultBranchOf({
   defaultBranch,
   defaultRevision,

@@ -1,4 +1,4 @@
-// GET /api/repos/{repoId}/skipped: the docs that are known by name only, with the reason, in pages.
+// GET /api/repos/{repoId}/skipped: docs found only by name, with the reason, in pages.
 
 import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
@@ -18,7 +18,7 @@ const skippedFile = z
     reason: z.enum(SKIP_REASONS).meta({ description: 'Why the content is not searched.' }),
     bytes: integer('Size of the file.', 0),
   })
-  .meta({ id: 'SkippedFile', description: 'A file that is found by its name only.' });
+  .meta({ id: 'SkippedFile', description: 'A file that is found only by name.' });
 
 export const listSkippedFiles = endpoint(
   {
@@ -27,9 +27,9 @@ export const listSkippedFiles = endpoint(
     path: '/api/repos/{repoId}/skipped',
     access: 'opt',
     tag: 'Repositories',
-    summary: 'Files found by name only',
+    summary: 'Files found only by name',
     description:
-      'Files of the default revision whose content is not searched, by path. What rules leave out is not among them.',
+      'Files of the default revision whose content is not searched, by path. Files excluded by rules are not among them.',
     input: {
       path: z.object({
         repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({

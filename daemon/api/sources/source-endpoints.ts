@@ -17,22 +17,22 @@ const LINE_MAX = 1_000_000_000;
 const sourceQuery = z.object({
   ...fileFields,
   startLine: integerText(1, LINE_MAX).exactOptional().meta({
-    description: 'First line of `source`, 1-based; default: that of the file.',
+    description: 'First line of `source`, 1-based; default: the first line of the file.',
   }),
   endLine: integerText(1, LINE_MAX).exactOptional().meta({
-    description: 'Last line of `source`, inclusive; default: that of the file.',
+    description: 'Last line of `source`, inclusive; default: the last line of the file.',
   }),
 });
 
 type Lines = Pick<z.output<typeof sourceQuery>, 'startLine' | 'endLine'>;
 
-/** Errors: INVALID_QUERY_PARAMS where the last line is before the first. */
+/** Errors: INVALID_QUERY_PARAMS if the last line is before the first. */
 function checkLines({ startLine = 1, endLine = LINE_MAX }: Lines): void {
   if (endLine < startLine)
     throw new ApiError('INVALID_QUERY_PARAMS', 'endLine: less than startLine');
 }
 
-/** The bytes of the lines that are asked for. */
+/** The bytes of the requested lines. */
 async function askedLines(bytes: Uint8Array, { startLine, endLine }: Lines): Promise<Uint8Array> {
   if (startLine === undefined && endLine === undefined) return bytes;
   return await linesOf(bytes, startLine ?? 1, endLine ?? LINE_MAX);
@@ -40,12 +40,12 @@ async function askedLines(bytes: Uint8Array, { startLine, endLine }: Lines): Pro
 
 const fileSource = z
   .object({
-    source: text('The content, or the lines asked for; each bad UTF-8 byte as one U+FFFD.'),
+    source: text('The content, or the requested lines; each invalid UTF-8 byte as one U+FFFD.'),
     language: text('Name of the language, "" if unknown.'),
     path: text('As asked.'),
     repo: text('As asked.'),
     repoCodeHostType: codeHostType,
-    repoDisplayName: text('Name of the repository for people.').optional(),
+    repoDisplayName: text('Display name of the repository.').optional(),
     repoExternalWebUrl: text('Page of the repository at its code host.').optional(),
     webUrl: text('Page of the file in this instance.'),
     externalWebUrl: text('Page of the file at the code host.').optional(),

@@ -1,5 +1,5 @@
-// POST /api/tree: the root level of a repository at a revision, and the levels of some folders. Order of the checks:
-// repo, path syntax, ref syntax, ref resolves.
+// POST /api/tree: the root of a repository at a revision, and the children of some folders. Order
+// of the checks: repo, path syntax, ref syntax, ref resolves.
 
 import { z } from 'zod';
 import { folderPathOf } from '../../sources/git/names.ts';
@@ -10,7 +10,7 @@ import { treeJson } from './folder-json.ts';
 import { findRepo, folderItemFields, GIT_READ, readFolders, revisionFields } from './git-calls.ts';
 
 const PATHS_MAX = 1000;
-/** Bound: a thousand paths of 20 folders; each is looked at, and its path is kept. */
+/** Bound: a thousand paths of 20 folders; each folder is checked and its path kept. */
 const FOLDERS_MAX = 20_000;
 /** Bound: an answer of about 20 MB. */
 const NODES_MAX = 200_000;
@@ -32,7 +32,10 @@ const treeNode: z.ZodType = z
   })
   .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
 
-/** Errors: INVALID_REQUEST_BODY if the paths have too many folders in them. Cost: without making them. */
+/**
+ * Errors: INVALID_REQUEST_BODY if the paths contain too many folders. Cost: counts without
+ * splitting.
+ */
 function checkFolderCount(asked: readonly string[]): void {
   let count = 0;
   for (const path of asked)
@@ -40,13 +43,13 @@ function checkFolderCount(asked: readonly string[]): void {
   if (count <= FOLDERS_MAX) return;
   throw new ApiError(
     'INVALID_REQUEST_BODY',
-    `paths: they have ${count} folders in them, limit ${FOLDERS_MAX}`,
+    `paths: they contain ${count} folders, limit ${FOLDERS_MAX}`,
   );
 }
 
 /**
- * The folders to show: of those asked for the ones that exist, and those above them.
- * Errors: INVALID_REQUEST_BODY if they hold too much.
+ * The folders to show: requested ones that exist, and their parents.
+ * Errors: INVALID_REQUEST_BODY if they have too many entries.
  */
 function openFolders(folders: Folders, asked: readonly string[]): ReadonlySet<string> {
   const open = withFoldersAbove(asked.filter((path) => folders.has(path)));
@@ -55,7 +58,7 @@ function openFolders(folders: Folders, asked: readonly string[]): ReadonlySet<st
   if (nodeCount <= NODES_MAX) return open;
   throw new ApiError(
     'INVALID_REQUEST_BODY',
-    `paths: these folders hold ${nodeCount} entries, limit ${NODES_MAX}`,
+    `paths: these folders have ${nodeCount} entries, limit ${NODES_MAX}`,
   );
 }
 
@@ -70,7 +73,7 @@ export const getTree = endpoint(
     responses: {
       200: {
         description:
-          'The root with its children, and those of the folders asked for and of all above them. Children: folders first, then by name.',
+          'The root with its children, and those of the requested folders and all their parents. Children: folders first, then by name.',
         body: z.object({ tree: treeNode }),
       },
     },

@@ -314,7 +314,7 @@ onBothAdapters('tool server', (kind) => {
       /^Found 0 matches in 0 files\n\(cut: the text is full, at least 1 more files are not shown; narrow/,
     );
     const [byRepo] = await client.answers(call(1, 'grep', { ...GREP, groupByRepo: true }));
-    assert.match(String(textOf(byRepo!)), /\n\(cut: matches of the first files alone were counted/);
+    assert.match(String(textOf(byRepo!)), /\n\(cut: only matches of the first files were counted/);
     assert.ok(asked.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
   });
 
@@ -398,7 +398,7 @@ onBothAdapters('tool server', (kind) => {
     assert.equal(refused.status, 400);
     assert.match(
       refused.body.toString(),
-      /id: 1 is of a request that is under way in this session/,
+      /id: 1 is already used by a pending request of this session/,
     );
     const batch = { 'mcp-protocol-version': '2025-03-26' };
     assert.equal((await client.send([ping(4), ping(4)], batch)).status, 400);
@@ -417,7 +417,7 @@ onBothAdapters('tool server', (kind) => {
     const [answer] = await client.answers(call(1, 'grep', GREP));
     assert.equal(
       textOf(answer!),
-      'Tool "grep" failed: an unexpected error occurred; call again; if it stays, the log of Trawl says why',
+      'Tool "grep" failed: an unexpected error occurred; call again; if it fails again, see the log of Trawl',
     );
     assert.ok(world.lines.some(({ message }) => message === 'a tool failed unexpectedly'));
   });

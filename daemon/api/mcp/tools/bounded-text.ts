@@ -1,4 +1,4 @@
-// The text of a result: lines, as many as a model should have to read at once.
+// The text of a result: lines up to the size that a model should read at once.
 
 /** Characters of a result: about a quarter as many tokens. */
 const TEXT_SIZE_MAX = 60_000;
@@ -12,7 +12,7 @@ export class BoundedText {
     this.#sizeMax = sizeMax;
   }
 
-  /** False: there is no room for these lines, and nothing was added. */
+  /** False: the lines do not fit, and nothing was added. */
   add(...lines: readonly string[]): boolean {
     const size = lines.reduce((sum, line) => sum + line.length + 1, 0);
     if (this.#size + size > this.#sizeMax) return false;
@@ -21,7 +21,7 @@ export class BoundedText {
     return true;
   }
 
-  /** Adds a line that says what is missing; there is always room for it. */
+  /** Adds a final line about what is missing; it always fits. */
   end(line: string): void {
     this.#lines.push(line);
   }

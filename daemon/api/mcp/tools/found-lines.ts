@@ -1,4 +1,4 @@
-// Lines with matches, file by file, as tools show them.
+// Matching lines by file, as tools show them.
 
 import type { BoundedText } from './bounded-text.ts';
 import { shownName } from './shown-name.ts';
@@ -6,14 +6,14 @@ import { shownName } from './shown-name.ts';
 export interface FoundLine {
   readonly number: number;
   readonly text: string;
-  /** False: it stands beside one with a match. */
+  /** False: a context line. */
   readonly isMatch: boolean;
 }
 
 export interface FoundLines {
   readonly repository: string;
   readonly path: string;
-  /** In order; of each line number one. */
+  /** In order, each line number once. */
   readonly lines: readonly FoundLine[];
 }
 
@@ -33,10 +33,10 @@ function lastLineOf({ start, end }: Range): number {
   return isAtStart ? end.lineNumber - 1 : end.lineNumber;
 }
 
-/** Lines that no text has room for, however short they are. */
+/** More lines never fit into a text, however short. */
 const LINES_MAX = 10_000;
 
-/** The lines of a text that begins at a line, the first of them, and which of them the ranges are on. */
+/** The lines of a text that starts at line `first`, marked if a range touches them. */
 export function linesWith(text: string, first: number, ranges: readonly Range[]): FoundLine[] {
   const texts = text.replace(/\n$/, '').split('\n', LINES_MAX);
   const end = first + texts.length;
@@ -58,7 +58,7 @@ export function inOrder(lines: readonly FoundLine[]): FoundLine[] {
   return [...byNumber.values()].sort((a, b) => a.number - b.number);
 }
 
-/** The first files, with so many lines together that have a match; the last one may lose some. */
+/** The first files with this many matching lines in total; the last file may lose some. */
 export function firstPlaces(files: readonly FoundLines[], countMax: number): FoundLines[] {
   const first: FoundLines[] = [];
   let left = countMax;
@@ -71,14 +71,14 @@ export function firstPlaces(files: readonly FoundLines[], countMax: number): Fou
   return first;
 }
 
-/** Characters of a line that are shown. */
+/** Characters shown of a line. */
 const LINE_SIZE_MAX = 2000;
 
 /**
- * Adds files as long as there is room.
+ * Adds files while they fit.
  *
- * @param linesOf  is asked for those alone that are added
- * @returns        how many were added whole
+ * @param linesOf  called only for added files
+ * @returns        number of complete files
  */
 export function addFiles<File>(
   text: BoundedText,

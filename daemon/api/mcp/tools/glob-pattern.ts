@@ -1,11 +1,12 @@
-// A glob over paths as a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It may begin at any segment of a path, unless
-// a slash comes first, and covers the path to its end; with a slash at its end it means all below a folder.
+// Converts a glob over paths to a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It matches
+// from any path segment to the end of the path; a leading slash anchors it at the root, and a
+// trailing slash matches everything below a folder.
 
 import { quotePattern } from '../../../engine/regex/quote.ts';
 
 const START_OF_SEGMENT = '(?:^|/)';
 
-/** The expression for the whole of what a glob means. A part that makes no sense stands for itself. */
+/** The expression for a glob. A malformed part is literal. */
 export function globPattern(glob: string): string {
   const isFolder = glob.endsWith('/');
   const isAnchored = /^\.?\//.test(glob);
@@ -14,7 +15,7 @@ export function globPattern(glob: string): string {
   return `${isAnchored ? '^' : START_OF_SEGMENT}${patternOf(body)}${rest}$`;
 }
 
-/** What a glob may hold at a place, and the expression for it. */
+/** The parts of a glob, with the expression for each. */
 const PARTS: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
   [/^\*\*\//, () => '(?:.*/)?'],
   [/^\*\*+/, () => '.*'],
@@ -39,10 +40,10 @@ function patternOf(glob: string): string {
 }
 
 /**
- * How much of the glob its next part takes, and the expression for it.
+ * The length of the next part of the glob, and its expression.
  *
- * @param depth  braces that are open
- * @param isClosed  it begins with a brace that is closed
+ * @param depth  number of open braces
+ * @param isClosed  it starts with a brace that is closed later
  */
 function partAt(
   rest: string,
@@ -60,7 +61,7 @@ function partAt(
   return [character.length, quotePattern(character)];
 }
 
-/** Where braces open that are closed. */
+/** Positions of opening braces that are closed. */
 function closedBraces(glob: string): ReadonlySet<number> {
   const open: number[] = [];
   const closed = new Set<number>();

@@ -1,4 +1,4 @@
-// The tool `glob`: files by their paths.
+// The tool `glob`: finds files by path.
 
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
@@ -28,12 +28,12 @@ export const glob = tool(
   {
     name: 'glob',
     description:
-      'Find indexed files by path: *, ?, [...], {a,b}, **. The glob fits from any folder on, to the end of the path.',
+      'Find indexed files by path: *, ?, [...], {a,b}, **. The glob matches from any folder to the end of the path.',
     isSearch: true,
     input: z.strictObject({
       pattern: z.string().min(1).meta({ description: 'Glob, such as *.proto or test/**/*.ts.' }),
       ...scopeFields,
-      limit: jsonInteger(1).default(LIMIT).meta({ description: 'Files at most.' }),
+      limit: jsonInteger(1).default(LIMIT).meta({ description: 'Maximum number of files.' }),
     }),
   },
   async ({ pattern, limit, ...rest }, context) => {
@@ -43,7 +43,7 @@ export const glob = tool(
     const conditions = new Map([...scope, ['pattern', node] as const]);
     const limitMax = limitMaxOf(context);
     const most = Math.min(limit, limitMax);
-    // A match is a range: the folder and the glob may be one each.
+    // Folder and glob may each add one range per file.
     const matches = rest.path === undefined ? most : 2 * most;
     const answer = await searchFor([node, ...scope.values()], { matches }, context);
     if (answer.files.length > 0) return listOf(answer, limit, limitMax);
@@ -67,7 +67,7 @@ function listOf(answer: ToolAnswer, asked: number, limitMax: number): string {
   return text.toString();
 }
 
-/** What is missing, and how to get it. */
+/** Lines about what is missing, and how to get it. */
 function endLines(
   answer: ToolAnswer,
   unshown: number,

@@ -1,4 +1,4 @@
-// The tool `grep`: lines that match a regular expression.
+// The tool `grep`: finds lines that match a regular expression.
 
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
@@ -37,14 +37,14 @@ const input = z.strictObject({
   include: z
     .string()
     .exactOptional()
-    .meta({ description: 'Only files that this glob fits, such as *.ts or src/**/*.{c,h}.' }),
+    .meta({ description: 'Only files that match this glob, such as *.ts or src/**/*.{c,h}.' }),
   limit: jsonInteger(1)
     .exactOptional()
-    .meta({ description: `Matches at most (${LIMIT}; with groupByRepo ${LIMIT_MAX}).` }),
+    .meta({ description: `Maximum number of matches (${LIMIT}; with groupByRepo ${LIMIT_MAX}).` }),
   contextLines: jsonInteger(0)
     .default(0)
     .meta({ description: `Lines shown around each match, at most ${CONTEXT_LINES_MAX}.` }),
-  groupByRepo: z.boolean().default(false).meta({ description: 'Only counts by repository.' }),
+  groupByRepo: z.boolean().default(false).meta({ description: 'Only counts per repository.' }),
 });
 
 type GrepArguments = z.output<typeof input>;
@@ -69,7 +69,10 @@ export const grep = tool(
   },
 );
 
-/** Errors: INVALID_REQUEST_BODY with the expression that finds the pattern as text; QueryError where that is long. */
+/**
+ * Errors: INVALID_REQUEST_BODY with the expression that finds the pattern as text; QueryError if
+ * that is too long.
+ */
 function contentOf(pattern: string): QueryNode {
   try {
     return regexNode(pattern);
@@ -83,14 +86,14 @@ function contentOf(pattern: string): QueryNode {
   }
 }
 
-/** Characters of an expression that an error offers. */
+/** Characters of a suggested expression. */
 const QUOTED_SIZE_MAX = 300;
 
 interface Limits {
   readonly matches: number;
   readonly limitMax: number;
   readonly contextLines: number;
-  /** On arguments above their most. */
+  /** About arguments above their limit. */
   readonly notes: readonly string[];
 }
 
@@ -99,7 +102,7 @@ function limitsOf(
   context: ToolContext,
 ): Limits {
   const linesAround = groupByRepo ? 0 : Math.min(contextLines, CONTEXT_LINES_MAX);
-  // So many lines have room in a text, if each is as short as can be.
+  // As many matches as fit into a text with the shortest possible lines.
   const limitMax = Math.min(limitMaxOf(context), Math.ceil(LIMIT_MAX / (2 * linesAround + 1)));
   return {
     matches: Math.min(limit ?? (groupByRepo ? LIMIT_MAX : LIMIT), limitMax),
@@ -148,9 +151,9 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
 }
 
 /**
- * What is missing, and how to get it.
+ * Lines about what is missing, and how to get it.
  *
- * @param isFull  no more has room, whatever the limit
+ * @param isFull  the text is full, whatever the limit
  */
 function endLines(
   answer: ToolAnswer,
@@ -185,7 +188,7 @@ function byRepo(answer: ToolAnswer, limits: Limits): string {
   }
   if (isAnswerFull(answer))
     text.end(
-      '(cut: matches of the first files alone were counted; narrow by path, include or repo)',
+      '(cut: only matches of the first files were counted; narrow by path, include or repo)',
     );
   if (left > 0) text.end(`(cut: ${left} more repositories; narrow by path, include or pattern)`);
   for (const line of endLines(answer, limits, left > 0 || isAnswerFull(answer))) text.end(line);

@@ -21,23 +21,23 @@ export const listCommits = tool(
     input: z.strictObject({
       repo: repoField,
       query: expressionText().exactOptional().meta({
-        description: 'In the message: POSIX basic regular expression, without regard to case.',
+        description: 'Matches in the message: POSIX basic regular expression, case-insensitive.',
       }),
       since: commitDateText('start').exactOptional().meta({ description: DATE }),
       until: commitDateText('end').exactOptional().meta({ description: DATE }),
-      author: expressionText().exactOptional().meta({ description: 'In name or e-mail.' }),
+      author: expressionText().exactOptional().meta({ description: 'Matches in name or e-mail.' }),
       ref: z
         .string()
         .exactOptional()
         .meta({ description: 'Branch, tag or commit; default: the default branch.' }),
-      path: pathField('Only commits that changed it.').exactOptional(),
+      path: pathField('Only commits that changed this path.').exactOptional(),
       ...pageArguments(50),
     }),
   },
   async (args, context) => {
     const repo = askedRepo(args.repo, context).name;
     const { total, items } = await commitsOf({ ...args, repo }, context);
-    // What is empty, and addresses, say nothing to a model.
+    // Empty values and e-mail addresses do not help a model.
     const commits = items.map(({ hash, date, message, body, refs, authorName }) => ({
       hash,
       date,
@@ -50,7 +50,7 @@ export const listCommits = tool(
   },
 );
 
-/** Files of a diff that are read at a time. */
+/** Files of a diff per read. */
 const FILES_MAX = 200;
 
 export const getDiff = tool(
@@ -93,11 +93,11 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
     text.end(`${left.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
   }
   if (page * FILES_MAX < total)
-    text.end(`(cut: page ${page} of ${total} files; go on with page ${page + 1}, or set path)`);
+    text.end(`(cut: page ${page} of ${total} files; continue with page ${page + 1}, or set path)`);
   return text.toString();
 }
 
-/** Adds as much of a long file as there is room for. */
+/** Adds as much of a long file as fits. */
 function addStart(text: BoundedText, file: FileDiff): void {
   const lines = linesOf(file).flatMap((part) => part.split('\n'));
   const shown = lines.findIndex((line) => !text.add(line));
@@ -106,7 +106,7 @@ function addStart(text: BoundedText, file: FileDiff): void {
   );
 }
 
-/** Files that a cut diff names. */
+/** Files named by a cut diff. */
 const NAMES_MAX = 50;
 
 function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {

@@ -27,7 +27,7 @@ const input = z.strictObject({
   includeDirectories: z.boolean().default(true),
   maxEntries: jsonInteger(1)
     .default(ENTRIES)
-    .meta({ description: `Entries at most, up to ${ENTRIES_MAX}.` }),
+    .meta({ description: `Maximum number of entries, up to ${ENTRIES_MAX}.` }),
 });
 
 type TreeArguments = z.output<typeof input>;
@@ -59,7 +59,10 @@ export const listTree = tool(
   },
 );
 
-/** Why there is no such folder. A submodule that is indexed is a repository with the name of the outer one and its path. */
+/**
+ * Why a folder was not found. An indexed submodule is a repository named after the outer one and
+ * its path.
+ */
 async function noFolder(
   repo: RepoRecord,
   ref: string,
@@ -78,7 +81,7 @@ async function noFolder(
   return new ApiError('FILE_NOT_FOUND', `"${path}" is a submodule, ${where}.`);
 }
 
-/** The folders that are to be shown open, level by level, until they hold enough. */
+/** Folders to expand, level by level, until there are enough entries. */
 async function openLevels(
   repo: RepoRecord,
   { ref, depth, includeDirectories }: TreeArguments,
@@ -113,7 +116,7 @@ function countBelow(open: readonly string[], folders: Folders, withFolders: bool
   return withFolders ? children.length : children.filter(({ type }) => type !== 'tree').length;
 }
 
-/** Those alone that are to be open: the reader gives the ones above them, too. */
+/** Only the deepest folders: the reader adds their parents. */
 function pick(folders: Folders, open: readonly string[]): Folders {
   return new Map(
     open.flatMap((folder) => {

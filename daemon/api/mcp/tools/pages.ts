@@ -1,4 +1,4 @@
-// Pages of tools that list: their arguments, and JSON that says which page is next.
+// Paging of list tools: the arguments, and JSON that names the next page.
 
 import { jsonInteger } from '../../shapes/input.ts';
 import { PER_PAGE_MAX, type PageRequest } from '../../shapes/pagination.ts';
@@ -13,7 +13,7 @@ export function pageArguments(perPage: number) {
   };
 }
 
-/** A page as JSON, with `nextPage` where there is more. */
+/** A page as JSON, with `nextPage` if there is one. */
 export function partOf(
   list: { readonly totalCount: number; readonly [name: string]: unknown },
   { page, perPage }: PageRequest,

@@ -1,4 +1,4 @@
-// The tool `read_file`: lines of a file at any revision, with their numbers.
+// The tool `read_file`: numbered lines of a file at any revision.
 
 import { z } from 'zod';
 import { blobPageUrl } from '../../../repos/links.ts';
@@ -12,7 +12,7 @@ import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts'
 import { tool } from './tool.ts';
 
 const LINES_MAX = 500;
-/** Bytes of lines that are shown; one that is longer is cut. */
+/** Bytes of lines in a result; a longer line is cut. */
 const SIZE_MAX = 5120;
 
 const NUL = 0;
@@ -21,7 +21,7 @@ export const readFileTool = tool(
   {
     name: 'read_file',
     description:
-      'Read lines of a file. Shows at most 500 lines or 5 KB; the last line says how to go on.',
+      'Read lines of a file. Shows at most 500 lines or 5 KB; the last line says how to continue.',
     input: z.strictObject({
       path: pathField('Path from the root of the repository.'),
       repo: repoField,
@@ -58,7 +58,7 @@ export const readFileTool = tool(
   },
 );
 
-/** As many lines as there is room for, at least one. */
+/** As many lines as fit, at least one. */
 function numbered(lines: readonly string[], first: number): string[] {
   const shown: string[] = [];
   let left = SIZE_MAX;
@@ -79,5 +79,5 @@ function numbered(lines: readonly string[], first: number): string[] {
 function rest(first: number, last: number, total: number): string {
   if (total === 0) return '(the file is empty)';
   if (last >= total) return `(lines ${first} to ${last}: the end of the file)`;
-  return `(lines ${first} to ${last} of ${total}; go on with offset ${last + 1})`;
+  return `(lines ${first} to ${last} of ${total}; continue with offset ${last + 1})`;
 }

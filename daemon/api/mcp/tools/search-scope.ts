@@ -1,4 +1,5 @@
-// Where tools search: a folder, a glob, a repository, a revision, as conditions of a query; and the search itself.
+// The scope of tool searches (folder, glob, repository, revision) as conditions of a query; and the
+// search itself.
 
 import { z } from 'zod';
 import { allOf, patternNode, repoNode, valueNode } from '../../../engine/query/nodes.ts';
@@ -29,7 +30,7 @@ export interface SearchScope {
   readonly ref?: string;
 }
 
-/** The conditions by the argument that each comes from. Errors: NOT_FOUND; FILE_NOT_FOUND; QueryError. */
+/** The conditions, by their argument. Errors: NOT_FOUND; FILE_NOT_FOUND; QueryError. */
 export function conditionsOf(
   { path = '', include = '', repo = '', ref = '' }: SearchScope,
   context: ToolContext,
@@ -43,32 +44,32 @@ export function conditionsOf(
   return conditions;
 }
 
-/** Ranges that a tool asks for at most. */
+/** Limit for ranges. */
 export const LIMIT_MAX = 10_000;
 
-/** The same where the settings have less. */
+/** The same, within the settings. */
 export function limitMaxOf({ settings }: Pick<ToolContext, 'settings'>): number {
   return Math.min(LIMIT_MAX, settings.maxMatchCount);
 }
 
 /**
- * What to do about a result that is cut.
+ * Next step for a cut result.
  *
- * @param limit     at which it is
- * @param limitMax  a larger one is none
- * @param count     what there is at least
+ * @param limit     the limit that cut it
+ * @param limitMax  the largest possible limit
+ * @param count     lower bound of the results
  */
 export function beyondLimit(limit: number, limitMax: number, count: number): string {
   if (limit >= limitMax) return 'this is the largest limit; narrow';
   return `call again with limit ${Math.min(limitMax, Math.max(count, 4 * limit))}, or narrow`;
 }
 
-/** Bytes of a line that results show. */
+/** Bytes of a line in results. */
 const LINE_SIZE_MAX = 2000;
-/** Bytes of an answer, which the thread that serves reads as a whole: more than a text has room for. */
+/** Bytes of an answer, which the serving thread parses at once: more than fits into a text. */
 const ANSWER_SIZE_MAX = 8_000_000;
 
-/** Are there results that the answer had no room for? */
+/** Whether results did not fit into the answer. */
 export function isAnswerFull({ incompleteReasons = [] }: ToolAnswer): boolean {
   return incompleteReasons.includes('size_limit');
 }
@@ -78,7 +79,7 @@ export interface ToolSearch {
   readonly contextLines?: number;
 }
 
-/** What is found where all of the conditions hold. Errors: those of a search. */
+/** Searches with all of the conditions. Errors: those of a search. */
 export async function searchFor(
   conditions: readonly [QueryNode, ...QueryNode[]],
   { matches, contextLines = 0 }: ToolSearch,
@@ -105,7 +106,7 @@ export async function searchFor(
 /** The reason of an answer that lacks repositories which no index has yet (app/local-tools.ts). */
 export const UNINDEXED = 'unindexed';
 
-/** The answer of a search, with a reason that tools alone have. */
+/** The answer of a search, with a reason that only tools have. */
 export interface ToolAnswer extends Omit<SearchResponse, 'incompleteReasons'> {
   readonly incompleteReasons?: readonly string[];
 }
@@ -118,7 +119,7 @@ export function parsedAnswer(json: Uint8Array | LazyBytes): ToolAnswer {
   return JSON.parse(text) as ToolAnswer;
 }
 
-/** What a search may use of what a tool may. */
+/** The search environment of a tool call. */
 export function environmentOf(context: ToolContext): SearchEnvironment {
   const { onProgress } = context;
   if (onProgress === undefined) return { ...context, onProgress };
@@ -129,7 +130,7 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
   };
 }
 
-/** Why matches may be missing, other than by a limit; none: they are not. */
+/** Why matches may be missing apart from a limit; empty: none are. */
 export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
   const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
   return [

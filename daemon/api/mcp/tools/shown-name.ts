@@ -1,10 +1,11 @@
-// Names of files in texts where each has a line: one with a character that ends a line, or does not show, is written as JSON, as
-// a model hands it back. Else a repository could write lines of results by what it calls its files.
+// File names in results with one name per line: a name with a line end or an invisible character is
+// written as JSON, which a model can pass back. Otherwise a repository could forge lines of results
+// by its file names.
 
 const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 export function shownName(name: string): string {
-  // Why not all by JSON: it leaves what is behind ASCII as it is.
+  // Why not JSON alone: it does not escape characters beyond ASCII.
   return name.search(UNSHOWN) === -1 ? name : JSON.stringify(name).replaceAll(UNSHOWN, escaped);
 }
 

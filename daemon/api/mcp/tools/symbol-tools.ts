@@ -1,4 +1,5 @@
-// The tools `find_symbol_definitions` and `find_symbol_references`: where a name is defined, and where it stands.
+// The tools `find_symbol_definitions` and `find_symbol_references`: the definitions and occurrences
+// of a name.
 
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
@@ -39,7 +40,7 @@ async function find(
   return found.files.length === 0 ? nothing(kind, symbol, found) : placesOf(symbol, found);
 }
 
-/** Lines with places that are shown: with more of them a model looks for some, by grep. */
+/** Lines with occurrences in a result: to find one of more a model should use grep. */
 const PLACES_SHOWN = 100;
 
 function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse): string {
@@ -80,8 +81,8 @@ function gaps({ incompleteReasons = [] }: NavigationResponse): string[] {
 }
 
 const GAPS: Readonly<Record<string, string>> = {
-  match_limit: '(there are more places than were looked for)',
-  symbols_missing: '(symbols are still being found: places may be missing; try again in a while)',
+  match_limit: '(there are more places than were searched)',
+  symbols_missing: '(symbols are still being found: places may be missing; try again later)',
 };
 
 export const findSymbolDefinitions = tool(
@@ -97,7 +98,7 @@ export const findSymbolDefinitions = tool(
 export const findSymbolReferences = tool(
   {
     name: 'find_symbol_references',
-    description: 'Where the name of a symbol stands in a repository, definitions included.',
+    description: 'Where the name of a symbol occurs in a repository, including definitions.',
     isSearch: true,
     input,
   },

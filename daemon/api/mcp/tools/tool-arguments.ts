@@ -1,14 +1,14 @@
-// What the arguments of tools have in common: forgiving forms of numbers and paths, the repository, and what is said of a
-// value above the most.
+// Argument handling that tools share: lenient numbers and paths, the repository, and notes about
+// values above a limit.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import type { RepoView } from '../../sources/git-calls.ts';
 
-/** The argument that names a repository; `askedRepo` finds it. */
+/** The argument that names a repository; see `askedRepo`. */
 export const repoField = z.string().exactOptional().meta({
-  description: 'Name of the repository; may be left out where there is only one.',
+  description: 'Name of the repository; optional if there is only one.',
 });
 
 /** A path in a repository; `./x` and `/x` are `x`. */
@@ -22,7 +22,7 @@ export function pathField(description: string) {
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 
 /**
- * Arguments as models mean them: numbers and truth values may be written as text, and null is absent.
+ * Interprets arguments as models mean them: numbers and booleans may be texts, and null is absent.
  *
  * @param properties  of the JSON schema
  */
@@ -41,14 +41,14 @@ function meantValue(value: unknown, type: unknown): unknown {
   return value;
 }
 
-/** Repositories that an error names, and characters of a name that is wrong. */
+/** Repositories in an error, and characters of a wrong name. */
 const NAMED_MAX = 5;
 const WRONG_NAME_SIZE_MAX = 100;
 
 /**
- * The repository of this name; without a name the only one that the caller sees.
+ * The repository with this name; without a name the only visible one.
  *
- * Errors: INVALID_REQUEST_BODY, NOT_FOUND; both name repositories that the caller sees, and the next call.
+ * Errors: INVALID_REQUEST_BODY, NOT_FOUND; both name visible repositories and the next call.
  */
 export function askedRepo(name: string | undefined, { services, sight }: RepoView): RepoRecord {
   if (name === undefined || name === '') {
@@ -65,7 +65,7 @@ export function askedRepo(name: string | undefined, { services, sight }: RepoVie
   throw new ApiError('NOT_FOUND', `Repository "${shown}" not found; ${some}`);
 }
 
-/** Which repositories there are, those first whose name has the last segment of `name`. */
+/** Existing repositories, those with the last segment of `name` first. */
 function someOf(repos: readonly RepoRecord[], name = ''): string {
   if (repos.length === 0) return 'there is no repository yet; list_repos shows when there is one';
   const segment = (name.replace(/\/+$/, '').split('/').at(-1) ?? '').toLowerCase();
@@ -77,14 +77,14 @@ function someOf(repos: readonly RepoRecord[], name = ''): string {
 }
 
 /**
- * A line for each argument that was above its most, which is what counted instead.
+ * A line for each argument above its limit, which was used instead.
  *
- * @param pairs  by name, the value given and the most
+ * @param pairs  by name, the given value and the limit
  */
 export function aboveMost(
   pairs: Readonly<Record<string, readonly [given: number, most: number]>>,
 ): string[] {
   return Object.entries(pairs)
     .filter(([, [given, most]]) => given > most)
-    .map(([name, [given, most]]) => `(${name} ${given} is above the most, ${most})`);
+    .map(([name, [given, most]]) => `(${name} ${given} is above the limit, ${most} was used)`);
 }

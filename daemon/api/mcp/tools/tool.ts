@@ -1,5 +1,5 @@
-// What a tool is: its name, what it says of itself to models, the schema of its arguments, and the function that answers in
-// text. Tools know nothing of the protocol, and call what the endpoints call.
+// A tool: its name, its description for models, the schema of its arguments, and a function that
+// returns text. Tools know nothing of the protocol, and call the same services as the endpoints.
 
 import { z } from 'zod';
 import { ApiError } from '../../shapes/api-error.ts';
@@ -9,12 +9,12 @@ import { parseBody } from '../../shapes/input.ts';
 import type { Trail } from '../../sources/git-calls.ts';
 import { meantArguments } from './tool-arguments.ts';
 
-/** What tools call; a local index has no more. */
+/** Services that tools use; a local index has no more. */
 export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'trees' | 'refs'> & {
   readonly search: Pick<Services['search'], 'search' | 'navigate'>;
 };
 
-/** What a tool may use besides its arguments: the part of the context of a request that needs none. */
+/** The context of a tool call: the part of a request context that needs no request. */
 export interface ToolContext
   extends
     Trail,
@@ -23,15 +23,15 @@ export interface ToolContext
       'baseUrl' | 'holder' | 'memory' | 'place' | 'settings' | 'sight' | 'signal' | 'takeMemory'
     > {
   readonly services: ToolServices;
-  /** Undefined: nobody wants to know how far a search is. */
+  /** Undefined: nobody requested progress. */
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** How far a call is. */
+/** Progress of a call. */
 export interface ToolProgress {
   readonly done: number;
   readonly total: number;
-  /** Of what, in words. */
+  /** The unit, in words. */
   readonly message?: string;
 }
 
@@ -57,7 +57,7 @@ interface ToolShape<Schema extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly isSearch?: boolean;
-  /** Strict: a model that invents an argument is told. */
+  /** Strict: an unknown argument is an error. */
   readonly input: Schema;
 }
 
@@ -89,13 +89,13 @@ export function tool<Schema extends z.ZodObject>(
   };
 }
 
-/** The names of the arguments; `?`: it may be left out. */
+/** Names of the arguments; `?`: optional. */
 function takenBy({ properties, required = [] }: ArgumentsSchema): string {
   const names = Object.keys(properties);
   return names.map((name) => (required.includes(name) ? name : `${name}?`)).join(', ');
 }
 
-/** Bytes of a text among arguments; an expression has no more either (engine/regex/syntax.ts). */
+/** Bytes of a text argument; an expression has the same limit (engine/regex/syntax.ts). */
 const TEXT_SIZE_MAX = 4096;
 
 function checkSizes(args: unknown): void {
@@ -105,7 +105,7 @@ function checkSizes(args: unknown): void {
       throw new ApiError('INVALID_REQUEST_BODY', `${name}: longer than ${TEXT_SIZE_MAX} bytes`);
 }
 
-/** With what fields say of themselves where the schema cannot know (api/shapes/input.ts). */
+/** With field descriptions that the schema cannot express (api/shapes/input.ts). */
 function jsonSchemaOf(input: z.ZodObject): ArgumentsSchema {
   const {
     $schema: _,

@@ -1,5 +1,5 @@
-// Why a search of a tool found nothing: what is not indexed, filters that leave nothing, a near form of the pattern that finds
-// something. Looks at nothing that the caller does not see.
+// Explains why a tool search found nothing: unindexed repositories, filters without files, a
+// similar pattern with results. Considers only what the caller sees.
 
 import { patternNode, regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
@@ -16,11 +16,11 @@ type Conditions = ReadonlyMap<string, QueryNode>;
 
 /** A search that found nothing. */
 interface Asked {
-  /** What the content has to match; undefined: files were looked for by their paths. */
+  /** The content pattern; undefined: a search for paths. */
   readonly pattern?: string;
-  /** Globs by the argument that each is. */
+  /** Globs by argument. */
   readonly globs: Readonly<Record<string, string>>;
-  /** All but `pattern`, by the argument that each comes from. */
+  /** All but `pattern`, by argument. */
   readonly conditions: Conditions;
 }
 
@@ -41,7 +41,7 @@ function whatIsUnindexed({ services, sight }: ToolContext): string[] {
   if (repos.length === 0) return ['There is no repository to search.'];
   const waiting = repos.filter(({ indexedAt }) => indexedAt === undefined);
   if (waiting.length === 0) return [];
-  if (waiting.length === repos.length) return ['Nothing is indexed yet; try again in a while.'];
+  if (waiting.length === repos.length) return ['Nothing is indexed yet; try again later.'];
   const [first] = waiting;
   return [
     `Not indexed yet: ${first?.name ?? ''}${waiting.length > 1 ? ` and ${waiting.length - 1} more` : ''}.`,
@@ -58,7 +58,7 @@ function searchAgain(
   return searchFor(conditions, { matches }, { ...context, onProgress: undefined });
 }
 
-/** The path of a file for which all of the conditions hold; undefined: there is none. */
+/** The path of a file that meets all conditions; undefined: none. */
 async function pathWith(conditions: OneOrMore, context: ToolContext): Promise<string | undefined> {
   const { files } = await searchAgain(conditions, 1, context);
   return files[0]?.fileName.text;
@@ -68,7 +68,7 @@ async function isFound(conditions: OneOrMore, context: ToolContext): Promise<boo
   return (await pathWith(conditions, context)) !== undefined;
 }
 
-/** Filters that leave no file, alone or together. */
+/** Filters without any file, each alone or combined. */
 async function emptyFilters(
   { pattern, globs, conditions }: Asked,
   context: ToolContext,
@@ -89,12 +89,12 @@ async function emptyFilters(
   const together = empty.length > 0 ? '' : ' together';
   const lister = pattern === undefined ? 'list_tree' : 'glob';
   return [
-    `No indexed file fits ${names.join(' and ')}${together}; ${lister} shows which files there are.`,
+    `No indexed file matches ${names.join(' and ')}${together}; ${lister} shows the existing files.`,
     ...near,
   ];
 }
 
-/** What a glob that no file fits may have meant: brackets and braces of a name, another case. */
+/** Alternatives for a glob that matches no file: literal brackets and braces, another case. */
 async function nearGlob(
   name: string,
   glob: string,
@@ -114,7 +114,7 @@ async function nearGlob(
     : [`Case counts; without it ${name} fits files such as ${shownName(path)}`];
 }
 
-/** Forms that a pattern may have been meant in, each with what is said where it finds something. */
+/** Alternative forms of a pattern, each with the hint for it. */
 function nearFormsOf(pattern: string): readonly (readonly [message: string, near: string])[] {
   const [, slashed, flags = ''] = /^\/(.+)\/([a-z]*)$/s.exec(pattern) ?? [];
   const [, inner] = /^"(.+)"$/s.exec(pattern) ?? [];
@@ -133,7 +133,7 @@ function nearFormsOf(pattern: string): readonly (readonly [message: string, near
   );
 }
 
-/** The first form of a pattern that finds something, and how much. */
+/** The first alternative that finds something, and how much. */
 async function nearForms(
   pattern: string,
   conditions: Conditions,
@@ -150,7 +150,7 @@ async function nearForms(
   return [];
 }
 
-/** Undefined where the expression cannot be read, or is too long: a near form may be either. */
+/** Undefined if the expression is invalid or too long, as an alternative form may be. */
 function nodeIf(make: () => QueryNode): QueryNode | undefined {
   try {
     return make();
