@@ -1,5 +1,5 @@
-// Writes a backup to its file: under a temporary name beside it, synced, then renamed, readable by its owner only. A
-// failure leaves the file of that name as it was.
+// Writes a backup to its file: to a temporary name beside it, synced, then renamed, readable only
+// by its owner. A failure leaves an existing file unchanged.
 
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { syncPath } from '../base/synced.ts';
 import { messageOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
-/** Errors: UsageError if the file cannot be written; what `parts` fails with. */
+/** Errors: UsageError if the file cannot be written; the errors of `parts`. */
 export async function writeBackupFile(
   file: string,
   parts: AsyncIterable<Uint8Array>,

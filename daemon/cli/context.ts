@@ -1,4 +1,4 @@
-// What a command gets to work with: the services, the streams, the environment. And the exit codes.
+// What commands use: services, streams, environment, exit codes.
 
 import type { Readable, Writable } from 'node:stream';
 import type { CliServices } from './services.ts';

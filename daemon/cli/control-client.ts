@@ -1,4 +1,5 @@
-// The other end of api/operator/control-server.ts: has the daemon that owns a data directory do things.
+// Client of the control socket (api/operator/control-server.ts): makes the daemon that owns a data
+// directory run operations.
 
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -7,18 +8,18 @@ import type { Desk } from '../api/operator/operations.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
-/** Nobody listens. */
+/** No daemon listens. */
 export class NoDaemonError extends Error {
   override readonly name = 'NoDaemonError';
 }
 
-/** What a connection that nobody takes ends with. */
+/** Errors of a connection that nobody accepts. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'ECONNRESET', 'EPIPE'];
 
 /**
- * The desk of the daemon that listens there. The signal of a backup is not heeded.
+ * The operations of the daemon at this socket. The signal of a backup is ignored.
  *
- * Errors: of what it does: NoDaemonError; UsageError with the message of a refusal.
+ * Errors: those of the operation: NoDaemonError; UsageError with the message of a refusal.
  */
 export function deskBehind(socketPath: string): Desk {
   return {
@@ -29,7 +30,7 @@ export function deskBehind(socketPath: string): Desk {
   };
 }
 
-/** Sends the input; resolves with what is answered, the head of it. */
+/** Sends the input; resolves with the head of the answer. */
 async function call(
   socketPath: string,
   name: string,
@@ -40,7 +41,9 @@ async function call(
   if (response.statusCode === 200) return response;
   const body: unknown = await json(response);
   const isError = typeof body === 'object' && body !== null && 'message' in body;
-  throw new UsageError(isError ? String(body.message) : 'the daemon refused without a reason');
+  throw new UsageError(
+    isError ? String(body.message) : 'the daemon refused without giving a reason',
+  );
 }
 
 function send(
@@ -50,7 +53,8 @@ function send(
   account: string | undefined,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Why "continue" is awaited: a daemon that is stopping resets who has not been let in yet. Before it, nothing was done.
+    // Why wait for "continue": a stopping daemon resets connections that it has not accepted.
+    // Before "continue" nothing was done.
     let isLetIn = false;
     const sent = request(
       {

@@ -1,5 +1,5 @@
-// The errors that end a command and what is shown of them: usage errors, refused requests and bad
-// queries, the last with a caret under the culprit. Everything else is shown by its message alone.
+// Errors that end a command, and their output: usage errors, refused requests, and bad queries with
+// a caret under the culprit. Other errors show only their message.
 
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
@@ -7,12 +7,12 @@ import { RefusedFileError } from '../base/config/error.ts';
 import { escapeControls } from './terminal-text.ts';
 import type { ErrorObject } from '../api/shapes/api-error.ts';
 
-/** A mistake in how a command was called, or a state that the user can put right. */
+/** Wrong usage of a command, or a state that the user can fix. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** There is nothing to search below a data directory. */
+/** A data directory without an index. */
 export class NoIndexError extends UsageError {}
 
 export function noIndexError(dataDir: string): NoIndexError {
@@ -22,12 +22,12 @@ export function noIndexError(dataDir: string): NoIndexError {
   );
 }
 
-/** The repos of a data directory are known, after a restore for example, and none was indexed yet. */
+/** The data directory has repos, after a restore for example, but none was indexed yet. */
 export function notIndexedYetError(dataDir: string, repoCount: number): UsageError {
   const folder = path.resolve(dataDir);
   return new UsageError(
-    `nothing in ${folder} is indexed yet (repositories: ${repoCount}); ` +
-      '"trawl serve" with their sources or their configuration file indexes them, or "trawl index PATH"',
+    `no repository in ${folder} is indexed yet (repositories: ${repoCount}); ` +
+      '"trawl serve" with their sources or configuration file indexes them, or "trawl index PATH"',
   );
 }
 
@@ -53,9 +53,9 @@ export function isErrorObject(value: unknown): value is ErrorObject {
 }
 
 /**
- * What to show of a failure, in one or several lines without a final newline.
+ * The text for an error, one or several lines without a final newline.
  *
- * @param query  the query text, if the command had one: a syntax error then points at its culprit
+ * @param query  the query of the command, if any: a syntax error then points at its culprit
  */
 export function describeError(error: unknown, query?: string): string {
   // A line for each mistake.
@@ -70,8 +70,8 @@ export function describeError(error: unknown, query?: string): string {
 }
 
 /**
- * The line of `query` that holds `position` (0-based, in code points) and a caret below it.
- * A position behind the end points just behind the last character.
+ * The line of `query` with `position` (0-based, in code points) and a caret below it. A position
+ * beyond the end points just after the last character.
  */
 export function pointAt(query: string, position: number): string {
   const characters = Array.from(query);
@@ -79,8 +79,8 @@ export function pointAt(query: string, position: number): string {
   const lineStart = characters.lastIndexOf('\n', end - 1) + 1;
   const nextBreak = characters.indexOf('\n', end);
   const lineEnd = nextBreak === -1 ? characters.length : nextBreak;
-  // Why: a tab would move the caret by an unknown width; any other control character is escaped,
-  // and the caret moves by the length of what is shown.
+  // Why: a tab would move the caret by an unknown width; other control characters are escaped, and
+  // the caret moves by the escaped length.
   const show = (from: number, to: number): string =>
     escapeControls(characters.slice(from, to).join('').replaceAll('\t', ' '));
   const indent = ' '.repeat(Array.from(show(lineStart, end)).length);

@@ -1,4 +1,4 @@
-// Reads when something ends: a date, a time, or how long from now.
+// Parses an expiry: a date, a time, or a duration from now.
 
 import { InvalidArgumentError } from 'commander';
 
@@ -10,7 +10,7 @@ const REFUSAL =
   'or a duration from now (90d, 12h, 30m, 45s).';
 
 /**
- * The moment that `text` names, in ms since the epoch.
+ * The expiry in ms since the epoch.
  *
  * Errors: InvalidArgumentError for any other text, days that do not exist, and years past 9999.
  */
@@ -27,10 +27,10 @@ function isUnit(text: string | undefined): text is keyof typeof UNIT_MS {
   return text !== undefined && Object.hasOwn(UNIT_MS, text);
 }
 
-/** NaN for a text that is no date. */
+/** NaN if it is not a date. */
 function parseDate(text: string): number {
   if (!DATE.test(text)) return Number.NaN;
-  // Why: Date.parse takes February 30th for March 2nd.
+  // Why: Date.parse reads February 30th as March 2nd.
   const day = text.slice(0, 10);
   const dayMs = Date.parse(day);
   const isDay = Number.isFinite(dayMs) && new Date(dayMs).toISOString().startsWith(day);

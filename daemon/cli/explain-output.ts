@@ -1,6 +1,6 @@
-// Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, what the
-// scores of the best files are made of, a row for each shard, the totals, and whether the rows add up to them. Pure:
-// explanation in, text out.
+// Formats the explanation of a search: query, plan tree with counts, execution of expressions,
+// score parts of the best files, a row per shard, totals, and whether the rows add up to them.
+// Pure: explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../api/search/explain-schemas.ts';
@@ -9,7 +9,7 @@ import { countOf, formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';
 
-/** A line of a tree: what it is, and how much of it there is. */
+/** A line of a tree, with its counts. */
 interface TreeLine {
   readonly depth: number;
   readonly text: string;
@@ -84,7 +84,7 @@ function formatRegexps(regexps: Explanation['plan']['regexps']): string {
   );
 }
 
-/** The fields in which some shard has a share, in the order of `stats`. */
+/** Fields that some shard has a share of, in the order of `stats`. */
 function sharedFields(shards: readonly ShardRow[]): string[] {
   const fields = new Set(shards.flatMap(({ stats }) => Object.keys(stats)));
   return [...fields].filter((field) => shards.some(({ stats }) => numberOf(stats, field) !== 0));
@@ -117,10 +117,13 @@ function formatShards(shards: readonly ShardRow[]): string {
   ]);
 }
 
-/** Said by the column `class`. */
+/** Shown by the column `class`. */
 const CLASS_FIELDS = new Set(['shardsScanned', 'shardsSkipped', 'shardsSkippedFilter', 'crashes']);
 
-/** Where the shares of the shards do not add up to the numbers of the search, if they are told; one sentence each. */
+/**
+ * Fields whose shares of the shards do not add up to the total, if there are shares; one sentence
+ * each.
+ */
 export function findDifferences({ shards = [], stats }: Explanation): string[] {
   return sharedFields(shards)
     .filter((field) => sumOf(shards, field) !== numberOf(stats, field))
@@ -145,7 +148,9 @@ function formatHead({
 }: Explanation): string {
   const { canonical, implicitRevision } = query;
   const rule =
-    implicitRevision === undefined ? '' : `, with ${implicitRevision} as it names no revision`;
+    implicitRevision === undefined
+      ? ''
+      : `, with ${implicitRevision} implied, as it names no revision`;
   const end = isSearchExhaustive ? 'exhaustive' : `incomplete: ${incompleteReasons.join(', ')}`;
   const estimated = countOf(plan.estimatedBytes, 'byte');
   const verified = countOf(plan.verifiedBytes, 'byte');
@@ -170,7 +175,7 @@ function formatBest(best: Explanation['best']): string {
   ]);
 }
 
-/** The explanation as text, sections apart by blank lines. */
+/** The explanation as text, sections separated by blank lines. */
 export function formatExplanation(explained: Explanation): string {
   const { plan, best, shards = [], totals } = explained;
   const sections = [

@@ -1,12 +1,12 @@
-// Where the index is that a command reads if nobody says: in the current folder or in the nearest one above, as git looks for
-// its own. What another user made does not count.
+// Finds the index that a command reads by default: in the current folder or the nearest parent, as
+// git finds its repository. Folders of other users are ignored.
 
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
 export const DATA_DIR = '.trawl';
 
-/** The data directory for a folder; if there is none, the one that the folder would have. */
+/** The data directory for a folder; if none exists, the path that it would have. */
 export function findDataDir(folder: string): string {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const dataDir = path.join(at, DATA_DIR);

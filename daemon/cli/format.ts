@@ -1,4 +1,4 @@
-// Numbers for people: counts with thousands separators, bytes, durations.
+// Formats numbers for people: counts with thousands separators, bytes, durations.
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
@@ -37,7 +37,10 @@ export function formatTally(tally: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** Rows as left-aligned columns, two blanks apart; numbers (cells of digits) to the right. */
+/**
+ * Rows as left-aligned columns, separated by two blanks; numbers (cells of digits) are
+ * right-aligned.
+ */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows)

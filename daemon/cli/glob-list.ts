@@ -1,12 +1,13 @@
-// Reads lists of globs from the command line: comma-separated, the commas inside of braces and brackets aside.
+// Parses lists of globs from the command line: comma-separated, except for commas inside braces and
+// brackets.
 
 import { InvalidArgumentError } from 'commander';
 
 /**
- * A parser of an option that may be given several times; what it returns goes to the next call. An empty value
- * gives an empty list.
+ * A parser for a repeatable option; its result goes to the next call. An empty value gives an empty
+ * list.
  *
- * Errors: InvalidArgumentError for a list that is no list of globs.
+ * Errors: InvalidArgumentError for an invalid list.
  */
 export function globList(text: string, before: readonly string[] = []): readonly string[] {
   return text === '' ? before : [...before, ...splitGlobs(text).map(checkGlob)];
@@ -14,7 +15,7 @@ export function globList(text: string, before: readonly string[] = []): readonly
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 
-/** Cuts at the commas outside of `{...}` and `[...]`. */
+/** Splits at commas outside of `{...}` and `[...]`. */
 function splitGlobs(text: string): string[] {
   const globs = [''];
   const open: string[] = [];
@@ -24,7 +25,7 @@ function splitGlobs(text: string): string[] {
       continue;
     }
     const closing = CLOSING[character];
-    // Inside of brackets only their end has a meaning.
+    // Inside brackets only their end has a meaning.
     if (character === open.at(-1)) open.pop();
     else if (closing !== undefined && open.at(-1) !== ']') open.push(closing);
     globs.push(`${globs.pop() ?? ''}${character}`);
@@ -35,9 +36,9 @@ function splitGlobs(text: string): string[] {
 }
 
 function checkGlob(glob: string): string {
-  if (glob === '') throw new InvalidArgumentError('An empty glob stands between the commas.');
+  if (glob === '') throw new InvalidArgumentError('There is an empty glob between the commas.');
   if (/[\s\p{Cc}]/u.test(glob))
-    throw new InvalidArgumentError(`A glob over names of branches or tags has no blanks: ${glob}`);
+    throw new InvalidArgumentError(`A glob for names of branches or tags has no blanks: ${glob}`);
   if (glob.startsWith('refs/'))
     throw new InvalidArgumentError(
       `A glob is matched against short names, "main" or "v1.0", not full ones: ${glob}`,

@@ -1,5 +1,5 @@
-// What commands tell of the files of an index: what is in a shard and what of that is in use, whether all bytes are what
-// they were. Reads beside whoever owns the data directory. Loads the engine.
+// Describes and verifies the files of an index: content and use of shards, checksums. Works beside
+// the owner of the data directory. Loads the engine.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -25,19 +25,19 @@ import {
 } from '../index/merge/survey.ts';
 import { noIndexError, UsageError } from './errors.ts';
 
-/** A survey, and where. */
+/** A survey and its data directory. */
 export interface IndexReport extends Survey {
   /** Absolute path. */
   readonly dataDir: string;
 }
 
-/** What a shard file holds. */
+/** The content of a shard file. */
 export interface ShardReport extends Inspection {
-  /** What the index has it for; absent: it is of none, or the catalog cannot be read. */
+  /** Its place in the index; absent: in no index, or the catalog cannot be read. */
   readonly index?: SurveyedShard & { readonly nextMerge: NextMerge | null };
 }
 
-/** Errors: no index there; CatalogError. */
+/** Errors: no index; CatalogError. */
 export async function surveyIndex(dataDir: string): Promise<IndexReport> {
   return { dataDir: path.resolve(dataDir), ...surveyIn(dataDir, await indexIn(dataDir)) };
 }
@@ -75,30 +75,32 @@ export interface VerifyOptions {
 
 export interface FileCheck {
   readonly path: string;
-  /** One sentence each; empty: sound. */
+  /** One sentence each; empty: valid. */
   readonly problems: readonly string[];
-  /** Of a shard of the index: its docs that no revision holds, which is no problem. */
+  /** Of a shard in the index: its docs that no revision has, which is not a problem. */
   readonly deadCount?: number | undefined;
-  /** Why the daemon has it out of service. */
+  /** Why it is out of service. */
   readonly outOfService?: string | undefined;
 }
 
-/** Errors: no index there, a path that cannot be read; a file of an index that is damaged or missing is a result. */
+/** Errors: no index, an unreadable path; a damaged or missing file of an index is a result. */
 export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<FileCheck[]> {
   const other = paths.find((file) => /\.(tags|revisions)$/.test(file));
   if (other !== undefined)
-    throw new UsageError(`${other} is no shard; without a path all files of an index are checked`);
+    throw new UsageError(
+      `${other} is not a shard; without a path all files of an index are checked`,
+    );
   const module = await compileCore();
   if (paths.length > 0) return paths.map((file) => checkOf(file, problemOfShard(module, file)));
   return verifyIndex(module, dataDir);
 }
 
-/** By path, what is wrong with a file. It stays what it is under its name. */
+/** Problems of files by path. A file never changes under its name. */
 type Verdicts = Map<string, string | undefined>;
 
 /**
- * All files of an index. Whoever owns it may replace some meanwhile: in place of one that went before it was checked, what
- * the next catalog names is.
+ * All files of an index. Its owner may replace some meanwhile: if a file was removed before its
+ * check, the next catalog is checked instead.
  */
 async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
   const verdicts: Verdicts = new Map();
@@ -116,7 +118,7 @@ async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise
 
 const MISSING = 'the file is missing';
 
-/** What is wrong with a file; one that cannot be read is a finding like any other. Errors: the machine is at fault. */
+/** The problem of a file, also if it is unreadable. Errors: the machine is at fault. */
 function problemIn(verify: () => string | undefined): string | undefined {
   try {
     return verify();
@@ -132,11 +134,11 @@ function problemOfShard(module: WebAssembly.Module, file: string): string | unde
   return verifyShardFile(module, file) ?? problemOfName(file);
 }
 
-/** A sound file may lie at the name of another one. */
+/** A valid file may have the name of another one. */
 function problemOfName(file: string): string | undefined {
   const { name } = path.parse(file);
   const isHash = name.length > SHORT_ID_SIZE && FILE_ID.exec(name)?.[0] === name;
-  return isHash && hashFile(file) !== name ? 'another file than its name says' : undefined;
+  return isHash && hashFile(file) !== name ? 'its content belongs to another name' : undefined;
 }
 
 function shardChecks(
@@ -147,7 +149,7 @@ function shardChecks(
 ): FileCheck[] {
   const verdictOn = (file: string, verify: () => string | undefined): string | undefined => {
     const verdict = verdicts.has(file) ? verdicts.get(file) : problemIn(verify);
-    // It may come back.
+    // It may reappear.
     if (verdict !== MISSING) verdicts.set(file, verdict);
     return verdict;
   };
@@ -171,7 +173,7 @@ function shardChecks(
   });
 }
 
-/** The catalog has read the revision files, and checked all bytes. Repos may share one. */
+/** The catalog has read the revision files and checked all bytes. Repos may share one. */
 function revisionChecks(catalog: Catalog): FileCheck[] {
   const checks = catalog.repos.flatMap((repo) => {
     if (repo.revisionFile === undefined) return [];

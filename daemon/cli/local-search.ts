@@ -1,4 +1,5 @@
-// Searches in the index of a data directory, in this process; the counterpart of remote-search.ts. Loads the engine.
+// Searches the index of a data directory in this process; the counterpart of remote-search.ts.
+// Loads the engine.
 
 import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -16,7 +17,7 @@ import { SEES_ALL } from '../repos/sight.ts';
 import { noIndexError, notIndexedYetError } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 
-/** Every repo is visible. Errors: UsageError where there is no index. */
+/** Every repo is visible. Errors: UsageError without an index. */
 export async function openLocalSearch(configuration: Configuration): Promise<SearchSource> {
   const log = createLog(configuration.log);
   const { dataDir, settings } = configuration;
@@ -35,7 +36,7 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
     throw repos.length === 0 ? noIndexError(dataDir) : notIndexedYetError(dataDir, repos.length);
   }
   if (unbuilt.length > 0)
-    log.warn('repos that are not indexed yet are not searched', { repos: unbuilt.length });
+    log.warn('repositories that are not indexed yet are not searched', { repos: unbuilt.length });
   instance.served.publish();
   const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
   return {
@@ -85,17 +86,17 @@ function searchEventOf(event: StreamEvent): SearchEvent {
   return { type: 'error', error: error.toObject() };
 }
 
-/** Gives errors of a search the members of the API's error object, as a daemon would answer them. */
+/** Adds the members of the API's error object to errors of a search, as a daemon does. */
 async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
     const known = toApiError(error);
-    // What there are is said by configuration, licence and connections together.
+    // Contexts depend on configuration, licence and connections together.
     if (known?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND')
       throw new ApiError(
         known.errorCode,
-        'Search contexts are known to a running daemon alone: name its address by --url or TRAWL_URL, and a key by --api-key or TRAWL_API_KEY.',
+        'Only a running daemon knows search contexts: name its address by --url or TRAWL_URL, and a key by --api-key or TRAWL_API_KEY.',
       );
     throw known ?? error;
   }

@@ -1,5 +1,5 @@
-// On a terminal a command prints results itself. Of the log it prints only what no result says, in words, so that one fact
-// is told once.
+// For commands that print results on a terminal: shows only those log lines that no result repeats,
+// so that each fact appears once.
 
 import type { LogLevel } from '../base/log-levels.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
@@ -24,12 +24,12 @@ function describeLine({ level, message, repo, error }: LogLine): string {
 export class LogNotes {
   readonly #lines: LogLine[] = [];
 
-  /** Takes a line of the log, in JSON. */
+  /** Takes a log line in JSON. */
   readonly take = (line: string): void => {
     this.#lines.push(JSON.parse(line));
   };
 
-  /** Lines, each with its line feed, of what none of these results says. */
+  /** Lines, each with its line feed, that none of these results repeats. */
   beyond(results: readonly Told[]): string {
     const told = new Set(results.flatMap(({ error, warnings }) => [error, ...warnings]));
     const isTold = ({ message, error }: LogLine): boolean =>

@@ -1,4 +1,4 @@
-// Entry of the command line `trawl`: binds the commands to the services and this process.
+// Entry point of `trawl`: connects the commands to the services and this process.
 
 import { createProcessContext } from './process-context.ts';
 import { runProgram } from './program.ts';

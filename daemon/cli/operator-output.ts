@@ -1,4 +1,4 @@
-// What the commands of the operator share: the way to the store and its end, tables, rows, JSON.
+// Shared by the operator's commands: opening and closing the store, tables, rows, JSON.
 
 import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
@@ -7,12 +7,12 @@ import type { Operator } from './operator.ts';
 import type { OperationInput, OperationName, OperationOutput } from '../api/operator/operations.ts';
 import { escapeControls } from './terminal-text.ts';
 
-/** The flags of every command of the operator. */
+/** Flags of every operator command. */
 export interface OperatorFlags extends CommonFlags {
   readonly json?: true;
 }
 
-/** Runs `work` with the way to the store open. */
+/** Runs `work` with an open operator. */
 export async function withOperator<Result>(
   { services }: CliContext,
   flags: CommonFlags,
@@ -27,7 +27,7 @@ export async function withOperator<Result>(
   }
 }
 
-/** Has the operator do one thing. */
+/** Runs one operation. */
 export function callOperator<Name extends OperationName>(
   context: CliContext,
   flags: CommonFlags,
@@ -40,7 +40,7 @@ export function callOperator<Name extends OperationName>(
 
 type Cell = string | number | null;
 
-/** Objects as a table with the names of `columns` above; null is `-`. */
+/** Objects as a table with a header of `columns`; null is `-`. */
 export function formatTable<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Record<Column, Cell>>[],
@@ -57,12 +57,12 @@ function cellText(value: Cell): string {
   return value === null || value === '' ? '-' : escapeControls(String(value));
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export function formatJsonLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
 
-/** `name: value` lines, the values in one column; undefined: left out. */
+/** `name: value` lines with aligned values; undefined ones are omitted. */
 export function formatRows(rows: readonly (readonly [string, string | undefined])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length)) + 1;
   return rows

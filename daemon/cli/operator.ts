@@ -1,5 +1,5 @@
-// Runs what the operator asks for: through the socket of the daemon that owns the data directory, or, where none runs,
-// on the store itself. A daemon that is just starting or stopping is waited for.
+// Runs operations for the operator: through the socket of the daemon that owns the data directory,
+// or without a daemon on the store itself. Waits for a daemon that is starting or stopping.
 
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -19,11 +19,11 @@ import { deskBehind, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import { systemAccount } from './system-account.ts';
 
-/** A daemon takes the lock a moment before it listens, and gives it back a moment after. */
+/** A daemon takes the lock a moment before it listens, and releases it a moment after it stops. */
 const WAIT_MS = 5_000;
 const PAUSE_MS = 50;
 
-/** Does what the operator of an instance may do, whether or not its daemon runs. */
+/** Runs operations, whether or not the daemon runs. */
 export class Operator {
   readonly #configuration: Configuration;
   #opened: Offline;
@@ -33,7 +33,7 @@ export class Operator {
     this.#opened = opened;
   }
 
-  /** Errors: what the operation refuses, with a message for people. */
+  /** Errors: refusals of the operation, with a message for people. */
   async call<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,
@@ -42,7 +42,7 @@ export class Operator {
     const run = (): Promise<unknown> => this.#opened.desk.run(name, input, account);
     const output = await run().catch(async (error: unknown) => {
       if (!(error instanceof NoDaemonError)) throw error;
-      // The daemon has stopped since it was asked whether it is there.
+      // The daemon has stopped since it was found.
       this.#opened = await reach(this.#configuration);
       return run();
     });
@@ -62,11 +62,12 @@ export class Operator {
 }
 
 /**
- * Opens the way to the store.
+ * Opens the operator.
  *
- * @param isMaking  the data directory is made if it is missing
+ * @param isMaking  creates the data directory if it is missing
  *
- * Errors: UsageError if there is no data directory, or its owner takes no commands; those of openOffline.
+ * Errors: UsageError if there is no data directory, or its owner accepts no commands; those of
+ * openOffline.
  */
 export async function openOperator(
   configuration: Configuration,
@@ -75,12 +76,12 @@ export async function openOperator(
   const { dataDir } = configuration;
   if (!isMaking && !existsSync(dataDir))
     throw new UsageError(
-      `there is no data directory ${dataDir}; call this in the folder that Trawl was started in, or name its data directory with --data-dir`,
+      `there is no data directory ${dataDir}; run this in the folder where Trawl was started, or name its data directory with --data-dir`,
     );
   return new Operator(configuration, await reach(configuration));
 }
 
-/** The desk of the daemon, or, where none runs, that of the data directory opened. */
+/** The operations of the daemon, or without a daemon of the opened data directory. */
 async function reach(configuration: Configuration): Promise<Offline> {
   const { dataDir } = configuration;
   const end = Date.now() + WAIT_MS;
@@ -90,16 +91,19 @@ async function reach(configuration: Configuration): Promise<Offline> {
     const opened = await tryOpen(configuration);
     if (!(opened instanceof Error)) return opened;
     if (Date.now() > end)
-      throw new UsageError(`${opened.fact}, which takes no commands; try again when it is done`, {
-        cause: opened,
-      });
+      throw new UsageError(
+        `${opened.fact}, which accepts no commands; try again when it has exited`,
+        {
+          cause: opened,
+        },
+      );
     await setTimeout(PAUSE_MS);
   }
 }
 
-/** The data directory opened; an error: somebody has it. */
+/** The opened data directory; an error: it is locked. */
 async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
-  // Why only now: with the store comes much that a command has no use for where a daemon runs.
+  // Why only now: the store loads much code that is not needed if a daemon runs.
   const { openOffline } = await import('../app/offline.ts');
   const lock = await import('../index/catalog/lock.ts');
   try {

@@ -1,5 +1,5 @@
-// Options and value parsers that several commands share, and the settings that come from the
-// environment. A flag beats its variable; an empty variable counts as unset.
+// Options and value parsers that commands share, and settings from the environment. A flag
+// overrides its variable; an empty variable counts as unset.
 
 import { given } from '../base/given.ts';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export function readVariable(env: Environment, name: string): string | undefined
   return env[name] || undefined;
 }
 
-/** Errors: UsageError for anything but `true` and `false`. */
+/** Errors: UsageError for values other than `true` and `false`. */
 export function readBoolean(env: Environment, name: string): boolean | undefined {
   const value = readVariable(env, name);
   if (value === undefined) return undefined;
@@ -41,7 +41,7 @@ export function readBoolean(env: Environment, name: string): boolean | undefined
   return value === 'true';
 }
 
-/** A secret: the variable itself or the first line of the file that NAME_FILE names. */
+/** A secret: the variable itself, or the first line of the file in NAME_FILE. */
 export function readSecret(env: Environment, name: string): string | undefined {
   const file = readVariable(env, `${name}_FILE`);
   if (readVariable(env, name) !== undefined || file === undefined) return readVariable(env, name);
@@ -52,7 +52,10 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Adds `--data-dir`, `--config`, `--log-level`; a data directory that is not named is looked for (find-data-dir.ts). */
+/**
+ * Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for
+ * (find-data-dir.ts).
+ */
 export function addCommonOptions(command: Command): Command {
   return addOwnOptions(command).hook('preAction', (_, called) => {
     if (called.getOptionValueSource('dataDir') === 'default')
@@ -60,11 +63,13 @@ export function addCommonOptions(command: Command): Command {
   });
 }
 
-/** As `addCommonOptions`, for commands that may make the data directory: it is in the current folder. */
+/**
+ * As `addCommonOptions`, for commands that may create the data directory: in the current folder.
+ */
 export function addOwnOptions(command: Command): Command {
   const logLevel = new Option(
     '--log-level <level>',
-    'least severe messages to log (default: as the configuration file says, else info)',
+    'minimum severity of log messages (default: from the configuration file, else info)',
   )
     .choices(LOG_LEVELS)
     .env('TRAWL_LOG_LEVEL');
@@ -82,11 +87,10 @@ export function addOwnOptions(command: Command): Command {
     .addOption(logLevel);
 }
 
-/** Adds `--mode`. */
 function addModeOption(command: Command): Command {
   const text =
-    'what to index: the commit that HEAD names, or the files on disk ' +
-    '(default: worktree for a work tree, commits for a bare repository); folder: what was a repository is a plain folder now';
+    'what to index: the commit of HEAD, or the files on disk ' +
+    '(default: worktree for a work tree, commits for a bare repository); folder: treat a former repository as a plain folder';
   return command.addOption(new Option('--mode <mode>', text).choices(SOURCE_KINDS));
 }
 
@@ -97,7 +101,6 @@ function revisionHelp(what: string, example: string): string {
   );
 }
 
-/** Adds `--branches` and `--tags`. */
 function addRevisionOptions(command: Command): Command {
   return command
     .addOption(
@@ -116,32 +119,28 @@ export function addAccessOptions(command: Command): Command {
     .addOption(
       new Option(
         '--visibility <name>',
-        'who may see the repositories at their host; kept until given again',
+        'visibility of the repositories at their host; kept until given again',
       ).choices(VISIBILITIES.filter((name) => name !== 'unknown')),
     )
     .option(
       '--enforce-permissions',
-      'only owners and users with a grant see the repositories, unless they are public, or internal and\n' +
+      'only owners and users with a grant see the repositories, unless these are public, or internal and\n' +
         'the user has signed in; kept until given again',
     )
-    .option('--no-enforce-permissions', 'whoever may search sees the repositories')
+    .option('--no-enforce-permissions', 'everybody who may search sees the repositories')
     .option(
       '--enforce-permissions-for-public-repos',
-      'with --enforce-permissions: public and internal ones too',
+      'with --enforce-permissions: also for public and internal repositories',
     );
 }
 
-/** Adds `--no-ignore` and `--ignore`. */
 function addIgnoreOptions(command: Command): Command {
   return command
-    .option(
-      '--ignore',
-      'leave out what .gitignore, .ignore and .trawlignore files say, as by default',
-    )
-    .option('--no-ignore', 'read all; kept for the repository until --ignore');
+    .option('--ignore', 'apply .gitignore, .ignore and .trawlignore files (default)')
+    .option('--no-ignore', 'index ignored files too; kept for the repository until --ignore');
 }
 
-/** Adds what is said of sources, and what all commands have. */
+/** Adds the options for sources, and those of all commands. */
 export function addSourceOptions(command: Command): Command {
   addModeOption(command);
   addRevisionOptions(command);
@@ -150,7 +149,7 @@ export function addSourceOptions(command: Command): Command {
   return addOwnOptions(command);
 }
 
-/** The parsed flags of the functions above that add options to several commands. */
+/** Flags added by the functions above. */
 export interface CommonFlags
   extends CommonOptions, Pick<RepoChange, 'branches' | 'tags' | 'visibility'> {
   readonly mode?: SourceMode;
@@ -165,8 +164,8 @@ export function commonOptions({ dataDir, logLevel, config }: CommonOptions): Com
 }
 
 /**
- * Does a command that prints results and progress itself share a terminal with its log? Not if somebody chose a level, or
- * where and in which form the log is.
+ * Whether a command that prints results and progress shares a terminal with its log. Not if a log
+ * level, format or destination was chosen.
  */
 export function isLogInTheWay(flags: CommonOptions, { env, stderr }: CliContext): boolean {
   const isChosen =
@@ -177,7 +176,7 @@ export function isLogInTheWay(flags: CommonOptions, { env, stderr }: CliContext)
 }
 
 /**
- * What was given of branches and tags, of files of rules, and of who may see the repositories.
+ * The change requested by flags for revisions, ignore files and access.
  *
  * Errors: UsageError for the third flag of `addAccessOptions` without the second.
  */
@@ -190,7 +189,7 @@ export function repoChange({
   ignore,
 }: CommonFlags): RepoChange {
   if (enforcePermissionsForPublicRepos === true && enforcePermissions !== true)
-    throw new UsageError('--enforce-permissions-for-public-repos needs --enforce-permissions');
+    throw new UsageError('--enforce-permissions-for-public-repos requires --enforce-permissions');
   const enforced = enforcePermissionsForPublicRepos === true ? 'all' : 'restricted';
   return {
     ...given({ branches, tags, visibility }),

@@ -1,4 +1,5 @@
-// Which connections of a configuration file the daemon could not open, and what their hosts say to address and credential.
+// Checks the connections of a configuration file: which ones a daemon could not open, and how their
+// hosts answer to address and credential.
 
 import { messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
@@ -8,18 +9,21 @@ import type { Host } from '../hosts/host.ts';
 export interface ProbedConnection {
   readonly connection: string;
   readonly state: 'reached' | 'failed';
-  /** What the host calls the caller, or why it failed. */
+  /** The host's name for the caller, or the error. */
   readonly says: string;
 }
 
 export type HostOpener = (name: string, settings: ConnectionSettings) => Promise<Host>;
 
-/** Guess: of each host. */
+/** Guess: time limit per host. */
 const TIMEOUT_MS = 60_000;
-/** Hosts that are asked at a time. */
+/** Hosts contacted at a time. */
 const PROBES_MAX = 8;
 
-/** Mistakes of connections that a daemon finds when it opens them; no host is asked. Errors: none. */
+/**
+ * Mistakes of connections that a daemon finds when it opens them; no host is contacted. Errors:
+ * none.
+ */
 export async function refusedConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,
@@ -29,7 +33,7 @@ export async function refusedConnections(
     try {
       await (await open(name, settings)).close();
     } catch (error) {
-      // What is missing outside of the file is told where it is named (`tls.caFile`).
+      // Problems outside of the file are reported with their variable (`tls.caFile`).
       const isOfFile = error instanceof ConfigError && error.variable !== 'tls.caFile';
       if (isOfFile) mistakes.push(`connections.${name}: ${error.message}`);
     }
@@ -37,7 +41,7 @@ export async function refusedConnections(
   return mistakes;
 }
 
-/** What the hosts say, in the order of the connections. Errors: none. */
+/** The answers of the hosts, in the order of the connections. Errors: none. */
 export async function probeConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,

@@ -1,4 +1,4 @@
-// Asks each identity provider of a configuration file what it says of itself.
+// Fetches the metadata of each identity provider of a configuration file.
 
 import { GithubSignOn } from '../accounts/sign-on/github-sign-on.ts';
 import { Issuer } from '../accounts/sign-on/issuer.ts';
@@ -9,11 +9,11 @@ import type { Environment } from '../base/config/way.ts';
 export interface ProbedProvider {
   readonly provider: string;
   readonly state: 'reached' | 'failed';
-  /** Where people sign in, or why it failed. */
+  /** Where people sign in, or the error. */
   readonly says: string;
 }
 
-/** What they say, in the order of the configuration. Errors: none. */
+/** The results, in the order of the configuration. Errors: none. */
 export function probeProviders(
   providers: Readonly<Record<string, ProviderSettings>>,
   env: Environment,

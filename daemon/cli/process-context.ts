@@ -1,5 +1,5 @@
-// Binds the command line to this process: its streams, environment and exit code. A reader that closes
-// the pipe early (`trawl search x | head`) ends the process quietly.
+// Connects the command line to this process: streams, environment and exit code. If the reader of a
+// pipe closes early (`trawl search x | head`) the process exits quietly.
 
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliServices } from './services.ts';
@@ -9,8 +9,8 @@ function isClosedPipe(error: Error): boolean {
 }
 
 /**
- * What cannot be written of results ends the process with an error, as "no match" would be a wrong answer. What cannot
- * be written of messages (a full disk) is lost: a daemon serves on.
+ * If results cannot be written the process exits with an error, as "no match" would be wrong.
+ * Messages that cannot be written (a full disk) are lost: a daemon continues.
  */
 function endWithStreams(): void {
   process.stdout.on('error', (error) => {
@@ -23,14 +23,14 @@ function endWithStreams(): void {
   });
 }
 
-/** Why: an empty variable counts as unset, and the argument parser reads the environment itself. */
+/** Why: an empty variable counts as unset, but the argument parser reads the environment itself. */
 function dropEmptyVariables(): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('TRAWL_') && process.env[name] === '') delete process.env[name];
   }
 }
 
-/** The context of this process. Call it once. */
+/** The context of this process. Call once. */
 export function createProcessContext(services: CliServices): CliContext {
   endWithStreams();
   dropEmptyVariables();

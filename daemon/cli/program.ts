@@ -1,5 +1,5 @@
-// The command line as a whole: the commands, their help, and what becomes of errors. Exit codes: 0
-// match or success, 1 no match, 2 error. Results go to standard output, everything else to standard error.
+// The command line: the commands, their help, and error handling. Exit codes: 0 match or success, 1
+// no match, 2 error. Results go to standard output, everything else to standard error.
 
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
@@ -41,7 +41,9 @@ function addVersionCommand(program: Command, { services, stdout }: CliContext): 
   });
 }
 
-/** What the argument parser says of a mistake, which repeats arguments: only its own line ends remain. */
+/**
+ * Escapes an error of the argument parser, which repeats arguments: only its own line ends stay.
+ */
 function escapeMistake(text: string): string {
   return text
     .split(/\n(?=\(Did you mean |$)/)
@@ -88,15 +90,15 @@ function createProgram(context: CliContext): Command {
 /**
  * Runs one command.
  *
- * @param args  the arguments behind the program's name
+ * @param args  the arguments after the program's name
  *
- * Errors: none; every failure is shown on standard error and becomes the exit code.
+ * Errors: none; every failure is printed on standard error and sets the exit code.
  */
 export async function runProgram(args: readonly string[], context: CliContext): Promise<void> {
   try {
     await createProgram(context).parseAsync(args, { from: 'user' });
   } catch (error) {
-    // Why: the argument parser has printed its message already, help included.
+    // Why: the argument parser has already printed its message, or the help.
     const isShown = error instanceof CommanderError;
     if (!isShown) context.stderr.write(`${describeError(error)}\n`);
     context.setExitCode(isShown && error.exitCode === 0 ? EXIT_OK : EXIT_ERROR);

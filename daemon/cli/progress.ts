@@ -1,5 +1,5 @@
-// Shows how indexing goes on: a bar with files, megabytes, speed and time left on a terminal, else a
-// plain line every few seconds and at each change of repo or phase. Always on standard error.
+// Shows progress of indexing: on a terminal a bar with files, megabytes, speed and time left, else
+// a plain line every few seconds and at each change of repo or phase. Always on standard error.
 
 import type { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
@@ -9,7 +9,7 @@ import { escapeControls } from './terminal-text.ts';
 
 const LINE_INTERVAL_MS = 3000;
 
-/** Of a build, or of the pass over symbols that follows it. */
+/** Of a build, or of the symbol pass after it. */
 export interface IndexProgress extends Omit<BuildProgress, 'phase'> {
   readonly phase: BuildProgress['phase'] | 'symbols';
   readonly repo: string;
@@ -20,20 +20,20 @@ export type ProgressListener = (progress: IndexProgress) => void;
 
 export interface ProgressView {
   readonly update: ProgressListener;
-  /** Removes or ends what is shown; later updates start anew. */
+  /** Removes or ends the display; later updates start a new one. */
   stop(): void;
-  /** Removes or ends what is shown for good: a daemon goes on to index for as long as it runs, and its log tells of that. */
+  /** Ends the display for good: a daemon continues to index, and its log reports that. */
   end(): void;
 }
 
-/** A form of it. */
+/** One kind of display. */
 type View = Omit<ProgressView, 'end'>;
 
 function ofTotal(done: string, total: number, format: (value: number) => string): string {
   return total > 0 ? `${done}/${format(total)}` : done;
 }
 
-/** Milliseconds until all bytes are read at the present speed; undefined if it cannot be told. */
+/** Milliseconds until all bytes are read at the present speed; undefined: unknown. */
 export function remainingMs(progress: IndexProgress): number | undefined {
   const { bytesDone, bytesTotal, bytesPerSecond } = progress;
   if (bytesTotal <= 0 || bytesPerSecond <= 0) return undefined;
@@ -71,7 +71,7 @@ function lineView(stream: Writable, now: () => number): View {
       const isDue = next !== topic || now() - shownAtMs >= LINE_INTERVAL_MS;
       if (next !== topic) begunAtMs = now();
       topic = next;
-      // Why a timer: listing a large tree, and merging, take long without a word.
+      // Why a timer: listing a large tree, and merging, take long without updates.
       clearInterval(timer);
       timer = setInterval(() => show(progress), LINE_INTERVAL_MS).unref();
       if (isDue) show(progress);
@@ -83,7 +83,7 @@ function lineView(stream: Writable, now: () => number): View {
   };
 }
 
-/** Share of the work done, 0 to 1, by bytes if their sum is known, else by files. */
+/** Share of the work done, 0 to 1: by bytes if the total is known, else by files. */
 function shareDone({ bytesDone, bytesTotal, filesDone, filesTotal }: IndexProgress): number {
   if (bytesTotal > 0) return Math.min(1, bytesDone / bytesTotal);
   return filesTotal > 0 ? Math.min(1, filesDone / filesTotal) : 0;
@@ -106,7 +106,7 @@ function barView(stream: Writable): View {
   };
 }
 
-/** @param now  clock in ms, for the pace of plain lines */
+/** @param now  clock in ms, for the interval of plain lines */
 export function createProgress(
   stream: Writable,
   isTerminal: boolean,

@@ -1,5 +1,5 @@
-// What `trawl search` and `trawl explain` have in common: the options that say what to search and where, and what
-// becomes of them.
+// Shared by `trawl search` and `trawl explain`: the options for the query and its target, and
+// running it.
 
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
@@ -11,7 +11,6 @@ import { openRemoteSearch } from './remote-search.ts';
 import type { CommonOptions } from './services.ts';
 import type { SearchSource } from './search-source.ts';
 
-/** The parsed flags of `addQueryOptions` and `addCommonOptions`. */
 export interface QueryFlags extends CommonOptions {
   readonly regex?: true;
   readonly caseSensitive?: true;
@@ -21,14 +20,14 @@ export interface QueryFlags extends CommonOptions {
   readonly apiKey?: string;
 }
 
-/** Adds the options of a query and of where it is asked, `--data-dir` apart. */
+/** Adds the options for the query and its target, except `--data-dir`. */
 export function addQueryOptions(command: Command): Command {
   return command
     .option('--regex', 'words are regular expressions')
-    .option('--case-sensitive', 'upper and lower case differ')
-    .option('-n, --matches <count>', 'matches to return at most', integer(1), 1000)
+    .option('--case-sensitive', 'case-sensitive')
+    .option('-n, --matches <count>', 'maximum number of matches', integer(1), 1000)
     .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
-    .addOption(new Option('--url <url>', 'daemon to ask (env: TRAWL_URL)'))
+    .addOption(new Option('--url <url>', 'daemon to search (env: TRAWL_URL)'))
     .addOption(
       new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY, TRAWL_API_KEY_FILE)'),
     );
@@ -45,7 +44,7 @@ export function searchCall(query: string, flags: QueryFlags): SearchCall {
   };
 }
 
-/** The daemon that was named, else the local index, else the daemon that serves this machine at the usual port. */
+/** The named daemon, else the local index, else the daemon of this machine on the default port. */
 export async function openSource(
   flags: QueryFlags,
   { services, env, stderr }: CliContext,
@@ -60,7 +59,7 @@ export async function openSource(
     const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULT_PORT}`;
     if (!(await isTrawl(local))) throw error;
     stderr.write(`no index here; searching the daemon at ${local}\n`);
-    // Why no key of the environment: anybody on this machine may listen there.
+    // Why not the key of the environment: anybody on this machine may listen there.
     return openRemoteSearch(local, flags.apiKey);
   }
 }
@@ -68,19 +67,19 @@ export async function openSource(
 const DEFAULT_PORT = 3000;
 const VERSION_MS_MAX = 1000;
 
-/** Whether a daemon of ours answers at an address. */
+/** Whether a Trawl daemon answers at an address. */
 async function isTrawl(url: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(VERSION_MS_MAX);
     const answer: unknown = await (await fetch(`${url}/api/version`, { signal })).json();
     return typeof answer === 'object' && answer !== null && 'version' in answer;
   } catch {
-    // Whatever else is there, it is no daemon to search in.
+    // Anything else there is not a daemon to search.
     return false;
   }
 }
 
-/** Has `command` run a query; an error is told, with its place in the query. */
+/** Makes `command` run a query; errors are printed with their place in the query. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the flags that the command declares
 export function runWith<Flags extends QueryFlags>(
   command: Command,

@@ -1,5 +1,5 @@
-// Searches through a running daemon: one POST for each search, answered as a whole or as server-sent events.
-// The counterpart of the local index.
+// Searches through a running daemon: one POST per search, answered as a whole or as server-sent
+// events. The counterpart of local-search.ts.
 
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
@@ -26,7 +26,7 @@ function isSearchResponse(value: unknown): value is SearchResponse {
 function isExplanation(value: unknown): value is Explanation {
   if (typeof value !== 'object' || value === null) return false;
   if (!('plan' in value && 'totals' in value)) return false;
-  // Which are told to owners alone.
+  // Only owners get them.
   return !('shards' in value) || Array.isArray(value.shards);
 }
 
@@ -44,7 +44,7 @@ function addressOf(url: string, endpoint: string): URL {
   return new URL(endpoint, url.endsWith('/') ? url : `${url}/`);
 }
 
-/** The reason inside fetch's "fetch failed". */
+/** The cause of fetch's "fetch failed". */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!(cause instanceof Error)) return String(cause);
@@ -52,9 +52,9 @@ function causeOf(error: unknown): string {
 }
 
 const KEY_ADVICE =
-  'Give an API key with --api-key or TRAWL_API_KEY; "trawl key create" on the server makes one.';
+  'Give an API key with --api-key or TRAWL_API_KEY; "trawl key create" on the server creates one.';
 
-/** A daemon and how to call it. */
+/** A daemon and its credential. */
 class RemoteDaemon {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -75,13 +75,13 @@ class RemoteDaemon {
       return await fetch(address, { method: 'POST', headers: this.#headers, body, signal });
     } catch (error) {
       throw new UsageError(
-        `cannot reach ${address.origin}: ${causeOf(error)}; "trawl serve" starts a daemon, --url names another one`,
+        `cannot reach ${address.origin}: ${causeOf(error)}; "trawl serve" starts a daemon, --url selects another one`,
         { cause: error },
       );
     }
   }
 
-  /** The error of an answer that is not what was asked for. */
+  /** The error for an unexpected answer. */
   refusal(endpoint: string, status: number, value: unknown): Error {
     if (isErrorObject(value)) {
       const isKeyMissing = value.errorCode === 'NOT_AUTHENTICATED' && !this.#hasKey;
@@ -97,10 +97,10 @@ class RemoteDaemon {
 const EVENT_START = 'data: ';
 const STREAM_END = '[DONE]';
 
-/** What stands in the events of a body of server-sent events, the end included. */
+/** The data of the events in a body of server-sent events, with the end mark. */
 async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  // Pieces without the end of an event, so that a large event is looked through once.
+  // Pieces without the end of an event, so that a large event is scanned once.
   let pieces: string[] = [];
   for await (const bytes of body) {
     const parts = decoder.decode(bytes, { stream: true }).split('\n');
@@ -113,7 +113,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<str
   }
 }
 
-/** @returns whether the stream came to its end */
+/** @returns whether the stream is complete */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<SearchEvent, boolean> {
   try {
     for await (const text of readEvents(body)) {
@@ -123,16 +123,16 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Searc
       else return false;
     }
   } catch {
-    // The connection broke.
+    // The connection was lost.
   }
   return false;
 }
 
 /**
- * A search source that asks the daemon at `url`.
+ * A search source for the daemon at `url`.
  *
- * Errors: a search rejects with a RequestError if the daemon refuses, with a UsageError if it cannot be
- * reached, what answers is no Trawl, or a stream ends before its end.
+ * Errors: a search rejects with a RequestError if the daemon refuses, with a UsageError if it
+ * cannot be reached, the server is not Trawl, or a stream is incomplete.
  */
 export function openRemoteSearch(url: string, apiKey: string | undefined): SearchSource {
   const daemon = new RemoteDaemon(url, apiKey);
@@ -150,7 +150,7 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
       if (answer.body === null || isStream !== true)
         throw daemon.refusal('api/stream_search', answer.status, parseBody(await answer.text()));
       const isComplete = yield* eventsOf(answer.body);
-      if (!isComplete) throw new UsageError('the stream ended before its end');
+      if (!isComplete) throw new UsageError('the stream ended early');
     },
     async explain(call, signal) {
       const answer = await daemon.post('api/explain', call, signal);

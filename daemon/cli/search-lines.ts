@@ -1,5 +1,5 @@
-// Turns a chunk of a search result into lines with marked stretches. Positions come as line and column
-// (code points); byte offsets would not do, because a bad byte of the file is three bytes long here.
+// Splits a chunk of a search result into lines with marked spans. Positions are lines and columns
+// (code points); byte offsets would be wrong, as an invalid byte of the file is three bytes here.
 
 import type { Chunk, MatchRange } from '../api/search/search-schemas.ts';
 import type { Span } from './terminal-text.ts';
@@ -11,11 +11,11 @@ export interface ChunkLine {
   readonly text: string;
   /** False: context. */
   readonly isMatching: boolean;
-  /** What is matched of it, ascending; may be empty on a matching line (only its line feed). */
+  /** Matched parts, ascending; may be empty on a matching line (if only its line feed matches). */
   readonly spans: readonly Span[];
 }
 
-/** UTF-16 index of 1-based code point columns of one text; must be asked for in ascending order. */
+/** UTF-16 index of 1-based code point columns of one text; columns must ascend. */
 function columnReader(text: string): (column: number) => number {
   if (!/[\ud800-\udfff]/.test(text)) return (column) => Math.min(column - 1, text.length);
   let index = 0;
@@ -28,7 +28,10 @@ function columnReader(text: string): (column: number) => number {
   };
 }
 
-/** Number of the last line that `range` touches: one that ends with a line feed ends on that line. */
+/**
+ * Number of the last line that `range` touches; a range that ends with a line feed ends on that
+ * line.
+ */
 function lastLine({ start, end }: MatchRange): number {
   return end.column === 1 && end.lineNumber > start.lineNumber
     ? end.lineNumber - 1

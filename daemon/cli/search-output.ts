@@ -1,6 +1,6 @@
-// Prints the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line each,
-// names only, or counts. Also the statistics, the note on an incomplete answer and the hints, which
-// go to standard error. Pure: response in, text out; the command decides where the text goes.
+// Formats the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line
+// per match, only names, or counts. Also statistics, the note on an incomplete answer, and hints,
+// which go to standard error. Pure: response in, text out.
 
 import type { FileResult, Hint, SearchResponse } from '../api/search/search-schemas.ts';
 import { type ChunkLine, linesOfChunk, spansInText } from './search-lines.ts';
@@ -14,7 +14,7 @@ import {
 } from './terminal-text.ts';
 import type { Palette } from './terminal-text.ts';
 
-/** `terminal` and `pipe` show lines, `files` and `count` one line a file. */
+/** `terminal` and `pipe` show lines, `files` and `count` one line per file. */
 export type OutputForm = 'terminal' | 'pipe' | 'files' | 'count';
 
 export interface OutputOptions {
@@ -26,7 +26,7 @@ export interface OutputOptions {
   readonly sort: 'rank' | 'path';
 }
 
-/** How pieces of text are shown: which colours, escaped or not. */
+/** How text is shown: colours, and escaping. */
 interface Style {
   readonly palette: Palette;
   readonly escape: (text: string) => string;
@@ -34,7 +34,7 @@ interface Style {
   readonly dropsReturn: boolean;
 }
 
-/** Numbers by name, a text among them. */
+/** Numbers, or a text, by name. */
 export type NumberTable = Readonly<Record<string, number | string>>;
 
 const DURATIONS = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
@@ -91,7 +91,7 @@ function pipeFile(file: FileResult, style: Style): string {
   return chunkLines(file, (separator) => head + separator, style).join('\n');
 }
 
-/** Ranges of one file, content and path alike. */
+/** Ranges of one file, in content and path. */
 export function countRanges(file: FileResult): number {
   return file.chunks.reduce(
     (sum, chunk) => sum + chunk.matchRanges.length,
@@ -103,7 +103,7 @@ function countFile(file: FileResult, style: Style): string {
   return `${heading(file, style)}:${String(countRanges(file))}`;
 }
 
-/** The whole answer as text for standard output; "" if there is nothing to show. */
+/** The whole answer as text for standard output; "" for nothing. */
 export function formatResponse(response: SearchResponse, options: OutputOptions): string {
   const files = options.sort === 'path' ? response.files.toSorted(byPath) : response.files;
   const style: Style = {
@@ -130,17 +130,19 @@ export function formatStats(stats: NumberTable): string {
   return lines.join('');
 }
 
-/** The note on an answer that is not exhaustive; "" for one that is. */
+/** The note on an incomplete answer; "" for a complete one. */
 export function formatIncomplete(
   response: Pick<SearchResponse, 'stats' | 'isSearchExhaustive' | 'incompleteReasons'>,
 ): string {
   if (response.isSearchExhaustive) return '';
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
-  const count = response.stats.totalMatchCount;
-  return `incomplete: ${reasons} (${String(count)} matches found so far)\n`;
+  const { actualMatchCount, totalMatchCount } = response.stats;
+  return reasons === 'match_limit'
+    ? `stopped at ${actualMatchCount} matches; at least ${totalMatchCount} exist; raise -n\n`
+    : `incomplete: ${reasons} (at least ${totalMatchCount} matches exist)\n`;
 }
 
-/** What the query may have meant, a line each. */
+/** Hints about the query, a line each. */
 export function formatHints(hints: readonly Hint[] = []): string {
   return hints
     .map(({ message, query }) => (query === undefined ? message : `${message} Try: ${query}`))

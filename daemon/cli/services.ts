@@ -1,5 +1,5 @@
-// What the commands ask of the rest of the daemon: option objects in, plain results out. The heavy parts are loaded on
-// first use, so that `--help` and `version` stay quick. Tests put services of their own in place of these.
+// The services that commands use: option objects in, plain results out. Heavy parts are loaded on
+// first use, so that `--help` and `version` stay fast. Tests replace them.
 
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -33,9 +33,8 @@ import type { ProgressListener } from './progress.ts';
 
 const API_LABEL = 'v5.1.6';
 
-/** The services of this installation. */
 export const SERVICES = {
-  /** Opens the index of a data directory read-only; every repo is visible. Errors: no index there. */
+  /** Opens the index of a data directory read-only; every repo is visible. Errors: no index. */
   openLocalSearch: async (options: CommonOptions) =>
     (await import('./local-search.ts')).openLocalSearch(
       await configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' }),
@@ -46,12 +45,12 @@ export const SERVICES = {
   /** Errors: not a shard, unreadable. */
   inspectShard: async (request: InspectRequest) =>
     (await import('./index-files.ts')).inspectShard(request),
-  /** Errors: no index there. */
+  /** Errors: no index. */
   surveyIndex: async (dataDir: string) => (await import('./index-files.ts')).surveyIndex(dataDir),
-  /** Errors: no index there, a path that cannot be read; a damaged shard is a result, not an error. */
+  /** Errors: no index, an unreadable path; a damaged shard is a result, not an error. */
   verifyShards: async (options: VerifyOptions) =>
     (await import('./index-files.ts')).verifyShards(options),
-  /** Errors: no data directory there, or somebody has it who takes no commands. */
+  /** Errors: no data directory, or it is locked by a process that accepts no commands. */
   openOperator: async ({ isMaking, ...common }: OperatorOptions) =>
     (await import('./operator.ts')).openOperator(await configurationOf(common), isMaking),
   backup,
@@ -67,7 +66,7 @@ export const SERVICES = {
 
 export type CliServices = typeof SERVICES;
 
-/** Settings that every command takes. */
+/** Settings of every command. */
 export interface CommonOptions {
   readonly dataDir: string;
   /** The configuration file. */
@@ -85,7 +84,7 @@ function configurationOf(
 }
 
 interface SourceOptions extends CommonOptions {
-  /** Paths, as given. */
+  /** As given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
   readonly mode?: SourceMode | undefined;
@@ -98,7 +97,7 @@ export interface ServeOptions extends SourceOptions {
   readonly port: number;
   readonly baseUrl?: string | undefined;
   readonly isAnonymous: boolean;
-  /** Where there are neither sources nor connections. */
+  /** If there are neither sources nor connections. */
   readonly defaultSource?: string | undefined;
   /** Absent: the number of cores. */
   readonly workers?: number | undefined;
@@ -106,18 +105,18 @@ export interface ServeOptions extends SourceOptions {
 
 /** A daemon that listens. */
 export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText'> {
-  /** Requests must carry an API key. */
+  /** Requests need an API key. */
   readonly needsKey: boolean;
 }
 
 const NOT_WAITED_FOR =
-  'a source that is missing is waited for beside others, or once it was indexed in this data directory; ' +
+  'a missing source is waited for if there are others, or if it was indexed in this data directory before; ' +
   'there is nothing to serve';
 
 /**
  * Resolves once the daemon listens.
  *
- * @param onWait  told why while the configuration file is waited for
+ * @param onWait  called with the reason while the configuration file is waited for
  */
 async function serve(
   options: ServeOptions,
@@ -151,11 +150,11 @@ async function serve(
 }
 
 interface ToolOptions extends CommonOptions {
-  /** Paths, as given. */
+  /** As given. */
   readonly sources: readonly string[];
 }
 
-/** Answers tool clients until the input ends. */
+/** Serves tool clients until the input ends. */
 async function serveTools(
   { sources, ...common }: ToolOptions,
   streams: { readonly stdin: Readable; readonly stdout: Writable },
@@ -165,7 +164,8 @@ async function serveTools(
   const configuration = await configurationOf({ ...common, logLevel });
   const log = createLog(configuration.log);
   let tools: Promise<LocalTools> | undefined;
-  // Why loaded later: the engine takes longer than a client should wait for its first answer.
+  // Why loaded later: loading the engine takes longer than a client should wait for its first
+  // answer.
   const open = async (): Promise<LocalTools> => {
     const { LocalTools: Tools } = await import('../app/local-tools.ts');
     return new Tools({ configuration, log, sources: paths });
@@ -175,14 +175,14 @@ async function serveTools(
   await (await tools)?.close();
 }
 
-/** The path of a source given on the command line. Errors: UsageError for a remote address, and for no text at all. */
+/** The path of a source argument. Errors: UsageError for a remote address, or an empty text. */
 function localPath(source: string): string {
   if (source === '')
     throw new UsageError('a source is empty; give the path of a folder, such as .');
   if (source.startsWith('file://')) return decodeURIComponent(new URL(source).pathname);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/@\s]+@[^/:\s]+:/.test(source)) {
     throw new UsageError(
-      `${source}: an argument is a path; name the address in a connection of a configuration file (README.md), or clone it and give the path`,
+      `${source}: an argument is a path; put the address into a connection of a configuration file (README.md), or clone it and give the path`,
     );
   }
   return path.resolve(source);
@@ -193,9 +193,9 @@ interface IndexOptions extends SourceOptions {
   readonly repo?: string | undefined;
   /** Build again even if nothing changed. */
   readonly isForced: boolean;
-  /** Find the symbols too, behind the rest. */
+  /** Also find symbols, at the end. */
   readonly findsSymbols: boolean;
-  /** Takes each line of the log, in JSON, instead of standard error. */
+  /** Receives each log line, in JSON, instead of standard error. */
   readonly onLogLine?: (line: string) => void;
 }
 
@@ -246,7 +246,7 @@ async function indexSources(
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.jobs.indexAll(wanted, options.isForced);
     await indexer.merger.run();
-    // Who asks for it may want something gone from the files.
+    // A forced build may be meant to remove something from the files.
     if (options.isForced) await indexer.merger.purge();
     if (options.findsSymbols) await symbols?.run();
     return [...failed, ...results];
@@ -255,7 +255,7 @@ async function indexSources(
   }
 }
 
-/** Where progress goes: to people as text, or, where logs are read by programs, into the log. */
+/** Where progress goes: as text to people, or into a log that programs read. */
 function progressListener(
   configuration: Configuration,
   log: Log,
@@ -317,7 +317,7 @@ function symbolProgressOf(
 }
 
 interface OperatorOptions extends CommonOptions {
-  /** The data directory is made if it is missing. */
+  /** Creates a missing data directory. */
   readonly isMaking: boolean;
 }
 
@@ -325,7 +325,7 @@ interface BackupOptions extends CommonOptions, BackupInput {
   readonly file: string;
 }
 
-/** Errors: a file that cannot be written; those of openOperator. */
+/** Errors: the file cannot be written; those of openOperator. */
 async function backup(options: BackupOptions): Promise<{ readonly size: number }> {
   const { openOperator } = await import('./operator.ts');
   const { writeBackupFile } = await import('./backup-file.ts');
@@ -344,11 +344,11 @@ interface RestoreCall extends CommonOptions {
   readonly passphrase?: string | undefined;
   /** A sealed backup may be restored without its secrets. */
   readonly isSecretGivenUp: boolean;
-  /** The instance secret; absent: that of the environment, if it has one. */
+  /** The instance secret; absent: from the environment, if set. */
   readonly secret?: string | undefined;
 }
 
-/** Errors: no backup, a damaged one, something to replace; nothing is changed then. */
+/** Errors: not a backup, a damaged one, or existing data; nothing is changed then. */
 async function restore(options: RestoreCall): Promise<RestoreReport> {
   const { restoreBackup } = await import('../backup/restore.ts');
   const { file, isForced, passphrase, isSecretGivenUp, ...common } = options;
@@ -366,12 +366,12 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
 }
 
 export interface SurveyedFile extends FileSurvey {
-  /** What hosts say; empty if they were not asked. */
+  /** Answers of hosts; empty if they were not contacted. */
   readonly probed: readonly ProbedConnection[];
   readonly probedProviders: readonly ProbedProvider[];
 }
 
-/** @param place  path or address. Errors: ConfigError where the file cannot be read. */
+/** @param place  path or address. Errors: ConfigError if the file cannot be read. */
 async function surveyConfiguration(place: string, isOnline: boolean): Promise<SurveyedFile> {
   const source = openSource(place, process.cwd(), process.env);
   await source.refresh();

@@ -1,4 +1,4 @@
-// Secrets from standard input, where neither process lists nor histories see them.
+// Reads secrets from standard input, where process lists and histories do not show them.
 
 import type { Readable } from 'node:stream';
 import { UsageError } from './errors.ts';
@@ -6,11 +6,11 @@ import { UsageError } from './errors.ts';
 const SIZE_MAX = 65_536;
 
 /**
- * Everything that standard input holds, without the line feed at its end.
+ * The content of standard input, without a line feed at its end.
  *
- * @param what  what it is, for messages
+ * @param what  its name in messages
  *
- * Errors: UsageError if there is nothing, or far too much.
+ * Errors: UsageError if it is empty, or far too long.
  */
 export async function readSecretInput(stdin: Readable, what: string): Promise<string> {
   const parts: Buffer[] = [];
@@ -18,7 +18,8 @@ export async function readSecretInput(stdin: Readable, what: string): Promise<st
   for await (const part of stdin) {
     const bytes = Buffer.from(part);
     size += bytes.length;
-    if (size > SIZE_MAX) throw new UsageError(`standard input: no ${what} has ${SIZE_MAX} bytes`);
+    if (size > SIZE_MAX)
+      throw new UsageError(`standard input: no ${what} is ${SIZE_MAX} bytes long`);
     parts.push(bytes);
   }
   const text = Buffer.concat(parts)

@@ -1,4 +1,4 @@
-// Prints what an index holds: its docs, those that no revision holds, the next merge, and a row for each shard. Pure:
+// Formats the survey of an index: docs, dead docs, the next merge, and a row per shard. Pure:
 // survey in, text out.
 
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
@@ -8,9 +8,9 @@ import { countOf, formatColumns, formatCount } from './format.ts';
 import type { IndexReport, ShardReport } from './index-files.ts';
 import { escapeControls } from './terminal-text.ts';
 
-const UNKNOWN = 'not known: a revision file is damaged';
+const UNKNOWN = 'unknown: a revision file is damaged';
 
-/** Names and values of what the index has a shard for. */
+/** Names and values of a shard's entry in the index. */
 export function shardFields(shard: NonNullable<ShardReport['index']>): [string, string][] {
   const { docCount, deadCount, deadSize, repos, level, isMergedNext, nextMerge } = shard;
   const merge = isMergedNext ? describeMerge(nextMerge) : 'without it';
@@ -36,14 +36,14 @@ function describeLive(docCount: number, deadCount: number, deadSize: number): st
   const live = formatCount(docCount - deadCount);
   if (deadCount === 0) return live;
   const size = countOf(deadSize, 'byte');
-  return `${live}, and ${formatCount(deadCount)} that no revision holds (about ${size} of content)`;
+  return `${live}, and ${formatCount(deadCount)} in no revision (about ${size} of content)`;
 }
 
 function describeMerge(merge: NextMerge | null): string {
-  if (merge === null) return 'nothing is to be merged';
+  if (merge === null) return 'none';
   const { shardIds, docCount, contentSize, droppedCount } = merge;
   return (
-    `${countOf(shardIds.length, 'shard')} to one of ${countOf(docCount, 'doc')}, about ` +
+    `${countOf(shardIds.length, 'shard')} into one of ${countOf(docCount, 'doc')}, about ` +
     `${countOf(contentSize, 'byte')} of content; ${countOf(droppedCount, 'doc')} left out`
   );
 }
@@ -64,7 +64,7 @@ export function formatSurvey(report: IndexReport): string {
     ['next merge', describeMerge(report.nextMerge)],
     [
       'levels',
-      `${bounds.join(', ')} bytes of living content; ${mergedShardCount} of a level and kind are merged, or as many as fill a shard`,
+      `${bounds.join(', ')} bytes of live content; ${mergedShardCount} of a level and kind are merged, or as many as fill a shard`,
     ],
   ];
   const width = Math.max(...fields.map(([name = '']) => name.length)) + 1;

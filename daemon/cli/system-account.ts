@@ -1,8 +1,8 @@
-// The account of the operating system that a command runs under, for the audit records of what it does.
+// The operating-system account that a command runs under, for its audit records.
 
 import { userInfo } from 'node:os';
 
-/** Its name; where it has none, as in some containers, `uid` and its number. */
+/** Its name; without a name, as in some containers, `uid` and its number. */
 export function systemAccount(): string {
   try {
     return userInfo().username;

@@ -1,5 +1,5 @@
-// Text for a terminal: colours, and escapes for characters that would control the terminal or change
-// the visible order of text. Knows nothing of search results.
+// Text for a terminal: colours, and escapes for characters that would control the terminal or
+// reorder the visible text. Knows nothing of search results.
 
 /** A stretch of a text in UTF-16 units, `end` exclusive. */
 export interface Span {
@@ -23,7 +23,7 @@ export const COLORS: Palette = {
 
 export const PLAIN: Palette = { heading: '', lineNumber: '', match: '', reset: '' };
 
-// C0 but tab, DEL, C1, line and paragraph separators, marks that reorder text.
+// C0 except tab, DEL, C1, line and paragraph separators, marks that reorder text.
 const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -39,12 +39,14 @@ function escapeCharacter(character: string): string {
   );
 }
 
-/** `text` with control characters (tab excepted) and reordering marks as `\n`, `\x1b`, `\u202e`. */
+/** `text` with control characters (except tab) and reordering marks as `\n`, `\x1b`, `\u202e`. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, escapeCharacter);
 }
 
-/** `text` with line ends as `\n` and `\r`: a name of a file may hold them, and is one line of output. */
+/**
+ * `text` with line ends as `\n` and `\r`: a file name may contain them, and is one line of output.
+ */
 export function escapeLineEnds(text: string): string {
   return text.replace(/[\n\r]/g, escapeCharacter);
 }
@@ -56,7 +58,7 @@ export function keepControls(text: string): string {
 /**
  * `text` with its spans in the match colour and the rest in `base`.
  *
- * @param spans   ascending, not overlapping; empty ones are left out
+ * @param spans   ascending, not overlapping; empty ones are skipped
  * @param base    colour of the rest; "" for none
  * @param escape  applied to every piece
  */

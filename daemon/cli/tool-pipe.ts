@@ -1,4 +1,4 @@
-// The tool server over two streams, for the programs that start it (`trawl mcp`).
+// The tool server over two streams, for programs that start `trawl mcp`.
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -6,13 +6,13 @@ import type { Log } from '../base/log.ts';
 import { makeToolServer, progressOf } from '../api/mcp/tool-server.ts';
 import type { LocalTools } from '../app/local-tools.ts';
 
-/** Characters of what is wrong with a message that are shown. */
+/** Characters shown of an error about a message. */
 const SHOWN_SIZE = 300;
 
 /**
- * Answers messages until the input ends, or a message has more than 10 MB.
+ * Answers messages until the input ends, or a message exceeds 10 MB.
  *
- * @param open  opens the tools, once; called when a client is there, whose first message does not wait for it
+ * @param open  opens the tools once a client is there; its first message does not wait for that
  */
 export async function servePipe(
   open: () => Promise<LocalTools>,
@@ -28,8 +28,8 @@ export async function servePipe(
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) =>
-    log.warn('a message was not understood', { error: error.message.slice(0, SHOWN_SIZE) });
-  // Whoever calls a tool is told why it cannot be opened.
+    log.warn('a message could not be parsed', { error: error.message.slice(0, SHOWN_SIZE) });
+  // Errors are reported by tool calls.
   server.oninitialized = () => void open().catch(() => {});
   const ended = new Promise<void>((resolve) => {
     stdin.once('end', resolve);
@@ -40,6 +40,6 @@ export async function servePipe(
   await server.connect(new StdioServerTransport(stdin, stdout));
   await ended;
   await server.close();
-  // The library ends where a message is too long for it; what is left of that would keep the process.
+  // The library stops at a message that is too long; its rest would keep the process alive.
   stdin.destroy();
 }

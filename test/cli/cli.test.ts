@@ -351,17 +351,17 @@ void test('inspect without a shard: the index; lists are of a shard', async () =
 });
 
 void test('verify: one line a shard, exit 1 on problems', async () => {
-  assert.deepEqual(await trawl(['verify', 'a']), { code: 0, stdout: 'sound a\n', stderr: '' });
+  assert.deepEqual(await trawl(['verify', 'a']), { code: 0, stdout: 'valid a\n', stderr: '' });
   const damaged = await trawl(['verify', 'a', 'bad']);
   assert.equal(damaged.code, 1);
-  assert.equal(damaged.stdout, 'sound a\ndamaged bad: checksum of content\n');
+  assert.equal(damaged.stdout, 'valid a\ndamaged bad: checksum of content\n');
   // Of an index more is known than of files.
   const all = await trawl(['verify']);
   assert.deepEqual(all, {
     code: 0,
-    stdout: 'sound a\nsound b: 2 docs that no revision holds; out of service: page 1\n',
+    stdout: 'valid a\nvalid b: 2 docs in no revision; out of service: page 1\n',
     stderr:
-      '2 files checked, all sound; 2 docs that no revision holds, which is no damage: merges leave them out\n',
+      '2 files checked, all valid; 2 docs in no revision, which is no damage: merges remove them\n',
   });
 });
 
@@ -508,7 +508,7 @@ void test('search --json --url: events as they come; an end without [DONE] is ex
     async (url) => {
       const cut = await trawl(['search', '--json', '--url', url, 'b']);
       assert.deepEqual([cut.code, cut.stdout], [2, lines]);
-      assert.match(cut.stderr, /the stream ended before its end/);
+      assert.match(cut.stderr, /the stream ended early/);
     },
     'text/event-stream',
   );

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { findDifferences, formatExplanation } from '../../daemon/cli/explain-output.ts';
 import { explanation } from './responses.ts';
 
-const GOLDEN = `query:  and(text:"pear", lang:"go"), with rev:"HEAD" as it names no revision
+const GOLDEN = `query:  and(text:"pear", lang:"go"), with rev:"HEAD" implied, as it names no revision
 verify: 4,096 bytes estimated, 1 byte read
 answer: incomplete: match_limit
 

@@ -75,7 +75,7 @@ void test('status: of none, one and many; what works, waits, does not answer and
   });
   assert.deepEqual(one.slice(1), [
     '1 repository: 1 indexed, the last job of 1 failed',
-    '0 jobs under way, 2 waiting',
+    '0 jobs running, 2 waiting',
     symbols,
   ]);
   // Once, where it is a problem.
@@ -92,7 +92,7 @@ void test('status: of none, one and many; what works, waits, does not answer and
   });
   assert.deepEqual(many.slice(1), [
     '3 repositories: 1 indexed, about 1 min 30 s left',
-    '1 job under way',
+    '1 job running',
     '  acme: being listed, for -5000 ms',
     '',
     'name  type   repos  indexed  synced at  state',

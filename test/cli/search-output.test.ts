@@ -195,7 +195,7 @@ void test('output: an incomplete answer names the reasons and the matches found 
   });
   assert.equal(
     formatIncomplete(answer),
-    'incomplete: match_limit, deadline (7 matches found so far)\n',
+    'incomplete: match_limit, deadline (at least 7 matches exist)\n',
   );
   assert.equal(formatIncomplete(response([])), '');
 });

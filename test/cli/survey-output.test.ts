@@ -8,10 +8,10 @@ import { surveyed } from './responses.ts';
 const GOLDEN = `index:        /data
 repositories: 6
 shards:       4, 1 shared, 1 out of service
-live docs:    36, and 4 that no revision holds (about 400 bytes of content)
+live docs:    36, and 4 in no revision (about 400 bytes of content)
 content:      4,000 bytes
-next merge:   nothing is to be merged
-levels:       1 below 1,000, 2 below 16,000 bytes of living content; 16 of a level and kind are merged, or as many as fill a shard
+next merge:   none
+levels:       1 below 1,000, 2 below 16,000 bytes of live content; 16 of a level and kind are merged, or as many as fill a shard
 
 shard  bytes  content  live  dead  level  state           repositories
 aa     1,500    1,000     6     4      1                  r/a, r/b, r/c and 2 more
@@ -32,7 +32,7 @@ void test('the next merge, and the shards in it', () => {
   const text = formatSurvey(surveyed({ nextMerge: NEXT, shards }));
   assert.match(
     text,
-    /^next merge: +1 shard to one of 6 docs, about 600 bytes of content; 4 docs left out$/m,
+    /^next merge: +1 shard into one of 6 docs, about 600 bytes of content; 4 docs left out$/m,
   );
   assert.match(text, /^aa .* merged next +r\/a/m);
 });
@@ -43,9 +43,9 @@ void test('a shard of an index', () => {
     Object.fromEntries(shardFields({ ...shards[index]!, nextMerge, isMergedNext }));
   assert.deepEqual(fieldsOf(0, NEXT, true), {
     'held by': 'r/a, r/b, r/c and 2 more',
-    'live docs': '6, and 4 that no revision holds (about 400 bytes of content)',
+    'live docs': '6, and 4 in no revision (about 400 bytes of content)',
     level: '1',
-    'next merge': '1 shard to one of 6 docs, about 600 bytes of content; 4 docs left out',
+    'next merge': '1 shard into one of 6 docs, about 600 bytes of content; 4 docs left out',
   });
   assert.deepEqual(fieldsOf(2, NEXT), {
     'held by': 'r/a',
@@ -55,6 +55,6 @@ void test('a shard of an index', () => {
     'out of service': 'page 1 is damaged',
   });
   const unknown = fieldsOf(3, null);
-  assert.equal(unknown['live docs'], 'not known: a revision file is damaged');
-  assert.equal(unknown['next merge'], 'nothing is to be merged');
+  assert.equal(unknown['live docs'], 'unknown: a revision file is damaged');
+  assert.equal(unknown['next merge'], 'none');
 });

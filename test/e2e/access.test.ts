@@ -71,7 +71,8 @@ void test('an address for other machines: nobody before there is an owner, serve
   for (const host of ['0.0.0.0', '::']) {
     const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--host', host] });
     assert.equal((await post(served.url, { query: 'plum' })).status, 401);
-    const [, link = ''] = /^Make the first account.*\n  (\S+)$/m.exec(served.process.stderr) ?? [];
+    const [, link = ''] =
+      /^Create the first account.*\n  (\S+)$/m.exec(served.process.stderr) ?? [];
     const { origin, searchParams } = new URL(link);
     // The link as it stands makes an account, whose session may search.
     const account = { email: 'me@example.com', name: 'Me', password: 'a long password' };

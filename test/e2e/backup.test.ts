@@ -192,13 +192,13 @@ void test('a sealed backup without its passphrase is refused, unless a flag says
   assert.equal(existsSync(place), false);
   const lost = await ok(['restore', file, '--without-passphrase'], target);
   assert.match(lost.stderr, /void. Restore again with --force and --secret-file.* the passphrase/);
-  assert.match(lost.stderr, /licence key that was set is not restored/);
+  assert.match(lost.stderr, /licence key is not restored/);
   const kept = await ok(['restore', file, '--force'], withPassphrase(target));
   assert.equal(kept.stderr.includes('void'), false);
   const secret = path.join(dataDir, 'secret');
   const known = await ok(['restore', file, '--force', '--secret-file', secret], target);
   assert.equal(known.stderr.includes('void'), false);
-  assert.match(known.stderr, /licence key that was set is not restored/);
+  assert.match(known.stderr, /licence key is not restored/);
 });
 
 void test('what is not a whole backup is refused and changes nothing', async () => {
@@ -377,6 +377,6 @@ void test('restored without its index: a search says that nothing is indexed yet
   for (const command of ['search', 'explain'])
     assert.match(
       await refused([command, 'plum'], target),
-      /nothing in .* is indexed yet \(repositories: 1\); "trawl serve"/,
+      /no repository in .* is indexed yet \(repositories: 1\); "trawl serve"/,
     );
 });

@@ -103,13 +103,13 @@ void test('a search in the local index obeys a configuration file, and says who 
   const local = ['--data-dir', dataDir, '--config', file];
   const limited = await trawl(['search', ...local, 'plum']);
   assert.equal(limited.stdout.trim().split('\n').length, 1);
-  assert.match(limited.stderr, /match_limit/);
+  assert.match(limited.stderr, /^stopped at 1 matches; at least \d+ exist; raise -n$/m);
   for (const command of [['search'], ['search', '--json'], ['explain']]) {
     const { code, stderr } = await trawl([...command, ...local, 'context:all plum']);
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /known to a running daemon alone: name its address by --url or TRAWL_URL, and a key/,
+      /running daemon knows search contexts: name its address by --url or TRAWL_URL, and a key/,
     );
   }
 });
@@ -240,7 +240,7 @@ void test('inspect and verify on the files of a running daemon', async () => {
   copyFileSync(shard, elsewhere);
   const exchanged = await trawl(['verify', elsewhere]);
   assert.equal(exchanged.code, 1);
-  assert.equal(exchanged.stdout, `damaged ${elsewhere}: another file than its name says\n`);
+  assert.equal(exchanged.stdout, `damaged ${elsewhere}: its content belongs to another name\n`);
   const none = await trawl(['verify', path.join(dataDir, 'nosuch.shard')]);
   assert.equal(none.code, 2);
   assert.match(none.stderr, /nosuch\.shard/);
@@ -266,7 +266,7 @@ void test(
     commitAll(repos[0]!);
     const followed = await index(repos[0]!);
     assert.match(followed.stderr, /repo indexed .*built=delta .*deadCount=1/);
-    assert.match(followed.stdout, /: 3 docs, 1 that no revision holds, /);
+    assert.match(followed.stdout, /: 3 docs, 1 in no revision, /);
     const before = await survey(dir);
     assert.deepEqual([before.repoCount, before.docCount, before.deadCount], [16, 49, 1]);
     assert.equal(before.nextMerge, null);
@@ -286,14 +286,11 @@ void test(
     assert.match(table.stdout, new RegExp(`^${shared.shardId.slice(0, 16)}  `, 'm'));
     const nothing = await trawl(['inspect', 'local/none', '--data-dir', temporaryFolder()]);
     assert.match(nothing.stderr, /no file local\/none: .* takes the path of a shard\n$/);
-    assert.match(
-      inspected.stdout,
-      /^live docs: +47, and 1 that no revision holds \(about 2 bytes/m,
-    );
+    assert.match(inspected.stdout, /^live docs: +47, and 1 in no revision \(about 2 bytes/m);
     const verified = await trawl(['verify', '--data-dir', dir]);
     assert.equal(verified.code, 0);
-    assert.ok(verified.stdout.includes(`sound ${file}: 1 doc that no revision holds\n`));
-    assert.match(verified.stderr, /files checked, all sound; 1 doc that no revision holds/);
+    assert.ok(verified.stdout.includes(`valid ${file}: 1 doc in no revision\n`));
+    assert.match(verified.stderr, /files checked, all valid; 1 doc in no revision/);
 
     const backup = path.join(temporaryFolder(), 'b.tar');
     const elsewhere = temporaryFolder();
@@ -321,7 +318,7 @@ void test(
     assert.deepEqual((await survey(again)).shards, asBefore.shards);
     const forced = await index('--force', '--repo', shared.repos[0]!);
     assert.match(forced.stderr, /repo indexed .*built=whole reason=requested/);
-    assert.match(forced.stdout, / \(built anew: requested\)\n$/);
+    assert.match(forced.stdout, / \(rebuilt: requested\)\n$/);
     assert.equal((await survey(dir)).deadCount, 0);
   },
 );

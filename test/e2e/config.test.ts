@@ -58,8 +58,8 @@ void test('config check: what each connection selects, and which secrets are the
   ]);
   assert.equal(
     right.stderr,
-    'note: contexts need a licence with the entitlement "search-contexts"\n' +
-      'right: 1 setting, 3 connections, 1 context, 0 grants, 1 identity provider\n',
+    'note: contexts require a licence with the entitlement "search-contexts"\n' +
+      'valid: 1 setting, 3 connections, 1 context, 0 grants, 1 identity provider\n',
   );
   assert.equal(right.code, 0);
   const missing = await trawl(['config', 'check', file], { env, cwd: folder });
@@ -187,7 +187,7 @@ void test('config check --online: each identity provider is asked what it is', a
   assert.match(stdout, /^away +failed +.*ECONNREFUSED/m);
   assert.match(stdout, /^other +failed +/m);
   assert.match(stderr, /^note: identityProviders\.sso: the issuer is reached without TLS/m);
-  assert.match(stderr, /^note: tokens of identity providers need a licence .*"oauth"/m);
+  assert.match(stderr, /^note: tokens of identity providers require a licence .*"oauth"/m);
   assert.match(stderr, /^0 mistakes, 0 secrets missing, 2 hosts not reached$/m);
   assert.doesNotMatch(stdout + stderr, /hunter2/);
 });

@@ -230,7 +230,7 @@ void test('searches show symbols, definitions first', TIMEOUT, async () => {
   const found = await trawl(['search', '-l', '--data-dir', dataDir, 'sym:Pear']);
   assert.match(found.stdout, /:web\/plum\.ts\n$/);
   const verified = await trawl(['verify', '--data-dir', dataDir]);
-  assert.match(verified.stdout, /^sound .*\.tags$/m);
+  assert.match(verified.stdout, /^valid .*\.tags$/m);
 });
 
 /** What is suggested. */

@@ -95,7 +95,10 @@ void test('a missing source does not keep the others from being served', async (
   assert.match(results[0]?.error ?? '', new RegExp(`^${missing}: does not exist$`));
   const alone = await trawl(['serve', missing], { cwd: temporaryFolder() });
   assert.equal(alone.code, 2);
-  assert.match(alone.stderr, /does not exist; .* waited for beside others, or once it was indexed/);
+  assert.match(
+    alone.stderr,
+    /does not exist; .* waited for if there are others, or if it was indexed/,
+  );
 });
 
 void test('a source that was missing at the start is served once it is there', async () => {

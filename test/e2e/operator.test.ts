@@ -446,7 +446,7 @@ void test('visibility and enforcement of sources that are given as arguments', a
   assert.deepEqual(kept(), { visibility: 'public', enforcement: 'all' });
   assert.match(
     await desk.refused(['index', repo, enforced[1] ?? '']),
-    /needs --enforce-permissions/,
+    /requires --enforce-permissions/,
   );
   await desk.ok(['user', 'add', 'ada@x.org']);
   await desk.ok(['user', 'add', 'bob@x.org']);

@@ -59,7 +59,7 @@ void test('verify tells of revision files', TIMEOUT, async () => {
     const { code, stdout } = await trawl(['verify', ...flags]);
     return [code, stdout.split('\n').find((line) => line.includes(name)) ?? ''];
   };
-  assert.deepEqual(await verify(), [0, `sound ${file}`]);
+  assert.deepEqual(await verify(), [0, `valid ${file}`]);
   writeFileSync(file, 'x', { flag: 'a' });
   assert.deepEqual(await verify(), [1, `damaged ${file}: wrong checksum`]);
   rmSync(file);

@@ -88,7 +88,7 @@ void test(
     const { code, stdout, stderr } = await running.ended;
     assert.equal(code, 0);
     assert.equal(stdout, '{"result":{},"jsonrpc":"2.0","id":1}\n');
-    assert.match(stderr, /a message was not understood/);
+    assert.match(stderr, /a message could not be parsed/);
   },
 );
 

@@ -30,7 +30,7 @@ export const createScopedAccessToken = endpoint(
     operationId: 'createScopedAccessToken',
     method: 'POST',
     path: '/api/ee/scoped_access_token',
-    summary: 'Make a token',
+    summary: 'Create a token',
     input: { body: z.strictObject({ repoIds }) },
     responses: { 201: { description: 'The token.', body: scopedAccessToken } },
     errors: ['INVALID_REPOSITORY_SCOPE'],

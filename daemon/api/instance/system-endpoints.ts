@@ -16,7 +16,7 @@ export const getHealth = endpoint(
     tag: 'System',
     summary: 'Is the process alive?',
     responses: {
-      200: { description: 'It is.', body: z.object({ status: z.literal('ok') }) },
+      200: { description: 'Yes.', body: z.object({ status: z.literal('ok') }) },
     },
   },
   () => ok({ status: 'ok' }),
@@ -55,7 +55,7 @@ export const getReady = endpoint(
     isCallerHeeded: true,
     tag: 'System',
     summary: 'Is the daemon ready for requests?',
-    responses: { 200: { description: 'It should.', body: readiness } },
+    responses: { 200: { description: 'Yes.', body: readiness } },
     errors: ['NOT_READY'],
   },
   (_, { services, isStopping, caller }) => {

@@ -34,14 +34,14 @@ const conditionNode = z
     z.object({
       kind: z.literal('filter'),
       condition: text('In the form of queries.'),
-      docs: integer('Files that match it alone.').exactOptional(),
+      docs: integer('Files that satisfy only this condition.').exactOptional(),
     }),
     z.object({
       kind: z.literal('content'),
       condition: text('In the form of queries.'),
       grams: gramNode,
-      blocks: integer('Candidate blocks of it alone.').exactOptional(),
-      docs: integer('Candidate files of it alone.').exactOptional(),
+      blocks: integer('Candidate blocks of only this condition.').exactOptional(),
+      docs: integer('Candidate files of only this condition.').exactOptional(),
       shardsScanned: integer('Shards in which all blocks are candidates.').exactOptional(),
     }),
   ])

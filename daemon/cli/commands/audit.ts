@@ -31,7 +31,7 @@ function instant(text: string): number {
   );
 }
 
-/** Actions that may change who sees repositories, whichever these are: members, settings, the licence. */
+/** Actions that may change who sees any repository: members, settings, the licence. */
 const OF_ALL = /^(?:org\.|user\.(?:delete|owner_created)$|license\.|settings\.)/;
 
 interface AuditRow {
@@ -47,7 +47,7 @@ function bearsOn(repo: string, { action, metadata }: AuditRow): boolean {
 }
 
 async function print(flags: AuditFlags, context: CliContext): Promise<void> {
-  // Why: records that are written meanwhile would move those that were not read yet.
+  // Why: records written meanwhile would shift the ones not read yet.
   const { since, until = Date.now(), repo } = flags;
   if (since !== undefined && since >= until)
     throw new UsageError(
@@ -73,16 +73,15 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   });
 }
 
-/** Adds the command to `program`. */
 export function addAuditCommand(program: Command, context: CliContext): void {
   const command = program
     .command('audit')
     .summary('show who did what')
-    .description('Prints the audit records, newest first. Needs no licence.')
+    .description('Prints the audit records, newest first. Requires no licence.')
     .option('--since <time>', 'only records from this time on', instant)
     .option('--until <time>', 'only records before this time', instant)
     .option('--repo <name>', 'only records that may have changed who sees this repository')
-    .option('--json', 'one JSON object a line, as GET /api/ee/audit has them');
+    .option('--json', 'one JSON object per line, as in GET /api/ee/audit');
   addCommonOptions(command).action((flags: AuditFlags) => print(flags, context));
   addExamples(command, [
     'trawl audit',

@@ -53,8 +53,8 @@ async function backup(file: string, flags: BackupFlags, context: CliContext): Pr
   stderr.write(`${escapeControls(file)}: ${formatBytes(size)}\n`);
   if (passphrase === undefined)
     stderr.write(
-      'note: without a passphrase the instance secret and a licence key that was set are left out;\n' +
-        'a restore needs the secret, or keys, tokens and sessions are void\n',
+      'note: without a passphrase the instance secret and the licence key are left out;\n' +
+        'a restore then needs the secret, or all keys, tokens and sessions are void\n',
     );
 }
 
@@ -86,16 +86,15 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
   if (!report.hasIndex) stderr.write('note: repositories are indexed again at the next start\n');
   if (!report.hasSecret)
     stderr.write(
-      'warning: the instance secret of the backup is not known: all keys, tokens, sessions and links are\n' +
+      'warning: the instance secret of the backup is missing: all keys, tokens, sessions and links are\n' +
         `void. Restore again with --force and --secret-file, TRAWL_SECRET${
           report.isSealed ? ' or the passphrase' : ''
         } to keep them\n`,
     );
   if (report.isSealed)
-    stderr.write('warning: without the passphrase a licence key that was set is not restored\n');
+    stderr.write('warning: without the passphrase the licence key is not restored\n');
 }
 
-/** Adds `backup` and `restore` to `program`. */
 export function addBackupCommands(program: Command, context: CliContext): void {
   const passphraseHelp =
     'read the passphrase from standard input (env: TRAWL_BACKUP_PASSPHRASE, TRAWL_BACKUP_PASSPHRASE_FILE)';
@@ -104,10 +103,10 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .summary('write a backup')
     .description(
       'Writes users, credentials, grants, settings, audit records and the catalog to FILE, as of one moment,\n' +
-        'while the daemon runs or not. Instance secret and licence key are in it only encrypted, with a\n' +
+        'whether or not the daemon runs. The instance secret and the licence key are only included encrypted, with a\n' +
         'passphrase.',
     )
-    .argument('<file>', 'file to write; one that is there is replaced at the end')
+    .argument('<file>', 'file to write; an existing file is replaced at the end')
     .option('--with-index', 'add the index, so that nothing has to be indexed again')
     .option('--passphrase-stdin', passphraseHelp);
   addCommonOptions(backing).action((file: string, flags: BackupFlags) =>
@@ -122,16 +121,16 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .summary('restore a backup')
     .description(
       'Restores a backup into an empty data directory, or with TRAWL_DATABASE_URL into PostgreSQL, whichever\n' +
-        'of both it came from. A file that is damaged changes nothing. The daemon must not run.',
+        'of both it came from. A damaged file changes nothing. The daemon must not be running.',
     )
-    .argument('<file>', 'file of the backup')
-    .option('--force', 'replace what the data directory and the store hold')
+    .argument('<file>', 'backup file')
+    .option('--force', 'replace the content of the data directory and the store')
     .option('--passphrase-stdin', passphraseHelp)
     .option(
       '--without-passphrase',
-      'restore a backup with a passphrase without it: licence key and, unless the secret is known, all keys are lost',
+      'restore a sealed backup without its passphrase: the licence key and, unless the secret is known, all keys are lost',
     )
-    .option('--secret-file <file>', 'file of the instance secret (or variable TRAWL_SECRET)');
+    .option('--secret-file <file>', 'file with the instance secret (or variable TRAWL_SECRET)');
   addOwnOptions(restoring).action((file: string, flags: RestoreFlags) =>
     restore(file, flags, context),
   );

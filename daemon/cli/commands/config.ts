@@ -1,4 +1,4 @@
-// `trawl config ...`: what a configuration file may hold, and whether one is right.
+// `trawl config ...`: checks configuration files and shows their schema.
 
 import type { Command } from 'commander';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
@@ -35,11 +35,11 @@ async function check(
     `${countOf(missing.length, 'secret')} missing`,
     ...(online === true ? [`${countOf(failed.length, 'host')} not reached`] : []),
   ];
-  stderr.write(isRight ? `right: ${describeParts(survey)}\n` : `${counts.join(', ')}\n`);
+  stderr.write(isRight ? `valid: ${describeParts(survey)}\n` : `${counts.join(', ')}\n`);
   context.setExitCode(isRight ? EXIT_OK : EXIT_NONE);
 }
 
-/** What has no effect, or none without a licence. */
+/** Settings without effect, or without effect unless there is a licence. */
 function notesOf({ file }: SurveyedFile): string[] {
   const licensed = [
     ['contexts', Object.keys(file.contexts), 'search-contexts'],
@@ -52,7 +52,8 @@ function notesOf({ file }: SurveyedFile): string[] {
     ...licensed
       .filter(([, entries]) => entries.length > 0)
       .map(
-        ([what, , entitlement]) => `${what} need a licence with the entitlement "${entitlement}"`,
+        ([what, , entitlement]) =>
+          `${what} require a licence with the entitlement "${entitlement}"`,
       ),
   ];
 }
@@ -67,11 +68,14 @@ function acceptingIn({ identityProviders }: SurveyedFile['file']): string[] {
 function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSettings]): string[] {
   if (!submodules || revisions.branches.length + revisions.tags.length === 0) return [];
   return [
-    `connection ${name}: submodules are those of the default branch; its other branches and tags are searched without theirs`,
+    `connection ${name}: only the submodules of the default branch are indexed, not those of its other branches and tags`,
   ];
 }
 
-/** Its mistakes a line each; else tables of its connections, of what it reads, and of what hosts say. */
+/**
+ * A line for each mistake, or tables of the connections, of what it reads, and of the hosts'
+ * answers.
+ */
 export function describeSurvey(survey: SurveyedFile): string {
   const { mistakes, file, secrets, probed, probedProviders } = survey;
   const connections = Object.entries(file.connections).map(([connection, settings]) => ({
@@ -100,23 +104,22 @@ function describeParts({ file }: SurveyedFile): string {
   ].join(', ');
 }
 
-/** Adds the command and its subcommands to `program`. */
 export function addConfigCommand(program: Command, context: CliContext): void {
   const group = program
     .command('config')
-    .summary('check a configuration file, show what it may hold')
-    .description('Checks configuration files, and shows what they may hold.');
+    .summary('check a configuration file, show its schema')
+    .description('Checks configuration files, and shows their schema.');
   const checking = group
     .command('check')
-    .summary('say whether a configuration file is right')
+    .summary('check a configuration file')
     .description(
-      'Says all that is wrong in a configuration file; else what each connection selects and which secrets are read,\n' +
-        'and whether they are there. Secrets are not shown. Exit code: 0 right, 1 problems found, 2 could not run.',
+      'Shows all mistakes in a configuration file; without mistakes what each connection selects, which secrets are read,\n' +
+        'and whether they exist. Secrets are not shown. Exit code: 0 valid, 1 problems found, 2 could not run.',
     )
     .argument('[file]', 'path or http(s) address (default: TRAWL_CONFIG)')
     .option(
       '--online',
-      'ask each host whether address and credential are right, each identity provider for what it is',
+      'also check address and credential at each host, and the metadata of each identity provider',
     )
     .action((file: string | undefined, flags: CheckFlags) => check(file, flags, context));
   addExamples(checking, [
@@ -127,7 +130,7 @@ export function addConfigCommand(program: Command, context: CliContext): void {
     .command('schema')
     .summary('show the JSON schema of configuration files')
     .description(
-      'Shows the JSON schema of configuration files, for editors; a daemon has it at /schemas/config.json.',
+      'Shows the JSON schema of configuration files, for editors; a daemon serves it at /schemas/config.json.',
     )
     .action(() => {
       const document = context.services.configurationSchema();

@@ -1,4 +1,4 @@
-// `trawl explain QUERY`: runs a search in a daemon or the local index and shows how it was done.
+// `trawl explain QUERY`: runs a search in a daemon or the local index and explains it.
 
 import type { Command } from 'commander';
 import { type CliContext, EXIT_OK } from '../context.ts';
@@ -29,14 +29,13 @@ async function runExplain(query: string, flags: ExplainFlags, context: CliContex
   }
 }
 
-/** Adds the command to `program`. */
 export function addExplainCommand(program: Command, context: CliContext): void {
   const command = program
     .command('explain')
-    .summary('run a search and show how it was done')
+    .summary('run a search and explain it')
     .description(
-      'Runs a search where "trawl search" does, and shows the plan, all numbers and, to owners, what\n' +
-        'became of each shard and why.',
+      'Runs a search where "trawl search" does, and shows the plan, all numbers and, to owners, the\n' +
+        'result of each shard and the reason.',
     )
     .argument('<query>', 'the query; put -- before one that starts with a dash');
   addQueryOptions(command);

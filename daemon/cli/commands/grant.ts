@@ -1,4 +1,4 @@
-// `trawl grant ...`: which users see which repositories whose permissions are enforced.
+// `trawl grant ...`: which users see which repositories with enforced permissions.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
@@ -44,7 +44,7 @@ async function remove(
   context.stderr.write(`${escapeControls(email)}: ${removed} grants removed\n`);
 }
 
-/** Prints the grants of one user or one repository, a part at a time. */
+/** Prints the grants of one user or one repository, page by page. */
 async function printGrants(
   operator: Operator,
   of: { readonly email: string } | { readonly repo: string },
@@ -69,24 +69,23 @@ async function list(flags: ListFlags, context: CliContext): Promise<void> {
   });
 }
 
-/** Adds the command and its subcommands to `program`. */
 export function addGrantCommand(program: Command, context: CliContext): void {
   const group = program
     .command('grant')
     .summary('give users access to repositories')
     .description(
-      'Gives and takes access to repositories whose permissions are enforced. Grants have an effect only\n' +
+      'Adds and removes grants for repositories whose permissions are enforced. Grants have an effect only\n' +
         'with a licence for "permissions".',
     );
   for (const [name, summary, run] of [
     ['add', 'let a user see repositories', add],
-    ['remove', 'take grants back', remove],
+    ['remove', 'remove grants', remove],
   ] as const) {
     const command = group
       .command(name)
       .summary(summary)
       .description(`${summary}; an unknown user or repository changes nothing`)
-      .argument('<email>', 'address of the user')
+      .argument('<email>', 'e-mail address of the user')
       .argument('<repo...>', 'names or ids of repositories');
     addCommonOptions(command).action((email: string, repos: string[], flags: OperatorFlags) =>
       run(email, repos, flags, context),
@@ -97,11 +96,11 @@ export function addGrantCommand(program: Command, context: CliContext): void {
     .command('list')
     .summary('list grants')
     .description(
-      'Lists grants: e-mail address, repository, and whether configuration or store has it.',
+      'Lists grants: e-mail address, repository, and whether the grant is in the configuration or the store.',
     )
-    .option('--user <email>', 'only those of this user')
-    .option('--repo <name>', 'only those for this repository; its id will do')
-    .option('--json', 'one JSON object a line');
+    .option('--user <email>', 'only grants of this user')
+    .option('--repo <name>', 'only grants for this repository, by name or id')
+    .option('--json', 'one JSON object per line');
   addCommonOptions(listing).action((flags: ListFlags) => list(flags, context));
   addExamples(listing, [
     'trawl grant list',

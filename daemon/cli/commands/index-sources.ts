@@ -1,4 +1,4 @@
-// `trawl index [PATH...]`: builds the index and ends.
+// `trawl index [PATH...]`: builds the index and exits.
 
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -24,32 +24,32 @@ interface IndexFlags extends CommonFlags {
   readonly symbols: boolean;
 }
 
-/** What an index job did: a line, and one for each warning; without the last line feed. */
+/** The result of an index job: a line, and one for each warning; without the last line feed. */
 export function describeResult(result: JobResult): string {
   const repo = escapeControls(result.repo);
   if (result.state === 'FAILED') {
     const reason = escapeControls(result.error ?? 'unknown reason');
-    // A source without a name is called by its path, with which the reason begins.
+    // A source without a name is called by its path, with which the reason starts.
     return `${repo}: failed: ${reason.startsWith(`${repo}: `) ? reason.slice(repo.length + 2) : reason}`;
   }
   const skipped = formatTally(result.skipped);
   const warnings = result.warnings.map((text) => `\n${repo}: warning: ${escapeControls(text)}`);
   const line = [
     `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${countOf(result.docCount, 'doc')},`,
-    ...(result.deadCount > 0 ? [`${formatCount(result.deadCount)} that no revision holds,`] : []),
+    ...(result.deadCount > 0 ? [`${formatCount(result.deadCount)} in no revision,`] : []),
     ...(result.revisionCount > 1 ? [`${countOf(result.revisionCount, 'revision')},`] : []),
     `${formatBytes(result.contentSize)} of content,`,
     `${formatBytes(result.shardSize)} of shards,`,
     formatDuration(result.durationMs),
     ...(skipped === '' ? [] : [`(content left out: ${skipped})`]),
-    ...(result.reason === undefined ? [] : [`(built anew: ${result.reason})`]),
+    ...(result.reason === undefined ? [] : [`(rebuilt: ${result.reason})`]),
   ].join(' ');
   return line + warnings.join('');
 }
 
 /**
- * How much rules left out of all repositories, by the kind of file that says so, and how to have it: a line; "" for nothing.
- * A folder that is left out counts as one, which the line says.
+ * How many files rules excluded in all repositories, by kind of rule file, and how to include them:
+ * a line; "" for none. An ignored folder counts as one, as the line says.
  */
 export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignored'>>[]): string {
   const counts: Record<string, number> = {};
@@ -99,20 +99,19 @@ async function runIndex(
   context.setExitCode(hasFailed ? EXIT_ERROR : EXIT_OK);
 }
 
-/** Adds the command to `program`. */
 export function addIndexCommand(program: Command, context: CliContext): void {
   const command = program
     .command('index')
-    .summary('build the index and end')
+    .summary('build the index and exit')
     .description(
-      'Indexes the given sources, or without arguments everything configured, and ends.\n' +
+      'Indexes the given sources, or without arguments everything configured, and exits.\n' +
         'Exit code: 0 all indexed, 2 a source failed.',
     )
     .argument('[source...]', 'paths of git repositories or folders')
     .option('--repo <name>', 'only the repository of this name')
     .option('--force', 'build again even if nothing changed')
-    .option('--no-symbols', 'leave it to the daemon to find the symbols')
-    .option('--json', 'results as one JSON object a line');
+    .option('--no-symbols', 'leave symbols to the daemon')
+    .option('--json', 'results as one JSON object per line');
   addSourceOptions(command);
   addExamples(command, [
     'trawl index .',

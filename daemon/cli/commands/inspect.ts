@@ -1,4 +1,4 @@
-// `trawl inspect [SHARD]`: what a shard file holds, or all shards of an index.
+// `trawl inspect [SHARD]`: describes a shard file, or all shards of an index.
 
 import type { Command } from 'commander';
 import { systemCodeOf } from '../../base/caught.ts';
@@ -74,10 +74,13 @@ export function formatReport(report: ShardReport): string {
   return parts.join('\n');
 }
 
-/** Guess: shorter ones mean no shard. */
+/** Guess: shorter prefixes name no shard. */
 const BEGINNING_SIZE_MIN = 4;
 
-/** No file is at the path: it may be the name of a repository, which has shards, or the beginning of the id of one. */
+/**
+ * The path does not exist: it may be the name of a repository, which has shards, or the prefix of a
+ * shard id.
+ */
 async function noShardError(
   path: string,
   dataDir: string,
@@ -95,19 +98,18 @@ async function noShardError(
   );
 }
 
-/** Adds the command to `program`. */
 export function addInspectCommand(program: Command, { services, stdout }: CliContext): void {
   const command = program
     .command('inspect')
-    .summary('show what an index or a shard holds')
+    .summary('describe an index or a shard')
     .description(
-      'Of a shard file: the header, the sections, the counts and the size ratios, and what the index has it for.\n' +
-        'Without one, of the index: how many docs live, what else the shards hold, which repositories share them, and\n' +
-        'what the next merge would do.',
+      'For a shard file: the header, the sections, the counts and the size ratios, and its place in the index.\n' +
+        'Without one, for the index: live docs, other docs in the shards, which repositories share them, and\n' +
+        'the next merge.',
     )
     .argument('[shard]', 'path of a shard file')
     .option('--docs', 'list the docs')
-    .option('--skipped', 'list the docs that are known by name only, with the reason')
+    .option('--skipped', 'list the docs that are found only by name, with the reason')
     .option('--trigram <text>', 'list the blocks of this trigram')
     .option('--json', 'the report as JSON');
   addCommonOptions(command);
@@ -131,7 +133,7 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
     }
     if (docs || skipped || trigram !== undefined)
       throw new UsageError(
-        '--docs, --skipped and --trigram are of a shard: give the path of its file',
+        '--docs, --skipped and --trigram apply to a shard: give the path of its file',
       );
     const report = await services.surveyIndex(flags.dataDir);
     stdout.write(json ? `${JSON.stringify(report)}\n` : formatSurvey(report));

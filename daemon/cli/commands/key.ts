@@ -1,4 +1,5 @@
-// `trawl key ...`: API keys of any user. The value of a new key goes to standard output, alone, this once.
+// `trawl key ...`: API keys of any user. The value of a new key is printed once, alone on standard
+// output.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
@@ -23,7 +24,9 @@ interface CreateFlags extends OperatorFlags {
 async function create(flags: CreateFlags, context: CliContext): Promise<void> {
   const { user: email, name } = flags;
   const made = await callOperator(context, flags, 'key.create', { email, name });
-  context.stderr.write(`made key ${made.id} for ${made.email}; its value is shown this once\n`);
+  context.stderr.write(
+    `created key ${made.id} for ${made.email}; its value is shown only this once\n`,
+  );
   context.stdout.write(`${made.key}\n`);
 }
 
@@ -38,17 +41,18 @@ async function revoke(id: string, flags: OperatorFlags, context: CliContext): Pr
   context.stderr.write(`revoked key ${escapeControls(`${id} (${name})`)}\n`);
 }
 
-/** Adds the command and its subcommands to `program`. */
 export function addKeyCommand(program: Command, context: CliContext): void {
   const group = program
     .command('key')
-    .summary('make, list and revoke API keys')
-    .description('Makes, lists and revokes API keys, whether or not the daemon runs.');
+    .summary('create, list and revoke API keys')
+    .description('Creates, lists and revokes API keys, whether or not the daemon runs.');
   const creating = group
     .command('create')
-    .summary('make an API key')
-    .description('Makes an API key and prints its value, alone on standard output, this once.')
-    .requiredOption('--user <email>', 'whose key it is')
+    .summary('create an API key')
+    .description(
+      'Creates an API key and prints its value, alone on standard output, only this once.',
+    )
+    .requiredOption('--user <email>', 'owner of the key')
     .requiredOption('--name <name>', 'name of the key, unique for the user');
   addCommonOptions(creating).action((flags: CreateFlags) => create(flags, context));
   addExamples(creating, ['trawl key create --user bot@example.com --name ci >key.txt']);
@@ -56,14 +60,14 @@ export function addKeyCommand(program: Command, context: CliContext): void {
     .command('list')
     .summary('list API keys')
     .description('Lists API keys, without their values.')
-    .option('--user <email>', 'only those of this user')
-    .option('--json', 'one JSON object a line');
+    .option('--user <email>', 'only keys of this user')
+    .option('--json', 'one JSON object per line');
   addCommonOptions(listing).action((flags: KeyFlags) => list(flags, context));
   addExamples(listing, ['trawl key list', 'trawl key list --user bot@example.com --json']);
   const revoking = group
     .command('revoke')
-    .summary('end an API key')
-    .description('Ends an API key and the scoped tokens that it made, at once.')
+    .summary('revoke an API key')
+    .description('Revokes an API key and the scoped tokens created with it, at once.')
     .argument('<id>', 'id of the key, as listed');
   addCommonOptions(revoking).action((id: string, flags: OperatorFlags) =>
     revoke(id, flags, context),

@@ -1,5 +1,5 @@
-// `trawl license ...`: makes key pairs, issues licence keys and checks them. Private keys are read from and
-// written to files only, so that none appears in arguments, history or process lists.
+// `trawl license ...`: creates key pairs, issues licence keys and checks them. Private keys are
+// only read from and written to files, so that none appears in arguments, history or process lists.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -31,7 +31,7 @@ interface VerifyFlags {
   readonly json?: true;
 }
 
-// The library behind these is loaded on first use, so that other commands start without it.
+// Loaded on first use, as other commands start faster without it.
 const loadKeys = () => import('../../accounts/licence-key.ts');
 const loadLicences = () => import('../../accounts/licence.ts');
 const loadIssuing = () => import('../../accounts/licence-issue.ts');
@@ -52,7 +52,7 @@ function readFile(file: string): string {
 
 function writePrivateKey(file: string, privateKey: string): void {
   try {
-    // Safety: `wx` never writes over a key that is there, nor through a link.
+    // Safety: `wx` never overwrites an existing key or follows a link.
     writeFileSync(file, privateKey, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
@@ -86,7 +86,7 @@ async function issue(flags: IssueFlags, { stdout, stderr }: CliContext): Promise
   stdout.write(`${licence}\n`);
 }
 
-/** Name and value of each line that `verify` shows; undefined: nothing to show. */
+/** Name and value of each line of `verify`; undefined: no value. */
 function describeRead(read: ReadLicence, state: string): [string, string | undefined][] {
   if (read.kind === 'none') return [['state', state]];
   if (read.kind === 'invalid') {
@@ -131,9 +131,9 @@ async function verify(file: string, flags: VerifyFlags, context: CliContext): Pr
 function addKeygen(group: Command, { stdout }: CliContext): void {
   const command = group
     .command('keygen')
-    .summary('make a key pair for licences')
+    .summary('create a key pair for licences')
     .description(
-      'Makes an Ed25519 key pair. The private key goes to FILE (mode 0600, must not exist yet), the\n' +
+      'Creates an Ed25519 key pair. The private key goes to FILE (mode 0600, must not exist yet), the\n' +
         'public key, for TRAWL_LICENSE_PUBLIC_KEY, to standard output.',
     )
     .argument('<file>', 'where to write the private key');
@@ -151,11 +151,11 @@ function addIssue(group: Command, context: CliContext): void {
     .command('issue')
     .summary('issue a licence key with your own private key')
     .description('Prints a licence key, alone, on standard output.')
-    .requiredOption('--key <file>', 'file of the private key, as written by keygen')
-    .option('--customer <text>', 'whom it is for, as shown to owners')
+    .requiredOption('--key <file>', 'private key file, as written by keygen')
+    .option('--customer <text>', 'name of the customer, shown to owners')
     .requiredOption(
       '--entitlement <names>',
-      'what it grants; comma-separated, repeatable',
+      'granted entitlements; comma-separated, repeatable',
       nameList,
     )
     .requiredOption(
@@ -163,7 +163,7 @@ function addIssue(group: Command, context: CliContext): void {
       'a date, a time, or a duration from now such as 90d',
       (value: string) => parseExpiry(value, Date.now()),
     )
-    .option('--seats <n>', 'active members allowed (default: any number)', integer(1));
+    .option('--seats <n>', 'maximum number of active members (default: unlimited)', integer(1));
   addExamples(command, [
     'trawl license issue --key license-key.pem --entitlement audit,scoped-tokens --expires 365d',
     'trawl license issue --key k.pem --customer Acme --entitlement audit --expires 2030-12-31 --seats 50',
@@ -176,7 +176,7 @@ function addVerify(group: Command, context: CliContext): void {
     .command('verify')
     .summary('check a licence key')
     .description(
-      'Checks a licence key, offline, and shows what it holds.\n' +
+      'Checks a licence key, offline, and shows its content.\n' +
         'Exit code: 0 valid, 1 not valid, 2 could not run.',
     )
     .argument('<file>', 'file of the licence key; - reads standard input')
@@ -185,7 +185,7 @@ function addVerify(group: Command, context: CliContext): void {
         'TRAWL_LICENSE_PUBLIC_KEY',
       ),
     )
-    .option('--json', 'as GET /api/license shows it');
+    .option('--json', 'JSON as in GET /api/license');
   addExamples(command, ['trawl license verify license.jwt', 'trawl license verify - <license.jwt']);
   command.action((file: string, flags: VerifyFlags) => verify(file, flags, context));
 }
@@ -224,23 +224,21 @@ async function remove(flags: OperatorFlags, context: CliContext): Promise<void> 
   printInForce(licence, flags, context);
 }
 
-/** The subcommands about the licence of an instance. */
+/** Subcommands for the licence of an instance. */
 function addInForce(group: Command, context: CliContext): void {
   const showing = group
     .command('show')
     .summary('show the licence of the instance')
     .description('Shows the licence in force, whether or not the daemon runs.')
-    .option('--json', 'as GET /api/license shows it');
+    .option('--json', 'JSON as in GET /api/license');
   addCommonOptions(showing).action((flags: OperatorFlags) => show(flags, context));
   addExamples(showing, ['trawl license show']);
   const setting = group
     .command('set')
     .summary('set the licence of the instance')
-    .description(
-      'Sets the licence key and shows what it grants. One that is not valid changes nothing.',
-    )
+    .description('Sets the licence key and shows its entitlements. An invalid key changes nothing.')
     .argument('<file>', 'file of the licence key; - reads standard input')
-    .option('--json', 'as GET /api/license shows it');
+    .option('--json', 'JSON as in GET /api/license');
   addCommonOptions(setting).action((file: string, flags: OperatorFlags) =>
     set(file, flags, context),
   );
@@ -249,18 +247,17 @@ function addInForce(group: Command, context: CliContext): void {
     .command('remove')
     .summary('remove the licence of the instance')
     .description('Removes the licence key that was set.')
-    .option('--json', 'as GET /api/license shows it');
+    .option('--json', 'JSON as in GET /api/license');
   addCommonOptions(removing).action((flags: OperatorFlags) => remove(flags, context));
   addExamples(removing, ['trawl license remove']);
 }
 
-/** Adds the command and its subcommands to `program`. */
 export function addLicenceCommand(program: Command, context: CliContext): void {
   const group = program
     .command('license')
     .summary('set, issue and check licences')
     .description(
-      'Shows and changes the licence of an instance; makes key pairs, issues licence keys and checks them.',
+      'Shows and changes the licence of an instance; creates key pairs, issues licence keys and checks them.',
     );
   addInForce(group, context);
   addKeygen(group, context);

@@ -1,4 +1,5 @@
-// `trawl mcp [PATH...]`: the tools for agents over standard input and output, on the index in the data directory.
+// `trawl mcp [PATH...]`: tools for agents over standard input and output, on the index in the data
+// directory.
 
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -18,21 +19,23 @@ async function runMcp(
   context.setExitCode(EXIT_OK);
 }
 
-/** Errors: UsageError where nobody means all that is below: some programs start others in such a folder. */
+/**
+ * Errors: UsageError for folders that nobody wants to index as a whole: some programs start others
+ * there.
+ */
 function currentFolder(): string {
   const folder = process.cwd();
   if (folder !== path.parse(folder).root && folder !== homedir()) return '.';
   throw new UsageError(`${folder} is not indexed unless it is named: add the paths to search`);
 }
 
-/** Adds the command to `program`. */
 export function addMcpCommand(program: Command, context: CliContext): void {
   const command = program
     .command('mcp')
     .summary('tools for agents, over standard input and output')
     .description(
-      'Speaks the Model Context Protocol with the program that starts it, without a daemon: indexes the sources at\n' +
-        'the first use, watches them, and ends with its input. Messages go to standard error.',
+      'Speaks the Model Context Protocol with the program that starts it, without a daemon: indexes the sources on\n' +
+        'first use, watches them, and exits at the end of its input. Messages go to standard error.',
     )
     .argument('[source...]', 'paths of git repositories or folders (default: the current folder)');
   addOwnOptions(command);

@@ -1,4 +1,4 @@
-// `trawl repo ...`: which repositories the instance knows, and who may see them.
+// `trawl repo ...`: the known repositories, and who may see them.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
@@ -47,30 +47,29 @@ async function remove(repos: string[], flags: OperatorFlags, context: CliContext
   context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
 }
 
-/** Adds the command and its subcommands to `program`. */
 export function addRepoCommand(program: Command, context: CliContext): void {
   const group = program
     .command('repo')
-    .summary('list repositories, say who may see them, remove them')
+    .summary('list repositories, set who may see them, remove them')
     .description(
-      'Lists the repositories that the instance knows, changes who may see them, and removes them. What is changed holds at once.',
+      'Lists the known repositories, changes who may see them, and removes them. Changes take effect at once.',
     );
   const listing = group
     .command('list')
     .summary('list repositories')
     .description(
-      'Lists repositories: id, name, visibility, enforcement, whether the running daemon serves it, when it was\n' +
+      'Lists repositories: id, name, visibility, enforcement, whether the running daemon serves it, when it was last\n' +
         'indexed, where the source is, and why the last job of the running daemon failed.',
     )
-    .option('--json', 'one JSON object a line');
+    .option('--json', 'one JSON object per line');
   addCommonOptions(listing).action((flags: OperatorFlags) => list(flags, context));
   addExamples(listing, ['trawl repo list']);
   const setting = group
     .command('set')
-    .summary('say who may see repositories')
-    .description('Changes who may see repositories; an unknown name changes nothing.')
+    .summary('set who may see repositories')
+    .description('Changes who may see repositories; if a name is unknown, nothing is changed.')
     .argument('<repo...>', 'names or ids of repositories')
-    .option('--json', 'one JSON object a line');
+    .option('--json', 'one JSON object per line');
   addAccessOptions(setting);
   addCommonOptions(setting).action((repos: string[], flags: OperatorFlags) =>
     set(repos, flags, context),
@@ -83,11 +82,11 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     .command('remove')
     .summary('remove repositories that nothing serves')
     .description(
-      'Removes repositories with their index, grants and clones; sources stay untouched. One that is served, or that a\n' +
-        'connection lists, is refused, and nothing is removed then.',
+      'Removes repositories with their index, grants and clones; sources stay untouched. If one is served, or listed by a\n' +
+        'connection, the command is refused and nothing is removed.',
     )
     .argument('<repo...>', 'names or ids of repositories')
-    .option('--json', 'one JSON object a line');
+    .option('--json', 'one JSON object per line');
   addCommonOptions(removing).action((repos: string[], flags: OperatorFlags) =>
     remove(repos, flags, context),
   );

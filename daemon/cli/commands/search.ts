@@ -1,4 +1,4 @@
-// `trawl search QUERY`: asks a daemon or the local index and prints the answer.
+// `trawl search QUERY`: searches a daemon or the local index and prints the answer.
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
@@ -68,7 +68,7 @@ async function printAnswer(
   context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
 }
 
-/** Prints the events of a stream as they come, one a line. */
+/** Prints the events of a stream as they arrive, one per line. */
 async function printEvents(
   source: SearchSource,
   call: SearchCall,
@@ -100,13 +100,14 @@ function printEnd(
 function addOutputOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--json', 'the events of a stream as they come, one JSON object a line').conflicts(
-        ['files', 'count', 'sort'],
-      ),
+      new Option(
+        '--json',
+        'the events of a stream as they arrive, one JSON object per line',
+      ).conflicts(['files', 'count', 'sort']),
     )
     .option('--stats', 'statistics of the search, on standard error')
-    .addOption(new Option('-l, --files', 'names only, repository:path').conflicts('count'))
-    .option('-c, --count', 'matches in each file, repository:path:count')
+    .addOption(new Option('-l, --files', 'only names, repository:path').conflicts('count'))
+    .option('-c, --count', 'number of matches in each file, repository:path:count')
     .addOption(
       new Option('--sort <order>', 'best first, or by repository and path')
         .choices(['rank', 'path'])
@@ -119,15 +120,14 @@ function addOutputOptions(command: Command): Command {
     );
 }
 
-/** Adds the command to `program`. */
 export function addSearchCommand(program: Command, context: CliContext): void {
   const command = program
     .command('search')
     .summary('search the index')
     .description(
-      'Searches the daemon at --url, or without it the index in .trawl here or in a folder above,\n' +
-        'else the daemon at port 3000 of this machine.\n' +
-        'Exit code: 0 something found, 1 nothing found, 2 error.',
+      'Searches the daemon at --url, or without it the index in .trawl in this or a parent folder,\n' +
+        'or else the daemon on port 3000 of this machine.\n' +
+        'Exit code: 0 match found, 1 no match, 2 error.',
     )
     .argument('<query>', 'the query; put -- before one that starts with a dash');
   addQueryOptions(command);

@@ -1,4 +1,4 @@
-// `trawl serve [PATH...]`: runs the daemon until a signal ends it.
+// `trawl serve [PATH...]`: runs the daemon until a signal stops it.
 
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ interface ServeFlags extends CommonFlags {
   readonly baseUrl?: string;
   readonly anonymous?: boolean;
   readonly workers?: number;
-  /** Source for a call without sources and connections; `npm start` passes the checkout. */
+  /** Source if neither sources nor connections are given; `npm start` passes the checkout. */
   readonly defaultSource?: string;
 }
 
@@ -51,9 +51,9 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   };
 }
 
-/** What a person needs to go on: addresses and a search that can be pasted. */
+/** What a person needs next: the address, and a search to paste. */
 function greeting({ url, needsKey, setupUrl }: Serving): string {
-  // Why the variable: a key that is shown ends up in logs and histories.
+  // Why the variable: a printed key ends up in logs and histories.
   const key = needsKey ? ' -H "authorization: Bearer $TRAWL_API_KEY"' : '';
   const body = '{"query":"TODO","matches":10}';
   const lines = [
@@ -62,7 +62,7 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
     ...(setupUrl === undefined
       ? []
       : [
-          'Make the first account in a browser (good once, until the next start):',
+          'Create the first account in a browser (one-time link, valid until restart):',
           `  ${setupUrl}`,
         ]),
     `Try: curl -s ${url}/api/search${key} -H 'content-type: application/json' -d '${body}'`,
@@ -71,7 +71,8 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
 }
 
 /**
- * Guess: signals that come so soon one after the other are one: npm, timeout(1) and a terminal hand on what all get at once.
+ * Guess: signals this close together are one: npm, timeout(1) and a terminal forward what all of
+ * them get.
  */
 const SAME_SIGNAL_MS = 500;
 
@@ -92,10 +93,10 @@ function closedBySignal(serving: Serving): Promise<void> {
 }
 
 /**
- * SIGHUP has a daemon read its configuration again, as soon as there is one; but that of a terminal that goes ends
- * what was run in it, as SIGTERM does.
+ * SIGHUP makes a daemon read its configuration again, once it runs; but when a terminal closes,
+ * SIGHUP stops the daemon as SIGTERM does.
  *
- * @returns  tells of the daemon
+ * @returns  a function that takes the daemon
  */
 function obeyHangups(): (serving: Serving) => void {
   const hadTerminal = hasTerminal();
@@ -112,7 +113,7 @@ function obeyHangups(): (serving: Serving) => void {
   };
 }
 
-/** Whether the process belongs to a terminal that is still there. */
+/** Whether the process has a terminal that still exists. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));
@@ -122,7 +123,7 @@ function hasTerminal(): boolean {
   }
 }
 
-/** Prints the results of the first indexing; a failure is shown and leaves the daemon running. */
+/** Prints the results of the first indexing; a failure leaves the daemon running. */
 async function reportIndexing(
   serving: Serving,
   progress: ProgressView,
@@ -140,16 +141,19 @@ async function reportIndexing(
   }
 }
 
-/** Guess: between two lines. */
+/** Guess: interval of the lines. */
 const ROUND_MS = 3_000;
 
-/** Tells how far the first round of the connections is, until all that they list is indexed or has failed. */
+/**
+ * Reports progress of the first round of the connections, until everything they list is indexed or
+ * has failed.
+ */
 async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
   const told = new Set<string>();
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
     if (report?.connections.length === 0) return;
-    // It could not be asked: the store is busy, or the daemon closes, for which the process does not wait.
+    // Undefined: the store is busy, or the daemon is closing, for which nobody waits.
     if (report !== undefined) {
       for (const line of troublesOf(report)) {
         if (!told.has(line)) stderr.write(line);
@@ -166,7 +170,7 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
 
 function troublesOf({ connections }: StatusReport): string[] {
   return connections.flatMap(({ name, state, failure }) => {
-    const what = state === 'incomplete' ? 'is listed in part' : 'cannot be listed';
+    const what = state === 'incomplete' ? 'was listed only in part' : 'cannot be listed';
     return failure === null ? [] : [`${name} ${what}: ${escapeControls(failure)}\n`];
   });
 }
@@ -193,7 +197,6 @@ async function runServe(options: ServeOptions, context: CliContext): Promise<voi
   context.setExitCode(EXIT_OK);
 }
 
-/** Adds the command to `program`. */
 export function addServeCommand(program: Command, context: CliContext): void {
   const command = program
     .command('serve')
@@ -210,9 +213,9 @@ export function addServeCommand(program: Command, context: CliContext): void {
       new Option('--host <address>', 'address to listen on').env('TRAWL_HOST').default('127.0.0.1'),
     )
     .addOption(new Option('--base-url <url>', 'public address').env('TRAWL_BASE_URL'))
-    .option('--anonymous', 'let everybody search (env: TRAWL_ANONYMOUS_ACCESS)')
+    .option('--anonymous', 'allow anonymous searches (env: TRAWL_ANONYMOUS_ACCESS)')
     .addOption(
-      new Option('--workers <count>', 'engine threads (default: number of cores)')
+      new Option('--workers <count>', 'search threads (default: number of cores)')
         .env('TRAWL_WORKERS')
         .argParser(integer(1, 1024)),
     )

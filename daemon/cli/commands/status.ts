@@ -1,4 +1,4 @@
-// `trawl status`: how the running daemon is, and how fresh each repository is.
+// `trawl status`: state of the running daemon, and how fresh each repository is.
 
 import type { Command } from 'commander';
 import type { StatusReport } from '../../api/operator/status-report.ts';
@@ -18,12 +18,12 @@ interface StatusFlags extends OperatorFlags {
 }
 
 const PAGE_SIZE = 5_000;
-/** Jobs that a line of a round names, those that have been under way for the longest time. */
+/** Jobs that a progress line names: the longest running ones. */
 const STEPS_MAX = 2;
 const REPO_COLUMNS = ['repo', 'connection', 'askedAt', 'indexedAt', 'job', 'failure'] as const;
-/** Why one failed is among the problems. */
+/** Reasons of failures are among the problems. */
 const CONNECTION_COLUMNS = ['name', 'type', 'repos', 'indexed', 'syncedAt', 'state'] as const;
-/** What is done for a target whose job has said nothing yet. */
+/** Words for jobs without progress yet. */
 const QUEUE_WORDS: Readonly<Record<string, string>> = {
   'connection-sync': 'being listed',
   'repo-index': 'being indexed',
@@ -32,16 +32,16 @@ const QUEUE_WORDS: Readonly<Record<string, string>> = {
 
 type Running = StatusReport['jobs']['running'][number];
 
-/** The report for people, in lines. */
+/** The report as text. */
 export function describeStatus(report: StatusReport, now = Date.now()): string {
   const { url, version, startedAt, jobs, symbols, connections } = report;
   const notes = [...report.problems, ...report.warnings.map((warning) => `warning: ${warning}`)];
   return [
-    `trawl ${version} at ${url}, for ${formatDuration(now - Date.parse(startedAt))}\n`,
+    `trawl ${version} at ${url}, up ${formatDuration(now - Date.parse(startedAt))}\n`,
     `${describeRepos(report)}\n`,
     `${describeJobs(jobs)}\n`,
     ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),
-    // Where some failed it is among the problems.
+    // Failures are among the problems.
     ...(symbols === null || report.problems.includes(symbols)
       ? []
       : [`${escapeControls(symbols)}\n`]),
@@ -61,10 +61,10 @@ function describeRepos({ repos, remainingMs }: StatusReport): string {
 function describeJobs({ running, waiting }: StatusReport['jobs']): string {
   if (running.length + waiting === 0) return 'no jobs';
   const waits = waiting === 0 ? '' : `, ${formatCount(waiting)} waiting`;
-  return `${countOf(running.length, 'job')} under way${waits}`;
+  return `${countOf(running.length, 'job')} running${waits}`;
 }
 
-/** How far the first round of the connections is, in a line. */
+/** Progress of the first round of the connections, in a line. */
 export function describeRound({ repos, remainingMs, jobs, connections }: StatusReport): string {
   const steps = jobs.running.filter(({ phase }) => phase !== null).slice(-STEPS_MAX);
   const listing = connections.filter(({ state }) => state === 'listing' || state === 'waiting');
@@ -85,7 +85,7 @@ export function describeRound({ repos, remainingMs, jobs, connections }: StatusR
   ].join('; ');
 }
 
-/** Whether all that the connections list is indexed or has failed. */
+/** Whether everything that the connections list is indexed or has failed. */
 export function isRoundOver({ repos, connections }: StatusReport): boolean {
   const isListed = connections.every(
     ({ syncedAt, state }) => syncedAt !== null || state === 'failed',
@@ -103,7 +103,7 @@ function describeJob(job: Running, now: number): string {
   return `${describeStep(job)}${spent}`;
 }
 
-/** What is done for what, and how far that is. */
+/** The step of a job and its progress. */
 function describeStep(job: Running): string {
   const { queue, target, phase, done, total, unit, receivedSize, remainingMs } = job;
   return [
@@ -133,18 +133,17 @@ async function show(flags: StatusFlags, context: CliContext): Promise<void> {
   });
 }
 
-/** Adds the command to `program`. */
 export function addStatusCommand(program: Command, context: CliContext): void {
   const command = program
     .command('status')
-    .summary('show how the running daemon is')
+    .summary('show the state of the running daemon')
     .description(
-      'Shows what the daemon of the data directory serves, what is under way and what waits, how its connections stand and what\n' +
-        'does not work; with --repos when the host of each repository was asked, when it was indexed, and what failed.\n' +
-        'Ends with 1 where something does not work.',
+      'Shows what the daemon of the data directory serves, running and waiting jobs, the state of its connections, and\n' +
+        'problems; with --repos when each repository was last checked at its host and indexed, and what failed.\n' +
+        'Exits with 1 if there is a problem.',
     )
-    .option('--repos', 'one line a repository')
-    .option('--json', 'one JSON object a line');
+    .option('--repos', 'one line per repository')
+    .option('--json', 'one JSON object per line');
   addCommonOptions(command).action((flags: StatusFlags) => show(flags, context));
   addExamples(command, ['trawl status', 'trawl status --repos', 'trawl status --json']);
 }

@@ -1,4 +1,5 @@
-// `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
+// `trawl user ...`: the users of the instance, by e-mail address. Passwords are only read from
+// standard input.
 
 import { given } from '../../base/given.ts';
 import type { Role } from '../../store/users.ts';
@@ -42,11 +43,11 @@ async function passwordOf(
   return passwordStdin === undefined ? {} : { password: await readSecretInput(stdin, 'password') };
 }
 
-/** What uses the link alone on standard output, what it is for beside it. */
+/** Prints the link alone on standard output; its purpose goes to standard error. */
 function printLink(setupUrl: string | undefined, email: string, context: CliContext): void {
   if (setupUrl === undefined) return;
   context.stderr.write(
-    `for ${escapeControls(email)} to set name and password, good once, for 7 days, while the daemon runs:\n`,
+    `for ${escapeControls(email)} to set name and password; valid once, for 7 days, while the daemon runs:\n`,
   );
   context.stdout.write(`${setupUrl}\n`);
 }
@@ -125,7 +126,7 @@ async function remove(email: string, flags: OperatorFlags, context: CliContext):
 async function unlink(user: string, flags: OperatorFlags, context: CliContext): Promise<void> {
   const { email, count } = await callOperator(context, flags, 'user.unlink', { email: user });
   const links = countOf(count, 'link');
-  context.stderr.write(`${email}: ended ${links} with accounts of identity providers\n`);
+  context.stderr.write(`${email}: removed ${links} with accounts of identity providers\n`);
 }
 
 async function setPassword(email: string, flags: AddFlags, context: CliContext): Promise<void> {
@@ -149,25 +150,24 @@ function addCommand(group: Command, use: string, summary: string, more = summary
   return addCommonOptions(command);
 }
 
-/** Adds the command and its subcommands to `program`. */
 export function addUserCommand(program: Command, context: CliContext): void {
   const group = program
     .command('user')
     .summary('add, change and remove users')
     .description(
       'Changes the users of an instance, on the machine of its data directory, whether or not the\n' +
-        'daemon runs. Needs no licence.',
+        'daemon runs. Requires no licence.',
     );
   addAddCommand(group, context);
   const listing = addCommand(group, 'list', 'list all users').option(
     '--json',
-    'one JSON object a line',
+    'one JSON object per line',
   );
   listing.action((flags: OperatorFlags) => list(flags, context));
   addExamples(listing, ['trawl user list', 'trawl user list --json']);
   const showing = addCommand(group, 'show', 'show a user').argument(
     '<email>',
-    'address of the user',
+    'e-mail address of the user',
   );
   showing.option('--json', 'as one JSON object');
   showing.action((email: string, flags: OperatorFlags) => show(email, flags, context));
@@ -186,10 +186,10 @@ function addAddCommand(group: Command, context: CliContext): void {
     group,
     'add',
     'add a user',
-    'Adds a user. Without a password prints a request, alone on standard output, by which the user sets one.',
+    'Adds a user. Without a password prints a one-time request, alone on standard output, with which the user sets one.',
   )
-    .argument('<email>', 'address of the new user')
-    .option('--name <name>', 'name for people')
+    .argument('<email>', 'e-mail address of the new user')
+    .option('--name <name>', 'display name')
     .addOption(
       new Option('--role <role>', 'default: member; the first user is an owner').choices(
         Object.keys(ROLES),
@@ -204,21 +204,21 @@ function addAddCommand(group: Command, context: CliContext): void {
 }
 
 function userArgument(): Argument {
-  return new Argument('<email>', 'address of the user');
+  return new Argument('<email>', 'e-mail address of the user');
 }
 
 function addChangeCommands(group: Command, context: CliContext): void {
   const role = addCommand(group, 'role', 'make a user an owner or a member').addArgument(
     userArgument(),
   );
-  role.addArgument(new Argument('<role>', 'what the user may do').choices(Object.keys(ROLES)));
+  role.addArgument(new Argument('<role>', 'new role').choices(Object.keys(ROLES)));
   role.action((user: string, name: RoleName, flags: OperatorFlags) =>
     change(user, { role: ROLES[name] }, flags, context),
   );
   addExamples(role, ['trawl user role ada@example.com owner']);
   for (const [name, suspended, summary] of [
     ['suspend', true, 'refuse every credential of a user'],
-    ['restore', false, 'end the suspension of a user'],
+    ['restore', false, 'lift the suspension of a user'],
   ] as const) {
     const command = addCommand(group, name, summary).addArgument(userArgument());
     command.action((user: string, flags: OperatorFlags) =>
@@ -226,7 +226,7 @@ function addChangeCommands(group: Command, context: CliContext): void {
     );
     addExamples(command, [`trawl user ${name} ada@example.com`]);
   }
-  const removing = addCommand(group, 'remove', "remove a user with all that is the user's");
+  const removing = addCommand(group, 'remove', 'remove a user and all data of the user');
   removing.addArgument(userArgument());
   removing.action((user: string, flags: OperatorFlags) => remove(user, flags, context));
   addExamples(removing, ['trawl user remove ada@example.com']);
@@ -234,8 +234,8 @@ function addChangeCommands(group: Command, context: CliContext): void {
     group,
     'password',
     'set the password of a user',
-    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a request,\n' +
-      'alone on standard output, by which the user sets it.',
+    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a one-time request,\n' +
+      'alone on standard output, with which the user sets it.',
   ).addArgument(userArgument());
   password.option('--password-stdin', 'read the password from standard input');
   password.action((user: string, flags: AddFlags) => setPassword(user, flags, context));
@@ -243,12 +243,12 @@ function addChangeCommands(group: Command, context: CliContext): void {
   const unlinking = addCommand(
     group,
     'unlink',
-    'end the links of a user with accounts of identity providers',
-    'Ends the links of a user with accounts of identity providers: whoever comes with its address next is linked.',
+    'remove the links of a user with accounts of identity providers',
+    'Removes the links of a user with accounts of identity providers: the next sign-in with its address is linked again.',
   ).addArgument(userArgument());
   unlinking.action((user: string, flags: OperatorFlags) => unlink(user, flags, context));
   addExamples(unlinking, ['trawl user unlink ada@example.com']);
-  const limiting = addCommand(group, 'limit', 'change how many requests a user has a day');
+  const limiting = addCommand(group, 'limit', 'change the daily request limit of a user');
   limiting.addArgument(userArgument());
   limiting.addArgument(
     new Argument('<limit>', 'a number, "unlimited" or "default"').argParser(limit),

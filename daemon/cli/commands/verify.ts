@@ -9,40 +9,39 @@ import { escapeControls } from '../terminal-text.ts';
 
 /** One line, without line feed. */
 export function describeCheck({ path, problems, deadCount = 0, outOfService }: FileCheck): string {
-  const state = problems.length === 0 ? 'sound' : 'damaged';
+  const state = problems.length === 0 ? 'valid' : 'damaged';
   const notes = [
     ...problems,
-    ...(deadCount > 0 ? [`${countOf(deadCount, 'doc')} that no revision holds`] : []),
+    ...(deadCount > 0 ? [`${countOf(deadCount, 'doc')} in no revision`] : []),
     ...(outOfService === undefined ? [] : [`out of service: ${outOfService}`]),
   ];
   const detail = notes.length === 0 ? '' : `: ${notes.join('; ')}`;
   return `${state} ${escapeControls(path + detail)}`;
 }
 
-/** All checks in a line, without line feed. */
+/** The result of all checks in a line, without line feed. */
 export function describeChecks(checks: readonly FileCheck[]): string {
   const damaged = checks.filter(({ problems }) => problems.length > 0).length;
   const dead = checks.reduce((sum, { deadCount = 0 }) => sum + deadCount, 0);
   const verdict =
     damaged === 0
-      ? 'all sound'
-      : `${countOf(damaged, 'file')} damaged, which the next start of "trawl serve" makes anew`;
+      ? 'all valid'
+      : `${countOf(damaged, 'file')} damaged; the next start of "trawl serve" rebuilds them`;
   const rest =
     dead === 0
       ? ''
-      : `; ${countOf(dead, 'doc')} that no revision holds, which is no damage: merges leave them out`;
+      : `; ${countOf(dead, 'doc')} in no revision, which is no damage: merges remove them`;
   return `${countOf(checks.length, 'file')} checked, ${verdict}${rest}`;
 }
 
-/** Adds the command to `program`. */
 export function addVerifyCommand(program: Command, context: CliContext): void {
   const { services, stdout, stderr } = context;
   const command = program
     .command('verify')
     .summary('check shards for damage')
     .description(
-      'Checks every byte of the given shards, or of all shards of the data directory and of what belongs to them.\n' +
-        'Exit code: 0 all sound, 1 problems found, 2 could not run.',
+      'Checks every byte of the given shards, or of all shards of the data directory and the files beside them.\n' +
+        'Exit code: 0 all valid, 1 problems found, 2 could not run.',
     )
     .argument('[shard...]', 'paths of shard files');
   addCommonOptions(command);

@@ -79,7 +79,7 @@ export class LocalHost implements Host {
     for await (const { repos, issues } of this.list(undefined, signal)) {
       const [issue] = issues;
       if (repos.length === 0 && issue !== undefined) throw new HostError(issue.code, issue.message);
-      const passed = issue === undefined ? '' : `; passed over: ${issue.message}`;
+      const passed = issue === undefined ? '' : `; skipped: ${issue.message}`;
       return `this machine: ${repos.length} sources${passed}`;
     }
     return 'this machine';

@@ -158,5 +158,5 @@ export function tellFound({ path: folder, found }: SearchedFolder, log: Log): vo
     filesBeside: fileCount,
     linksNotFollowed: linkCount,
   });
-  for (const { path: place, reason } of odd) log.warn('passed over', { path: place, reason });
+  for (const { path: place, reason } of odd) log.warn('skipped', { path: place, reason });
 }

@@ -252,7 +252,7 @@ export class RepoSources {
     const reason = messageOf(error);
     if (this.#odd.get(place) === reason) return;
     this.#odd.set(place, reason);
-    this.#options.log.warn('passed over', { path: place, reason });
+    this.#options.log.warn('skipped', { path: place, reason });
   }
 
   /** Undefined: still no source at the path. Errors: none. */
