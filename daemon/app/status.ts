@@ -147,7 +147,7 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
 
 /** The first issue of a listing. */
 function gapOf(job: DeskJob | undefined): string | undefined {
-  // Safety: kept by sync/connections/sync-jobs.ts alone.
+  // Safety: only sync/connections/sync-jobs.ts writes it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const issues = job?.result?.['issues'] as readonly ListingIssue[] | undefined;
   return issues?.[0]?.message;

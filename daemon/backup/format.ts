@@ -1,7 +1,7 @@
-// The form of a backup: a compressed tar of named members. The first says what it is, the last lists the others with
-// their checksums, so that a file that was cut or changed is known as such before anything of it is used.
+// The format of a backup: a compressed tar of named members. The first describes it, the last lists the others with their
+// checksums, so that a truncated or changed file is detected before anything of it is used.
 //
-//   backup.json           what, when, by which version; how to tell the right instance secret
+//   backup.json           content, time and version; verifies the instance secret
 //   store/000001.ndjson   rows of the store, in parts: the dump of daemon/store/, the same for both engines
 //   catalog.json          the catalog as in a data directory; without the index its repos have no shards
 //   sealed.json           instance secret and licence key, encrypted; only with a passphrase

@@ -50,7 +50,7 @@ export interface Asked {
 type MaybePromise = void | Promise<void>;
 type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
 
-/** Step 4: finds the caller. Errors: NOT_READY if the store must be asked and cannot be reached. */
+/** Step 4: finds the caller. Errors: NOT_READY if the store is needed and cannot be reached. */
 export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
   if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;

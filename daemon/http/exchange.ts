@@ -1,5 +1,4 @@
-// One request on its way through the steps (pipeline.ts): what is known of it, and the report at
-// its end.
+// One request on its way through the steps (pipeline.ts): its state, and the report at its end.
 
 import type { Caller } from '../accounts/caller.ts';
 import type { Access } from './access.ts';

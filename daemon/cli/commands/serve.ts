@@ -153,7 +153,7 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
     if (report?.connections.length === 0) return;
-    // Undefined: the store is busy, or the daemon is closing, for which nobody waits.
+    // Undefined if the store is busy or the daemon is closing.
     if (report !== undefined) {
       for (const line of troublesOf(report)) {
         if (!told.has(line)) stderr.write(line);

@@ -1,4 +1,4 @@
-// Chooses the HTTP library: uWebSockets.js where it is configured, installed and loads, else node:http.
+// Chooses the HTTP library: uWebSockets.js if it is configured, installed and loads, else node:http.
 
 import type { Configuration } from '../../base/config/configuration.ts';
 import { systemCodeOf } from '../../base/caught.ts';

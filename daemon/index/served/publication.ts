@@ -1,15 +1,14 @@
-// Puts finished files into service, in one order for whoever made them, so that nothing published is lost and no file stays
-// that nobody names:
+// Puts finished files into service in a fixed order, so that nothing published is lost and no unnamed file stays:
 //
-// 1. The files get their names, synced. From here on they are kept for this publication, whoever removes the same ones.
-// 2. One change of the catalog names them, on disk first. Killed before, the next start sweeps what nobody names; killed
-//    behind, all that is named is there.
-// 3. What was wrong with replaced files is forgotten. Why before 4: a shard built again from the same docs has its old id,
-//    and would stay out of service.
-// 4. Searches see what the catalog names.
-// 5. The former files are removed. Why behind 4: a search that begins opens what it sees; those under way have them mapped.
-// 6. Whatever happened, the files are let go: those that nobody names are removed, as the disk may be full. That this fails
-//    is no failure of what was published.
+// 1. The files get their final names, synced. They are now protected from removal for this publication.
+// 2. One catalog change names them, on disk first. After a kill before it the next start removes the unnamed files; after
+//    a kill behind it every named file exists.
+// 3. Failures of replaced files are cleared. Why before 4: a shard rebuilt from the same docs has its old id, and would
+//    stay out of service.
+// 4. Searches see the new catalog.
+// 5. The old files are removed. Why after 4: a new search opens what it sees; running ones have the old files mapped.
+// 6. In any case the protection ends: unnamed files are removed, as the disk may be full. An error here does not fail the
+//    publication.
 
 import type { FinishedShard } from '../../engine/build/shard-file.ts';
 import type { Catalog } from '../catalog/catalog.ts';

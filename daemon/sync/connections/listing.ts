@@ -114,7 +114,7 @@ async function list(options: ListingOptions): Promise<ListingOutcome> {
 /** Of the interrupted listing, or of a new one. */
 async function stateOf(options: ListingOptions): Promise<ListingState> {
   const { rows, connectionId, digest } = options;
-  // Safety: written by `keepState` alone.
+  // Safety: only `keepState` writes it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const kept = (await rows.listingOf(connectionId)) as ListingState | undefined;
   const age = kept === undefined ? Infinity : Math.abs(Date.now() - kept.startedAt);

@@ -27,7 +27,7 @@ export class JobLines {
 
   /** @param text  stored lines, as `toString` returns them */
   constructor(text = '[]') {
-    // Safety: written by `toString` alone.
+    // Safety: only `toString` writes it.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const kept = JSON.parse(text) as (JobLine | number)[];
     const [first] = kept;
