@@ -63,7 +63,7 @@ void test('status: of none, one and many; what works, waits, does not answer and
       .split('\n');
   const idle = { running: [], waiting: 0 };
   assert.deepEqual(status({ repos: { served: 0, indexed: 0, failed: 0 }, jobs: idle }), [
-    'trawl 1 at http://x, for 5.0 s',
+    'trawl 1 at http://x, up 5.0 s',
     'no repositories yet',
     'no jobs',
   ]);

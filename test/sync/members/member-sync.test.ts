@@ -213,7 +213,7 @@ test('GitHub: what fails keeps the last list, is told with its cause and end, an
     assert.ok(world.logged.join('').includes(words));
   }
   world.clock.nowMs += AGE_MS_MAX;
-  assert.match(troublesOf(sync).join(''), /ended at 2026-06-02T00:00:00\.000Z$/);
+  assert.match(troublesOf(sync).join(''), /expired at 2026-06-02T00:00:00\.000Z$/);
   assert.deepEqual([...world.lists.counting.keys()], []);
   server.state.instead = () => undefined;
   await sync.run('gh');
