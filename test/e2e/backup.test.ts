@@ -220,9 +220,9 @@ void test('what is not a whole backup is refused and changes nothing', async () 
   const newer = Buffer.from(plain);
   newer.write('"formatVersion":7', newer.indexOf('"formatVersion":1'));
   const bad: [string, Buffer, RegExp][] = [
-    ['empty', Buffer.alloc(0), /no backup/],
-    ['text', Buffer.from('hello\n'), /no backup/],
-    ['other archive', gzipSync(Buffer.alloc(10_240)), /no backup/],
+    ['empty', Buffer.alloc(0), /not a backup/],
+    ['text', Buffer.from('hello\n'), /not a backup/],
+    ['other archive', gzipSync(Buffer.alloc(10_240)), /not a backup/],
     ['cut', bytes.subarray(0, bytes.length - 10), /damaged or truncated/],
     ['cut early', bytes.subarray(0, bytes.length >> 2), /damaged or truncated/],
     ['a bit', flipped, /damaged or truncated/],
@@ -232,7 +232,7 @@ void test('what is not a whole backup is refused and changes nothing', async () 
       gzipSync(Buffer.concat([plain.subarray(0, endAt), Buffer.alloc(1024)])),
       /before its manifest/,
     ],
-    ['newer', gzipSync(newer), /form 7/],
+    ['newer', gzipSync(newer), /format 7/],
   ];
   const before = contentOf(dataDir);
   for (const [name, content, message] of bad) {
