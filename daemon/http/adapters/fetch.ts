@@ -158,7 +158,7 @@ class FetchBody implements BodyStream {
       await this.#breather.pause();
       await this.#watch.checkRights();
       if (!(value instanceof Uint8Array))
-        throw new TypeError('the body holds something other than bytes');
+        throw new TypeError('the body may hold nothing but bytes');
       this.#size += value.byteLength;
       return value;
     } catch (error) {
