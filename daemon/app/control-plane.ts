@@ -1,5 +1,5 @@
-// Opens and closes the store and the parts that authenticate and limit callers. The daemon uses it;
-// the command line opens it if no daemon runs.
+// Opens and closes the store and the parts that authenticate and limit callers. The daemon uses it; the command line
+// opens it if no daemon runs.
 
 import { Accounts } from '../accounts/accounts.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -15,10 +15,7 @@ export interface ControlPlane {
   readonly ledger: Ledger;
   /** Problems, as sentences for owners; empty: none. */
   readonly degraded: () => readonly string[];
-  /**
-   * The store has been away longer than callers may be served without it: nobody is authenticated
-   * any more.
-   */
+  /** The store has been away longer than callers may be served without it: nobody is authenticated any more. */
   readonly isLost: () => boolean;
   /** Writes pending changes. */
   readonly close: () => Promise<void>;

@@ -1,6 +1,6 @@
-// Health of the daemon in the last hour and the last day, for the owners' charts (API.md 18): a
-// point per 15 seconds and per 6 minutes, 240 of each, only in memory. Search latencies are counted
-// in buckets, so memory does not grow with the number of searches.
+// Health of the daemon in the last hour and the last day, for the owners' charts (API.md 18): a point per 15 seconds
+// and per 6 minutes, 240 of each, only in memory. Search latencies are counted in buckets, so memory does not grow with
+// the number of searches.
 
 import type { HealthPoint } from '../api/shapes/endpoint-services.ts';
 

@@ -34,8 +34,7 @@ export async function openHistory(
 }
 
 /**
- * Writes commit graphs for the built repos, which makes their histories fast to read; without one
- * they are only slower.
+ * Writes commit graphs for the built repos, which makes their histories fast to read; without one they are only slower.
  */
 export async function prepareHistories(
   jobs: readonly JobResult[],

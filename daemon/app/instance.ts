@@ -1,5 +1,5 @@
-// Opens a data directory: catalog, engine and indexer. The daemon serves it; the command line opens
-// it for one search or one build.
+// Opens a data directory: catalog, engine and indexer. The daemon serves it; the command line opens it for one search
+// or one build.
 
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -59,10 +59,7 @@ export interface InstanceOptions {
   readonly filters: FilterSettings;
   /** Absolute paths outside of the sources that git may read for them; default: none. */
   readonly gitPaths?: readonly string[];
-  /**
-   * Of a git call for a request; a call without progress for twice as long is killed. Default: as
-   * in the settings.
-   */
+  /** Of a git call for a request; a call without progress for twice as long is killed. Default: as in the settings. */
   readonly gitTimeoutMs?: number;
   readonly searchTimeoutMs: number;
   /** Absent: only indexed revisions are searched. */

@@ -159,10 +159,7 @@ export class LocalTools {
     await objectPool.close();
   }
 
-  /**
-   * The current index: another owner's index is reopened when it has changed, or its owner may be
-   * gone.
-   */
+  /** The current index: another owner's index is reopened when it has changed, or its owner may be gone. */
   async #current(): Promise<Opened> {
     try {
       const opened = await this.#openOnce();

@@ -281,10 +281,7 @@ function openDataDir(
   });
 }
 
-/**
- * Applies the connections of the configuration; without a configuration nothing listed before is
- * removed.
- */
+/** Applies the connections of the configuration; without a configuration nothing listed before is removed. */
 async function obeyConnections(
   { indexer }: Instance,
   { connections, source }: Configuration,

@@ -1,5 +1,5 @@
-// Connects the lists of who may read repositories by their hosts (sync/members/) with the accounts,
-// which decide whose lists count and what access they give.
+// Connects the lists of who may read repositories by their hosts (sync/members/) with the accounts, which decide whose
+// lists count and what access they give.
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { OPERATOR } from '../accounts/audit-trail.ts';

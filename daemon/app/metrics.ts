@@ -1,5 +1,5 @@
-// The metrics of the daemon (API.md 24.1), each defined once: values reported by finished searches
-// and requests, and values read when the text is requested.
+// The metrics of the daemon (API.md 24.1), each defined once: values reported by finished searches and requests, and
+// values read when the text is requested.
 
 import { readProductVersion } from '../base/config/version.ts';
 import { cacheSamples, Metrics, poolSamples, type Sample } from '../base/metrics.ts';

@@ -1,5 +1,5 @@
-// Opens a data directory to change its accounts while no daemon runs: lock, catalog and store,
-// without engine and server.
+// Opens a data directory to change its accounts while no daemon runs: lock, catalog and store, without engine and
+// server.
 
 import { backupSource } from '../backup/backup-source.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';

@@ -1,5 +1,4 @@
-// Opens and reconciles catalog and store for the owner of a data directory; for others only the
-// catalog.
+// Opens and reconciles catalog and store for the owner of a data directory; for others only the catalog.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3): when it changes,
-// and on SIGHUP, which also reopens the log file. Changes take effect without a restart; a refused
-// file changes nothing and is reported until it is fixed.
+// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3): when it changes, and on SIGHUP, which
+// also reopens the log file. Changes take effect without a restart; a refused file changes nothing and is reported
+// until it is fixed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';

@@ -1,5 +1,5 @@
-// Records each change of who may see repos, and added or removed repos, in the audit trail (API.md
-// 24.3). Logs a warning if command line flags make hidden repos visible to all.
+// Records each change of who may see repos, and added or removed repos, in the audit trail (API.md 24.3). Logs a
+// warning if command line flags make hidden repos visible to all.
 
 import { isDeepStrictEqual } from 'node:util';
 import { auditRecord, inShownParts, OPERATOR, ORG, shownRepos } from '../accounts/audit-trail.ts';

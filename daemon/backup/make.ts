@@ -1,8 +1,8 @@
-// Creates a backup while the instance is in use: the store at one moment, then the catalog, then
-// its shards, which are held open so that they cannot be removed.
+// Creates a backup while the instance is in use: the store at one moment, then the catalog, then its shards, which are
+// held open so that they cannot be removed.
 //
-// Why in this order: the store must not refer to a repo that the catalog does not know yet, as the
-// catalog would give its id to another one.
+// Why in this order: the store must not refer to a repo that the catalog does not know yet, as the catalog would give
+// its id to another one.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Unpacks a backup into a folder and verifies all of it against its manifest before any use. All
-// errors name the backup file.
+// Unpacks a backup into a folder and verifies all of it against its manifest before any use. All errors name the backup
+// file.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -32,8 +32,7 @@ export interface UnpackedBackup {
 /**
  * Unpacks `file` into the empty `folder` and syncs it.
  *
- * Errors: BackupError naming the file, which is missing, not a backup, truncated, damaged, or of
- * another version.
+ * Errors: BackupError naming the file, which is missing, not a backup, truncated, damaged, or of another version.
  */
 export async function unpackBackup(file: string, folder: string): Promise<UnpackedBackup> {
   const found: Manifest['members'] = [];

@@ -1,7 +1,6 @@
-// Restores a backup into a data directory and its store. Everything is unpacked, verified and
-// prepared in a staging folder, then replaces the old content in one step
-// (index/catalog/placing.ts). A PostgreSQL store is filled in one transaction just before that
-// step.
+// Restores a backup into a data directory and its store. Everything is unpacked, verified and prepared in a staging
+// folder, then replaces the old content in one step (index/catalog/placing.ts). A PostgreSQL store is filled in one
+// transaction just before that step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';

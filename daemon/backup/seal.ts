@@ -1,5 +1,5 @@
-// Encrypts the secrets of a backup with a passphrase (scrypt, AES-256-GCM over the JSON), and
-// creates a check value that verifies the instance secret without containing it.
+// Encrypts the secrets of a backup with a passphrase (scrypt, AES-256-GCM over the JSON), and creates a check value
+// that verifies the instance secret without containing it.
 
 import {
   createCipheriv,

@@ -1,5 +1,5 @@
-// Client of the control socket (api/operator/control-server.ts): makes the daemon that owns a data
-// directory run operations.
+// Client of the control socket (api/operator/control-server.ts): makes the daemon that owns a data directory run
+// operations.
 
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -53,8 +53,8 @@ function send(
   account: string | undefined,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Why wait for "continue": a stopping daemon resets connections that it has not accepted.
-    // Before "continue" nothing was done.
+    // Why wait for "continue": a stopping daemon resets connections that it has not accepted. Before "continue" nothing
+    // was done.
     let isLetIn = false;
     const sent = request(
       {

@@ -1,5 +1,5 @@
-// Errors that end a command, and their output: usage errors, refused requests, and bad queries with
-// a caret under the culprit. Other errors show only their message.
+// Errors that end a command, and their output: usage errors, refused requests, and bad queries with a caret under the
+// culprit. Other errors show only their message.
 
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
@@ -70,8 +70,8 @@ export function describeError(error: unknown, query?: string): string {
 }
 
 /**
- * The line of `query` with `position` (0-based, in code points) and a caret below it. A position
- * beyond the end points just after the last character.
+ * The line of `query` with `position` (0-based, in code points) and a caret below it. A position beyond the end points
+ * just after the last character.
  */
 export function pointAt(query: string, position: number): string {
   const characters = Array.from(query);
@@ -79,8 +79,8 @@ export function pointAt(query: string, position: number): string {
   const lineStart = characters.lastIndexOf('\n', end - 1) + 1;
   const nextBreak = characters.indexOf('\n', end);
   const lineEnd = nextBreak === -1 ? characters.length : nextBreak;
-  // Why: a tab would move the caret by an unknown width; other control characters are escaped, and
-  // the caret moves by the escaped length.
+  // Why: a tab would move the caret by an unknown width; other control characters are escaped, and the caret moves by
+  // the escaped length.
   const show = (from: number, to: number): string =>
     escapeControls(characters.slice(from, to).join('').replaceAll('\t', ' '));
   const indent = ' '.repeat(Array.from(show(lineStart, end)).length);

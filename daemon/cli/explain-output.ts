@@ -1,6 +1,5 @@
-// Formats the explanation of a search: query, plan tree with counts, execution of expressions,
-// score parts of the best files, a row per shard, totals, and whether the rows add up to them.
-// Pure: explanation in, text out.
+// Formats the explanation of a search: query, plan tree with counts, execution of expressions, score parts of the best
+// files, a row per shard, totals, and whether the rows add up to them. Pure: explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../api/search/explain-schemas.ts';
@@ -120,10 +119,7 @@ function formatShards(shards: readonly ShardRow[]): string {
 /** Shown by the column `class`. */
 const CLASS_FIELDS = new Set(['shardsScanned', 'shardsSkipped', 'shardsSkippedFilter', 'crashes']);
 
-/**
- * Fields whose shares of the shards do not add up to the total, if there are shares; one sentence
- * each.
- */
+/** Fields whose shares of the shards do not add up to the total, if there are shares; one sentence each. */
 export function findDifferences({ shards = [], stats }: Explanation): string[] {
   return sharedFields(shards)
     .filter((field) => sumOf(shards, field) !== numberOf(stats, field))

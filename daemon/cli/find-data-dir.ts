@@ -1,5 +1,5 @@
-// Finds the index that a command reads by default: in the current folder or the nearest parent, as
-// git finds its repository. Folders of other users are ignored.
+// Finds the index that a command reads by default: in the current folder or the nearest parent, as git finds its
+// repository. Folders of other users are ignored.
 
 import { statSync } from 'node:fs';
 import path from 'node:path';

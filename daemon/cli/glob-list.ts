@@ -1,11 +1,9 @@
-// Parses lists of globs from the command line: comma-separated, except for commas inside braces and
-// brackets.
+// Parses lists of globs from the command line: comma-separated, except for commas inside braces and brackets.
 
 import { InvalidArgumentError } from 'commander';
 
 /**
- * A parser for a repeatable option; its result goes to the next call. An empty value gives an empty
- * list.
+ * A parser for a repeatable option; its result goes to the next call. An empty value gives an empty list.
  *
  * Errors: InvalidArgumentError for an invalid list.
  */

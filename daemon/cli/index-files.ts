@@ -1,5 +1,5 @@
-// Describes and verifies the files of an index: content and use of shards, checksums. Works beside
-// the owner of the data directory. Loads the engine.
+// Describes and verifies the files of an index: content and use of shards, checksums. Works beside the owner of the
+// data directory. Loads the engine.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -99,8 +99,8 @@ export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<F
 type Verdicts = Map<string, string | undefined>;
 
 /**
- * All files of an index. Its owner may replace some meanwhile: if a file was removed before its
- * check, the next catalog is checked instead.
+ * All files of an index. Its owner may replace some meanwhile: if a file was removed before its check, the next catalog
+ * is checked instead.
  */
 async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
   const verdicts: Verdicts = new Map();

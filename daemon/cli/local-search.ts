@@ -1,5 +1,4 @@
-// Searches the index of a data directory in this process; the counterpart of remote-search.ts.
-// Loads the engine.
+// Searches the index of a data directory in this process; the counterpart of remote-search.ts. Loads the engine.
 
 import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';

@@ -1,5 +1,5 @@
-// For commands that print results on a terminal: shows only those log lines that no result repeats,
-// so that each fact appears once.
+// For commands that print results on a terminal: shows only those log lines that no result repeats, so that each fact
+// appears once.
 
 import type { LogLevel } from '../base/log-levels.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';

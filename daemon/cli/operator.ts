@@ -1,5 +1,5 @@
-// Runs operations for the operator: through the socket of the daemon that owns the data directory,
-// or without a daemon on the store itself. Waits for a daemon that is starting or stopping.
+// Runs operations for the operator: through the socket of the daemon that owns the data directory, or without a daemon
+// on the store itself. Waits for a daemon that is starting or stopping.
 
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -66,8 +66,7 @@ export class Operator {
  *
  * @param isMaking  creates the data directory if it is missing
  *
- * Errors: UsageError if there is no data directory, or its owner accepts no commands; those of
- * openOffline.
+ * Errors: UsageError if there is no data directory, or its owner accepts no commands; those of openOffline.
  */
 export async function openOperator(
   configuration: Configuration,

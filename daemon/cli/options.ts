@@ -1,5 +1,5 @@
-// Options and value parsers that commands share, and settings from the environment. A flag
-// overrides its variable; an empty variable counts as unset.
+// Options and value parsers that commands share, and settings from the environment. A flag overrides its variable; an
+// empty variable counts as unset.
 
 import { given } from '../base/given.ts';
 import { readFileSync } from 'node:fs';
@@ -52,10 +52,7 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/**
- * Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for
- * (find-data-dir.ts).
- */
+/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for (find-data-dir.ts). */
 export function addCommonOptions(command: Command): Command {
   return addOwnOptions(command).hook('preAction', (_, called) => {
     if (called.getOptionValueSource('dataDir') === 'default')
@@ -164,8 +161,8 @@ export function commonOptions({ dataDir, logLevel, config }: CommonOptions): Com
 }
 
 /**
- * Whether a command that prints results and progress shares a terminal with its log. Not if a log
- * level, format or destination was chosen.
+ * Whether a command that prints results and progress shares a terminal with its log. Not if a log level, format or
+ * destination was chosen.
  */
 export function isLogInTheWay(flags: CommonOptions, { env, stderr }: CliContext): boolean {
   const isChosen =

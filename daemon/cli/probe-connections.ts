@@ -1,5 +1,5 @@
-// Checks the connections of a configuration file: which ones a daemon could not open, and how their
-// hosts answer to address and credential.
+// Checks the connections of a configuration file: which ones a daemon could not open, and how their hosts answer to
+// address and credential.
 
 import { messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
@@ -20,10 +20,7 @@ const TIMEOUT_MS = 60_000;
 /** Hosts contacted at a time. */
 const PROBES_MAX = 8;
 
-/**
- * Mistakes of connections that a daemon finds when it opens them; no host is contacted. Errors:
- * none.
- */
+/** Mistakes of connections that a daemon finds when it opens them; no host is contacted. Errors: none. */
 export async function refusedConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,

@@ -9,8 +9,8 @@ function isClosedPipe(error: Error): boolean {
 }
 
 /**
- * If results cannot be written the process exits with an error, as "no match" would be wrong.
- * Messages that cannot be written (a full disk) are lost: a daemon continues.
+ * If results cannot be written the process exits with an error, as "no match" would be wrong. Messages that cannot be
+ * written (a full disk) are lost: a daemon continues.
  */
 function endWithStreams(): void {
   process.stdout.on('error', (error) => {

@@ -1,5 +1,5 @@
-// The command line: the commands, their help, and error handling. Exit codes: 0 match or success, 1
-// no match, 2 error. Results go to standard output, everything else to standard error.
+// The command line: the commands, their help, and error handling. Exit codes: 0 match or success, 1 no match, 2 error.
+// Results go to standard output, everything else to standard error.
 
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';

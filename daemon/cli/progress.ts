@@ -1,5 +1,5 @@
-// Shows progress of indexing: on a terminal a bar with files, megabytes, speed and time left, else
-// a plain line every few seconds and at each change of repo or phase. Always on standard error.
+// Shows progress of indexing: on a terminal a bar with files, megabytes, speed and time left, else a plain line every
+// few seconds and at each change of repo or phase. Always on standard error.
 
 import type { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';

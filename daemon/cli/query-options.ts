@@ -1,5 +1,4 @@
-// Shared by `trawl search` and `trawl explain`: the options for the query and its target, and
-// running it.
+// Shared by `trawl search` and `trawl explain`: the options for the query and its target, and running it.
 
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';

@@ -1,5 +1,5 @@
-// Searches through a running daemon: one POST per search, answered as a whole or as server-sent
-// events. The counterpart of local-search.ts.
+// Searches through a running daemon: one POST per search, answered as a whole or as server-sent events. The counterpart
+// of local-search.ts.
 
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
@@ -131,8 +131,8 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Searc
 /**
  * A search source for the daemon at `url`.
  *
- * Errors: a search rejects with a RequestError if the daemon refuses, with a UsageError if it
- * cannot be reached, the server is not Trawl, or a stream is incomplete.
+ * Errors: a search rejects with a RequestError if the daemon refuses, with a UsageError if it cannot be reached, the
+ * server is not Trawl, or a stream is incomplete.
  */
 export function openRemoteSearch(url: string, apiKey: string | undefined): SearchSource {
   const daemon = new RemoteDaemon(url, apiKey);

@@ -1,5 +1,5 @@
-// Splits a chunk of a search result into lines with marked spans. Positions are lines and columns
-// (code points); byte offsets would be wrong, as an invalid byte of the file is three bytes here.
+// Splits a chunk of a search result into lines with marked spans. Positions are lines and columns (code points); byte
+// offsets would be wrong, as an invalid byte of the file is three bytes here.
 
 import type { Chunk, MatchRange } from '../api/search/search-schemas.ts';
 import type { Span } from './terminal-text.ts';
@@ -28,10 +28,7 @@ function columnReader(text: string): (column: number) => number {
   };
 }
 
-/**
- * Number of the last line that `range` touches; a range that ends with a line feed ends on that
- * line.
- */
+/** Number of the last line that `range` touches; a range that ends with a line feed ends on that line. */
 function lastLine({ start, end }: MatchRange): number {
   return end.column === 1 && end.lineNumber > start.lineNumber
     ? end.lineNumber - 1

@@ -1,6 +1,6 @@
-// Formats the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line
-// per match, only names, or counts. Also statistics, the note on an incomplete answer, and hints,
-// which go to standard error. Pure: response in, text out.
+// Formats the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line per match, only
+// names, or counts. Also statistics, the note on an incomplete answer, and hints, which go to standard error. Pure:
+// response in, text out.
 
 import type { FileResult, Hint, SearchResponse } from '../api/search/search-schemas.ts';
 import { type ChunkLine, linesOfChunk, spansInText } from './search-lines.ts';

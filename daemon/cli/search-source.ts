@@ -1,5 +1,4 @@
-// Where a command searches: the local index (local-search.ts) or a daemon at a URL
-// (remote-search.ts).
+// Where a command searches: the local index (local-search.ts) or a daemon at a URL (remote-search.ts).
 
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';

@@ -1,5 +1,5 @@
-// The services that commands use: option objects in, plain results out. Heavy parts are loaded on
-// first use, so that `--help` and `version` stay fast. Tests replace them.
+// The services that commands use: option objects in, plain results out. Heavy parts are loaded on first use, so that
+// `--help` and `version` stay fast. Tests replace them.
 
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -164,8 +164,7 @@ async function serveTools(
   const configuration = await configurationOf({ ...common, logLevel });
   const log = createLog(configuration.log);
   let tools: Promise<LocalTools> | undefined;
-  // Why loaded later: loading the engine takes longer than a client should wait for its first
-  // answer.
+  // Why loaded later: loading the engine takes longer than a client should wait for its first answer.
   const open = async (): Promise<LocalTools> => {
     const { LocalTools: Tools } = await import('../app/local-tools.ts');
     return new Tools({ configuration, log, sources: paths });

@@ -1,5 +1,4 @@
-// Formats the survey of an index: docs, dead docs, the next merge, and a row per shard. Pure:
-// survey in, text out.
+// Formats the survey of an index: docs, dead docs, the next merge, and a row per shard. Pure: survey in, text out.
 
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { someNames } from '../repos/some-names.ts';

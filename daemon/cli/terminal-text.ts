@@ -1,5 +1,5 @@
-// Text for a terminal: colours, and escapes for characters that would control the terminal or
-// reorder the visible text. Knows nothing of search results.
+// Text for a terminal: colours, and escapes for characters that would control the terminal or reorder the visible text.
+// Knows nothing of search results.
 
 /** A stretch of a text in UTF-16 units, `end` exclusive. */
 export interface Span {

@@ -1,5 +1,5 @@
-// The checks on the caller: steps 4 to 8, 10 and 11 of the pipeline (pipeline.ts). Each check
-// throws an error to refuse the request and records what it finds in the exchange.
+// The checks on the caller: steps 4 to 8, 10 and 11 of the pipeline (pipeline.ts). Each check throws an error to refuse
+// the request and records what it finds in the exchange.
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
@@ -75,9 +75,8 @@ async function heeded(look: CallerFinder): Promise<Caller | undefined> {
 }
 
 /**
- * Finds the caller again before the endpoint answers: since step 4 the request may have waited for
- * its body and for a permit. Refuses callers who lost the credential or the role; updates what the
- * caller may see.
+ * Finds the caller again before the endpoint answers: since step 4 the request may have waited for its body and for a
+ * permit. Refuses callers who lost the credential or the role; updates what the caller may see.
  *
  * Errors: those of steps 4, 6, 7, 8, 10 and 11.
  */
@@ -106,11 +105,10 @@ export function checkRights(parts: AccessParts, asked: Asked): void {
 }
 
 /**
- * Checks during a streamed answer that the caller's credential is still valid. Repositories hidden
- * since the start are not checked (API.md 4.7: from the next request on).
+ * Checks during a streamed answer that the caller's credential is still valid. Repositories hidden since the start are
+ * not checked (API.md 4.7: from the next request on).
  *
- * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody
- * else, such as a guest.
+ * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody else, such as a guest.
  */
 export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise {
   const now: Access = { ...access, answerHeaders: {} };
@@ -190,8 +188,8 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   const isSession = caller !== undefined && isFromBrowser(caller);
   if (!isSession && endpoint.isForBrowsers !== true) return;
   const origin = request.header('origin');
-  // Why the difference: without a cookie the browser adds no credential, so only a page that names
-  // another origin is refused.
+  // Why the difference: without a cookie the browser adds no credential, so only a page that names another origin is
+  // refused.
   const isOwn =
     origin === undefined
       ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'

@@ -1,11 +1,10 @@
-// Admission control of searches: a number of them run, a number wait, further ones are refused. A
-// client may use all free permits. When another client arrives, searches of a client with more than
-// half of the running ones yield at once, and in a full queue the client with the most entries
-// makes room. A free permit goes to the client with the fewest running searches. When all run for
-// long they take turns: a search that has used its time slice yields its permit and waits. New
-// searches go first, so a short one waits for a time slice and not for the end of a long one,
-// unless an older one has waited too long. After its deadline a search never waits again: all it
-// does is report the timeout.
+// Admission control of searches: a number of them run, a number wait, further ones are refused. A client may use all
+// free permits. When another client arrives, searches of a client with more than half of the running ones yield at
+// once, and in a full queue the client with the most entries makes room. A free permit goes to the client with the
+// fewest running searches. When all run for long they take turns: a search that has used its time slice yields its
+// permit and waits. New searches go first, so a short one waits for a time slice and not for the end of a long one,
+// unless an older one has waited too long. After its deadline a search never waits again: all it does is report the
+// timeout.
 
 import { ApiError } from '../api/shapes/api-error.ts';
 import { type Deferred, deferred } from '../base/deferred.ts';
@@ -17,10 +16,7 @@ import { ClientGoneError } from './adapters/adapter.ts';
  * Guess: long compared with the cost of a switch, short compared with what people notice.
  */
 const TURN_MS = 20;
-/**
- * A search that has run waits at most this long for new ones. Guess: a few time slices of several
- * clients.
- */
+/** A search that has run waits at most this long for new ones. Guess: a few time slices of several clients. */
 const AGE_MS = 250;
 
 /** The searches of one client; deleted when there are none. */
@@ -36,10 +32,7 @@ interface Share {
 export interface AdmissionBounds {
   /** Limit for running searches. */
   readonly runningMax: number;
-  /**
-   * Limit for waiting searches, those that yielded included; also for the paused searches of one
-   * client.
-   */
+  /** Limit for waiting searches, those that yielded included; also for the paused searches of one client. */
   readonly waitingMax: number;
   /** Deadline of a search with its waiting time; 0: none. */
   readonly timeoutMs?: number;
@@ -95,8 +88,8 @@ export class Admission {
   }
 
   /**
-   * Acquires a permit for `holder`, waiting if needed. At the deadline it resolves without a
-   * permit, so that the search reports the timeout.
+   * Acquires a permit for `holder`, waiting if needed. At the deadline it resolves without a permit, so that the search
+   * reports the timeout.
    *
    * @param signal  aborted when the client goes away; a waiting search then leaves the queue
    *
@@ -135,10 +128,7 @@ export class Admission {
     return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
-  /**
-   * Whether a new search may enter; in a full queue the client with the most entries makes room for
-   * another client.
-   */
+  /** Whether a new search may enter; in a full queue the client with the most entries makes room for another client. */
   #hasRoomFor(share: Share): boolean {
     if (share.restingCount >= this.#waitingMax) return false;
     if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;
@@ -181,10 +171,7 @@ export class Admission {
     place.onStart();
   }
 
-  /**
-   * Grants free permits, then takes those of clients with too many and of searches that used up
-   * their time slice.
-   */
+  /** Grants free permits, then takes those of clients with too many and of searches that used up their time slice. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
@@ -208,8 +195,7 @@ export class Admission {
     if (this.#timer !== undefined || first === undefined) return;
     if (![...this.#shares.values()].some(({ waiting }) => waiting.size > 0)) return;
     const leftMs = first.sinceMs + this.#turnMs - performance.now();
-    // Why at least 5: if no waiting search may replace the expired one, the timer fires again and
-    // again.
+    // Why at least 5: if no waiting search may replace the expired one, the timer fires again and again.
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -222,8 +208,7 @@ export class Admission {
   /**
    * The next search to run in a free permit, or in that of `leaving`; undefined: none.
    *
-   * @param isOver  the time slice of `leaving` is over: other searches of its client may get the
-   * permit
+   * @param isOver  the time slice of `leaving` is over: other searches of its client may get the permit
    */
   #next(leaving?: Place, isOver = false): Place | undefined {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;

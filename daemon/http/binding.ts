@@ -1,5 +1,5 @@
-// The address to listen on and what follows from it: whether other machines reach it, which Host
-// headers are accepted, and the public address.
+// The address to listen on and what follows from it: whether other machines reach it, which Host headers are accepted,
+// and the public address.
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -53,10 +53,7 @@ export function defaultBaseUrl({ address, isLoopback }: Binding, { port }: Bound
   return `http://${isLoopback || isAny ? 'localhost' : shown}:${port}`;
 }
 
-/**
- * Host names that are accepted; undefined: all. Why: a page that rebinds its DNS name must not read
- * answers.
- */
+/** Host names that are accepted; undefined: all. Why: a page that rebinds its DNS name must not read answers. */
 export function allowedHosts(
   binding: Binding,
   baseUrl: string | undefined,
@@ -80,8 +77,8 @@ export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'he
 }
 
 /**
- * Whether the name in a Host header, with or without port, is one of `hosts`. True without the
- * header: only HTTP/1.0 may omit it, and no browser speaks that.
+ * Whether the name in a Host header, with or without port, is one of `hosts`. True without the header: only HTTP/1.0
+ * may omit it, and no browser speaks that.
  */
 export function isHostAllowed(
   hosts: ReadonlySet<string> | undefined,

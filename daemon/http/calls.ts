@@ -1,5 +1,4 @@
-// Runs steps 5, 8 and 10 to 12 for each call that a handler makes (`Calls` of
-// api/shapes/endpoint.ts).
+// Runs steps 5, 8 and 10 to 12 for each call that a handler makes (`Calls` of api/shapes/endpoint.ts).
 
 import { paced } from '../base/pace.ts';
 import { type AccessParts, checkRights, countCall } from './access.ts';

@@ -1,5 +1,5 @@
-// Finds the client's address: the peer's, or behind trusted proxies the last address in
-// `X-Forwarded-For` that is not a trusted proxy.
+// Finds the client's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not a
+// trusted proxy.
 
 import { BlockList, isIP } from 'node:net';
 import type { Caller } from '../accounts/caller.ts';
@@ -41,8 +41,8 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 /**
- * The key that permits and bytes of a request are counted by: the person, or for anonymous callers
- * the address. Of IPv6 the network, as one client has all of its addresses.
+ * The key that permits and bytes of a request are counted by: the person, or for anonymous callers the address. Of IPv6
+ * the network, as one client has all of its addresses.
  */
 export function holderOf({
   caller,

@@ -1,5 +1,5 @@
-// The events of a search as a response body: server-sent events or MessagePack frames, compressed
-// if the client accepts it. Adapters do the sending; the search makes the events.
+// The events of a search as a response body: server-sent events or MessagePack frames, compressed if the client accepts
+// it. Adapters do the sending; the search makes the events.
 
 import type { EventStream, StreamEvent } from '../api/shapes/endpoint-services.ts';
 import type { BodyStream } from './adapters/adapter.ts';

@@ -30,10 +30,7 @@ export interface Exchange {
   hold?: Hold | undefined;
   /** The request's body, once requested. */
   body?: Promise<Buffer>;
-  /**
-   * The response has ended and `ends` have run; or it holds nothing, so that its end is not
-   * reported.
-   */
+  /** The response has ended and `ends` have run; or it holds nothing, so that its end is not reported. */
   isOver?: boolean;
   /** Callbacks for the end of the response. */
   readonly ends: (() => void)[];

@@ -1,5 +1,4 @@
-// Copies a large answer into one buffer, a few milliseconds at a time, as many pieces are only made
-// when they are read.
+// Copies a large answer into one buffer, a few milliseconds at a time, as many pieces are only made when they are read.
 
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import { nextTurn } from '../base/next-turn.ts';

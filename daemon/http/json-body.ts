@@ -1,6 +1,5 @@
-// Parses request bodies as JSON. Parsing cannot be interrupted, and its time depends on the number
-// of values, not of bytes: 1 MB of short members takes 100 ms. So values are counted and limited
-// before parsing.
+// Parses request bodies as JSON. Parsing cannot be interrupted, and its time depends on the number of values, not of
+// bytes: 1 MB of short members takes 100 ms. So values are counted and limited before parsing.
 
 import { TextDecoder } from 'node:util';
 import { ApiError } from '../api/shapes/api-error.ts';
@@ -19,8 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * The value of a body.
  *
- * Errors: ApiError INVALID_REQUEST_BODY if it is not JSON in UTF-8, or has more than
- * BODY_VALUES_MAX values.
+ * Errors: ApiError INVALID_REQUEST_BODY if it is not JSON in UTF-8, or has more than BODY_VALUES_MAX values.
  * Cost: some 3 ms per MB, and 0.4 to 1 ms per 1,000 values.
  */
 export function parseJsonBody(bytes: Buffer): unknown {

@@ -1,6 +1,5 @@
-// Converts JSON text to the same value as MessagePack: maps with string keys, integers in their
-// shortest form, no float, no extension type. JSON text is the input so that both encodings hold
-// the same object.
+// Converts JSON text to the same value as MessagePack: maps with string keys, integers in their shortest form, no
+// float, no extension type. JSON text is the input so that both encodings hold the same object.
 
 import { Packr, addExtension } from 'msgpackr/pack';
 
@@ -24,9 +23,8 @@ interface WriteSpace {
   readonly position: number;
 }
 
-// Why: msgpackr passes every `pack` function a second argument that reserves bytes in its buffer,
-// but its types declare only the first. Returning nothing omits the extension header. A test pins
-// the bytes.
+// Why: msgpackr passes every `pack` function a second argument that reserves bytes in its buffer, but its types declare
+// only the first. Returning nothing omits the extension header. A test pins the bytes.
 const pack = (integer: Uint64, reserve: (size: number) => WriteSpace): undefined => {
   const { target, targetView, position } = reserve(UINT64_SIZE);
   target[position] = UINT64_TAG;

@@ -27,8 +27,8 @@ function qualityOf(preferences: readonly Preference[], names: readonly string[])
 }
 
 /**
- * Whether the client accepts MessagePack: by name, with a quality above 0 and not below that of
- * JSON (for which wildcards count).
+ * Whether the client accepts MessagePack: by name, with a quality above 0 and not below that of JSON (for which
+ * wildcards count).
  */
 export function isMessagePackWanted(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;

@@ -1,5 +1,5 @@
-// Converts bodies to MessagePack. Large ones go to a worker thread, one after the other; the thread
-// exits when idle, which frees its memory.
+// Converts bodies to MessagePack. Large ones go to a worker thread, one after the other; the thread exits when idle,
+// which frees its memory.
 
 import { Worker } from 'node:worker_threads';
 import { allBytes, type LazyBytes } from '../base/lazy-bytes.ts';
@@ -12,8 +12,8 @@ import { programFile } from '../base/program-files.ts';
 const HERE_SIZE_MAX = 131_072;
 const IDLE_MS = 1000;
 /**
- * Heap limit of the thread in MB; a body that needs more ends it. Measured: 2026-11-22: 64 MB of
- * JSON, the most that a caller may hold, take 190.
+ * Heap limit of the thread in MB; a body that needs more ends it. Measured: 2026-11-22: 64 MB of JSON, the most that a
+ * caller may hold, take 190.
  */
 const HEAP_MB_MAX = 1024;
 
@@ -41,8 +41,8 @@ export class Packer {
   }
 
   /**
-   * Takes ownership of the memory of `json`. Errors: rejects if the text is not JSON;
-   * SERVER_OVERLOADED if the thread dies.
+   * Takes ownership of the memory of `json`. Errors: rejects if the text is not JSON; SERVER_OVERLOADED if the thread
+   * dies.
    */
   pack(json: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     clearTimeout(this.#idleTimer);

@@ -1,6 +1,5 @@
-// Runs one request through a fixed order of checks to the answer; the first check that fails
-// decides. Step numbers follow API.md, so a future check has its number reserved. Knows nothing of
-// sockets or of what endpoints do.
+// Runs one request through a fixed order of checks to the answer; the first check that fails decides. Step numbers
+// follow API.md, so a future check has its number reserved. Knows nothing of sockets or of what endpoints do.
 
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -175,8 +174,7 @@ export class Pipeline {
   }
 
   /**
-   * Reserves bytes for a request until its response ends. Errors: SERVER_OVERLOADED;
-   * ClientGoneError if it has ended.
+   * Reserves bytes for a request until its response ends. Errors: SERVER_OVERLOADED; ClientGoneError if it has ended.
    */
   #takeMemory(exchange: Exchange, size: number): void {
     // Bytes reserved now would never be released.

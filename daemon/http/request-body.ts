@@ -25,10 +25,7 @@ export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<
   }
 }
 
-/**
- * The body, buffered until the response ends; every call returns the same one. Errors: those of
- * `readBody`.
- */
+/** The body, buffered until the response ends; every call returns the same one. Errors: those of `readBody`. */
 export function readHeldBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
   exchange.body ??= holdBody(bounds, exchange);
   return exchange.body;

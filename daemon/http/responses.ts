@@ -1,5 +1,5 @@
-// Turns an answer into a response: encoding (JSON or MessagePack), compression, revalidation
-// (ETag), and the headers of every response.
+// Turns an answer into a response: encoding (JSON or MessagePack), compression, revalidation (ETag), and the headers of
+// every response.
 
 import { given } from '../base/given.ts';
 import { type Asset, isUnchanged } from '../api/shapes/asset.ts';

@@ -1,6 +1,6 @@
-// Finds the endpoints of a path by method. A segment of a path may be a parameter (`{id}`), which
-// matches any segment that is not empty; the last one may be a wildcard (`*rest`), which matches
-// the rest with its slashes and may be empty. The base URL may put a prefix before all paths.
+// Finds the endpoints of a path by method. A segment of a path may be a parameter (`{id}`), which matches any segment
+// that is not empty; the last one may be a wildcard (`*rest`), which matches the rest with its slashes and may be
+// empty. The base URL may put a prefix before all paths.
 
 import type { Endpoint } from '../api/shapes/endpoint.ts';
 
@@ -26,8 +26,8 @@ export class Router {
   /** By the form of the path without parameter names. */
   readonly #patterns = new Map<string, Pattern>();
   /**
-   * In matching order: without a wildcard first, then with one, the longest first; a literal
-   * segment goes before a parameter.
+   * In matching order: without a wildcard first, then with one, the longest first; a literal segment goes before a
+   * parameter.
    */
   readonly #ordered: readonly Pattern[];
   /** Precedes every path; may be empty. */
@@ -36,8 +36,7 @@ export class Router {
   /**
    * @param baseUrl  its path, if any, precedes every route
    *
-   * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is
-   * not last.
+   * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is not last.
    */
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
     this.prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
@@ -61,10 +60,7 @@ export class Router {
     return pattern.route;
   }
 
-  /**
-   * The path without the prefix, which follows the name of a well-known document. The prefix alone
-   * is its root.
-   */
+  /** The path without the prefix, which follows the name of a well-known document. The prefix alone is its root. */
   #below(path: string): string | undefined {
     const [name = ''] = WELL_KNOWN.exec(path) ?? [];
     const start = name + this.prefix;

@@ -41,8 +41,8 @@ export interface RunningServer {
   obeySettings(): void;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
   /**
-   * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s),
-   * then drops the rest. Further calls wait for the first.
+   * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s), then drops the rest.
+   * Further calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -50,8 +50,8 @@ export interface RunningServer {
 /**
  * Starts to serve.
  *
- * Errors: ConfigError if the address cannot be bound, or the adapter does not allow it; NOT_READY
- * if the store cannot be reached.
+ * Errors: ConfigError if the address cannot be bound, or the adapter does not allow it; NOT_READY if the store cannot
+ * be reached.
  */
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;

@@ -1,5 +1,5 @@
-// Keeps the repos of a data directory indexed, for its owner. Joins sources, jobs, connections,
-// merging and missing symbols, which have a file each.
+// Keeps the repos of a data directory indexed, for its owner. Joins sources, jobs, connections, merging and missing
+// symbols, which have a file each.
 
 import type { Connections as ConnectionRows } from '../store/connections.ts';
 import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';

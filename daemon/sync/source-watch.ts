@@ -1,5 +1,5 @@
-// Watches sources while the daemon runs and indexes them: refs that move, files on disk that
-// change, and sources that were missing at the start.
+// Watches sources while the daemon runs and indexes them: refs that move, files on disk that change, and sources that
+// were missing at the start.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
@@ -60,10 +60,7 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
   return { close };
 }
 
-/**
- * Serves and indexes sources that were missing at the start once they exist; resolves when none is
- * missing.
- */
+/** Serves and indexes sources that were missing at the start once they exist; resolves when none is missing. */
 async function watchMissing(options: SourceWatchOptions): Promise<void> {
   const { indexer, looked, log, signal } = options;
   await looked;
@@ -78,10 +75,7 @@ async function watchMissing(options: SourceWatchOptions): Promise<void> {
   }
 }
 
-/**
- * Guess: pause between searches of folders for new repositories, and as a multiple of the time of
- * the last one.
- */
+/** Guess: pause between searches of folders for new repositories, and as a multiple of the time of the last one. */
 const SEARCH_PAUSE_MS = 5_000;
 const SEARCH_PAUSE_MS_MAX = 600_000;
 const SEARCH_PAUSE_FACTOR = 100;

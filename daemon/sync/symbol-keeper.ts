@@ -1,7 +1,6 @@
-// Keeps symbols of the served shards complete: runs the symbol pass over each shard without
-// symbols, one at a time, smallest repos first, while no repo is being indexed, and passes the
-// files to the indexer. It checks again after each publish. A failed pass is repeated after growing
-// pauses. Searches go on meanwhile and report missing symbols.
+// Keeps symbols of the served shards complete: runs the symbol pass over each shard without symbols, one at a time,
+// smallest repos first, while no repo is being indexed, and passes the files to the indexer. It checks again after each
+// publish. A failed pass is repeated after growing pauses. Searches go on meanwhile and report missing symbols.
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';

@@ -1,5 +1,4 @@
-// The facts of an audit record in one line for people; long lists are shortened. The JSON has
-// everything.
+// The facts of an audit record in one line for people; long lists are shortened. The JSON has everything.
 
 /** Guess: enough to recognize the kind of list. */
 const SHOWN_MAX = 5;

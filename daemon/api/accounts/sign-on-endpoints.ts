@@ -1,5 +1,5 @@
-// /api/auth/oidc: sends a browser to an identity provider and handles its return (API.md 15.1). On
-// failure browsers get a page that shows the reason; programs get the error object.
+// /api/auth/oidc: sends a browser to an identity provider and handles its return (API.md 15.1). On failure browsers get
+// a page that shows the reason; programs get the error object.
 
 import { z } from 'zod';
 import {
@@ -47,8 +47,8 @@ function led(address: string, ...cookies: readonly string[]): Answer {
 }
 
 /**
- * Redirects to the page that shows the reason; programs get the refusal. Errors: `error` itself, if
- * it is a fault of ours.
+ * Redirects to the page that shows the reason; programs get the refusal. Errors: `error` itself, if it is a fault of
+ * ours.
  */
 function refused(error: unknown, request: Request, { baseUrl, accounts }: CallContext): Answer {
   const isForPeople = request.headers.get('accept')?.includes('text/html') === true;

@@ -1,5 +1,5 @@
-// /api/ee/scoped_access_token: creates and revokes short-lived tokens for some repositories, with
-// an API key (API.md 15.3, 15.4).
+// /api/ee/scoped_access_token: creates and revokes short-lived tokens for some repositories, with an API key (API.md
+// 15.3, 15.4).
 
 import { z } from 'zod';
 import { answer, type CallContext, endpoint, noContent } from '../shapes/endpoint.ts';

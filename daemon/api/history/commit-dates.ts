@@ -1,5 +1,5 @@
-// Parses dates that select commits, as listed in API.md 12.4: ISO 8601, `3 weeks ago`, `yesterday`,
-// `last month`. Relative dates count from now, in UTC. A date without a time is the whole day.
+// Parses dates that select commits, as listed in API.md 12.4: ISO 8601, `3 weeks ago`, `yesterday`, `last month`.
+// Relative dates count from now, in UTC. A date without a time is the whole day.
 
 import { z } from 'zod';
 import { instantText } from '../shapes/input.ts';

@@ -1,5 +1,5 @@
-// GET /api/commits: the commits reachable from a ref (API.md 12.4). Order of the checks:
-// parameters, syntax of the ref, repo, path, then whether the ref resolves.
+// GET /api/commits: the commits reachable from a ref (API.md 12.4). Order of the checks: parameters, syntax of the ref,
+// repo, path, then whether the ref resolves.
 
 import { z } from 'zod';
 import { type CommitDate, commitDateText } from './commit-dates.ts';

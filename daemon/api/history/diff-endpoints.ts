@@ -1,5 +1,5 @@
-// GET /api/diff: the differences between two commits (API.md 12.2). Order of the checks: syntax of
-// both refs, repo, path, then whether the refs resolve.
+// GET /api/diff: the differences between two commits (API.md 12.2). Order of the checks: syntax of both refs, repo,
+// path, then whether the refs resolve.
 
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';

@@ -1,6 +1,6 @@
-// GET /api/openapi.json and /api/reference: the API description, for programs and for people. The
-// build creates the document (api/write-document.ts), without the daemon's address. GET
-// /schemas/config.json: the schema of the configuration file.
+// GET /api/openapi.json and /api/reference: the API description, for programs and for people. The build creates the
+// document (api/write-document.ts), without the daemon's address. GET /schemas/config.json: the schema of the
+// configuration file.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
-// The error codes that an endpoint may return: its own, and those of the checks before it, in the
-// order of the checks.
+// The error codes that an endpoint may return: its own, and those of the checks before it, in the order of the checks.
 
 import type { Endpoint } from '../shapes/endpoint.ts';
 import type { ErrorCode } from '../shapes/api-error.ts';

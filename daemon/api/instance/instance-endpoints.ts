@@ -1,5 +1,4 @@
-// /api/license and /api/instance: the licence, and the settings that owners may change (API.md
-// 15.5).
+// /api/license and /api/instance: the licence, and the settings that owners may change (API.md 15.5).
 
 import { z } from 'zod';
 import { ENTITLEMENTS, LICENCE_STATES } from '../../accounts/licence.ts';

@@ -1,5 +1,4 @@
-// The responses of an endpoint in the API description: one per status, with bodies, headers and
-// error codes.
+// The responses of an endpoint in the API description: one per status, with bodies, headers and error codes.
 
 import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { z } from 'zod';

@@ -1,5 +1,5 @@
-// Creates the API description: an OpenAPI 3.1 document from the endpoints. The label v5.1.6 names
-// the API; the product version stands beside it.
+// Creates the API description: an OpenAPI 3.1 document from the endpoints. The label v5.1.6 names the API; the product
+// version stands beside it.
 
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
@@ -100,8 +100,8 @@ function leaveOpen({
 }
 
 /**
- * A copy without references that forbid members. Why: beside a reference with its own description
- * the library repeats what `leaveOpen` removes, which would then forbid every member.
+ * A copy without references that forbid members. Why: beside a reference with its own description the library repeats
+ * what `leaveOpen` removes, which would then forbid every member.
  */
 function withOpenReferences(document: object): object {
   const json = JSON.stringify(document, (_, value: unknown) => {

@@ -1,6 +1,6 @@
-// The page with the API description for people: a little HTML, style and script around
-// swagger-ui-dist. All addresses are relative and served by the daemon, so it works below any base
-// URL, without a network, and under a policy without inline scripts.
+// The page with the API description for people: a little HTML, style and script around swagger-ui-dist. All addresses
+// are relative and served by the daemon, so it works below any base URL, without a network, and under a policy without
+// inline scripts.
 
 import { packageFile } from '../../base/program-files.ts';
 import { type Asset, AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';

@@ -1,5 +1,5 @@
-// POST /api/webhook: pushes reported by code hosts (API.md 13.6). The sender proves itself with the
-// secret of the configuration; without a secret the endpoint does not exist.
+// POST /api/webhook: pushes reported by code hosts (API.md 13.6). The sender proves itself with the secret of the
+// configuration; without a secret the endpoint does not exist.
 
 import { z } from 'zod';
 import { ApiError } from '../shapes/api-error.ts';

@@ -1,5 +1,5 @@
-// The tool server over HTTP: sessions, versions and errors as in API.md 17.1; the library handles
-// the messages. Each tool call is counted and admitted separately.
+// The tool server over HTTP: sessions, versions and errors as in API.md 17.1; the library handles the messages. Each
+// tool call is counted and admitted separately.
 
 import type { Log } from '../../base/log.ts';
 import { ApiError, type ErrorCode } from '../shapes/api-error.ts';
@@ -76,10 +76,7 @@ function endWhenCancelled(
   signal.addEventListener('abort', end, { once: true });
 }
 
-/**
- * Errors: INVALID_REQUEST_BODY for an unsupported version, or a message that the version does not
- * have.
- */
+/** Errors: INVALID_REQUEST_BODY for an unsupported version, or a message that the version does not have. */
 function checkVersion({ headers }: Request, messages: unknown): void {
   const version = headers.get(VERSION_HEADER) ?? OLDEST_VERSION;
   if (!PROTOCOL_VERSIONS.includes(version))
@@ -124,8 +121,7 @@ async function passTo(
   messages: unknown,
   context: CallContext,
 ): Promise<Answer> {
-  // Why another request: the body was already read, and JSON is accepted with any content type
-  // (API.md 2.2).
+  // Why another request: the body was already read, and JSON is accepted with any content type (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
   const ids = underWay.begin(messages);

@@ -1,5 +1,5 @@
-// The unanswered requests of a session, by their ids. Why: if two requests have the same id the
-// library sends both answers to the later one, and the other waits for ever.
+// The unanswered requests of a session, by their ids. Why: if two requests have the same id the library sends both
+// answers to the later one, and the other waits for ever.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';

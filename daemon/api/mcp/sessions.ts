@@ -1,5 +1,5 @@
-// Sessions of tool clients (API.md 17.1). Each belongs to the caller that opened it. They are kept
-// in memory, limited per caller and in total, and end after an hour without use.
+// Sessions of tool clients (API.md 17.1). Each belongs to the caller that opened it. They are kept in memory, limited
+// per caller and in total, and end after an hour without use.
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -87,10 +87,7 @@ export class Sessions {
       throw new ApiError('SERVER_OVERLOADED', 'Too many sessions are open.');
   }
 
-  /**
-   * Errors: INVALID_REQUEST_BODY without an id; NOT_FOUND; INSUFFICIENT_PERMISSIONS for another
-   * caller's session.
-   */
+  /** Errors: INVALID_REQUEST_BODY without an id; NOT_FOUND; INSUFFICIENT_PERMISSIONS for another caller's session. */
   find(id: string | null, caller: Caller): Session {
     if (id === null)
       throw new ApiError('INVALID_REQUEST_BODY', 'The header MCP-Session-Id is missing.');

@@ -1,5 +1,5 @@
-// A tool server (MCP) with our tools, on the official library. Shared by all transports: the list
-// of tools, results as text, and failures as results. The transport provides the context of a call.
+// A tool server (MCP) with our tools, on the official library. Shared by all transports: the list of tools, results as
+// text, and failures as results. The transport provides the context of a call.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -46,10 +46,7 @@ const LIST: ListToolsResult = {
   })),
 };
 
-/**
- * We request nothing from clients that needs validation. Why: otherwise the library creates a
- * validator per server.
- */
+/** We request nothing from clients that needs validation. Why: otherwise the library creates a validator per server. */
 const NO_VALIDATOR = {
   getValidator: () => {
     throw new Error('nothing is requested from clients');
@@ -67,8 +64,8 @@ export function makeToolServer(mount: ToolMount): Server {
     },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => LIST);
-  // Why not by a registered handler: the library rejects arguments that are not an object, but
-  // those must become failures of the tool.
+  // Why not by a registered handler: the library rejects arguments that are not an object, but those must become
+  // failures of the tool.
   server.fallbackRequestHandler = async ({ method, params }, extra) => {
     if (method !== 'tools/call') throw new McpError(RpcCode.MethodNotFound, 'Method not found');
     const name = params?.['name'];

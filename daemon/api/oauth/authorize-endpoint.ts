@@ -1,7 +1,6 @@
-// GET /oauth/authorize: where a client sends a browser. A valid request is stored for the signed-in
-// user, and the browser is redirected to the page that shows it; other users sign in first. Errors
-// are shown here: before the user has answered, nobody is redirected to an address that a client
-// chose.
+// GET /oauth/authorize: where a client sends a browser. A valid request is stored for the signed-in user, and the
+// browser is redirected to the page that shows it; other users sign in first. Errors are shown here: before the user
+// has answered, nobody is redirected to an address that a client chose.
 
 import type { AskedConsent } from '../../accounts/oauth/consents.ts';
 import { Parameters } from '../../accounts/oauth/parameters.ts';

@@ -1,5 +1,5 @@
-// What the OAuth endpoints share: entitlement, limits, form bodies, and answers in OAuth's format,
-// whose errors also have our three members (API.md 16.4). Always JSON.
+// What the OAuth endpoints share: entitlement, limits, form bodies, and answers in OAuth's format, whose errors also
+// have our three members (API.md 16.4). Always JSON.
 
 import { OAuthError, type OAuthErrorCode } from '../../accounts/oauth/error.ts';
 import { FORM_SIZE_MAX } from '../../accounts/oauth/parameters.ts';
@@ -48,10 +48,7 @@ function requireOAuth({ accounts }: CallContext): void {
   throw new OAuthError('access_denied', 'This requires a licence with the entitlement "oauth".');
 }
 
-/**
- * Counts a request. @param userId  the owner of its code or token. Errors: OAuthError
- * temporarily_unavailable.
- */
+/** Counts a request. @param userId  the owner of its code or token. Errors: OAuthError temporarily_unavailable. */
 export function count(context: CallContext, userId?: string): void {
   context.accounts.oauth.count(userId ?? context.holder);
 }

@@ -1,5 +1,4 @@
-// The OAuth endpoints for tool clients: metadata (RFC 8414, RFC 9728), registration, tokens,
-// revocation (API.md 16).
+// The OAuth endpoints for tool clients: metadata (RFC 8414, RFC 9728), registration, tokens, revocation (API.md 16).
 
 import { z } from 'zod';
 import { OAuthError } from '../../accounts/oauth/error.ts';
@@ -19,10 +18,7 @@ import {
 import { authorize } from './authorize-endpoint.ts';
 import { count, json, oauthEndpoint, readText } from './oauth-answers.ts';
 
-/**
- * A metadata document; without the entitlement it does not exist, so clients conclude that there is
- * no OAuth.
- */
+/** A metadata document; without the entitlement it does not exist, so clients conclude that there is no OAuth. */
 function metadata(path: string, summary: string, valueOf: (baseUrl: string) => object): Endpoint {
   return endpoint(
     {

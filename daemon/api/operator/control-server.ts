@@ -1,5 +1,5 @@
-// The control socket: commands on the same machine send JSON by POST and get JSON or a stream of
-// bytes. Whoever can open the socket is the operator. It is served on no other address.
+// The control socket: commands on the same machine send JSON by POST and get JSON or a stream of bytes. Whoever can
+// open the socket is the operator. It is served on no other address.
 
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -32,10 +32,7 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/**
- * Listens in the data directory, which the caller owns. If that fails, logs it and continues
- * without.
- */
+/** Listens in the data directory, which the caller owns. If that fails, logs it and continues without. */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
   const { dataDir, log } = options;
   const abort = new AbortController();
@@ -94,8 +91,7 @@ async function answer(
       return;
     }
     const parts = Readable.from(desk.backup(input, signal), { objectMode: false });
-    // Why: an error before the first byte becomes an answer; after it the connection can only be
-    // closed.
+    // Why: an error before the first byte becomes an answer; after it the connection can only be closed.
     await new Promise((resolve, reject) => {
       parts.once('readable', resolve);
       parts.once('error', reject);

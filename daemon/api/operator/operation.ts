@@ -1,6 +1,5 @@
-// An operation of the operator: a validated JSON input, a JSON output, and its work on the
-// accounts. The command line runs it on the store itself or has the daemon run it; both do the
-// same.
+// An operation of the operator: a validated JSON input, a JSON output, and its work on the accounts. The command line
+// runs it on the store itself or has the daemon run it; both do the same.
 
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';

@@ -1,5 +1,5 @@
-// All operations of the operator by name, and the code that runs them. They need no licence and no
-// credential: whoever can read the data directory is the operator.
+// All operations of the operator by name, and the code that runs them. They need no licence and no credential: whoever
+// can read the data directory is the operator.
 
 import { z } from 'zod';
 import { operatorUnder } from '../../accounts/audit-trail.ts';
@@ -38,8 +38,8 @@ export interface Desk {
    *
    * @param account  operating-system account, as reported by the command
    *
-   * Errors: errors with the `errorCode` of the API, NOT_FOUND for an unknown name,
-   * INVALID_REQUEST_BODY for a wrong input; their messages are for the operator.
+   * Errors: errors with the `errorCode` of the API, NOT_FOUND for an unknown name, INVALID_REQUEST_BODY for a wrong
+   * input; their messages are for the operator.
    */
   run(name: string, input: unknown, account: string | undefined): Promise<unknown>;
   /** The bytes of a backup; the signal cancels it. Errors: as `run`. */

@@ -1,5 +1,4 @@
-// Repositories for the operator: all of the instance, with their permissions, which can be changed
-// here.
+// Repositories for the operator: all of the instance, with their permissions, which can be changed here.
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';
@@ -30,10 +29,7 @@ function rowOf({ repoId, name, visibility, enforcement, place, failure, ...rule 
   };
 }
 
-/**
- * Ids of repositories given by name or id (`270`, `#270`). Errors: NOT_FOUND naming each unknown
- * one.
- */
+/** Ids of repositories given by name or id (`270`, `#270`). Errors: NOT_FOUND naming each unknown one. */
 export function repoIdsOf(
   repos: readonly { readonly repoId: number; readonly name: string }[],
   texts: readonly string[],

@@ -1,6 +1,5 @@
-// State of the running daemon: served repositories, running and waiting jobs, connections and
-// problems; and of each repository the last check at its host, the last index, and its pending
-// work.
+// State of the running daemon: served repositories, running and waiting jobs, connections and problems; and of each
+// repository the last check at its host, the last index, and its pending work.
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';

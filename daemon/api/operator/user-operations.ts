@@ -77,10 +77,7 @@ const remove = operation(byEmail, async ({ accounts, actor }, { email }) => {
   return shown(person);
 });
 
-/**
- * Sets the password, which ends the sessions of the user; without a password creates a link where
- * the user sets it.
- */
+/** Sets the password, which ends the sessions of the user; without a password creates a link where the user sets it. */
 const setPassword = operation(
   z.strictObject({ email: knownEmail, password: password.optional() }),
   async (context, { email, password }) => {

@@ -1,6 +1,5 @@
-// Serves the web page: one small document for every address, with the files of the build
-// (scripts/web.mjs). The document has no data and no inline script; a policy with a fresh nonce
-// allows only our own files.
+// Serves the web page: one small document for every address, with the files of the build (scripts/web.mjs). The
+// document has no data and no inline script; a policy with a fresh nonce allows only our own files.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,10 +24,7 @@ export const PAGES: readonly string[] = [
   '/oauth/complete',
 ];
 
-/**
- * A page that its own endpoint returns after checking the request
- * (api/oauth/authorize-endpoint.ts).
- */
+/** A page that its own endpoint returns after checking the request (api/oauth/authorize-endpoint.ts). */
 const GUARDED_PAGE = '/oauth/authorize';
 
 const ASSETS = '/assets';
@@ -116,10 +112,7 @@ function documentOf(base: string, nonce: string): string {
   ].join('\n');
 }
 
-/**
- * The page may load and run only what this daemon serves. The nonce is for the one style tag of the
- * code view.
- */
+/** The page may load and run only what this daemon serves. The nonce is for the one style tag of the code view. */
 function policyOf(nonce: string, ancestors: 'self' | 'none'): string {
   return [
     "default-src 'none'",

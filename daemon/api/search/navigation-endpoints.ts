@@ -1,5 +1,5 @@
-// POST /api/find_definitions and /api/find_references: definitions and occurrences of a symbol. The
-// search service does the work.
+// POST /api/find_definitions and /api/find_references: definitions and occurrences of a symbol. The search service does
+// the work.
 
 import { z } from 'zod';
 import { behindMark, utf8Text } from '../../base/utf8-text.ts';

@@ -1,5 +1,5 @@
-// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, as a
-// stream, or explained. Validates and clamps the request; the search service does the rest.
+// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, as a stream, or explained.
+// Validates and clamps the request; the search service does the rest.
 
 import { ORG } from '../../accounts/audit-trail.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -11,16 +11,10 @@ import { ApiError, toApiError } from '../shapes/api-error.ts';
 import { explanation } from './explain-schemas.ts';
 import { searchAnswer, searchBody, type SearchCall, streamEvent } from './search-schemas.ts';
 
-/**
- * The page's name for searches that it starts itself: previews while typing, and searches about a
- * file.
- */
+/** The page's name for searches that it starts itself: previews while typing, and searches about a file. */
 const PREVIEW_SOURCE = 'web-preview';
 
-/**
- * The search call, with its audit record; searches that a page starts itself are recorded once an
- * hour.
- */
+/** The search call, with its audit record; searches that a page starts itself are recorded once an hour. */
 function callOf(body: SearchCall, context: CallContext): SearchCall {
   const { accounts, actor, caller, settings } = context;
   const isPreview = caller?.source === 'session' && actor?.clientSource === PREVIEW_SOURCE;
@@ -36,10 +30,7 @@ const SEARCH_ERRORS = [
   'REVISION_TOO_LARGE',
 ] as const;
 
-/**
- * Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts without the
- * entitlement.
- */
+/** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts without the entitlement. */
 export async function withContexts<Value>(
   accounts: Accounts,
   found: Promise<Value>,

@@ -1,5 +1,4 @@
-// Schemas of search requests and answers: body, results with positions, numbers, events of a
-// stream.
+// Schemas of search requests and answers: body, results with positions, numbers, events of a stream.
 
 import { z } from 'zod';
 import { HINTS_MAX } from '../../engine/query/hints.ts';

@@ -1,5 +1,5 @@
-// GET /api/suggestions: completions for a query that is being typed. The search service finds them;
-// files and symbols need a search permit.
+// GET /api/suggestions: completions for a query that is being typed. The search service finds them; files and symbols
+// need a search permit.
 
 import { z } from 'zod';
 import { SUGGESTION_KINDS } from '../../engine/query/request.ts';

@@ -1,6 +1,5 @@
-// The registry of all error codes with their status and meaning. daemon/README.md, "Errors", and
-// the API description show the same table; a test keeps the three equal. Also converts errors of
-// lower layers. The HTTP layer encodes them.
+// The registry of all error codes with their status and meaning. daemon/README.md, "Errors", and the API description
+// show the same table; a test keeps the three equal. Also converts errors of lower layers. The HTTP layer encodes them.
 
 import { QueryError } from '../../engine/regex/query-error.ts';
 
@@ -135,9 +134,9 @@ export class ApiError extends Error {
 }
 
 /**
- * The error to answer with; undefined if `error` is a fault of ours whose text must not be shown.
- * Besides ApiError and QueryError it accepts any Error whose `errorCode` is in the table, so that
- * lower layers can name a code without importing it.
+ * The error to answer with; undefined if `error` is a fault of ours whose text must not be shown. Besides ApiError and
+ * QueryError it accepts any Error whose `errorCode` is in the table, so that lower layers can name a code without
+ * importing it.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;

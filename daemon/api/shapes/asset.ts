@@ -1,6 +1,5 @@
-// Response bodies with their own content type that are the same for everybody: the API description,
-// a page, a script. Never MessagePack; clients cache and revalidate them, unless their headers say
-// otherwise.
+// Response bodies with their own content type that are the same for everybody: the API description, a page, a script.
+// Never MessagePack; clients cache and revalidate them, unless their headers say otherwise.
 
 import { createHash } from 'node:crypto';
 import { constants, open } from 'node:fs/promises';
@@ -9,10 +8,7 @@ import path from 'node:path';
 export interface Asset {
   readonly bytes: Uint8Array;
   readonly contentType: string;
-  /**
-   * As in the header, with quotes. Weak, as it covers all codings of the bytes. Absent: not
-   * cacheable.
-   */
+  /** As in the header, with quotes. Weak, as it covers all codings of the bytes. Absent: not cacheable. */
   readonly etag?: string;
   /** Headers of each answer with it. */
   readonly headers: Readonly<Record<string, string>>;
@@ -101,8 +97,8 @@ export class AssetFiles {
 }
 
 /**
- * The bytes of a file. Why not readFile: a listed file may have become a link or a pipe, and a few
- * pipes without a writer would block all threads that read files.
+ * The bytes of a file. Why not readFile: a listed file may have become a link or a pipe, and a few pipes without a
+ * writer would block all threads that read files.
  *
  * Errors: those of the system, ELOOP for a link; Error if it is not a file.
  */

@@ -1,5 +1,5 @@
-// The services that endpoints need from the rest of the daemon; app/main.ts provides them. Only
-// types are imported. Nothing here knows of HTTP.
+// The services that endpoints need from the rest of the daemon; app/main.ts provides them. Only types are imported.
+// Nothing here knows of HTTP.
 
 import type { ConnectionType } from '../../base/config/connections.ts';
 import type { SearchRequest } from '../../engine/query/request.ts';
@@ -26,8 +26,8 @@ export type { StreamEvent };
 type SearchCall = SearchRequest & { readonly query: string };
 
 /**
- * Searches of engine/search in the index of this instance (joined in `servicesOf` of
- * daemon/app/main.ts); errors as there. `matches` and `contextLines` are limited.
+ * Searches of engine/search in the index of this instance (joined in `servicesOf` of daemon/app/main.ts); errors as
+ * there. `matches` and `contextLines` are limited.
  */
 export interface SearchService {
   /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
@@ -138,10 +138,7 @@ export interface ConnectionService {
   latest(ids: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
   /** Lists a connection; returns the job id. Undefined: no such connection. */
   sync(id: number): Promise<string | undefined>;
-  /**
-   * Counts of connections: never listed and not failed; last listing failed; last listing
-   * incomplete.
-   */
+  /** Counts of connections: never listed and not failed; last listing failed; last listing incomplete. */
   counts(): JobCounts;
 }
 

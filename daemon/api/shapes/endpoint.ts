@@ -1,6 +1,6 @@
-// An endpoint: its address, who may call it, the schemas of input and answers, and its handler. The
-// HTTP layer runs the checks in their fixed order and knows endpoints only through this file; the
-// API description is generated from the same values.
+// An endpoint: its address, who may call it, the schemas of input and answers, and its handler. The HTTP layer runs the
+// checks in their fixed order and knows endpoints only through this file; the API description is generated from the
+// same values.
 
 import type { z } from 'zod';
 import type { Settings } from '../../base/config/settings.ts';
@@ -22,8 +22,8 @@ import type { EventStream, Services } from './endpoint-services.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `none`: credentials are ignored; `opt`: any caller, guests too; `user`: any account; `session`: a
- * browser session; `key`: an API key; `owner`: the owner role, but no scoped token.
+ * `none`: credentials are ignored; `opt`: any caller, guests too; `user`: any account; `session`: a browser session;
+ * `key`: an API key; `owner`: the owner role, but no scoped token.
  */
 export type Access = 'none' | 'opt' | 'user' | 'session' | 'key' | 'owner';
 
@@ -38,8 +38,8 @@ export type Tag =
   | 'System';
 
 /**
- * The answer of a handler: a value to encode, JSON bytes, a stream of events, an asset, typed bytes
- * sent unchanged, a Fetch response (whose status and headers apply, bytes unchanged), or no body.
+ * The answer of a handler: a value to encode, JSON bytes, a stream of events, an asset, typed bytes sent unchanged, a
+ * Fetch response (whose status and headers apply, bytes unchanged), or no body.
  */
 export interface Answer {
   readonly status: number;
@@ -63,15 +63,11 @@ export interface TypedBytes {
 }
 
 /**
- * The checks for a handler that makes several calls per request, such as a batch of tool calls:
- * what the flags and rights of an endpoint are for one request. They never change the headers of
- * the answer.
+ * The checks for a handler that makes several calls per request, such as a batch of tool calls: what the flags and
+ * rights of an endpoint are for one request. They never change the headers of the answer.
  */
 export interface Calls {
-  /**
-   * Counts one call of the caller, and waits for its time slice. Errors: API_RATE_LIMIT_EXCEEDED;
-   * NOT_READY.
-   */
+  /** Counts one call of the caller, and waits for its time slice. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
   count(): Promise<void>;
   /**
    * A search permit. Released by the handler, at the latest when the response ends.
@@ -113,8 +109,7 @@ export interface CallContext {
   /** The request in Fetch form, for libraries; only for endpoints without `input.body`. */
   readonly fetchRequest: () => Request;
   /**
-   * Reserves bytes until the response ends. Errors: ApiError SERVER_OVERLOADED if there is no room;
-   * ClientGoneError.
+   * Reserves bytes until the response ends. Errors: ApiError SERVER_OVERLOADED if there is no room; ClientGoneError.
    */
   readonly takeMemory: (size: number) => void;
   readonly memory: ReaderMemory;
@@ -192,10 +187,7 @@ interface EndpointHead extends Rights {
   /** Name of the operation in the API description. */
   readonly operationId: string;
   readonly method: Method;
-  /**
-   * Below the base URL, such as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` if it is
-   * not described.
-   */
+  /** Below the base URL, such as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` if it is not described. */
   readonly path: string;
   readonly tag: Tag;
   /** A few words. */
@@ -204,10 +196,7 @@ interface EndpointHead extends Rights {
   readonly description?: string;
   /** Successful answers, by status. */
   readonly responses: ResponseShapes;
-  /**
-   * Error codes of the endpoint itself; others follow from the checks
-   * (api/instance/error-codes.ts).
-   */
+  /** Error codes of the endpoint itself; others follow from the checks (api/instance/error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -229,16 +218,13 @@ export interface Endpoint extends EndpointHead, EndpointFlags {
   readonly errors: readonly ErrorCode[];
   /**
    * Validates the input and returns the bound handler.
-   * Errors: ApiError INVALID_REQUEST_BODY or INVALID_QUERY_PARAMS, naming the culprit; NOT_FOUND if
-   * the path cannot be one of the endpoint's.
+   * Errors: ApiError INVALID_REQUEST_BODY or INVALID_QUERY_PARAMS, naming the culprit; NOT_FOUND if the path cannot be
+   * one of the endpoint's.
    */
   prepare(raw: RawInput): BoundHandler;
 }
 
-/**
- * The definition of an endpoint; defaults are `isSearch` false, `isCounted` false, `isDescribed`
- * true.
- */
+/** The definition of an endpoint; defaults are `isSearch` false, `isCounted` false, `isDescribed` true. */
 export interface EndpointShape<Shape extends InputShape>
   extends EndpointHead, Partial<EndpointFlags> {
   readonly input?: Shape;
@@ -246,10 +232,7 @@ export interface EndpointShape<Shape extends InputShape>
   readonly missingQueryCode?: ErrorCode;
 }
 
-/**
- * An endpoint with the types of its schemas, which the page (daemon/web) uses for requests and
- * answers.
- */
+/** An endpoint with the types of its schemas, which the page (daemon/web) uses for requests and answers. */
 export interface TypedEndpoint<
   Shape extends InputShape = InputShape,
   Responses extends ResponseShapes = ResponseShapes,

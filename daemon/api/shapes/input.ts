@@ -1,6 +1,6 @@
-// Validates request input with zod schemas, and has the schema parts that endpoints share: integers
-// in JSON and in query text, choices. An error always names the field or parameter. `override` adds
-// descriptions that zod cannot express.
+// Validates request input with zod schemas, and has the schema parts that endpoints share: integers in JSON and in
+// query text, choices. An error always names the field or parameter. `override` adds descriptions that zod cannot
+// express.
 
 import { z } from 'zod';
 import { ApiError, type ErrorCode } from './api-error.ts';
@@ -22,8 +22,8 @@ export function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * The validated query parameters: the first of repeated ones counts, unknown ones are dropped, an
- * empty value is an empty string.
+ * The validated query parameters: the first of repeated ones counts, unknown ones are dropped, an empty value is an
+ * empty string.
  *
  * @param missingCode  for a missing required parameter
  *

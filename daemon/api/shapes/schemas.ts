@@ -1,6 +1,5 @@
-// Schema parts of answers that endpoints share: integers, times, code hosts, the error object.
-// Answers are not validated by them at run time; the API description is generated from them, and
-// tests check answers against it.
+// Schema parts of answers that endpoints share: integers, times, code hosts, the error object. Answers are not
+// validated by them at run time; the API description is generated from them, and tests check answers against it.
 
 import { z } from 'zod';
 import { CODE_HOST_TYPES } from '../../repos/records.ts';

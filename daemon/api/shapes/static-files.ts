@@ -1,5 +1,5 @@
-// Endpoints that serve assets, outside the API description. Files of a folder of the build are
-// listed once, so no path can reach anything else.
+// Endpoints that serve assets, outside the API description. Files of a folder of the build are listed once, so no path
+// can reach anything else.
 
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -62,11 +62,10 @@ export function assetEndpoint(
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
- * The files now in a folder and its subfolders; no links, no later files. `NAME.br` and `NAME.gz`
- * are compressed forms of NAME.
+ * The files now in a folder and its subfolders; no links, no later files. `NAME.br` and `NAME.gz` are compressed forms
+ * of NAME.
  *
- * @param hashed  matches names with a content hash: clients keep those files without revalidation;
- * default: none
+ * @param hashed  matches names with a content hash: clients keep those files without revalidation; default: none
  *
  * Errors: throws if the folder cannot be listed.
  */

@@ -1,5 +1,4 @@
-// Parses the Range header (RFC 9110, 14.1.2): one range of bytes. Several ranges are ignored, as
-// the standard allows.
+// Parses the Range header (RFC 9110, 14.1.2): one range of bytes. Several ranges are ignored, as the standard allows.
 
 /** Range of bytes; `end` is exclusive. */
 export interface ByteRange {
@@ -8,8 +7,7 @@ export interface ByteRange {
 }
 
 /**
- * The requested range, clipped to `size` bytes. Undefined: everything. 'none': no byte of the
- * content is in the range.
+ * The requested range, clipped to `size` bytes. Undefined: everything. 'none': no byte of the content is in the range.
  */
 export function byteRangeOf(header: string | null, size: number): ByteRange | 'none' | undefined {
   const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '') ?? [];

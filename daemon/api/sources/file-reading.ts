@@ -1,5 +1,5 @@
-// Shared by endpoints for a file or a position in it: finds the file and reads its content. Order
-// of the checks: repo, path syntax, ref syntax, then those of the reader.
+// Shared by endpoints for a file or a position in it: finds the file and reads its content. Order of the checks: repo,
+// path syntax, ref syntax, then those of the reader.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../repos/records.ts';

@@ -1,5 +1,5 @@
-// Shared by endpoints that read repositories: finding the repo, the time limit for git, and the
-// schemas of names and folders.
+// Shared by endpoints that read repositories: finding the repo, the time limit for git, and the schemas of names and
+// folders.
 
 import { z } from 'zod';
 import { limitedSignal } from '../../base/time-limit.ts';

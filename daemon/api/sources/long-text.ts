@@ -1,6 +1,6 @@
-// A JSON object with one long text, encoded while it is sent: neither the whole text nor its
-// escaped form is ever in memory, only the source bytes, and other requests wait for at most one
-// window. The sizes of the windows are computed once for all clients of the same bytes.
+// A JSON object with one long text, encoded while it is sent: neither the whole text nor its escaped form is ever in
+// memory, only the source bytes, and other requests wait for at most one window. The sizes of the windows are computed
+// once for all clients of the same bytes.
 
 import { nextTurn } from '../../base/next-turn.ts';
 import { SharedWork } from '../../base/shared-work.ts';

@@ -1,6 +1,5 @@
-// GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so
-// browsers must never run them: a type from a short list, no sniffing, a policy that allows
-// nothing.
+// GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so browsers must never
+// run them: a type from a short list, no sniffing, a policy that allows nothing.
 
 import { READ_ERRORS } from './git-calls.ts';
 import { z } from 'zod';

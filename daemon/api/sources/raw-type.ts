@@ -1,5 +1,5 @@
-// The content type of a raw file. Only images and plain text are declared as such; anything else is
-// a download, so that nothing of a repository is ever a page or script of this origin.
+// The content type of a raw file. Only images and plain text are declared as such; anything else is a download, so that
+// nothing of a repository is ever a page or script of this origin.
 
 const DOWNLOAD = 'application/octet-stream';
 

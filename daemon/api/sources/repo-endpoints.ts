@@ -142,8 +142,8 @@ export const listRepos = endpoint(
     });
     const sizesOf = ({ repoId }: RepoRecord): Partial<RepoSizes> => {
       const { shardBytes, ...sizes } = services.jobs.sizesOf(repoId) ?? {};
-      // Why: its share of a shared shard depends on the other repos in it. Why by role: the
-      // presence of the member must not reveal whether anything is hidden.
+      // Why: its share of a shared shard depends on the other repos in it. Why by role: the presence of the member must
+      // not reveal whether anything is hidden.
       return shardBytes === undefined || !isOwner ? sizes : { ...sizes, shardBytes };
     };
     return ok(

@@ -1,5 +1,5 @@
-// POST /api/tree: the root of a repository at a revision, and the children of some folders. Order
-// of the checks: repo, path syntax, ref syntax, ref resolves.
+// POST /api/tree: the root of a repository at a revision, and the children of some folders. Order of the checks: repo,
+// path syntax, ref syntax, ref resolves.
 
 import { z } from 'zod';
 import { folderPathOf } from '../../sources/git/names.ts';
@@ -32,10 +32,7 @@ const treeNode: z.ZodType = z
   })
   .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
 
-/**
- * Errors: INVALID_REQUEST_BODY if the paths contain too many folders. Cost: counts without
- * splitting.
- */
+/** Errors: INVALID_REQUEST_BODY if the paths contain too many folders. Cost: counts without splitting. */
 function checkFolderCount(asked: readonly string[]): void {
   let count = 0;
   for (const path of asked)

@@ -72,10 +72,7 @@ function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSet
   ];
 }
 
-/**
- * A line for each mistake, or tables of the connections, of what it reads, and of the hosts'
- * answers.
- */
+/** A line for each mistake, or tables of the connections, of what it reads, and of the hosts' answers. */
 export function describeSurvey(survey: SurveyedFile): string {
   const { mistakes, file, secrets, probed, probedProviders } = survey;
   const connections = Object.entries(file.connections).map(([connection, settings]) => ({

@@ -48,8 +48,8 @@ export function describeResult(result: JobResult): string {
 }
 
 /**
- * How many files rules excluded in all repositories, by kind of rule file, and how to include them:
- * a line; "" for none. An ignored folder counts as one, as the line says.
+ * How many files rules excluded in all repositories, by kind of rule file, and how to include them: a line; "" for
+ * none. An ignored folder counts as one, as the line says.
  */
 export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignored'>>[]): string {
   const counts: Record<string, number> = {};

@@ -77,10 +77,7 @@ export function formatReport(report: ShardReport): string {
 /** Guess: shorter prefixes name no shard. */
 const BEGINNING_SIZE_MIN = 4;
 
-/**
- * The path does not exist: it may be the name of a repository, which has shards, or the prefix of a
- * shard id.
- */
+/** The path does not exist: it may be the name of a repository, which has shards, or the prefix of a shard id. */
 async function noShardError(
   path: string,
   dataDir: string,

@@ -1,5 +1,4 @@
-// `trawl key ...`: API keys of any user. The value of a new key is printed once, alone on standard
-// output.
+// `trawl key ...`: API keys of any user. The value of a new key is printed once, alone on standard output.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';

@@ -1,5 +1,5 @@
-// `trawl license ...`: creates key pairs, issues licence keys and checks them. Private keys are
-// only read from and written to files, so that none appears in arguments, history or process lists.
+// `trawl license ...`: creates key pairs, issues licence keys and checks them. Private keys are only read from and
+// written to files, so that none appears in arguments, history or process lists.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';

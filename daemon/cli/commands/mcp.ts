@@ -1,5 +1,4 @@
-// `trawl mcp [PATH...]`: tools for agents over standard input and output, on the index in the data
-// directory.
+// `trawl mcp [PATH...]`: tools for agents over standard input and output, on the index in the data directory.
 
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -19,10 +18,7 @@ async function runMcp(
   context.setExitCode(EXIT_OK);
 }
 
-/**
- * Errors: UsageError for folders that nobody wants to index as a whole: some programs start others
- * there.
- */
+/** Errors: UsageError for folders that nobody wants to index as a whole: some programs start others there. */
 function currentFolder(): string {
   const folder = process.cwd();
   if (folder !== path.parse(folder).root && folder !== homedir()) return '.';

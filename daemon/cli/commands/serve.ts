@@ -70,10 +70,7 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
   return `${lines.join('\n')}\n`;
 }
 
-/**
- * Guess: signals this close together are one: npm, timeout(1) and a terminal forward what all of
- * them get.
- */
+/** Guess: signals this close together are one: npm, timeout(1) and a terminal forward what all of them get. */
 const SAME_SIGNAL_MS = 500;
 
 /** Resolves after the first SIGINT or SIGTERM has closed the daemon; a later one exits at once. */
@@ -93,8 +90,8 @@ function closedBySignal(serving: Serving): Promise<void> {
 }
 
 /**
- * SIGHUP makes a daemon read its configuration again, once it runs; but when a terminal closes,
- * SIGHUP stops the daemon as SIGTERM does.
+ * SIGHUP makes a daemon read its configuration again, once it runs; but when a terminal closes, SIGHUP stops the daemon
+ * as SIGTERM does.
  *
  * @returns  a function that takes the daemon
  */
@@ -144,10 +141,7 @@ async function reportIndexing(
 /** Guess: interval of the lines. */
 const ROUND_MS = 3_000;
 
-/**
- * Reports progress of the first round of the connections, until everything they list is indexed or
- * has failed.
- */
+/** Reports progress of the first round of the connections, until everything they list is indexed or has failed. */
 async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
   const told = new Set<string>();
   for (let last = ''; ;) {

@@ -1,5 +1,4 @@
-// `trawl user ...`: the users of the instance, by e-mail address. Passwords are only read from
-// standard input.
+// `trawl user ...`: the users of the instance, by e-mail address. Passwords are only read from standard input.
 
 import { given } from '../../base/given.ts';
 import type { Role } from '../../store/users.ts';

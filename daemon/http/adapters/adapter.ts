@@ -1,6 +1,6 @@
-// The interface between the pipeline and the HTTP libraries: plain request and response values, and
-// the life cycle of a server. uws-adapter.ts and node-adapter.ts implement it and pass the same
-// tests. Adapters know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
+// The interface between the pipeline and the HTTP libraries: plain request and response values, and the life cycle of a
+// server. uws-adapter.ts and node-adapter.ts implement it and pass the same tests. Adapters know nothing of routes,
+// JSON or errors; the pipeline knows nothing of sockets.
 
 import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
@@ -20,17 +20,14 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Set if the request must be refused: its head is malformed or unreadable. */
   readonly fault?: RequestFault | undefined;
-  /**
-   * @param name  lower case. Repeated headers are joined by commas, except those that may occur
-   * only once.
-   */
+  /** @param name  lower case. Repeated headers are joined by commas, except those that may occur only once. */
   header(name: string): string | undefined;
   /** All headers: lower-case name, and the value that `header` returns. */
   headers(): Iterable<[string, string]>;
   /**
    * The whole body. Before this call at most UNASKED_BODY_SIZE_MAX bytes are buffered.
-   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget is exhausted; ClientGoneError if the
-   * client left or has its answer; RequestFault if the framing is broken or the body is too slow.
+   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget is exhausted; ClientGoneError if the client left or has
+   * its answer; RequestFault if the framing is broken or the body is too slow.
    */
   body(allowance: BodyAllowance): Promise<Buffer>;
 }
@@ -61,10 +58,7 @@ export type PlainBody = Uint8Array | LazyBytes | undefined;
 
 export interface HttpResponse {
   readonly status: number;
-  /**
-   * Without Content-Length, which the adapter adds if it is known. An array gives one header per
-   * value.
-   */
+  /** Without Content-Length, which the adapter adds if it is known. An array gives one header per value. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** For HEAD a plain body is only measured. */
   readonly body: PlainBody | BodyStream;

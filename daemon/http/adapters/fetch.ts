@@ -1,6 +1,6 @@
-// Bridges to handlers that take the Request and return the Response of the Fetch standard, such as
-// the libraries for MCP and OAuth. Request bodies are read on demand up to their limit; response
-// bodies are pulled at the client's speed and cancelled when the client leaves.
+// Bridges to handlers that take the Request and return the Response of the Fetch standard, such as the libraries for
+// MCP and OAuth. Request bodies are read on demand up to their limit; response bodies are pulled at the client's speed
+// and cancelled when the client leaves.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -21,9 +21,9 @@ const CONNECTION_HEADERS = new Set([
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /**
- * Requests whose response has not ended. Why: undici 6.24 aborts the signal of a Request only while
- * the Request itself is referenced, and handlers keep only the signal. Why not keyed by the signal:
- * undici holds the signal until the Request is collected, so nothing would ever be freed.
+ * Requests whose response has not ended. Why: undici 6.24 aborts the signal of a Request only while the Request itself
+ * is referenced, and handlers keep only the signal. Why not keyed by the signal: undici holds the signal until the
+ * Request is collected, so nothing would ever be freed.
  */
 const held = new Set<Request>();
 
@@ -66,8 +66,7 @@ export function toFetchRequest(
 }
 
 /**
- * Refuses a path that the standard would normalize: else `/open/../closed` would pass with the
- * rights of `/open`.
+ * Refuses a path that the standard would normalize: else `/open/../closed` would pass with the rights of `/open`.
  *
  * Errors: NOT_FOUND.
  */

@@ -1,6 +1,5 @@
-// Limits the bytes that requests hold: bodies being received, files being read, answers being sent.
-// One budget for all with a share for each client. It refuses at once (503) and never waits. See
-// daemon/DECISIONS.md.
+// Limits the bytes that requests hold: bodies being received, files being read, answers being sent. One budget for all
+// with a share for each client. It refuses at once (503) and never waits. See daemon/DECISIONS.md.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 

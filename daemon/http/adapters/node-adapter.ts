@@ -74,8 +74,8 @@ export class NodeAdapter implements HttpAdapter {
     this.#server.maxHeadersCount = 0;
     // Why: else the answers to a client that has sent its last byte are thrown away.
     this.#server.httpAllowHalfOpen = true;
-    // Why: the library's method also ends answers that are only partly sent, and spares connections
-    // with half a request. See `close`.
+    // Why: the library's method also ends answers that are only partly sent, and spares connections with half a
+    // request. See `close`.
     this.#server.closeIdleConnections = () => {};
     this.#server.on('checkContinue', onRequest);
     this.#server.on('checkExpectation', onRequest);
@@ -227,8 +227,8 @@ function readHeaders(message: IncomingMessage): HeaderMap {
 }
 
 /**
- * Why: the library would close at once, and the reset caused by further bytes would discard what
- * the client has not read.
+ * Why: the library would close at once, and the reset caused by further bytes would discard what the client has not
+ * read.
  */
 function letRead(socket: Socket): void {
   socket.destroySoon = () => lingeringEnd(socket);
@@ -251,10 +251,7 @@ function toRequest(exchange: Exchange): HttpRequest {
   });
 }
 
-/**
- * The parsed target, or the fault of the head. The host of an absolute target replaces the Host
- * header.
- */
+/** The parsed target, or the fault of the head. The host of an absolute target replaces the Host header. */
 function checkHead(
   { url = '/', httpVersion }: IncomingMessage,
   headers: HeaderMap,

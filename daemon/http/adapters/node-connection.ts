@@ -1,7 +1,6 @@
-// One connection of node:http. Its requests are served one after the other, in order. A malformed
-// request gets an ordinary refusal after the answers before it; then the connection closes slowly
-// enough for the client to read it. A client that has sent its last byte counts as gone a moment
-// later, as most leaving clients send nothing more.
+// One connection of node:http. Its requests are served one after the other, in order. A malformed request gets an
+// ordinary refusal after the answers before it; then the connection closes slowly enough for the client to read it. A
+// client that has sent its last byte counts as gone a moment later, as most leaving clients send nothing more.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -97,10 +96,7 @@ export class Connection {
     if (this.#open.length === 0) void this.#refuse(fault);
   }
 
-  /**
-   * Refuses the bytes after the last request. No refusal if they belong to a request that is
-   * answered.
-   */
+  /** Refuses the bytes after the last request. No refusal if they belong to a request that is answered. */
   async #refuse(fault: RequestFault): Promise<void> {
     if (this.#last !== undefined) await closed(this.#last.response);
     if (this.#last?.message.complete === false) lingeringEnd(this.#socket);

@@ -1,5 +1,5 @@
-// Sends a body that is produced while it is sent. Bytes that the socket does not take wait here, up
-// to a limit; then the source is paused. Both adapters use it through `Outlet`.
+// Sends a body that is produced while it is sent. Bytes that the socket does not take wait here, up to a limit; then
+// the source is paused. Both adapters use it through `Outlet`.
 
 import { type BodyStream, STREAM_STALL_MS } from './adapter.ts';
 
@@ -15,8 +15,8 @@ const SLICE_COST = 512;
 
 export interface Outlet {
   /**
-   * Bytes written at a time: small steps show that the client reads. A client that takes less
-   * within a minute is dropped.
+   * Bytes written at a time: small steps show that the client reads. A client that takes less within a minute is
+   * dropped.
    */
   readonly sliceSizeMax: number;
   /** Writes bytes. False: the socket is full and will call the pump's `onRoom` once it is empty. */

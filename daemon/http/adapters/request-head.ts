@@ -1,6 +1,6 @@
-// Rules for the head of a request, whichever library parsed it: headers that may not be repeated,
-// the framing of the body, and the forms of a target. A proxy and the daemon must agree on these,
-// so anything ambiguous is refused (RFC 9112 3.2, 6.1 and 6.3).
+// Rules for the head of a request, whichever library parsed it: headers that may not be repeated, the framing of the
+// body, and the forms of a target. A proxy and the daemon must agree on these, so anything ambiguous is refused (RFC
+// 9112 3.2, 6.1 and 6.3).
 
 import { RequestFault } from './adapter.ts';
 import type { HeaderMap } from './exchange-parts.ts';

@@ -1,11 +1,10 @@
-// HttpAdapter over uWebSockets.js; no other file uses that library. Its request object is valid
-// only during the handler call and its response object until it ends or aborts, so everything is
-// copied first, the abort handler is set first, and writes are corked and stop when the socket is
-// full.
+// HttpAdapter over uWebSockets.js; no other file uses that library. Its request object is valid only during the handler
+// call and its response object until it ends or aborts, so everything is copied first, the abort handler is set first,
+// and writes are corked and stop when the socket is full.
 //
-// Differences from node:http for callers: HTTP/1.0 is refused, and a pipelining client is
-// disconnected if its next request arrives while the previous one waits. Its parser accepts lines
-// of a chunked body that end with only LF, so it serves only loopback (http/server.ts).
+// Differences from node:http for callers: HTTP/1.0 is refused, and a pipelining client is disconnected if its next
+// request arrives while the previous one waits. Its parser accepts lines of a chunked body that end with only LF, so it
+// serves only loopback (http/server.ts).
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
@@ -140,8 +139,8 @@ export class UwsAdapter implements HttpAdapter {
     const request = toRequest(raw, headers, exchange);
     exchange.isLast = request.fault !== undefined;
     const answer = await this.#options.handle(request);
-    // The end of a refused request is unknown. Before its answer the library drops a connection
-    // that sends further bytes as a request; after the answer it would serve them as one.
+    // The end of a refused request is unknown. Before its answer the library drops a connection that sends further
+    // bytes as a request; after the answer it would serve them as one.
     if (exchange.isLast) await new Promise(setImmediate);
     const answerBody = answer.body;
     goOn(exchange);
@@ -228,8 +227,8 @@ export class UwsAdapter implements HttpAdapter {
   /**
    * Gives the reader of an unsent answer our own timeout in place of the library's.
    *
-   * Why a write is tried again: it resets the library's timer, which else expires before a socket
-   * with megabytes of room reports that a third is free.
+   * Why a write is tried again: it resets the library's timer, which else expires before a socket with megabytes of
+   * room reports that a third is free.
    */
   #awaitReader(exchange: Exchange, sendOn: () => Promise<void>): void {
     const { response } = exchange;
@@ -253,9 +252,8 @@ export class UwsAdapter implements HttpAdapter {
     exchange.isOver = true;
     clearTimeout(exchange.pauseEnd);
     exchange.body.abandon();
-    // Why: a rehashed set keeps its old members until the next full collection, and with this one
-    // the answer. Measured: 4 MB each; a full collection for every third answer, 12 of 29 ms on
-    // this thread; none without it.
+    // Why: a rehashed set keeps its old members until the next full collection, and with this one the answer. Measured:
+    // 4 MB each; a full collection for every third answer, 12 of 29 ms on this thread; none without it.
     exchange.onOver = undefined;
     onOver?.();
     if (this.#open.size === 0) this.#onIdle?.();
@@ -272,10 +270,9 @@ const GATHERED_SIZE = 16_384;
 /**
  * The socket of a streamed response.
  *
- * Why bytes are held back: the library sends its buffer only on a further write, and only then says
- * whether the socket took all. And only `resume` resets its timeout, but also ends the wait for
- * room, which a further write begins again. So whenever there may be room, and in each interval,
- * one byte is written.
+ * Why bytes are held back: the library sends its buffer only on a further write, and only then says whether the socket
+ * took all. And only `resume` resets its timeout, but also ends the wait for room, which a further write begins again.
+ * So whenever there may be room, and in each interval, one byte is written.
  */
 class UwsOutlet implements Outlet {
   /**
@@ -409,10 +406,7 @@ function goOn(exchange: Exchange): void {
   exchange.isPaused = false;
 }
 
-/**
- * Waits for a body with our timeout. Why: the library drops a client that sends less than 160 KB
- * within 10 s.
- */
+/** Waits for a body with our timeout. Why: the library drops a client that sends less than 160 KB within 10 s. */
 async function keepReading(exchange: Exchange, reading: Promise<Buffer>): Promise<Buffer> {
   const keeper = setInterval(() => {
     if (exchange.isOver !== true) exchange.response.resume();

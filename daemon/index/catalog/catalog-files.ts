@@ -1,10 +1,10 @@
-// The files of a catalog. `catalog.json` holds a full state; it is written to a temporary name,
-// synced and renamed. `catalog.changes` holds the changes since, one per line, appended and synced.
-// When the lines outgrow the state a new state is written; the previous state and its lines stay
-// beside it. A power loss at any moment leaves the last published state.
+// The files of a catalog. `catalog.json` holds a full state; it is written to a temporary name, synced and renamed.
+// `catalog.changes` holds the changes since, one per line, appended and synced. When the lines outgrow the state a new
+// state is written; the previous state and its lines stay beside it. A power loss at any moment leaves the last
+// published state.
 //
-// Each line has a checksum over that of the line before, the first one over that of the state.
-// Lines of another state, or after a damaged line, are ignored.
+// Each line has a checksum over that of the line before, the first one over that of the state. Lines of another state,
+// or after a damaged line, are ignored.
 
 import { hash } from 'node:crypto';
 import { constants, link, open, rename, rm, stat } from 'node:fs/promises';
@@ -62,9 +62,8 @@ export interface LoadedCatalog {
 let form: string | undefined;
 
 /**
- * Distinguishes this version's catalogs from other versions'. A file of this form with the right
- * checksum is not validated member by member: that took an eighth of a start with 5,000
- * repositories.
+ * Distinguishes this version's catalogs from other versions'. A file of this form with the right checksum is not
+ * validated member by member: that took an eighth of a start with 5,000 repositories.
  */
 function catalogForm(): string {
   const schemas = [catalogSchema, changeSchema].map((schema) => z.toJSONSchema(schema));
@@ -156,10 +155,7 @@ export class CatalogFiles {
     return { state: EMPTY, isMissing: true, isOutdated: false, damage: undefined };
   }
 
-  /**
-   * The previous state with its lines equals the damaged state, so the lines of that one may
-   * follow.
-   */
+  /** The previous state with its lines equals the damaged state, so the lines of that one may follow. */
   async #laterState(last: StateFile): Promise<CatalogState> {
     const before = await readLines(this.#lastChangesFile, last.checksum, last.isOfForm);
     const state = withChanges(last.state, before.changes);
@@ -192,8 +188,8 @@ export class CatalogFiles {
     }
     await this.#append(line);
     this.#checksum = checksum;
-    // Why last: the previous state with its lines equals the new one. The change is on disk
-    // already, so an error here is ignored.
+    // Why last: the previous state with its lines equals the new one. The change is on disk already, so an error here
+    // is ignored.
     if (this.#linesSize > this.#stateSize) await this.#writeState(after()).catch(() => {});
   }
 

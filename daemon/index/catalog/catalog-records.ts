@@ -24,10 +24,7 @@ const shardSchema = z.strictObject({
   contentSize: z.number().int().nonnegative(),
   /** Bytes of a content id; absent in older catalogs. */
   hashSize: z.number().int().positive().exactOptional(),
-  /**
-   * The repo's docs in the shard, and the bytes of their contents; absent: all docs are of this
-   * repo.
-   */
+  /** The repo's docs in the shard, and the bytes of their contents; absent: all docs are of this repo. */
   part: z
     .strictObject({
       docStart: z.number().int().nonnegative(),
@@ -77,10 +74,7 @@ const repoSchema = z.strictObject({
   record: recordSchema,
   /** Source, settings and format in one text: the docs are built again when it changes. */
   fingerprint: z.string().exactOptional(),
-  /**
-   * The refs and settings at the last build. While they are the same a job runs no git. Absent: it
-   * must.
-   */
+  /** The refs and settings at the last build. While they are the same a job runs no git. Absent: it must. */
   look: z.string().exactOptional(),
   shards: z.array(shardSchema),
   /** The commits of its revisions, the default one first; null: files on disk, or no commit. */
@@ -147,8 +141,8 @@ export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
 }
 
 /**
- * Shards with the symbols that the repo has for the same shard ids. Symbols may be found while a
- * job or a merge runs, and a shard that is built again from the same docs has the same id.
+ * Shards with the symbols that the repo has for the same shard ids. Symbols may be found while a job or a merge runs,
+ * and a shard that is built again from the same docs has the same id.
  */
 export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]): CatalogShard[] {
   const known = new Map(repo.shards.map(({ shardId, symbols }) => [shardId, symbols]));

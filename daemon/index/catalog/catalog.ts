@@ -1,9 +1,8 @@
-// The catalog: which repos are indexed, and which shard files hold them. It is stored by
-// catalog-files.ts. Shard files and revision files (engine/shards/revisions.ts) are immutable and
-// named by their content (base/file-hash.ts).
+// The catalog: which repos are indexed, and which shard files hold them. It is stored by catalog-files.ts. Shard files
+// and revision files (engine/shards/revisions.ts) are immutable and named by their content (base/file-hash.ts).
 //
-// The catalog may be lost: names, ids and permissions of repos are in the store; the copy here is
-// for processes that open the index without the store.
+// The catalog may be lost: names, ids and permissions of repos are in the store; the copy here is for processes that
+// open the index without the store.
 
 import { given } from '../../base/given.ts';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -172,9 +171,8 @@ export class Catalog {
   }
 
   /**
-   * Reads the catalog, or its previous state if it is damaged or missing; without a file it is
-   * empty. A repo with shards of another format version is built again. Missing shard files are
-   * found when they are opened.
+   * Reads the catalog, or its previous state if it is damaged or missing; without a file it is empty. A repo with
+   * shards of another format version is built again. Missing shard files are found when they are opened.
    *
    * Errors: CatalogError.
    */
@@ -213,10 +211,7 @@ export class Catalog {
     }
   }
 
-  /**
-   * A repo's docs by revision; undefined: one revision has all docs; an error: why they cannot be
-   * read.
-   */
+  /** A repo's docs by revision; undefined: one revision has all docs; an error: why they cannot be read. */
   revisionsOf({ revisionFile }: CatalogRepo): RevisionTable | Error | undefined {
     return revisionFile === undefined ? undefined : this.#tables.get(revisionFile);
   }
@@ -225,10 +220,7 @@ export class Catalog {
     return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
 
-  /**
-   * Writes a revision file and returns its id. It is kept until `disown`, and then if the state
-   * names it.
-   */
+  /** Writes a revision file and returns its id. It is kept until `disown`, and then if the state names it. */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
     await this.#inTurn(async () => {
@@ -247,16 +239,16 @@ export class Catalog {
   }
 
   /**
-   * Removes files of replaced repos, except those that another repo names (files are named by
-   * content) or that were just added.
+   * Removes files of replaced repos, except those that another repo names (files are named by content) or that were
+   * just added.
    */
   async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
     await this.#inTurn(() => this.#remove(former.flatMap(namesOf)));
   }
 
   /**
-   * Releases files that the caller put into the folder, after the state names them or never will.
-   * Those not named are removed, unless somebody else added the same file.
+   * Releases files that the caller put into the folder, after the state names them or never will. Those not named are
+   * removed, unless somebody else added the same file.
    */
   async disown(files: readonly string[]): Promise<void> {
     const names = files.map((file) => path.basename(file));
@@ -284,8 +276,7 @@ export class Catalog {
   }
 
   /**
-   * Changes repos, on disk first; returns the records that it replaced or removed. Calls run one
-   * after the other.
+   * Changes repos, on disk first; returns the records that it replaced or removed. Calls run one after the other.
    *
    * @param changeOf  returns the change when its turn comes
    */
@@ -367,10 +358,7 @@ function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
   return { record: rest, shards: [], skipped, ...given({ isStray }) };
 }
 
-/**
- * Removes a file of the shard folder; a folder only if it has the name of one of our files
- * (damage).
- */
+/** Removes a file of the shard folder; a folder only if it has the name of one of our files (damage). */
 async function removeOurs(file: string): Promise<void> {
   const endings = [SHARD_ENDING, SYMBOLS_ENDING, REVISIONS_ENDING];
   const recursive = endings.some((ending) => file.endsWith(ending));

@@ -1,6 +1,6 @@
-// Locks a data directory for one owner with a kernel lock (flock) on an open file. The lock ends
-// with the process and also works between containers that share the directory. The file's text
-// names the owner for messages; its presence means nothing.
+// Locks a data directory for one owner with a kernel lock (flock) on an open file. The lock ends with the process and
+// also works between containers that share the directory. The file's text names the owner for messages; its presence
+// means nothing.
 
 import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync } from 'node:fs';
 import { unlinkSync, writeSync } from 'node:fs';
@@ -38,14 +38,13 @@ const LOCK_NB = 4;
  *
  * @param isBrief  for a short command; others may wait for it
  *
- * Errors: LockedError; an Error if the system or the file system has no such locks: without a lock
- * nobody is the owner.
+ * Errors: LockedError; an Error if the system or the file system has no such locks: without a lock nobody is the owner.
  */
 export function lockDataDir(dataDir: string, isBrief = false): () => void {
   const file = path.join(dataDir, 'lock');
   for (;;) {
-    // Why child processes do not inherit it: Node.js opens with O_CLOEXEC, so a git that outlives
-    // the daemon holds no lock.
+    // Why child processes do not inherit it: Node.js opens with O_CLOEXEC, so a git that outlives the daemon holds no
+    // lock.
     const handle = openOwn(file, O_RDWR | O_APPEND | O_CREAT);
     try {
       if (!tryFlock(handle, file)) throw lockedError(dataDir, file);
@@ -92,8 +91,8 @@ function isAt(handle: number, file: string): boolean {
 function lockedError(dataDir: string, file: string): LockedError {
   const [owner = '', host = '', kind] = readOwner(file).trim().split(' ');
   const name = owner === '' ? 'another process' : `process ${owner} (${host})`;
-  // An empty file: the owner has just taken or is releasing the lock. A dead owner: a child that it
-  // was starting holds the lock until it executes its program.
+  // An empty file: the owner has just taken or is releasing the lock. A dead owner: a child that it was starting holds
+  // the lock until it executes its program.
   const isBrief = kind === BRIEF || owner === '' || isGone(Number(owner), host);
   return new LockedError(`data directory ${dataDir} is in use by ${name}`, isBrief);
 }

@@ -1,7 +1,6 @@
-// Replaces the content of a data directory by a restored one, safely against kills and power loss:
-// all files are created in a folder `restoring`, which is renamed to `restored` when it is complete
-// and synced. Only then are files moved out of it; the next process to open the directory finishes
-// that.
+// Replaces the content of a data directory by a restored one, safely against kills and power loss: all files are
+// created in a folder `restoring`, which is renamed to `restored` when it is complete and synced. Only then are files
+// moved out of it; the next process to open the directory finishes that.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -44,10 +43,7 @@ export async function placeStaging(dataDir: string): Promise<void> {
   await finishPlacing(dataDir);
 }
 
-/**
- * Finishes a committed restore and removes an unfinished one. Only for the owner of the data
- * directory.
- */
+/** Finishes a committed restore and removes an unfinished one. Only for the owner of the data directory. */
 export async function finishPlacing(dataDir: string): Promise<void> {
   await dropStaging(dataDir);
   const from = path.join(dataDir, COMPLETE);

@@ -1,5 +1,5 @@
-// The shards of the catalog with the repos that have docs in them: the live docs of each, and the
-// next merge. Used by the merger, and by survey.ts to describe its plan.
+// The shards of the catalog with the repos that have docs in them: the live docs of each, and the next merge. Used by
+// the merger, and by survey.ts to describe its plan.
 
 import { holdsDoc } from '../../engine/shards/bits.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -83,10 +83,7 @@ export class Holdings {
     this.#kept.set(shardId, { holding, ordinal, index, living: undefined });
   }
 
-  /**
-   * The shard as a merge candidate; undefined: a revision file is damaged, so the live docs are
-   * unknown.
-   */
+  /** The shard as a merge candidate; undefined: a revision file is damaged, so the live docs are unknown. */
   candidateOf({ shard: { shardId } }: Holding): MergeCandidate | undefined {
     const kept = this.#kept.get(shardId)!;
     const living = (kept.living ??= livingOf(this.#catalog, kept.holding));

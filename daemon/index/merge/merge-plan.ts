@@ -1,7 +1,7 @@
-// Plans the next merge. Small shards are merged into one of many times their size, so that each doc
-// is rewritten three times at most; shards with a quarter of dead docs are rewritten without them.
-// Large shards stay until their repo is at rest: then its smaller shards are joined with the next
-// larger one, if together they are large enough to justify the rewrite.
+// Plans the next merge. Small shards are merged into one of many times their size, so that each doc is rewritten three
+// times at most; shards with a quarter of dead docs are rewritten without them. Large shards stay until their repo is
+// at rest: then its smaller shards are joined with the next larger one, if together they are large enough to justify
+// the rewrite.
 
 import { addToList } from '../../base/lists.ts';
 import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/build-plan.ts';
@@ -26,8 +26,7 @@ export interface MergeCandidate {
 
 export interface MergeLimits {
   /**
-   * Upper bounds of the levels in bytes; beyond the last a shard is large. Docs count as their
-   * share of `docCountMax`.
+   * Upper bounds of the levels in bytes; beyond the last a shard is large. Docs count as their share of `docCountMax`.
    */
   readonly levels: readonly number[];
   /** This many shards of a level are merged, or as few as fill the result. */
@@ -46,11 +45,10 @@ export interface MergeLimits {
 }
 
 /**
- * Guess: sixteen of a level cost a search 0.1 ms. The third level takes what the first two leave
- * between 16 and 64 MiB: 5,000 repos of 1.1 MiB ended in 300 shards, now in 20. A repo at rest has
- * a night, or nobody changes it; a 40th is what 1,000 commits of a file change of half of the Linux
- * tree. An index of three full shards takes at most 1.53 times its live docs while a quarter may be
- * dead, 1.61 with a third (a test simulates it).
+ * Guess: sixteen of a level cost a search 0.1 ms. The third level takes what the first two leave between 16 and 64 MiB:
+ * 5,000 repos of 1.1 MiB ended in 300 shards, now in 20. A repo at rest has a night, or nobody changes it; a 40th is
+ * what 1,000 commits of a file change of half of the Linux tree. An index of three full shards takes at most 1.53 times
+ * its live docs while a quarter may be dead, 1.61 with a third (a test simulates it).
  */
 export const MERGE_LIMITS: MergeLimits = {
   levels: [1 << 20, 16 << 20, 64 << 20],

@@ -1,7 +1,6 @@
-// Keeps the number of shards low in the background: merges small shards of one or several repos,
-// and rewrites those with a quarter of dead docs. Searches use the old shards until one catalog
-// change replaces them. Jobs run meanwhile; a repo that was rebuilt during the merge keeps its new
-// shards.
+// Keeps the number of shards low in the background: merges small shards of one or several repos, and rewrites those
+// with a quarter of dead docs. Searches use the old shards until one catalog change replaces them. Jobs run meanwhile;
+// a repo that was rebuilt during the merge keeps its new shards.
 
 import { given } from '../../base/given.ts';
 import path from 'node:path';
@@ -153,8 +152,8 @@ export class Merger {
 
   #note(error: unknown): void {
     const { log, served } = this.#options;
-    // The shard goes out of service and its repos are rebuilt. Not if the merge ran out of
-    // mappings: searches may still have it open.
+    // The shard goes out of service and its repos are rebuilt. Not if the merge ran out of mappings: searches may still
+    // have it open.
     if (error instanceof ShardError && error.fault !== 'unmapped')
       served.noteShardFailure(error.shardId, error.reason, error.fault);
     log.warn('shards could not be merged', { error: messageOf(error) });
@@ -349,8 +348,8 @@ function partly(shard: CatalogShard, { docStart, docEnd, contentSize }: MergedRe
 }
 
 /**
- * Whether every live doc of the merged shards was merged. A dead doc stays dead, unless its repo
- * was rebuilt meanwhile and a shard came out the same.
+ * Whether every live doc of the merged shards was merged. A dead doc stays dead, unless its repo was rebuilt meanwhile
+ * and a shard came out the same.
  */
 function isWhole(
   table: RevisionTable | undefined,

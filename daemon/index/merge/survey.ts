@@ -1,5 +1,5 @@
-// Describes an index from its catalog without opening a shard: live docs per shard, the repos that
-// share it, and the next merge. For people; the merger plans by the same figures.
+// Describes an index from its catalog without opening a shard: live docs per shard, the repos that share it, and the
+// next merge. For people; the merger plans by the same figures.
 
 import { sumOf } from '../../base/lists.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -13,8 +13,8 @@ export interface SurveyedShard {
   readonly contentSize: number;
   readonly docCount: number;
   /**
-   * Docs of no revision, and the approximate bytes of their contents by their share of docs. Null:
-   * a revision file is damaged.
+   * Docs of no revision, and the approximate bytes of their contents by their share of docs. Null: a revision file is
+   * damaged.
    */
   readonly deadCount: number | null;
   readonly deadSize: number | null;
@@ -44,10 +44,7 @@ export interface Survey {
   readonly deadCount: number;
   readonly contentSize: number;
   readonly deadSize: number;
-  /**
-   * Upper bounds of level 1, 2 and so on in bytes of live content; shards of a level and kind that
-   * are merged.
-   */
+  /** Upper bounds of level 1, 2 and so on in bytes of live content; shards of a level and kind that are merged. */
   readonly levels: readonly number[];
   readonly mergedShardCount: number;
   /** Null: no merge is due. */

@@ -1,5 +1,4 @@
-// Docs of revisions built on demand: the build of a repo, and the snapshot of a search that uses
-// it.
+// Docs of revisions built on demand: the build of a repo, and the snapshot of a search that uses it.
 
 import type { LiveShard, Snapshot, UnreadRevision } from '../../engine/search/snapshot.ts';
 import type { ShardPart } from '../../engine/shards/parts.ts';

@@ -1,5 +1,5 @@
-// Finds the symbols of revisions built on demand, one shard after the other, without delaying the
-// searches that waited for the build. Until then symbol searches report that some are missing.
+// Finds the symbols of revisions built on demand, one shard after the other, without delaying the searches that waited
+// for the build. Until then symbol searches report that some are missing.
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';

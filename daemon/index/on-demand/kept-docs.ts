@@ -1,6 +1,5 @@
-// A cache of revisions built on demand: docs within a byte budget, and snapshots of searches that
-// use them. The least recently used go first; their files are removed when no search uses them or
-// waits for them.
+// A cache of revisions built on demand: docs within a byte budget, and snapshots of searches that use them. The least
+// recently used go first; their files are removed when no search uses them or waits for them.
 
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
@@ -102,10 +101,7 @@ export class KeptDocs implements SymbolsKeeper {
     return true;
   }
 
-  /**
-   * Drops the least recently used docs until the rest fits, except those that searches use or wait
-   * for.
-   */
+  /** Drops the least recently used docs until the rest fits, except those that searches use or wait for. */
   shrink(spared?: DemandedDocs): void {
     const diskBytes = this.#diskBytes();
     this.#sweep();
@@ -119,8 +115,8 @@ export class KeptDocs implements SymbolsKeeper {
   }
 
   /**
-   * Holds and returns the snapshot with these docs, and with what could not be read; undefined:
-   * some are lost, or do not fit the current one.
+   * Holds and returns the snapshot with these docs, and with what could not be read; undefined: some are lost, or do
+   * not fit the current one.
    *
    * Errors: ShardError.
    */

@@ -1,5 +1,5 @@
-// Limits of revisions on demand (`settings.onDemandRevisions`): repositories, docs, time and disk;
-// the messages for requests beyond them, and a cache of requests that failed.
+// Limits of revisions on demand (`settings.onDemandRevisions`): repositories, docs, time and disk; the messages for
+// requests beyond them, and a cache of requests that failed.
 
 /** `settings.onDemandRevisions`. */
 export interface OnDemandLimits {

@@ -1,6 +1,6 @@
-// Revisions on demand (API.md 9.6): looks up revisions that a search names and no index has, builds
-// their docs once for all searches, and keeps them in a folder within a byte budget. Everything may
-// be lost at any time; each start begins empty.
+// Revisions on demand (API.md 9.6): looks up revisions that a search names and no index has, builds their docs once for
+// all searches, and keeps them in a folder within a byte budget. Everything may be lost at any time; each start begins
+// empty.
 
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
@@ -57,10 +57,7 @@ export interface OnDemandOptions {
   readonly log: Log;
 }
 
-/**
- * Repositories are indexed more often than their revisions can be built. The message is for the
- * caller.
- */
+/** Repositories are indexed more often than their revisions can be built. The message is for the caller. */
 class ChangingError extends Error {
   readonly errorCode = 'NOT_READY';
 
@@ -117,8 +114,8 @@ export class OnDemandRevisions {
   }
 
   /**
-   * Implements RevisionPort. Every ref is resolved again: a moved one gives its new commit, and a
-   * commit that no ref reaches is no longer found.
+   * Implements RevisionPort. Every ref is resolved again: a moved one gives its new commit, and a commit that no ref
+   * reaches is no longer found.
    */
   async snapshotWith(
     repos: readonly RepoRecord[],
@@ -203,10 +200,7 @@ export class OnDemandRevisions {
     return { demanded: found.filter((one) => one !== undefined), unread };
   }
 
-  /**
-   * Skips revisions of a repository that was removed, damaged or rewritten meanwhile. Errors:
-   * others.
-   */
+  /** Skips revisions of a repository that was removed, damaged or rewritten meanwhile. Errors: others. */
   #passOver(
     record: RepoRecord,
     names: readonly string[],

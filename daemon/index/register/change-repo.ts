@@ -1,5 +1,5 @@
-// Changes of repos by command line flags: their revisions, and who may see them. Also derives a
-// repo's record from the store.
+// Changes of repos by command line flags: their revisions, and who may see them. Also derives a repo's record from the
+// store.
 
 import { given } from '../../base/given.ts';
 import {

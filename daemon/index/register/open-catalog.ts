@@ -1,7 +1,6 @@
-// Reconciles the catalog with the store when the owner opens a data directory: missing entries are
-// created from the store, and repos with other ids or names get those of the store. So the catalog
-// may be damaged, lost, old or exchanged: that costs a build, and never shows a repo to anybody who
-// may not see it.
+// Reconciles the catalog with the store when the owner opens a data directory: missing entries are created from the
+// store, and repos with other ids or names get those of the store. So the catalog may be damaged, lost, old or
+// exchanged: that costs a build, and never shows a repo to anybody who may not see it.
 
 import path from 'node:path';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -56,8 +55,8 @@ export async function openCatalog(
 }
 
 /**
- * Gives repos of connections the path that the connection or the clone has, whatever the catalog
- * says. Repos unknown to the store are excluded until a connection lists them.
+ * Gives repos of connections the path that the connection or the clone has, whatever the catalog says. Repos unknown to
+ * the store are excluded until a connection lists them.
  */
 async function mendClones(catalog: Catalog, register: RepoRegister): Promise<void> {
   await catalog.commit(() => {

@@ -1,7 +1,7 @@
-// The repos of the store as this daemon uses them: who may see which, which repo a source is, and
-// which connections list them (sync/connections maps listed repos). For ids and permissions the
-// store overrides the index, which may be lost, damaged or exchanged. A repo without permissions in
-// the store is visible only to owners if anything is hidden at all.
+// The repos of the store as this daemon uses them: who may see which, which repo a source is, and which connections
+// list them (sync/connections maps listed repos). For ids and permissions the store overrides the index, which may be
+// lost, damaged or exchanged. A repo without permissions in the store is visible only to owners if anything is hidden
+// at all.
 
 import { given } from '../../base/given.ts';
 import { statSync } from 'node:fs';
@@ -179,10 +179,7 @@ export class RepoRegister {
     this.#version++;
   }
 
-  /**
-   * Changes of visibility are recorded in the same transaction. Errors: NOT_READY; those of
-   * `decide`.
-   */
+  /** Changes of visibility are recorded in the same transaction. Errors: NOT_READY; those of `decide`. */
   async decide<Result>(
     decide: (book: RepoBook) => RepoDecision<Result>,
     cause: Cause = {},
@@ -200,8 +197,7 @@ export class RepoRegister {
   }
 
   /**
-   * The repo of each source, existing or created, with the change applied and its location
-   * recorded.
+   * The repo of each source, existing or created, with the change applied and its location recorded.
    *
    * Errors: NOT_READY.
    */
@@ -291,9 +287,8 @@ export class RepoRegister {
   /**
    * Repos of an index whose ids or names differ from the store, each with its stored version.
    *
-   * An empty store takes the repos of the index: it is from a version that kept them there. Later
-   * an index unknown to the store comes from elsewhere: its repos are visible only to owners if
-   * anything is hidden.
+   * An empty store takes the repos of the index: it is from a version that kept them there. Later an index unknown to
+   * the store comes from elsewhere: its repos are visible only to owners if anything is hidden.
    *
    * Errors: NOT_READY.
    */

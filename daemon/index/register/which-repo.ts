@@ -1,6 +1,6 @@
-// Decides which repo a source is. A source that was known under another path, mode or name keeps
-// its repo id, and with it grants, tokens and permissions. If the signs contradict each other it
-// becomes a new repo, so that it never gets permissions meant for another one.
+// Decides which repo a source is. A source that was known under another path, mode or name keeps its repo id, and with
+// it grants, tokens and permissions. If the signs contradict each other it becomes a new repo, so that it never gets
+// permissions meant for another one.
 
 import { given } from '../../base/given.ts';
 import type { RepoPlace, StoredRepo } from '../../store/repos.ts';
@@ -31,9 +31,8 @@ export interface SeenSource {
 /**
  * Repos that a source may be: exactly one means that one; otherwise it is new.
  *
- * Candidates: the repo at its path, if it has the same folder or remote or was never probed, and
- * the repo that had this folder elsewhere. Without these: a repo with its remote whose own folder
- * is gone.
+ * Candidates: the repo at its path, if it has the same folder or remote or was never probed, and the repo that had this
+ * folder elsewhere. Without these: a repo with its remote whose own folder is gone.
  *
  * @param isGone  whether a path does not exist
  */

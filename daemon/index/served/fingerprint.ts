@@ -1,5 +1,5 @@
-// Detects whether a repo must be built: compares a fingerprint of everything its docs depend on
-// with that of the last build. Before that, without git, it compares the state of the refs.
+// Detects whether a repo must be built: compares a fingerprint of everything its docs depend on with that of the last
+// build. Before that, without git, it compares the state of the refs.
 
 import { hash } from 'node:crypto';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
@@ -41,8 +41,8 @@ export function fingerprintOf(
 }
 
 /**
- * The state of a repo's refs and its selected revisions; undefined: its docs are files on disk, or
- * the refs cannot be read this way.
+ * The state of a repo's refs and its selected revisions; undefined: its docs are files on disk, or the refs cannot be
+ * read this way.
  */
 export function lookOf(record: RepoRecord): string | undefined {
   if (record.source.kind !== 'commits') return undefined;

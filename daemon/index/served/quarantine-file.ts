@@ -1,5 +1,4 @@
-// Stores which shards are out of service and why: after a restart they stay so until their repos
-// are rebuilt.
+// Stores which shards are out of service and why: after a restart they stay so until their repos are rebuilt.
 
 import path from 'node:path';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// What searches see: the served repos and their shards without those out of service. Takes failing
-// shards out of service, and notifies the indexer and the symbol finder.
+// What searches see: the served repos and their shards without those out of service. Takes failing shards out of
+// service, and notifies the indexer and the symbol finder.
 
 import { messageOf } from '../../base/caught.ts';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
@@ -55,10 +55,7 @@ const MAPPING_PAUSE_MS_MAX = 300_000;
 
 export class Served {
   readonly #options: ServedOptions;
-  /**
-   * Repos served besides those of code hosts, from the next `publish` on; undefined: the whole
-   * catalog.
-   */
+  /** Repos served besides those of code hosts, from the next `publish` on; undefined: the whole catalog. */
   repoIds: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined: Map<string, string>;
@@ -290,8 +287,7 @@ export class Served {
   }
 
   /**
-   * Takes damaged shards among these out of service before anything is visible: a process that read
-   * them crashed.
+   * Takes damaged shards among these out of service before anything is visible: a process that read them crashed.
    *
    * @param beginnings  prefixes of their ids
    * @param check  returns the damage of shards

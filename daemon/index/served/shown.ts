@@ -1,5 +1,5 @@
-// The repos and shards of the catalog that searches see, updated from publish to publish: a publish
-// costs what changed, not what exists. served.ts decides which shards are out of service.
+// The repos and shards of the catalog that searches see, updated from publish to publish: a publish costs what changed,
+// not what exists. served.ts decides which shards are out of service.
 
 import type { LiveShard } from '../../engine/search/snapshot.ts';
 import type { ShardPart } from '../../engine/shards/parts.ts';

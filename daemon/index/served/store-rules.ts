@@ -1,5 +1,5 @@
-// Applies the store's data about repos, above all who may see them: to what searches see, and to
-// the catalog for processes that open only that.
+// Applies the store's data about repos, above all who may see them: to what searches see, and to the catalog for
+// processes that open only that.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../store/audit.ts';
@@ -48,8 +48,8 @@ export class StoreRules {
   }
 
   /**
-   * Applies the current data of the store. If the store cannot be read the repos are visible only
-   * to owners, and it is read again until it works.
+   * Applies the current data of the store. If the store cannot be read the repos are visible only to owners, and it is
+   * read again until it works.
    */
   async obey(): Promise<void> {
     clearTimeout(this.#nextAsking);

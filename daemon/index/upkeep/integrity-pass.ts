@@ -1,7 +1,6 @@
-// Checks all bytes of the shards in the background against the checksums of their pages (API.md
-// 20.5), at a limited rate and only while no search runs. A shard that fails goes out of service
-// and is rebuilt. Progress is stored; a restart resumes. After a pass there is a pause. Also checks
-// the shards that a crashed process was searching.
+// Checks all bytes of the shards in the background against the checksums of their pages (API.md 20.5), at a limited
+// rate and only while no search runs. A shard that fails goes out of service and is rebuilt. Progress is stored; a
+// restart resumes. After a pass there is a pause. Also checks the shards that a crashed process was searching.
 
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
@@ -204,8 +203,8 @@ function readState(file: string): State {
   try {
     const state = stateSchema.parse(JSON.parse(readOwn(file).toString()));
     if (state.startedAt <= Date.now()) return state;
-    // A start in the future, from a clock that was ahead, would delay the next pass at each
-    // restart. An unfinished pass continues.
+    // A start in the future, from a clock that was ahead, would delay the next pass at each restart. An unfinished pass
+    // continues.
     return { ...state, startedAt: Date.now(), isDone: false };
   } catch {
     // A lost file only costs work.

@@ -1,5 +1,5 @@
-// Jobs that remove repos (queue `repo-cleanup`) that no connection lists any more, after the grace
-// period. There is one job per repo; those that are due go together.
+// Jobs that remove repos (queue `repo-cleanup`) that no connection lists any more, after the grace period. There is one
+// job per repo; those that are due go together.
 
 import type { Log } from '../../base/log.ts';
 import type { JobBook } from '../jobs/job-book.ts';

@@ -1,6 +1,5 @@
-// Clones of repos from code hosts: created and updated before a job reads them, removed with their
-// repos. A stamp file beside each clone names its repo, so that a leftover clone is never used for
-// another repo.
+// Clones of repos from code hosts: created and updated before a job reads them, removed with their repos. A stamp file
+// beside each clone names its repo, so that a leftover clone is never used for another repo.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -38,8 +37,8 @@ export type FetchClone = (options: {
   /** Something could not be read from it: it is checked, and created again if damaged. */
   readonly isDoubted?: boolean;
   /**
-   * Called after a fetch, before anybody can read the result. Errors: the result must not be used;
-   * the clone stays as it was.
+   * Called after a fetch, before anybody can read the result. Errors: the result must not be used; the clone stays as
+   * it was.
    */
   readonly confirm?: () => Promise<void>;
 }) => Promise<unknown>;
@@ -72,8 +71,8 @@ export interface ClonesOptions {
   /** Notified of each fetched repo. */
   readonly onFetched: (repoId: number) => void;
   /**
-   * Notified when the fetched repository is a different one: its visibility must not widen. @param
-   * isNews  the first time
+   * Notified when the fetched repository is a different one: its visibility must not widen. @param isNews  the first
+   * time
    */
   readonly onOther: (repoId: number, error: OtherRepositoryError, isNews: boolean) => Promise<void>;
   /** Notified the first time that a clone URL is gone: the repo may have been renamed. */
@@ -117,10 +116,7 @@ export class Clones {
     this.#stale.add(repoId);
   }
 
-  /**
-   * As `markStale`, and also kept for the next process. Errors: none; a failure to store it is
-   * logged.
-   */
+  /** As `markStale`, and also kept for the next process. Errors: none; a failure to store it is logged. */
   owe(repoId: number): void {
     this.markStale(repoId);
     const repo = this.#options.register.byId(repoId);
@@ -136,8 +132,7 @@ export class Clones {
   }
 
   /**
-   * Called with the error of a failed job. If git could not read something the clone is checked
-   * before the next job.
+   * Called with the error of a failed job. If git could not read something the clone is checked before the next job.
    */
   noteFailure(repoId: number, error: unknown): void {
     if (!isGitExit(error) && !(error instanceof ProbeError) && !isMisled(error)) return;
@@ -145,10 +140,7 @@ export class Clones {
     this.#stale.add(repoId);
   }
 
-  /**
-   * The host that the next job of a repo contacts; undefined: none, as far as known without
-   * reading.
-   */
+  /** The host that the next job of a repo contacts; undefined: none, as far as known without reading. */
   hostToAsk(repoId: number): string | undefined {
     if (this.#cloned.has(repoId) && !this.#stale.has(repoId)) return undefined;
     const repo = this.#options.register.byId(repoId);
@@ -169,8 +161,8 @@ export class Clones {
   }
 
   /**
-   * Time of the last fetch, milliseconds since the epoch; undefined: never. `isBehind`: the host
-   * has reported news since, or a fetch was promised.
+   * Time of the last fetch, milliseconds since the epoch; undefined: never. `isBehind`: the host has reported news
+   * since, or a fetch was promised.
    */
   lastFetch(repoId: number): {
     readonly fetchedAt: number | undefined;
@@ -224,10 +216,7 @@ export class Clones {
     this.#options.onFetched(repoId);
   }
 
-  /**
-   * Why once: it lists the connection again, which takes many requests, and the repo may be gone
-   * for good.
-   */
+  /** Why once: it lists the connection again, which takes many requests, and the repo may be gone for good. */
   #noteGone(repoId: number, error: unknown): void {
     if (!(error instanceof HostError) || error.code !== 'NOT_FOUND' || this.#gone.has(repoId))
       return;
@@ -314,9 +303,8 @@ export class Clones {
   }
 
   /**
-   * Removes clones of repos unknown to the store, remains of killed fetches, and files that are
-   * created again on demand. The stamp of a missing clone stays for the next fetch: a kill may have
-   * come between two renames.
+   * Removes clones of repos unknown to the store, remains of killed fetches, and files that are created again on
+   * demand. The stamp of a missing clone stays for the next fetch: a kill may have come between two renames.
    */
   async sweep(): Promise<void> {
     const { catalog, register } = this.#options;

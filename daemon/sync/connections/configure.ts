@@ -1,6 +1,5 @@
-// Applies a configuration to the connections and repos of the store, before any host is contacted.
-// A connection that was removed from it lists nothing any more; its repos stay until they are
-// removed, or another connection lists them.
+// Applies a configuration to the connections and repos of the store, before any host is contacted. A connection that
+// was removed from it lists nothing any more; its repos stay until they are removed, or another connection lists them.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionRules, StoredConnection, StoredLink } from '../../store/connections.ts';
@@ -13,10 +12,7 @@ import { addressOf, rulesOf, underRules } from './rules.ts';
 export interface Configured {
   /** The daemon that has this configuration. */
   readonly instance: string;
-  /**
-   * No other daemon uses the store: foreign connections came with a backup; they are taken over by
-   * name, or gone.
-   */
+  /** No other daemon uses the store: foreign connections came with a backup; they are taken over by name, or gone. */
   readonly isAlone: boolean;
   /** By name. */
   readonly connections: Readonly<Record<string, ConnectionSettings>>;

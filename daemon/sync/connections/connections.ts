@@ -1,6 +1,5 @@
-// The connections of the configuration: lists their repositories (sync-jobs.ts), applies
-// permissions, maintains clones (clones.ts), and removes repos that no connection lists any more
-// (cleanup-jobs.ts). Index jobs index the clones.
+// The connections of the configuration: lists their repositories (sync-jobs.ts), applies permissions, maintains clones
+// (clones.ts), and removes repos that no connection lists any more (cleanup-jobs.ts). Index jobs index the clones.
 
 import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -187,8 +186,7 @@ export class Connections {
   }
 
   /**
-   * Whether a connection of the configuration has a repo, or had it and it stays; undefined: not a
-   * repo of a code host.
+   * Whether a connection of the configuration has a repo, or had it and it stays; undefined: not a repo of a code host.
    */
   has(repoId: number): boolean | undefined {
     const host = this.#options.register.byId(repoId)?.host;
@@ -247,8 +245,7 @@ export class Connections {
   }
 
   /**
-   * Applies the current configuration: permissions take effect at once, before any host is
-   * contacted.
+   * Applies the current configuration: permissions take effect at once, before any host is contacted.
    *
    * @param areReopened  opens hosts again, because something besides the settings has changed
    *
@@ -429,10 +426,7 @@ export class Connections {
     return target && this.sync.runner.askKept(target);
   }
 
-  /**
-   * Applies decisions about repos, visibility first, together with those that could not be stored
-   * before.
-   */
+  /** Applies decisions about repos, visibility first, together with those that could not be stored before. */
   async #obey(decided: Obeyed): Promise<void> {
     const { served, catalog } = this.#options;
     const { changedIds, dueIds } = owing(this.#owed, decided);
@@ -532,10 +526,7 @@ export class Connections {
     };
   }
 
-  /**
-   * Why a connection cannot be listed or fetched, for the owner; undefined: it can, or was not
-   * tried yet.
-   */
+  /** Why a connection cannot be listed or fetched, for the owner; undefined: it can, or was not tried yet. */
   troubleOf({ connectionId, name }: StoredConnection): string | undefined {
     const cloneUrls = (): string[] =>
       (this.reposOf(name) ?? []).flatMap(({ host }) => host?.facts.cloneUrl || []);

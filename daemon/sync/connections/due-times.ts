@@ -1,5 +1,4 @@
-// Schedules recurring work on the monotonic clock, with jitter, so that simultaneous work spreads
-// out.
+// Schedules recurring work on the monotonic clock, with jitter, so that simultaneous work spreads out.
 
 /** The interval, up to a tenth shorter or longer. */
 const SPREAD = 0.1;
@@ -27,8 +26,7 @@ export class DueTimes {
   /**
    * It was done by an earlier process.
    *
-   * @param doneAt  milliseconds since the epoch, by a clock that may have been changed; undefined:
-   * never
+   * @param doneAt  milliseconds since the epoch, by a clock that may have been changed; undefined: never
    */
   resume(id: number, doneAt: number | undefined): void {
     const intervalMs = this.#intervalMs();

@@ -1,7 +1,6 @@
-// Ends a complete listing: repos that it lacks are missing from now on, unless one of their targets
-// could not be read fully. Nothing counts as gone from a target with gaps, or from one that is
-// empty and was not before. Pages shift while they are read, so a repo must be missing in two
-// listings in a row.
+// Ends a complete listing: repos that it lacks are missing from now on, unless one of their targets could not be read
+// fully. Nothing counts as gone from a target with gaps, or from one that is empty and was not before. Pages shift
+// while they are read, so a repo must be missing in two listings in a row.
 
 import type { StoredLink } from '../../store/connections.ts';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';

@@ -1,6 +1,5 @@
-// The latest visibility that hosts reported for their repositories. Answers overtake each other: a
-// page may have been read before a repository became private, and be processed after another
-// listing or answer reported that.
+// The latest visibility that hosts reported for their repositories. Answers overtake each other: a page may have been
+// read before a repository became private, and be processed after another listing or answer reported that.
 
 import type { RepoHost } from '../../store/repos.ts';
 import type { SaidVisibility } from '../../hosts/host.ts';

@@ -1,5 +1,5 @@
-// One listing of a connection. Each page takes effect before the next one is requested, above all
-// its permissions. Progress is stored; a restart resumes.
+// One listing of a connection. Each page takes effect before the next one is requested, above all its permissions.
+// Progress is stored; a restart resumes.
 
 import { given } from '../../base/given.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -182,10 +182,7 @@ function newGathered(): Gathered {
   return { repos: [], targets: new Map() };
 }
 
-/**
- * @param gathered  collects the repositories of the page. Target states change in place: there may
- * be thousands.
- */
+/** @param gathered  collects the repositories of the page. Target states change in place: there may be thousands. */
 function withPage(state: ListingState, page: ListingPage, gathered: Gathered): ListingState {
   const target = page.target?.name ?? SOLE_TARGET;
   const fit = page.repos.filter(isFit);
@@ -249,8 +246,8 @@ async function keep(
 }
 
 /**
- * Each repository once, in its latest version; its visibility no wider than what was heard
- * elsewhere since the listing began.
+ * Each repository once, in its latest version; its visibility no wider than what was heard elsewhere since the listing
+ * began.
  */
 function asHeard(
   { address, heard }: ListingOptions,

@@ -1,6 +1,6 @@
-// Handles pushes reported by code hosts (API.md 13.6): finds the repos of our connections and
-// requests a job for each. A repo with many pushes gets one job at once and one more every few
-// seconds, so that the last push is never missed. A repo that has moved is listed again.
+// Handles pushes reported by code hosts (API.md 13.6): finds the repos of our connections and requests a job for each.
+// A repo with many pushes gets one job at once and one more every few seconds, so that the last push is never missed. A
+// repo that has moved is listed again.
 
 import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
@@ -17,10 +17,7 @@ export interface PushesOptions {
   readonly owe: (repoId: number) => void;
   /** Fetches and indexes a repo. */
   readonly askHost: (repoId: number) => void;
-  /**
-   * Restricts a repo; resolves when no new search shows it to callers who lost access. Errors:
-   * none.
-   */
+  /** Restricts a repo; resolves when no new search shows it to callers who lost access. Errors: none. */
   readonly narrow: (repoId: number, visibility: NonNullable<Told['visibility']>) => Promise<void>;
   /** Lists the connections of a repo again. */
   readonly relist: (repoId: number) => void;
@@ -170,10 +167,7 @@ function isOf({ address, hostId, facts }: RepoHost, pushed: ToldRepository): boo
   return pushed.path?.toLowerCase() === facts.path.toLowerCase();
 }
 
-/**
- * Whether a repo was renamed or moved since the listing. A repo known only by its address cannot
- * move.
- */
+/** Whether a repo was renamed or moved since the listing. A repo known only by its address cannot move. */
 function isElsewhere(host: RepoHost | undefined, { path }: ToldRepository): boolean {
   if (host === undefined || host.facts.codeHostType === 'genericGitHost') return false;
   return path !== undefined && path !== host.facts.path;

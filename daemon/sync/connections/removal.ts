@@ -1,6 +1,5 @@
-// Decides which repos to remove, because no connection lists them any more, and when. A repo stays
-// while it may reappear under another name: a connection to its host has not been fully listed
-// since it was added or changed.
+// Decides which repos to remove, because no connection lists them any more, and when. A repo stays while it may
+// reappear under another name: a connection to its host has not been fully listed since it was added or changed.
 
 import type { RepoBook, StoredRepo } from '../../store/repos.ts';
 import { LinkBook } from './link-book.ts';

@@ -1,6 +1,5 @@
-// Removes repos: first from searches and the catalog, then from the store with grants and links,
-// last their clones. After a kill in between the store still lists them for removal, or the next
-// start sweeps their clones.
+// Removes repos: first from searches and the catalog, then from the store with grants and links, last their clones.
+// After a kill in between the store still lists them for removal, or the next start sweeps their clones.
 
 import { publishing } from '../../index/served/publication.ts';
 import type { Actor } from '../../store/audit.ts';
@@ -29,8 +28,7 @@ export class RepoRemover {
   }
 
   /**
-   * Removes those of the repos that must still go when their turn comes; returns their ids. Cancels
-   * their jobs.
+   * Removes those of the repos that must still go when their turn comes; returns their ids. Cancels their jobs.
    *
    * @param toGo  selects them from the current store; called twice
    *

@@ -1,5 +1,5 @@
-// Rules that a connection sets for its repos. A repo of several connections gets the strictest
-// visibility of all (API.md 4.7), and every revision that any of them selects.
+// Rules that a connection sets for its repos. A repo of several connections gets the strictest visibility of all
+// (API.md 4.7), and every revision that any of them selects.
 
 import { hash } from 'node:crypto';
 import type { ConnectionRules } from '../../store/connections.ts';
@@ -18,8 +18,7 @@ export function rulesOf(settings: ConnectionSettings): ConnectionRules {
 }
 
 /**
- * The host of a connection as a text, the same for all connections to it; repo ids are unique
- * within it.
+ * The host of a connection as a text, the same for all connections to it; repo ids are unique within it.
  *
  * @param instance  the daemon, for addresses that are paths on its machine
  */

@@ -1,7 +1,7 @@
-// Submodules of repos whose connection requests them (API.md 19.4). Each becomes a repo named after
-// its outer repo plus its path, read at the pinned commit from the repo that `.gitmodules` names.
-// That must be a repo of a connection: no address is contacted because a repository names it. Only
-// callers who see both the outer repo and the named one see the submodule (accounts/sights.ts).
+// Submodules of repos whose connection requests them (API.md 19.4). Each becomes a repo named after its outer repo plus
+// its path, read at the pinned commit from the repo that `.gitmodules` names. That must be a repo of a connection: no
+// address is contacted because a repository names it. Only callers who see both the outer repo and the named one see
+// the submodule (accounts/sights.ts).
 
 import { isDeepStrictEqual } from 'node:util';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';

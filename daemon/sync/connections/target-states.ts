@@ -1,14 +1,14 @@
-// How completely each target of a connection was listed, and which target keeps a repo that the
-// listing lacks. A repo is removed when each target that listed it says that it is gone; an
-// incomplete target does not keep repos of other targets.
+// How completely each target of a connection was listed, and which target keeps a repo that the listing lacks. A repo
+// is removed when each target that listed it says that it is gone; an incomplete target does not keep repos of other
+// targets.
 
 import type { ListingPage } from '../../hosts/host.ts';
 import { finderOf } from '../../hosts/targets.ts';
 import type { StoredLink } from '../../store/connections.ts';
 
 /**
- * `whole`: read to its end. `empty`: the same, without any repository. `refused`: the host answered
- * that the credential cannot see it, or not all of it. `open`: unknown. Ordered by what they prove.
+ * `whole`: read to its end. `empty`: the same, without any repository. `refused`: the host answered that the credential
+ * cannot see it, or not all of it. `open`: unknown. Ordered by what they prove.
  */
 const STATES = ['whole', 'empty', 'refused', 'open'] as const;
 export type TargetState = (typeof STATES)[number];
@@ -57,8 +57,7 @@ export function keeperOf({ targets }: StoredLink, states: TargetStates): string 
 /** Undefined: the connection no longer has this target. */
 export function stateOf(name: string, states: TargetStates): TargetState | undefined {
   const found = states[finderOf(name) ?? name];
-  // An organization that the host no longer names may have been renamed, or the credential may have
-  // lost access.
+  // An organization that the host no longer names may have been renamed, or the credential may have lost access.
   return states[name] ?? (found === 'whole' ? 'empty' : found);
 }
 

@@ -1,7 +1,6 @@
-// Maps listed repositories to repos by their id at the host, whatever their name: a renamed or
-// moved repo keeps its id, and with it grants, permissions and clone; a repository that takes an
-// old name is another repo. A removed repo gets its id back if its host lists it again within a
-// month. Names follow the host: the repo at a path has its name.
+// Maps listed repositories to repos by their id at the host, whatever their name: a renamed or moved repo keeps its id,
+// and with it grants, permissions and clone; a repository that takes an old name is another repo. A removed repo gets
+// its id back if its host lists it again within a month. Names follow the host: the repo at a path has its name.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredConnection, StoredLink } from '../../store/connections.ts';
@@ -26,10 +25,7 @@ export interface Listed {
   readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/**
- * Guess: targets stored per repo; a repo with more is kept while any target of its connection
- * cannot be listed.
- */
+/** Guess: targets stored per repo; a repo with more is kept while any target of its connection cannot be listed. */
 const TARGETS_MAX = 100;
 
 /** The changes to store. */
@@ -149,8 +145,7 @@ function described(
   const visibility = visibilityOf(repo, before);
   const facts = factsOf(codeHostType, repo);
   const was = before?.host?.facts.source;
-  // Why: files that git ignored must not become searchable because the .git is missing. Its job
-  // reports that.
+  // Why: files that git ignored must not become searchable because the .git is missing. Its job reports that.
   const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
   const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
   return { ...known, visibility, host };
@@ -177,9 +172,8 @@ export function nameOf(nameHost: string, path: string): string {
 }
 
 /**
- * The repos with the names of their paths, then other repos of the host that lose their names by
- * that, as their listing is older. If a local source or another host's repo has the name, the repo
- * gets a number.
+ * The repos with the names of their paths, then other repos of the host that lose their names by that, as their listing
+ * is older. If a local source or another host's repo has the name, the repo gets a number.
  */
 function withNames(
   { repos: all }: RepoBook,

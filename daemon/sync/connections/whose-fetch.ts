@@ -1,6 +1,6 @@
-// Checks whether a fetch got the right repository. Git fetches by address, and since the last
-// listing another repository may have taken the address, or the repository may have become private.
-// So the host is asked before anybody can read the result.
+// Checks whether a fetch got the right repository. Git fetches by address, and since the last listing another
+// repository may have taken the address, or the repository may have become private. So the host is asked before anybody
+// can read the result.
 
 import type { HostFacts, RepoBook, RepoDecision, RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type Host, HostError, type HostRepo, type SaidVisibility } from '../../hosts/host.ts';
@@ -20,8 +20,8 @@ export class OtherRepositoryError extends Error {
 }
 
 /**
- * Asks a host which repository is at the fetched address. Resolves if it is the right one and its
- * visibility has not narrowed; also if the host knows repositories only by address.
+ * Asks a host which repository is at the fetched address. Resolves if it is the right one and its visibility has not
+ * narrowed; also if the host knows repositories only by address.
  *
  * Errors: OtherRepositoryError; HostError if the host cannot answer; the reason of the signal.
  */
@@ -49,8 +49,8 @@ export async function checkWhose(
 }
 
 /**
- * What requires a new fetch when it changes: the last push, and the address. Why the address: the
- * last fetch may have been of another repository, or was rejected.
+ * What requires a new fetch when it changes: the last push, and the address. Why the address: the last fetch may have
+ * been of another repository, or was rejected.
  */
 export function newsOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);

@@ -1,5 +1,5 @@
-// Repos or connections whose last job failed, and why, for owners and the operator. Restored after
-// a start from stored jobs.
+// Repos or connections whose last job failed, and why, for owners and the operator. Restored after a start from stored
+// jobs.
 
 /** Per failure, in answers; the log has all of it. */
 const REASON_SIZE_MAX = 500;
@@ -39,10 +39,7 @@ export class FailedJobs {
     return this.#failures.get(target)?.reason;
   }
 
-  /**
-   * A sentence for each of the first failures that satisfy `isWanted`, and one for the rest,
-   * ordered by name.
-   */
+  /** A sentence for each of the first failures that satisfy `isWanted`, and one for the rest, ordered by name. */
   sentences(isWanted: (name: string) => boolean): string[] {
     const all = [...this.#failures.values()]
       .filter(({ name }) => isWanted(name))

@@ -1,6 +1,6 @@
-// Pauses between attempts for repos or connections whose job failed: they double, but are short if
-// the source has changed. Nothing else retries failed jobs; a job requested by a user does not
-// wait. For other retries see base/retries.ts.
+// Pauses between attempts for repos or connections whose job failed: they double, but are short if the source has
+// changed. Nothing else retries failed jobs; a job requested by a user does not wait. For other retries see
+// base/retries.ts.
 
 import { HOUR_MS } from '../../base/durations.ts';
 

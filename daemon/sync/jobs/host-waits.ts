@@ -1,5 +1,5 @@
-// Index jobs that wait for a silent code host. They only delay repos of that host: a waiting job
-// gives its slot to others, and no other job of that host starts meanwhile.
+// Index jobs that wait for a silent code host. They only delay repos of that host: a waiting job gives its slot to
+// others, and no other job of that host starts meanwhile.
 
 import { systemCodeOf } from '../../base/caught.ts';
 import type { HostNews } from './job-step.ts';

@@ -1,5 +1,5 @@
-// Indexes one repo: probes its source, keeps the shards whose docs are unchanged, builds the rest,
-// and publishes the result in one catalog change. Searches use the old shards until then.
+// Indexes one repo: probes its source, keeps the shards whose docs are unchanged, builds the rest, and publishes the
+// result in one catalog change. Searches use the old shards until then.
 
 import { given } from '../../base/given.ts';
 import { access } from 'node:fs/promises';
@@ -150,8 +150,7 @@ export class RepoIndexer {
   }
 
   /**
-   * The next job of these repos builds everything, whatever it finds. Errors: none; a failure to
-   * store it is logged.
+   * The next job of these repos builds everything, whatever it finds. Errors: none; a failure to store it is logged.
    */
   async owe(repoIds: readonly number[]): Promise<void> {
     const { catalog, log } = this.#options;
@@ -215,8 +214,8 @@ export class RepoIndexer {
   }
 
   /**
-   * The record of a folder that has become a repository; its permissions stay. Errors:
-   * OtherSourceError; those of the catalog.
+   * The record of a folder that has become a repository; its permissions stay. Errors: OtherSourceError; those of the
+   * catalog.
    */
   async #asRepository(
     { repoId, name, source }: RepoRecord,

@@ -1,5 +1,5 @@
-// Stores jobs in the background, several per transaction, so that no job waits for the store. While
-// the store cannot be written, changes wait here up to a limit and jobs continue.
+// Stores jobs in the background, several per transaction, so that no job waits for the store. While the store cannot be
+// written, changes wait here up to a limit and jobs continue.
 
 import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
 import { JOB_STATES, type JobState } from '../../repos/jobs.ts';
@@ -22,10 +22,9 @@ const UNWRITTEN_MAX = 1_000;
 /** Guess: pause before the store is tried again. */
 const PAUSE_MS = 5_000;
 /**
- * Changes within this time are one transaction, as each one stops the event loop until the disk has
- * it. A kill loses jobs whose repositories are checked again at the next start.
- * Measured: 2026-11-23, first index of 150 repositories: 22 ms a repository when each job was
- * written twice or more.
+ * Changes within this time are one transaction, as each one stops the event loop until the disk has it. A kill loses
+ * jobs whose repositories are checked again at the next start.
+ * Measured: 2026-11-23, first index of 150 repositories: 22 ms a repository when each job was written twice or more.
  */
 const GATHER_MS = 200;
 

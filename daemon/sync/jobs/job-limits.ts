@@ -1,5 +1,4 @@
-// How many jobs run at a time, and for how long: from the configuration and the machine's
-// resources.
+// How many jobs run at a time, and for how long: from the configuration and the machine's resources.
 
 import { availableParallelism, totalmem } from 'node:os';
 

@@ -1,6 +1,5 @@
-// Orders the jobs of a queue: by priority, then by request. One job per target (a repo or
-// connection) runs at a time, and a limited number in all. Work that must not run beside a target's
-// job waits here too.
+// Orders the jobs of a queue: by priority, then by request. One job per target (a repo or connection) runs at a time,
+// and a limited number in all. Work that must not run beside a target's job waits here too.
 
 import type { Job } from './job.ts';
 
@@ -111,8 +110,8 @@ export class JobQueue<Target, Result> {
   }
 
   /**
-   * Runs `work` with those of the targets without a running job; their later jobs start afterwards.
-   * A long job is not waited for, as that would hold all others.
+   * Runs `work` with those of the targets without a running job; their later jobs start afterwards. A long job is not
+   * waited for, as that would hold all others.
    */
   async without<Value>(
     targetIds: readonly number[],

@@ -1,6 +1,5 @@
-// Runs the jobs of one queue, several at a time: attempts, pauses after failures
-// (failure-pauses.ts), storing, and recovery of jobs from the previous process. The kind of job
-// defines what an attempt does.
+// Runs the jobs of one queue, several at a time: attempts, pauses after failures (failure-pauses.ts), storing, and
+// recovery of jobs from the previous process. The kind of job defines what an attempt does.
 
 import type { JobWrite, StoredJob } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
@@ -61,8 +60,8 @@ export interface JobWish {
 /** The longest time that a timer takes. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 /**
- * Guess: no job starts for this long after one found the disk full; doubled after each further one,
- * up to the second value.
+ * Guess: no job starts for this long after one found the disk full; doubled after each further one, up to the second
+ * value.
  */
 const ROOM_PAUSE_MS_MIN = 2_000;
 const ROOM_PAUSE_MS_MAX = 60_000;
@@ -299,10 +298,7 @@ export class JobRunner<Target, Result> {
     job.settle(failureOf(job.target, error, durationMs));
   }
 
-  /**
-   * An attempt failed; the next one follows after a pause, unless a user has requested one
-   * meanwhile.
-   */
+  /** An attempt failed; the next one follows after a pause, unless a user has requested one meanwhile. */
   #endAttempt(job: Job<Target, Result>, error: string): void {
     const { attemptsMax } = this.#options.limits();
     const next = this.#queue.queued(job.targetId);
@@ -319,10 +315,7 @@ export class JobRunner<Target, Result> {
     this.#pauses.shorten(job.targetId);
   }
 
-  /**
-   * The disk is full, which no job can fix: this job waits like all others, or all fail if nobody
-   * waits.
-   */
+  /** The disk is full, which no job can fix: this job waits like all others, or all fail if nobody waits. */
   #endWithoutRoom(job: Job<Target, Result>, error: string): void {
     if (this.#options.limits().attemptsMax === 1) {
       this.#noteFailed(job, error);
@@ -399,10 +392,7 @@ export class JobRunner<Target, Result> {
     job.giveUp(reason);
   }
 
-  /**
-   * Stops running jobs, for the next process to run; resolves when none runs. No job starts any
-   * more.
-   */
+  /** Stops running jobs, for the next process to run; resolves when none runs. No job starts any more. */
   async close(): Promise<void> {
     const reason = new Error('the index is being closed');
     this.#stop.abort(reason);

@@ -1,5 +1,5 @@
-// Warnings of a finished index job for users who may miss files: nothing, or less than half of the
-// files, was indexed; names the rule responsible and the remedy.
+// Warnings of a finished index job for users who may miss files: nothing, or less than half of the files, was indexed;
+// names the rule responsible and the remedy.
 
 import { OBJECT_MISSING } from '../../sources/disk/left-out.ts';
 import { type IgnoredCounts, totalOf } from '../../sources/docs/ignored.ts';

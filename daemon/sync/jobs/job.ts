@@ -1,5 +1,5 @@
-// One job: the work for a repo or a connection, its progress and result (API.md 20.2). It lives
-// while it has attempts left; the store keeps a row of it.
+// One job: the work for a repo or a connection, its progress and result (API.md 20.2). It lives while it has attempts
+// left; the store keeps a row of it.
 
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../store/jobs.ts';

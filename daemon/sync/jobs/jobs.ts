@@ -1,5 +1,5 @@
-// Index jobs: one for each repo to index, and their results. A repo with a damaged shard is built
-// again until none is damaged. job-runner.ts schedules them.
+// Index jobs: one for each repo to index, and their results. A repo with a damaged shard is built again until none is
+// damaged. job-runner.ts schedules them.
 
 import type { JobWrite } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
@@ -127,8 +127,7 @@ export class Jobs {
   }
 
   /**
-   * Requests a job of a repo: the queued one if there is one, else a new one that follows the
-   * running one.
+   * Requests a job of a repo: the queued one if there is one, else a new one that follows the running one.
    *
    * Errors: the index is closing.
    */
@@ -141,10 +140,7 @@ export class Jobs {
     return this.#runner.askKept(record);
   }
 
-  /**
-   * Runs one job for each repo; returns their results in order. A failure is a result, not an
-   * error.
-   */
+  /** Runs one job for each repo; returns their results in order. A failure is a result, not an error. */
   async indexAll(
     records: readonly RepoRecord[],
     isForced: boolean,
@@ -158,8 +154,7 @@ export class Jobs {
   /**
    * Requests one job for each repo, yielding in between, as 5,000 take a tenth of a second.
    *
-   * @returns  once all are requested, their later results, in order; a failure is a result, not an
-   * error
+   * @returns  once all are requested, their later results, in order; a failure is a result, not an error
    *
    * Errors: the reason of the signal; the requested jobs are interrupted.
    */
@@ -194,8 +189,8 @@ export class Jobs {
   }
 
   /**
-   * Indexes a repo whose source has changed; shortens the pause after a failure. Resolves with
-   * whether the job succeeded; at once with false if the repo waits. Errors: none.
+   * Indexes a repo whose source has changed; shortens the pause after a failure. Resolves with whether the job
+   * succeeded; at once with false if the repo waits. Errors: none.
    */
   async indexChanged(record: RepoRecord, signal: AbortSignal): Promise<boolean> {
     if (this.#runner.hasten(record.repoId)) return false;
@@ -327,8 +322,8 @@ export class Jobs {
   }
 
   /**
-   * Stops running jobs, for the next process to run; resolves when none runs. No job starts any
-   * more. Closes the job book too, so jobs of other queues must have ended.
+   * Stops running jobs, for the next process to run; resolves when none runs. No job starts any more. Closes the job
+   * book too, so jobs of other queues must have ended.
    */
   async close(): Promise<void> {
     this.#retries.close();

@@ -1,5 +1,5 @@
-// Filters the new warnings of a job. A repo that is kept up to date has a job for each commit with
-// the same warnings; only the first one logs them.
+// Filters the new warnings of a job. A repo that is kept up to date has a job for each commit with the same warnings;
+// only the first one logs them.
 
 export class News {
   /** Warnings of the last job of each repo, by repoId. */

@@ -1,5 +1,4 @@
-// Selects the revisions of a repo to index: the default one, and the branches and tags that match
-// its globs.
+// Selects the revisions of a repo to index: the default one, and the branches and tags that match its globs.
 
 import { compileGlobs } from '../../sources/disk/globs.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';

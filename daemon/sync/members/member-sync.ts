@@ -1,7 +1,7 @@
-// Keeps lists of who may read the repositories of connections with `syncPermissions` (API.md 4.13):
-// fetches the readers of each repository that is not public, on a schedule and on request, and
-// replaces a list by a complete answer. After a failure the last list stays until it expires
-// (accounts/host-lists.ts). Times are in the store, so a restart resumes.
+// Keeps lists of who may read the repositories of connections with `syncPermissions` (API.md 4.13): fetches the readers
+// of each repository that is not public, on a schedule and on request, and replaces a list by a complete answer. After
+// a failure the last list stays until it expires (accounts/host-lists.ts). Times are in the store, so a restart
+// resumes.
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -41,10 +41,7 @@ export interface MemberSyncOptions {
   readonly reposOf: (connection: string) => readonly MemberRepo[] | undefined;
   /** Errors: any; they count as failures of the host. */
   readonly hostOf: (connection: string) => Promise<MemberHost>;
-  /**
-   * How many accounts the lists of a connection contain, and how many are known users. Errors:
-   * NOT_READY.
-   */
+  /** How many accounts the lists of a connection contain, and how many are known users. Errors: NOT_READY. */
   readonly countsOf: (connection: string) => Promise<ReaderCounts>;
   /** Audit records of changed readers. */
   readonly recordsOf: (
@@ -132,8 +129,8 @@ export class MemberSync {
   }
 
   /**
-   * The repos of connections, or their settings, may have changed: lists of repos that left go at
-   * once, new ones are fetched soon.
+   * The repos of connections, or their settings, may have changed: lists of repos that left go at once, new ones are
+   * fetched soon.
    */
   noteListed(): void {
     void this.dropLeft();
@@ -335,10 +332,7 @@ export class MemberSync {
     return { taken, failed };
   }
 
-  /**
-   * Users come and link accounts at any time, so each pass counts, unless that takes long. Errors:
-   * NOT_READY.
-   */
+  /** Users come and link accounts at any time, so each pass counts, unless that takes long. Errors: NOT_READY. */
   async #count(connection: string, state: State): Promise<void> {
     const startMs = performance.now();
     if (startMs < state.countMs) return;
@@ -353,10 +347,7 @@ export class MemberSync {
     return isDue(repoId, { takenAt, askedAt }, this.#intervalMs, now());
   }
 
-  /**
-   * Why at most half the maximum age: else a list expires before the next fetch, or after one
-   * failure.
-   */
+  /** Why at most half the maximum age: else a list expires before the next fetch, or after one failure. */
   get #intervalMs(): number {
     const { rules } = this.#options;
     return Math.min(rules.intervalMs(), rules.ageMsMax() / 2);
@@ -384,10 +375,7 @@ export class MemberSync {
     for (const one of runs) if (one.status === 'rejected') throw one.reason;
   }
 
-  /**
-   * False: it failed, which is recorded, or the repo has left. Errors: those of the whole host, and
-   * of the store.
-   */
+  /** False: it failed, which is recorded, or the repo has left. Errors: those of the whole host, and of the store. */
   async #takeOne(
     connection: string,
     state: State,

@@ -12,10 +12,7 @@ const LIST_MS_MAX = 600_000;
 /** The repository to ask about. */
 export type AskedRepo = Pick<HostRepo, 'hostId' | 'path'>;
 
-/**
- * Errors: HostError, also for a host without such lists, with too long ones, or too slow; the
- * reason of the signal.
- */
+/** Errors: HostError, also for a host without such lists, with too long ones, or too slow; the reason of the signal. */
 export async function readMembers(
   host: Pick<Host, 'members' | 'nameHost'>,
   repo: AskedRepo,

@@ -1,7 +1,6 @@
-// Finds the git repositories below a folder: work trees (also linked ones and submodules) and bare
-// ones. Reads only names, follows no symbolic links, skips `.git`, `node_modules` and our own data
-// directory, and is bounded by what a person might have. Inside a work tree only further work trees
-// count: a bare repository there is mostly test data.
+// Finds the git repositories below a folder: work trees (also linked ones and submodules) and bare ones. Reads only
+// names, follows no symbolic links, skips `.git`, `node_modules` and our own data directory, and is bounded by what a
+// person might have. Inside a work tree only further work trees count: a bare repository there is mostly test data.
 
 import { type Dirent, existsSync, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

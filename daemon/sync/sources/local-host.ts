@@ -1,5 +1,5 @@
-// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists the
-// sources of its address. They are read in place: nothing is fetched or changed.
+// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists the sources of its address.
+// They are read in place: nothing is fetched or changed.
 
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../base/caught.ts';

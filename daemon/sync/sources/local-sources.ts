@@ -1,6 +1,6 @@
 // Finds the sources of a connection of type git whose address is on this machine (API.md 19.4):
-// `file:///srv/git/*/*.git`. They are read in place. A folder that is not accepted becomes an issue
-// with its reason; links that lead outside are not followed.
+// `file:///srv/git/*/*.git`. They are read in place. A folder that is not accepted becomes an issue with its reason;
+// links that lead outside are not followed.
 
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
@@ -69,11 +69,11 @@ class AddressError extends Error {}
 /**
  * Finds the sources of an address.
  *
- * Globs have `*`, `?`, `[...]`, `{a,b}` within a name, and `**` for any number of folders, of which
- * only those with repositories count. A name that begins with a dot must be given with the dot.
+ * Globs have `*`, `?`, `[...]`, `{a,b}` within a name, and `**` for any number of folders, of which only those with
+ * repositories count. A name that begins with a dot must be given with the dot.
  *
- * Errors: the reason of the signal; anything else is an issue. Cost: a listing for each folder on
- * the way, at most 100,000.
+ * Errors: the reason of the signal; anything else is an issue. Cost: a listing for each folder on the way, at most
+ * 100,000.
  */
 export async function findLocalSources(
   url: string,

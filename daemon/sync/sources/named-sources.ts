@@ -1,6 +1,6 @@
-// Resolves paths that a user names to sources: a repository or folder is one source; a folder
-// without git that contains repositories gives one source for each, and one for the files beside
-// them. A folder that was indexed as one source stays so until a mode is given.
+// Resolves paths that a user names to sources: a repository or folder is one source; a folder without git that contains
+// repositories gives one source for each, and one for the files beside them. A folder that was indexed as one source
+// stays so until a mode is given.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -50,10 +50,7 @@ export interface NamedSourcesOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Errors: the reason of the signal. An unreadable path is returned as a source; probing it reports
- * the error.
- */
+/** Errors: the reason of the signal. An unreadable path is returned as a source; probing it reports the error. */
 export async function sourcesNamed(
   paths: readonly string[],
   mode: SourceMode | undefined,

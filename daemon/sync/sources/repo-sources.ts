@@ -1,5 +1,5 @@
-// The sources of the daemon: probes named and known sources, finds or creates their repos, and sets
-// which repos are served.
+// The sources of the daemon: probes named and known sources, finds or creates their repos, and sets which repos are
+// served.
 
 import { given } from '../../base/given.ts';
 import { setMaxListeners } from 'node:events';
@@ -68,9 +68,8 @@ export class RepoSources {
   }
 
   /**
-   * Finds or creates the repo of each path, each repo once, and applies the change. From then on
-   * searches see only these; before, only those known to be unchanged. A path that cannot be read
-   * keeps its repo, whose next job fails.
+   * Finds or creates the repo of each path, each repo once, and applies the change. From then on searches see only
+   * these; before, only those known to be unchanged. A path that cannot be read keeps its repo, whose next job fails.
    *
    * Errors: ProbeError if no path is a source; NOT_READY; the reason of the signal.
    */
@@ -161,10 +160,9 @@ export class RepoSources {
   }
 
   /**
-   * Probes missing paths again. Returns the repos of those that exist now; searches see them from
-   * then on. They are new repos with the rules of new ones: whoever can write to a missing path
-   * must not change the visibility or the path of a repo. A source that may be a known repo waits
-   * for the next start.
+   * Probes missing paths again. Returns the repos of those that exist now; searches see them from then on. They are new
+   * repos with the rules of new ones: whoever can write to a missing path must not change the visibility or the path of
+   * a repo. A source that may be a known repo waits for the next start.
    *
    * Errors: NOT_READY, if nothing was added; the reason of the signal.
    */
@@ -193,8 +191,7 @@ export class RepoSources {
    * Searches the named folders for further repositories and adds them like missing ones.
    *
    * Errors: NOT_READY, if nothing was added; the reason of the signal.
-   * Cost: a listing for each folder outside repositories; every eighth call also for those in work
-   * trees.
+   * Cost: a listing for each folder outside repositories; every eighth call also for those in work trees.
    */
   async searchAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
@@ -403,9 +400,8 @@ export class RepoSources {
   }
 
   /**
-   * Checks that the sources of the catalog are unchanged if nobody names them: another repository
-   * may be at the path of one, and must not get its permissions. Searches see none of those
-   * meanwhile.
+   * Checks that the sources of the catalog are unchanged if nobody names them: another repository may be at the path of
+   * one, and must not get its permissions. Searches see none of those meanwhile.
    *
    * Errors: NOT_READY; the reason of the signal.
    */

@@ -1,6 +1,5 @@
-// Warns about git repositories inside a plain folder, which the user may have meant to name.
-// Searches two levels (`folder/name`, `folder/owner/name`), follows no links, and is bounded by
-// what a person might have.
+// Warns about git repositories inside a plain folder, which the user may have meant to name. Searches two levels
+// (`folder/name`, `folder/owner/name`), follows no links, and is bounded by what a person might have.
 
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';

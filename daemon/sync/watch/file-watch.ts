@@ -1,5 +1,5 @@
-// Indexes repos of files on disk soon after a file is saved: on notification by the file system, or
-// without notifications by checking all files now and then.
+// Indexes repos of files on disk soon after a file is saved: on notification by the file system, or without
+// notifications by checking all files now and then.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import { WatchedFiles, type WatchedFilesOptions } from './watched-files.ts';

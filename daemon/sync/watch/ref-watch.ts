@@ -1,6 +1,6 @@
-// Checks about every second whether HEAD, branches or tags of served repositories have moved, and
-// indexes those repos. Of many repositories, those without changes for long are checked in every
-// fourth round. file-watch.ts watches files on disk.
+// Checks about every second whether HEAD, branches or tags of served repositories have moved, and indexes those repos.
+// Of many repositories, those without changes for long are checked in every fourth round. file-watch.ts watches files
+// on disk.
 
 import { Breather } from '../../base/next-turn.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -17,16 +17,16 @@ export interface RefWatchOptions {
 }
 
 /**
- * Guess: the pause is a multiple of the time of the last round, within these bounds. Why an upper
- * bound: a round may have been slow because a disk did not answer.
+ * Guess: the pause is a multiple of the time of the last round, within these bounds. Why an upper bound: a round may
+ * have been slow because a disk did not answer.
  */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 15;
 
 /**
- * Guess: of more repos than this, those unmoved for this long are checked once in this many rounds.
- * 5,000 of them take 0.3 s of a processor.
+ * Guess: of more repos than this, those unmoved for this long are checked once in this many rounds. 5,000 of them take
+ * 0.3 s of a processor.
  */
 const CALM_COUNT = 500;
 const CALM_MS = 600_000;

@@ -1,6 +1,5 @@
-// What is known about files on disk between two jobs of a repo: their states when they were read,
-// and the changes that a watch reported since. All of it may be lost: a job then lists and reads
-// the files again.
+// What is known about files on disk between two jobs of a repo: their states when they were read, and the changes that
+// a watch reported since. All of it may be lost: a job then lists and reads the files again.
 
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import { RULE_FILES } from '../../sources/disk/ignore-rules.ts';
@@ -23,10 +22,7 @@ const TOLD_MAX = 500;
 export const HOLDS_RULES: ReadonlySet<string> = new Set([...RULE_FILES, '.git']);
 
 export interface SeenFilesOptions {
-  /**
-   * Limit for files of all repos; beyond it the states of the repos with the oldest jobs are
-   * dropped.
-   */
+  /** Limit for files of all repos; beyond it the states of the repos with the oldest jobs are dropped. */
   readonly filesMax?: number;
 }
 
@@ -90,8 +86,7 @@ export class SeenFiles {
   }
 
   /**
-   * Whether checking only these paths finds all changes: none contains rules, or lies in something
-   * that is not a doc.
+   * Whether checking only these paths finds all changes: none contains rules, or lies in something that is not a doc.
    */
   areEnough(repoId: number, paths: readonly string[]): boolean {
     const leftOut = [...(this.#seen.get(repoId)?.leftOut ?? [])];
@@ -109,8 +104,8 @@ export class SeenFiles {
   }
 
   /**
-   * A watch reports changes from now on; earlier changes are unknown. Resolves when a job has read
-   * the files (it may have before), or on `unwatch`. Errors: none.
+   * A watch reports changes from now on; earlier changes are unknown. Resolves when a job has read the files (it may
+   * have before), or on `unwatch`. Errors: none.
    */
   watch(repoId: number): Promise<void> {
     this.#told.set(repoId, undefined);
@@ -123,10 +118,7 @@ export class SeenFiles {
     this.#waiting.delete(repoId);
   }
 
-  /**
-   * Whether the states of a repo's files are known: a job has read them, and they were not dropped
-   * since.
-   */
+  /** Whether the states of a repo's files are known: a job has read them, and they were not dropped since. */
   isKept(repoId: number): boolean {
     return this.#seen.has(repoId);
   }
@@ -158,8 +150,7 @@ export class SeenFiles {
     if (!this.#told.has(repoId)) return undefined;
     const told = this.#told.get(repoId);
     this.#told.set(repoId, new Set());
-    // Why: a job without a notification was requested by somebody, who may have seen a change that
-    // was not reported.
+    // Why: a job without a notification was requested by somebody, who may have seen a change that was not reported.
     return told === undefined || told.size === 0 ? undefined : [...told];
   }
 

@@ -1,5 +1,5 @@
-// The files on disk of one repo: collects notifications for a moment, then indexes the repo, one
-// job after the other, with pauses that keep the machine free for others.
+// The files on disk of one repo: collects notifications for a moment, then indexes the repo, one job after the other,
+// with pauses that keep the machine free for others.
 
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
@@ -13,10 +13,7 @@ import { listDisk } from '../../sources/docs/source-disk.ts';
 import { HOLDS_RULES, type SeenFiles } from './seen-files.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
-/**
- * Editors write twice, and create temporary files: a job starts after this long without
- * notifications.
- */
+/** Editors write twice, and create temporary files: a job starts after this long without notifications. */
 const GATHER_MS = 60;
 const GATHER_MS_MAX = 300;
 /** Guess: after a job a repo rests for this multiple of its time. */
@@ -103,8 +100,8 @@ export class WatchedFiles {
   }
 
   /**
-   * Indexes the repo unless the files are as its last job, perhaps before the watch, saw them. If
-   * that is unknown, the job compares with the index.
+   * Indexes the repo unless the files are as its last job, perhaps before the watch, saw them. If that is unknown, the
+   * job compares with the index.
    */
   async #compare(): Promise<void> {
     const { seenFiles } = this.#options;

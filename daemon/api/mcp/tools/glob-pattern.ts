@@ -1,6 +1,6 @@
-// Converts a glob over paths to a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It matches
-// from any path segment to the end of the path; a leading slash anchors it at the root, and a
-// trailing slash matches everything below a folder.
+// Converts a glob over paths to a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It matches from any path segment
+// to the end of the path; a leading slash anchors it at the root, and a trailing slash matches everything below a
+// folder.
 
 import { quotePattern } from '../../../engine/regex/quote.ts';
 

@@ -69,10 +69,7 @@ export const grep = tool(
   },
 );
 
-/**
- * Errors: INVALID_REQUEST_BODY with the expression that finds the pattern as text; QueryError if
- * that is too long.
- */
+/** Errors: INVALID_REQUEST_BODY with the expression that finds the pattern as text; QueryError if that is too long. */
 function contentOf(pattern: string): QueryNode {
   try {
     return regexNode(pattern);

@@ -59,10 +59,7 @@ export const listTree = tool(
   },
 );
 
-/**
- * Why a folder was not found. An indexed submodule is a repository named after the outer one and
- * its path.
- */
+/** Why a folder was not found. An indexed submodule is a repository named after the outer one and its path. */
 async function noFolder(
   repo: RepoRecord,
   ref: string,

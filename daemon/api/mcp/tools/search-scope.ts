@@ -1,5 +1,4 @@
-// The scope of tool searches (folder, glob, repository, revision) as conditions of a query; and the
-// search itself.
+// The scope of tool searches (folder, glob, repository, revision) as conditions of a query; and the search itself.
 
 import { z } from 'zod';
 import { allOf, patternNode, repoNode, valueNode } from '../../../engine/query/nodes.ts';

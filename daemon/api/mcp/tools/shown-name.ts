@@ -1,6 +1,5 @@
-// File names in results with one name per line: a name with a line end or an invisible character is
-// written as JSON, which a model can pass back. Otherwise a repository could forge lines of results
-// by its file names.
+// File names in results with one name per line: a name with a line end or an invisible character is written as JSON,
+// which a model can pass back. Otherwise a repository could forge lines of results by its file names.
 
 const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 

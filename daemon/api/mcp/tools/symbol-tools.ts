@@ -1,5 +1,4 @@
-// The tools `find_symbol_definitions` and `find_symbol_references`: the definitions and occurrences
-// of a name.
+// The tools `find_symbol_definitions` and `find_symbol_references`: the definitions and occurrences of a name.
 
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';

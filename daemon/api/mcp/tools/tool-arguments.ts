@@ -1,5 +1,4 @@
-// Argument handling that tools share: lenient numbers and paths, the repository, and notes about
-// values above a limit.
+// Argument handling that tools share: lenient numbers and paths, the repository, and notes about values above a limit.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';

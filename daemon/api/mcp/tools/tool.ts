@@ -1,5 +1,5 @@
-// A tool: its name, its description for models, the schema of its arguments, and a function that
-// returns text. Tools know nothing of the protocol, and call the same services as the endpoints.
+// A tool: its name, its description for models, the schema of its arguments, and a function that returns text. Tools
+// know nothing of the protocol, and call the same services as the endpoints.
 
 import { z } from 'zod';
 import { ApiError } from '../../shapes/api-error.ts';

@@ -1,5 +1,5 @@
-// Explains why a tool search found nothing: unindexed repositories, filters without files, a
-// similar pattern with results. Considers only what the caller sees.
+// Explains why a tool search found nothing: unindexed repositories, filters without files, a similar pattern with
+// results. Considers only what the caller sees.
 
 import { patternNode, regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
