@@ -1,7 +1,6 @@
-// An arena: memory given out by moving one address up, and taken back all at once. An arena is
-// named by how long what lies in it lives; nothing in it is freed alone. Memory comes as it is, not
-// zeroed: builds with asserts fill what a reset takes back with 0xA5, so that a late reader fails
-// where it can be seen.
+// An arena: allocates by moving one address up and releases everything at once. Each arena is named
+// by the lifetime of its content; nothing in it is freed separately. Memory is not zeroed: builds
+// with asserts fill released memory with 0xA5, so that a late read fails visibly.
 
 const POISON: u8 = 0xa5;
 

@@ -1,8 +1,7 @@
-// Work that the bytes it is about do not bound: an expression of many states takes far more steps
-// than there are bytes. Such work is counted, and now and then the host is asked whether it is
-// still wanted. If not, isStopped holds for the rest of the call: scans end at once with results
-// that mean nothing, and the call gives its work back as not done. The core knows no clock; the
-// host does.
+// Limits work that is not bounded by the size of its input: an expression of many states takes far
+// more steps than there are bytes. Work is counted, and now and then the host is asked whether to
+// continue. If not, isStopped holds for the rest of the call: scans end at once with meaningless
+// results, and the call reports its work as not done. The core has no clock; the host has.
 
 /** Asks the host whether the present call shall end before its work is done. */
 @external('env', 'isStopWanted')

@@ -1,6 +1,6 @@
-// XXH64: the 64-bit hash that guards sections of a shard and finds equal contents. One call for
-// bytes that lie together, or begin, update, end over a state record for bytes that arrive in
-// pieces; both give the same value. Not a cryptographic hash.
+// XXH64: the 64-bit hash that checks sections of a shard and finds equal contents. One call for
+// contiguous bytes, or begin, update, end over a state record for bytes that arrive in parts; both
+// give the same value. Not a cryptographic hash.
 // Source: the xxHash specification, "XXH64 algorithm description".
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;

@@ -1,5 +1,5 @@
-// Atoms, whatever their kind: whether one in content holds for the current doc, and the matches of
-// any one behind the other. What differs by kind is in the files of the kinds.
+// Operations on atoms of any kind: whether a content atom holds for the current doc, and the
+// matches of an atom in order. Each kind implements them in its own file.
 
 import { NODE_PATH, NODE_PATH_REGEX, NODE_REGEX, NODE_TEXT } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';

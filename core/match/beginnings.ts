@@ -1,14 +1,13 @@
 // The blocks of the bound shard in which a match of a regular expression can begin, by the grams
-// that every match must hold (conditions.ts). A match within one line holds them all in one block.
-// One that may span lines begins in a block that holds those of its first line; what its reach
-// holds besides (daemon/engine/regex/beginning.ts) stands in that block or in the next one, unless
-// the next one is made of the bytes of the chain alone. Blocks that do not hold all of it
-// themselves are borders: there, only the bytes of the chain at the end can be the beginning of a
-// match, which regex-atom.ts looks for.
+// that every match contains (conditions.ts). A match within one line has them all in one block. A
+// match that may span lines begins in a block with the grams of its first line; the rest of its
+// reach (daemon/engine/regex/beginning.ts) lies in that block or in the next one, unless the next
+// one consists only of bytes of the chain. Blocks without all of the reach are borders: a match
+// begins there only in the bytes of the chain at the end, which regex-atom.ts finds.
 //
-//   inside   the block holds start and near                          all of it is searched
-//   border   it holds start; it and the next one hold near, or the   the bytes of the chain at its
-//            end are next one may be made of bytes of the chain alone
+//   inside   the block has start and near                            all of it is searched
+//   border   it has start; it and the next one have near, or the     the bytes of the chain at its
+//            next one may consist only of bytes of the chain         end are searched
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';

@@ -1,6 +1,6 @@
-// Binds the match tree to one shard: finds for each leaf the docs that it may hold for (in the file
-// of its kind), combines them up the tree, and lists the candidates that are left (candidates.ts).
-// Everything lives in the arena until the next shard is bound.
+// Binds the match tree to one shard: finds the docs that each leaf may hold for (in the file of its
+// kind), combines them up the tree, and lists the remaining candidates (candidates.ts). Everything
+// lives in the arena until the next shard is bound.
 
 import { Arena } from '../base/arena.ts';
 import { beginWork, countWork, isStopped } from '../base/work.ts';

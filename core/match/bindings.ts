@@ -1,8 +1,8 @@
-// The bindings of a request that are kept: a shard that was searched is bound again to render what
-// was found in it, after others were bound. Taking a binding back copies the tree; making it again
-// would read the posting lists again. All lives in the request's arena, and ends with the next plan
-// that is compiled: a search that comes back after another had its turn binds anew. When less than
-// half of the arena is left, the kept bindings are given up.
+// Keeps bindings of a request: a searched shard is bound again to render its docs, after others
+// were bound. Restoring a binding copies the tree; making it again would read the posting lists
+// again. All bindings live in the request's arena and end with the next compiled plan: a search
+// that resumes after another one's time slice binds anew. When less than half of the arena remains,
+// the kept bindings are dropped.
 // Measured: 2026-11-21: a rare word in two shards took 2.1 ms without, 1.8 to 2.0 ms with them.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';

@@ -1,7 +1,7 @@
-// The blocks of the bound shard that may hold a literal, as a bitmap, by its grams: the lists of
-// longer literals are intersected stripe by stripe, rarest first, and read only while they can save
-// more verifying than they cost; for literals of one and two characters the lists of all keys that
-// hold them are united.
+// The blocks of the bound shard that may contain a literal, as a bitmap, by its grams. Lists of
+// longer literals are intersected stripe by stripe, rarest first, as long as a list can save more
+// verifying than it costs; for literals of one and two characters the lists of all keys that
+// contain them are united.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {

@@ -1,5 +1,5 @@
-// The shard that the match tree is bound to, what binding it counts, and bitmaps of its docs.
-// Shared by the parts of the binding (bind.ts, the files of the kinds of leaves, block-sets.ts,
+// The shard that the match tree is bound to, the counts of binding, and bitmaps of its docs.
+// Written by the parts of the binding (bind.ts, the files of leaf kinds, block-sets.ts,
 // candidates.ts); read by everything that works on the bound shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';

@@ -1,6 +1,6 @@
-// Puts the candidates first that may score best, so that a search that stops at its limit has seen
-// them: of several atoms, docs in which all may stand in one block come before others, and among
-// each of these docs whose base name holds an atom.
+// Orders candidates so that those that may score best come first, since a search stops at its
+// limit: with several atoms, docs with one block that may contain all of them come first; within
+// each group, docs whose base name contains an atom.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';

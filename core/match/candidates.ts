@@ -1,5 +1,5 @@
-// The docs of the bound shard that are to be evaluated, and the units of work that they are cut
-// into: the same on every thread, so that units can be claimed by number.
+// The docs of the bound shard to evaluate, cut into units of work: the same on every thread, so
+// that units can be claimed by number.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';

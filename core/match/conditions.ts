@@ -1,8 +1,7 @@
 // Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals,
-// which the daemon worked out (daemon/engine/regex). One that a text within one line satisfies, and
-// so within one block, is evaluated on blocks; of texts that may span lines each literal still lies
-// in one block, but the condition holds for docs, or for two neighbouring blocks together. What
-// they are used for: beginnings.ts.
+// computed by the daemon (daemon/engine/regex). A condition on a match within one line is evaluated
+// on blocks. For matches that may span lines, each literal lies in one block, but the condition
+// holds for docs, or for two neighbouring blocks together. Used by beginnings.ts.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';

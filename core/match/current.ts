@@ -1,6 +1,6 @@
-// The doc that is evaluated or shown, and the blob that it may share with others: where its bytes
-// lie, and which of its blocks were read. Whatever reads content says so here first: a block counts
-// once, and its pages are checked (shard/pages.ts).
+// The doc that is evaluated or rendered, and its blob, which other docs may share: the location of
+// its bytes, and which of its blocks were read. All reads of content are recorded here first: a
+// block counts once, and its pages are checked (shard/pages.ts).
 
 import { BLOB_FLAG_MARKED, NONE_ID } from '../shared/format.ts';
 import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';

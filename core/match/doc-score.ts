@@ -1,20 +1,20 @@
 // The score of a doc whose content matched (API.md 6.7), from one walk over its ranges: how often
-// and how well its atoms match, the symbol that they cover best, how near together they stand, and
-// what they cover of the base name of its path. All is worked out in f64 in a fixed order, so that
-// it is the same wherever the doc lies.
+// and how well its atoms match, the symbol that they cover best, how near together they are, and
+// what they cover of the path's base name. Computed in f64 in a fixed order, so that it does not
+// depend on the doc's shard.
 //
-//   text    mean over the atoms of sum / (sum + HALF); the sum has something for each range, more
-//           for a whole word, and for one that is spelled as its literal is
+//   text    mean over the atoms of sum / (sum + HALF); each range adds to the sum, more for a whole
+//           word, and for one with the spelling of its literal
 //   symbol  of the best one: share of the atoms in it x share of its letters that they cover,
-//           for a lone atom x (1 + points of its kind); more for a symbol that all atoms cover
-//           whole, and for one that is spelled as a lone literal is
+//           for a lone atom x (1 + points of its kind); more for a symbol covered whole by all atoms,
+//           and for one with the spelling of a lone literal
 //   name    share of the base name's letters that atoms cover, more if that is all of them; share of
 //           atoms that are words of it; of several, share of atoms that are in the path, more if that
 //           is all of them and they cover the base name
 //   near    most atoms on one line, near together, and in a row (near.ts)
 //
-// Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
-// does not have (sides of an `or`) count as not there.
+// Atoms are counted by slots: those of the plan in content, under no negation. Atoms missing from
+// the doc (sides of an `or`) count as zero.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import {

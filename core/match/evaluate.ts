@@ -1,8 +1,8 @@
-// Evaluates the bound tree on one doc: does it match, and which of its leaves are active? Children
-// are asked cheapest first and stop at the first that decides; an atom is looked for only in its
-// candidate blocks, and its answer is kept for all docs that share the blob. A leaf is active if it
-// and every node above it hold and none above it is a negation: the active atoms give the doc its
-// ranges (ranges.ts). Nothing is allocated.
+// Evaluates the bound tree on one doc: whether it matches, and which leaves are active. Children
+// are evaluated cheapest first, up to the first that decides; an atom is searched only in its
+// candidate blocks, and its result is kept for all docs that share the blob. A leaf is active if it
+// and every node above it hold and none above it is a negation: active atoms give the doc its
+// ranges (ranges.ts). Allocates nothing.
 
 import * as layout from '../shared/plan.ts';
 import { holdsContent } from './atoms.ts';

@@ -1,6 +1,6 @@
-// An expression of the plan, of REGEX, PATH_REGEX and SYMBOL_REGEX nodes alike: its compiled
-// program, and the conditions on grams that the daemon worked out with it (daemon/engine/regex).
-// The node's data is a head (REGEX_*_OFFSET, shared/plan.ts), then the program.
+// An expression of the plan, for REGEX, PATH_REGEX and SYMBOL_REGEX nodes: its compiled program and
+// its conditions on grams, both made by the daemon (daemon/engine/regex). The node's data is a head
+// (REGEX_*_OFFSET, shared/plan.ts), then the program.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {

@@ -1,7 +1,7 @@
-// Writes the file results of an answer (API.md 6.3), each a complete JSON object: what render.ts
-// writes of a doc, and around it language, skip reason and links. The parts of links that a whole
-// repo has in common come from the host, ready as JSON text, one record for each set of revisions
-// that docs are shown in; only the path is added here, percent-encoded by segment.
+// Writes the file results of an answer (API.md 6.3), each a complete JSON object: the members from
+// render.ts, and language, skip reason and links. The parts of links that a repo's docs share come
+// from the host as JSON text, one record for each set of revisions; only the path is added here,
+// percent-encoded by segment.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';

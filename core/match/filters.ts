@@ -1,6 +1,6 @@
-// Leaves that hold for docs by what the shard's tables say of them, and find no range: CONST,
-// LANGUAGE, REPOS, DOCS. Each says of the bound shard which docs it holds for (bound.ts), and of
-// one doc whether it does.
+// Leaves that depend only on the shard's tables and find no ranges: CONST, LANGUAGE, REPOS, DOCS.
+// Each computes the docs of the bound shard that it holds for (bound.ts), and whether it holds for
+// one doc.
 
 import { Arena } from '../base/arena.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';

@@ -1,6 +1,6 @@
-// Rules out, without reading them, that blocks are made of few kinds of bytes alone: a block that holds a gram with another
-// character is not. Of the grams with such a character, those that most blocks hold rule out nearly all blocks of source code
-// between them; these few lists are read whole.
+// Rules out, without reading content, that a block consists of only a few kinds of bytes: a block
+// with a gram of another character does not. Among the grams with such a character, those found in
+// most blocks together rule out nearly all blocks of source code; these few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { LETTER_BITS } from '../shared/format.ts';

@@ -1,5 +1,5 @@
-// The grams of a literal, as far as the plan tells them: which keys every block with it has. Made
-// once for the request; block-sets.ts looks them up in each shard.
+// The grams of a literal as given by the plan: the keys that every block with the literal has. Made
+// once a request; block-sets.ts looks them up in each shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';

@@ -1,7 +1,8 @@
-// Docs whose base name the words of a query make: heads (heads.ts) beside those that define what it names.
-// One word is the whole name, `slab` of mm/slab.c, or the end of the path from some folder on. Several
-// words stand in the path, one at least in the base name; the docs of whose base name they cover most come
-// first. Few groups of docs have all the grams of that (shard/path-grams.ts), and no list is read.
+// Docs whose base name consists of a query's words: heads (heads.ts), beside docs that define the
+// named symbol. A single word is the whole name, `slab` of mm/slab.c, or the end of the path from
+// some folder on. Several words are in the path, at least one in the base name; docs whose base
+// name they cover most come first. Few groups of docs have all these grams (shard/path-grams.ts),
+// and no list is read.
 
 import { Arena } from '../base/arena.ts';
 import { LETTER_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';

@@ -1,8 +1,8 @@
-// Heads: the docs to evaluate first, which are named by the query (head-names.ts), or define a symbol that
-// it names. The grams of paths and the order of names (shard/symbols.ts) find them without a list of
-// grams, so that the host can ask every shard before it binds any. A lone literal names itself, or its
-// longest identifier; several literals name what they spell together: `kmem cache create` is
-// kmem_cache_create, or kmemCacheCreate.
+// Heads: the docs to evaluate first, because the query names them (head-names.ts) or a symbol that
+// they define. Path grams and the order of names (shard/symbols.ts) find them without posting
+// lists, so that the host can find the heads of every shard before it binds any. A lone literal
+// names itself, or its longest identifier; several literals name what they spell together: `kmem
+// cache create` is kmem_cache_create, or kmemCacheCreate.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';

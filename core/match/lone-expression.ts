@@ -1,5 +1,5 @@
-// Expressions outside of the plan, for the host: whether names match, and which engine would run an expression. They
-// leave the request as it is.
+// Expressions outside the plan, for the host: whether names match, and which engine would run an
+// expression. The request is not changed.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';

@@ -1,8 +1,7 @@
-// Counts the probes of the gram dictionary while a shard is bound: each gram once, however many
-// leaves ask for it. Grams asked for by key stand in a table of the request, stamped with the
-// binding that asked; grams visited as part of a range are bits of the dictionary. A plan in which
-// one leaf alone has grams needs neither: the keys of a leaf are distinct, and so are the grams of
-// a range.
+// Counts look-ups in the gram dictionary while a shard is bound: each gram once, however many
+// leaves look it up. Grams looked up by key are in a table of the request, stamped with the
+// binding; grams visited as part of a range are bits of the dictionary. A plan with grams in only
+// one leaf needs neither: the keys of a leaf are distinct, and so are the grams of a range.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';

@@ -1,6 +1,6 @@
 // Compiles the plan into the match tree: a node for each of its rows, children before their
-// parents, in the arena of the request. Made once per request, bound to one shard after the other
-// (bind.ts).
+// parents, in the arena of the request. Compiled once a request, then bound to one shard after the
+// other (bind.ts).
 //
 //   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data        read where the
 //          host put it

@@ -1,7 +1,6 @@
-// What atoms cover of the base name of a path, without its extension, by their literals or
-// expressions: which of its letters and digits, and how many of the atoms are whole words of it.
-// A word also ends at an underscore, and where small letters are followed by a large one. Only
-// ASCII folds.
+// The part of a path's base name, without its extension, that atoms cover by their literals or
+// expressions: the covered letters and digits, and the number of atoms that are whole words of it.
+// A word also ends at an underscore, and between a small and a capital letter. Only ASCII folds.
 
 import { beginRegexText, findRegex, foundEnd, foundStart } from '../regex/regex.ts';
 import { TEXT_ANY } from '../regex/text.ts';

@@ -1,5 +1,5 @@
-// How near together the ranges of several atoms of a doc stand: most atoms on one line, most of them
-// within WINDOW bytes, and most in a row, one right behind the other, in the order of the query.
+// The proximity of the ranges of a doc's atoms: most atoms on one line, most of them within WINDOW
+// bytes, and most in a row, adjacent and in the order of the query.
 
 import { findByte } from '../scan/newlines.ts';
 import { Range } from './ranges.ts';

@@ -1,20 +1,19 @@
-// The records of the match tree. Each begins with the head that all nodes have; behind it stands
-// what nodes of one kind need, in the file of that kind. All records have the same room, so that
-// the node of a row of the plan is found by the row's index.
+// The records of the match tree. Each begins with the head common to all nodes; the fields of its
+// kind follow, in the file of that kind. All records have the same size, so that a plan row's index
+// locates its node.
 //
-//   MatchNode              kind, children, what binding said of it      AND, OR, NOT, CONST, REPOS
+//   MatchNode              kind, children, results of binding           AND, OR, NOT, CONST, REPOS
 //     GramsNode            conditions.ts                                GRAMS
 //     LanguageNode, DocsNode   filters.ts                               LANGUAGE, DOCS
-//     Atom                 finds ranges: a cursor, the match it is on
+//     Atom                 finds ranges: a cursor, its current match
 //       PathAtom           path-atom.ts                                 PATH, PATH_REGEX
 //       ContentAtom        reads the content by runs of blocks
 //         TextAtom         text-atom.ts                                 TEXT
 //         RegexAtom        regex-atom.ts                                REGEX
 //         SymbolAtom       symbol-atom.ts                               SYMBOL, SYMBOL_REGEX
 //
-// Fields live in three spans of time: those that compiling sets, for the request; those "of the
-// bound shard", which binding sets anew for each; those "of the current blob" or doc, which
-// evaluating does.
+// Fields have three lifetimes: set by compiling, for the request; "of the bound shard", set by each
+// binding; "of the current blob" or doc, set by evaluating.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {

@@ -1,6 +1,6 @@
-// PATH and PATH_REGEX: the path holds a literal, has a match of an expression; and the part of a TEXT
-// that is about paths (text-atom.ts). Of a literal only groups of docs are scanned that have its grams
-// (shard/path-grams.ts), of an expression all paths of the shard, a few megabytes.
+// PATH and PATH_REGEX: the path contains a literal or a match of an expression; also the path part
+// of a TEXT (text-atom.ts). For a literal only groups of docs with its grams are scanned
+// (shard/path-grams.ts), for an expression all paths of the shard, a few megabytes.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { countWork, isStopped } from '../base/work.ts';

@@ -1,7 +1,6 @@
 // Lines and columns of byte offsets in one content (API.md 6.4): lines end with LF and count from
-// 1, columns are code points from 1. Walks forward from the last position asked for, so that many
-// ranges on one long line cost one pass; jumps by the line numbers that the shard keeps for each
-// block.
+// 1, columns are code points from 1. Walks forward from the last position, so that many ranges on
+// one long line cost one pass; jumps by the line numbers that the shard keeps for each block.
 
 import { countByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';

@@ -1,6 +1,6 @@
-// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), walked together
-// in order of start, the longest first at equal start; one that overlaps the range before is
-// dropped. Those in content and those in the path are walked apart. Nothing is allocated per doc.
+// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), merged in order
+// of start, the longest first at equal start; a range that overlaps the one before is dropped.
+// Content and path are walked separately. Allocates nothing per doc.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { advanceAtom, countFromHere, startAtom } from './atoms.ts';

@@ -1,5 +1,6 @@
 // REGEX: the content has a match of an expression. Its candidate blocks follow from the grams that
-// matches hold: of one within a line all in one block; of one that spans lines see beginnings.ts.
+// matches contain: for a match within a line all in one block; for one that spans lines see
+// beginnings.ts.
 
 import { Arena } from '../base/arena.ts';
 import { isStopped } from '../base/work.ts';

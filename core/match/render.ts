@@ -1,9 +1,8 @@
 // Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context,
 // ranges with lines and columns. Evaluates the doc again, which costs less than keeping all ranges
-// of all docs, unless its ranges were kept (unit.ts).
-// Writes the members of the file result that the core knows, without braces; the host adds the
-// others. Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6
-// says.
+// of all docs, unless its ranges were kept (unit.ts). Writes the members of the file result that
+// the core knows, without braces; the host adds the others. Chunks are ordered by score, then line;
+// ranges beyond the limit are cut (API.md 6.6).
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';

@@ -1,5 +1,5 @@
-// One request of a search instance: its plan, compiled, and the shard that it is bound to. All of
-// it lies in one arena, which the next plan takes back:
+// One request of a search instance: its compiled plan and the bound shard. All of it is in one
+// arena, which the next plan resets:
 //
 //   | bits of blocks | match tree | kept bindings (bindings.ts) | present binding | one call |
 //   start                                                                         boundEnd

@@ -1,4 +1,5 @@
-// Runs: neighbouring candidate blocks of the current blob, which an atom passes over in one go.
+// Runs: sequences of neighbouring candidate blocks of the current blob, each scanned by an atom in
+// one pass.
 //
 //   candidate   . # # # . . # .
 //   runs          [---)     [)

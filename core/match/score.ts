@@ -1,5 +1,6 @@
-// Points of ranges and docs (API.md 6.7): how well a range stands at word borders, which symbol it overlaps (points of kinds:
-// core/shared/kinds.ts), where it stands in the base name of a path, and what share of the query's leaves holds.
+// Points of ranges and docs (API.md 6.7): for word borders, for the symbol that a range overlaps
+// (points of kinds: core/shared/kinds.ts), for the position in a path's base name, and for the
+// share of the query's leaves that hold.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';

@@ -1,7 +1,7 @@
-// SYMBOL and SYMBOL_REGEX: the name of a symbol holds a literal, has a match of an expression.
-// Bound to the blocks that may hold such symbols: a literal that begins a name, or a word of one,
-// is looked up in the order of names; else the grams of the content say where the name may stand.
-// Evaluated by walking the symbols of these blocks and testing their names where they stand.
+// SYMBOL and SYMBOL_REGEX: the name of a symbol contains a literal or a match of an expression.
+// Bound to the blocks that may contain such symbols: a literal that begins a name, or a word of
+// one, is looked up in the order of names; else the grams of the content tell where the name may
+// be. Evaluated by walking the symbols of these blocks and testing each name in the content.
 // Without a symbols file no symbol matches.
 
 import { Arena } from '../base/arena.ts';

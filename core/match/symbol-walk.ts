@@ -1,5 +1,6 @@
-// A walk over the symbols of the current blob beside its ranges: which symbol does a range lie in?
-// A range gains points by it, and one that a query for symbols found is shown with it.
+// Walks the symbols of the current blob beside its ranges, to find the symbol that contains a
+// range. The symbol adds points to the range, and a range found by a query for symbols is rendered
+// with it.
 
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';

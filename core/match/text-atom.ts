@@ -1,5 +1,5 @@
-// TEXT: the content holds a literal; where the plan says so, or the path. Its candidate blocks are those
-// with all of its grams.
+// TEXT: the content contains a literal, or, where the plan says so, the path does. Its candidate
+// blocks are those with all of its grams.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_PATH, PLAN_FLAG_IN_PATH } from '../shared/plan.ts';

@@ -1,9 +1,8 @@
-// Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with
-// the exact number of its ranges and its score. Counting only: positions, lines and texts are made
-// by render.ts for the docs that are shown; ranges that took an expression to find are kept for it.
-// A unit is bounded, so that limits, deadlines and cancellation act between units, and within one
-// where it takes long (base/work.ts); units are numbered in order of docs, the same on every
-// worker.
+// Runs one unit of work: evaluates its candidate docs and writes a row for each match, with the
+// exact number of its ranges and its score. Only counts: render.ts makes positions, lines and texts
+// for the docs of the answer; ranges found by an expression are kept for it. A unit is bounded, so
+// that limits, deadlines and cancellation act between units, and within a long one (base/work.ts);
+// units are numbered in order of docs, the same on every worker.
 
 import { beginWork, countWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';

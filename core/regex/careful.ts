@@ -1,8 +1,8 @@
-// A forward scan for texts where looking ahead goes far and in vain: `z(?:.*q)?` on a line of many
-// z and no q reads the rest of the line behind each match. This scan remembers where a look-ahead
-// has failed: from the same state at the same place it would fail again. So all scans of a text
-// together stay linear in it. It is slower than scanForward, which regex.ts leaves for it once too
-// much was read more than once. One memory of places serves all expressions, one text at a time.
+// A forward scan for texts where look-ahead goes far and in vain: `z(?:.*q)?` on a line of many z
+// and no q reads the rest of the line behind each match. This scan remembers where a look-ahead
+// failed: from the same state at the same position it would fail again. So all scans of a text
+// together are linear in it. It is slower than scanForward; regex.ts switches to it once too much
+// was read more than once. One memory of positions serves all expressions, one text at a time.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';

@@ -1,10 +1,10 @@
-// What an automaton can read next: from a state it goes on without reading, through choices and
-// through assertions that hold, in order of preference, down to leaves: BYTES states, and
-// assertions whose outcome needs a neighbour that is not known yet. Both engines build their lists
-// of states from this one walk, so they cannot differ in it. A state is visited once a walk (marked
-// with the number of the walk), so that loops without a byte end and the whole list of a position
-// costs at most the size of the automaton. A search within a call (program.ts) is a leaf as it is;
-// in well-formed text each call holds two at most, one at its first byte and one behind it.
+// The closure of a state: follows choices, and assertions that hold, without reading, in order of
+// preference, down to leaves: BYTES states, and assertions that depend on a neighbour not yet read.
+// Both engines build their lists of states from this walk, so they cannot differ. A state is
+// visited once a walk (marked with the walk's number), so that loops without a byte end and the
+// list of a position costs at most the size of the automaton. A search within a call (program.ts)
+// is itself a leaf; in well-formed text each call holds at most two, one at its first byte and one
+// behind it.
 
 import {
   ASSERT_LINE_END,

@@ -1,21 +1,21 @@
-// The states of a lazy DFA: made when first needed, kept in a cache of fixed size, all dropped when
-// it is full. A state is an ordered list and what else decides how the search goes on:
-//   leaves      what can be read next (closure.ts), if no assertion on the way asks for the byte
+// The states of a lazy DFA: made on first use, in a cache of fixed size that is emptied when full.
+// A state is an ordered list and the other data that the search depends on:
+//   leaves      what can be read next (closure.ts), if no assertion on the way depends on the byte
 //               ahead;
-//   roots       else (isPending): the states that the last byte led to, walked anew once that byte
-//               is known;
-//   freshIndex  entries from here on belong to a start at this very position: a match among them is
-//               empty. The start itself is no entry of a list of roots, it is implied;
+//   roots       else (isPending): the states that the last byte led to, walked again once that byte
+//               is read;
+//   freshIndex  entries from here on belong to a start at this position: a match among them is
+//               empty. The start itself is implied in a list of roots;
 //   isClosed    no further starts (a match was seen, or the search is anchored);
-//   context     what stands beside the position on the side already read; only kept for roots.
+//   context     the neighbour on the side already read; only kept for roots.
 //
 //   | header | row: an entry for each class of bytes, one for the end of the text | leaves |
 //
-// Leaves take 2 bytes each where the automaton has no calls.
-// The address of the row names the state. An entry is the row where the byte leads to, with flags
-// in the low bits (entry.ts). A match is noted on the entry *behind* its end, since assertions at
-// its end look at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse:
-// begins behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
+// Leaves take 2 bytes each where the automaton has no calls. The address of the row names the
+// state. An entry is the row that the byte leads to, with flags in the low bits (entry.ts). A match
+// is noted on the entry *behind* its end, since assertions at its end look at that byte:
+// ENTRY_MATCH says that a match ends before the byte just read (reverse: begins behind it). Matches
+// delayed by one byte are an idea of RE2 and regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';

@@ -1,8 +1,8 @@
 // Scans text with a lazy DFA (dfa-cache.ts): forward from any start for the end of the leftmost
 // match that the expression prefers, backward from that end for its start. The inner loop costs two
-// loads a byte, of the byte's class and of the entry; whatever else may happen is a flag of the
-// entry and handled out of line. While no thread is alive, the forward scan jumps to the next
-// needle, if every match begins with one.
+// loads a byte, of the byte's class and of the entry; every other case is a flag of the entry and
+// handled out of line. While no thread is alive, the forward scan jumps to the next needle, if
+// every match begins with one.
 
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
 import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_START, ENTRY_UNKNOWN, NO_ROW, entryAt, isFlagged, offsetAt, rowOf, says, saysMatchOnly } from './entry.ts';

@@ -1,5 +1,5 @@
-// The entries of a row of the lazy DFA (dfa-cache.ts): where to go on after a byte, and flags that
-// say what else is to be done.
+// The entries of a row of the lazy DFA (dfa-cache.ts): the next row after a byte, and flags for
+// special cases.
 
 /** A match ends before the byte that led here. */
 export const ENTRY_MATCH: u32 = 1;

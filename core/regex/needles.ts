@@ -1,8 +1,8 @@
-// The needles of an expression: literals of which every match holds one, or a run of bytes of one
-// class that it begins with. Finds the next occurrence of any of them in the current text
-// (scan/literal.ts, scan/literal-set.ts, scan/class-run.ts). Where it was found is kept until the
-// search has passed it, so that many calls over one text read it once. Needles that occur so often
-// that the DFA had better read on are given up.
+// The needles of an expression: literals of which every match contains one, or a run of bytes of
+// one class that begins every match. Finds the next needle in the current text (scan/literal.ts,
+// scan/literal-set.ts, scan/class-run.ts). A position found is kept until the search has passed it,
+// so that many calls over one text read it once. Needles so frequent that the DFA is faster are
+// dropped.
 
 import {
   NEEDLE_RUN_COUNT_OFFSET,

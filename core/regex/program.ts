@@ -1,8 +1,7 @@
-// The program of a regular expression as it came from the host: checks it once, then gives access.
-// The layout is fixed in shared/program.ts. After checkProgram every index stays in its table and
-// every range is sound, so the engines read without tests. What the flags and needles claim about
-// the expression cannot be checked: a program that lies finds wrong matches, and never reads
-// outside the text.
+// The program of a regular expression as the host sends it: checked once, then read.
+// shared/program.ts has the layout. After checkProgram every index is in its table and every range
+// is valid, so the engines read without checks. The claims of flags and needles about the
+// expression cannot be checked: a false one finds wrong matches, but never reads outside the text.
 
 import {
   ALTERNATIVE_SIZE,

@@ -1,20 +1,19 @@
-// Regular expressions over texts: chooses the engine and joins what each of them gives.
-//   needles     skip what cannot hold a match: to the next start (prefix), to the next line
+// Runs regular expressions over texts: chooses the engine and joins the results.
+//   needles     skip what cannot contain a match: to the next start (prefix), to the next line
 //               (inner);
 //   lazy DFA    end of a match forward, start of it backward (dfa.ts);
 //   simulation  where the DFA gives up, for the rest of the text; for expressions that may prefer
-//               the empty match over a longer one, whose starts the backward scan cannot tell; and
+//               the empty match over a longer one, whose starts the backward scan cannot find; and
 //               for texts whose bad bytes cannot be rewritten (text.ts).
-// Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one,
-// none overlaps the one before; where the preferred match is empty there is none, and the search
-// goes on behind.
+// Matches are those of Go's FindAll without the empty ones: leftmost, the preferred one, without
+// overlaps; where the preferred match is empty there is none, and the search continues behind it.
 //
-// Where the host wants no more work (base/work.ts), what is found means nothing, and
-// forgetRegexTexts is due.
+// After a stop by the host (base/work.ts) results are meaningless, and forgetRegexTexts must
+// follow.
 //
 // Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each
-// text; then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is
-// handed over once. Reads at most 64 bytes behind a text, which never change a result.
+// text; then findRegex, countRegex. testRegex needs no text. All memory comes from the arena and is
+// passed once. Reads at most 64 bytes behind a text, which never change a result.
 
 import {
   ENGINE_DFA,

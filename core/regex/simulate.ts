@@ -1,11 +1,10 @@
-// Simulates the forward automaton: the semantics of reference, and what answers when the lazy DFA
-// gives up. Threads are kept in order of preference, each with the address where it started; a
-// thread that matches cuts all behind it, and the last match before no thread is left is the answer
-// (leftmost-first). A thread that reaches the match without a byte cuts the other threads of its
-// start and finds nothing, since empty matches do not count. Cost: bytes read times states, at
-// worst.
-// Stops where the host wants no more of it (base/work.ts). Reads any bytes: with `isIllFormed` each
-// bad byte is read as the three bytes of U+FFFD, in place.
+// Simulates the forward automaton: the reference semantics, and the fallback when the lazy DFA
+// gives up. Threads are ordered by preference, each with its start address; a thread that matches
+// cuts all behind it, and the last match before no thread remains is the result (leftmost-first). A
+// thread that reaches the match without a byte cuts the other threads of its start and finds
+// nothing, since empty matches do not count. Cost: bytes read times states, at worst. Stops on
+// request of the host (base/work.ts). Reads any bytes: with `isIllFormed` each bad byte is read as
+// the three bytes of U+FFFD, in place.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';

@@ -1,8 +1,8 @@
-// The text that expressions are run on, as well-formed UTF-8. A text that holds bad bytes is
-// rewritten into scratch memory with U+FFFD for each of them, once for all expressions; addresses
-// are mapped between both by a list of the bad bytes. What was found well-formed is remembered as
-// one range, so that only what is searched is checked, and once. A text whose rewriting does not
-// fit stays ill-formed: simulate.ts reads bad bytes in place.
+// The text that expressions are run on, as well-formed UTF-8. A text with bad bytes is rewritten
+// into scratch memory with U+FFFD for each of them, once for all expressions; a list of the bad
+// bytes maps addresses. The range known to be well-formed is remembered, so that only searched text
+// is checked, and once. A text whose rewriting does not fit stays ill-formed: simulate.ts reads bad
+// bytes in place.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';

@@ -1,10 +1,10 @@
-// Two forward scans at once over one text, for expressions without needles that match rarely: the
-// second half of a stretch is read beside the first. Each scan waits for its own entries, so that
-// two take little longer than one. Tells only that no match lies in a stretch; where one does,
-// dfa.ts finds it. For expressions whose matches hold no byte behind a newline: a line start cuts
-// the stretch.
+// Two interleaved forward scans of one text, for expressions without needles that match rarely: the
+// second half of a stretch is read beside the first. Each scan waits for its own loads, so that two
+// take little longer than one. Reports only that a stretch has no match; otherwise dfa.ts finds it.
+// For expressions whose matches contain no byte after a newline: the stretch is cut at a line
+// start.
 // Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third and a fourth cost more than
-// they bring.
+// they gain.
 
 import { contextBefore } from './closure.ts';
 import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';

@@ -1,14 +1,13 @@
-// Searches for a string of bytes, of which ASCII letters may stand for both their cases. A compiled
-// plan holds the two rarest bytes of the string (frequency.ts) and where they stand in it. Each
-// step tests 64 starts p:
+// Searches for a string of bytes whose ASCII letters may match both cases. A compiled plan holds
+// the two rarest bytes of the string (frequency.ts) and their positions in it. Each step tests 64
+// starts p:
 //   1. hits = (load(p + first) | or == firstByte) & (load(p + second) | or == secondByte), four
 //      vectors;
 //   2. any_true over all four; nearly always false, then p += 64;
 //   3. else the hits become a 64-bit mask, cut to starts from which the string fits before `end`;
 //   4. each hit is verified 16 bytes at a time: all lanes of (haystack | or) == value. Lanes behind
 //      the string's last byte have or = value = 0xFF, so they are always equal.
-// Strings of one byte take the byte scanner, strings of two need no step 4. Knows nothing of code
-// points.
+// Strings of one byte use the byte scanner, strings of two need no step 4. Knows no code points.
 // Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
 // result. Nothing before `start` is read.
 

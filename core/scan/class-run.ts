@@ -1,18 +1,16 @@
-// Searches for the next run of at least n bytes that are all in a class, any set of the 256 bytes.
-// Each step looks at four vectors of 16 bytes and asks one question of all four, nearly always
-// answered with no:
+// Searches for the next run of at least n bytes of a class, any set of the 256 bytes. Each step
+// tests four vectors of 16 bytes at once; the answer is nearly always no:
 //   n = 1      is a byte in the class?
 //   n = 2..6   are two neighbours?
-//   n = 7..14  are the four bytes of an aligned group? Seven bytes in a row hold such a group;
+//   n = 7..14  are the four bytes of an aligned group? Seven bytes in a row contain such a group;
 //   n >= 15    are the eight bytes of one? From n = 31 every second vector is enough, from 63 every
 //              fourth.
-// Around a group that is, the run is measured byte by byte.
-// Which bytes are outside the class: of a range, those that saturating subtraction leaves above
-// zero; of any other class, those whose nibbles have no row in common in two tables. A row is the
-// low nibbles that go with a high nibble; equal rows share a bit. If more than 8 differ, the most
-// alike are taken together, and the measuring, which is exact, refuses what that lets through.
-// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
-// change a result. Nothing before `start` is read.
+// Around a group in the class the run is measured byte by byte. Bytes outside the class: for a
+// range, those that saturating subtraction leaves above zero; for any other class, those whose
+// nibbles have no row in common in two tables. A row is the low nibbles that go with a high nibble;
+// equal rows share a bit. If more than 8 differ, the most similar are merged, and the exact
+// measuring rejects the extra bytes. Safety, for all functions that take a haystack: up to 64 bytes
+// past `end` may be read; they never change a result. Nothing before `start` is read.
 
 import { shiftOne } from './lanes';
 

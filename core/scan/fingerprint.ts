@@ -1,16 +1,16 @@
-// The fingerprint of a set of literals, which finds where one of them may start ("Teddy"): nibble
-// tables for three neighbouring bytes of the literals. A table maps a nibble of a byte to the
-// buckets that allow it; a place is a candidate of a bucket if all six nibbles of its three bytes
-// allow the bucket.
+// The fingerprint of a set of literals ("Teddy"), which finds possible starts: nibble tables for
+// three neighbouring bytes of the literals. A table maps a nibble of a byte to the buckets that
+// allow it; a position is a candidate of a bucket if all six nibbles of its three bytes allow the
+// bucket.
 //   - A literal is in one of 8 buckets, or 16 if there are more than 8 literals; literals that
 //     share nibbles share buckets.
 //   - The three bytes end `endOffset` bytes behind the start of a match, the same for all literals,
-//     so that candidates come in the order of their starts. The rarest place in source code wins.
-//     Bytes before the start of a match are allowed to be any.
-//   - A code point that others equal allows the bytes of all of them, at every place where it can
-//     lie if those before it differ in size; U+FFFD also allows each byte above 0x7F.
+//     so that candidates come in the order of their starts. The position that is rarest in source
+//     code wins. Bytes before the start of a match may be any.
+//   - A code point that others equal allows the bytes of all of them, at every position that it can
+//     have if those before it differ in size; U+FFFD also allows each byte above 0x7F.
 // A candidate literal must also pass its probe: eight bytes from `probeOffset` on, some of them
-// ORed. So nothing that matches is missed. What looks through a haystack with it: literal-set.ts.
+// ORed. No match is missed. literal-set.ts scans haystacks with it.
 // Source: Hyperscan's Teddy (Wang et al., NSDI 2019).
 
 import { FOLD_CLASS_MAX, foldVariants } from '../text/fold';

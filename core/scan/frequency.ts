@@ -1,4 +1,4 @@
-// How common bytes are in source code: the estimate by which scanners choose what to look for.
+// The frequency of bytes in source code, from which scanners choose what to search for.
 
 import { BYTE_FREQUENCY_TABLE } from './frequency-table';
 

@@ -1,4 +1,5 @@
-// Vectors of bytes shifted up by one to three lanes; the lanes that become free get the last bytes of the vector before.
+// Shifts vectors of bytes up by one to three lanes; the free lanes get the last bytes of the
+// previous vector.
 
 /** `lanes` moved one place up, behind the last one of `before`. */
 @inline

@@ -1,11 +1,10 @@
 // Searches for a set of literals at once, by the rules of literal.ts: compiles the set once and
-// finds the leftmost match of any of its literals in any number of haystacks. Exact for every set:
-// the fingerprint of the set (fingerprint.ts) says where a literal may start, needles (literal.ts)
-// whether it does. The loops are in set-scan.ts.
-// A set has one fingerprint for haystacks without U+212A and U+017F, and another one for the rest
-// if that makes a difference.
-// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
-// change a result. Nothing before `start` is read. `start` counts as a code point border.
+// finds the leftmost match of any literal in any number of haystacks. Exact for every set: the
+// set's fingerprint (fingerprint.ts) finds possible starts, needles (literal.ts) verify them. The
+// loops are in set-scan.ts. A set has one fingerprint for haystacks without U+212A and U+017F, and
+// another one for the rest if that makes a difference. Safety, for all functions that take a
+// haystack: up to 64 bytes past `end` may be read; they never change a result. Nothing before
+// `start` is read. `start` counts as a code point border.
 
 import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { REPLACEMENT, decodeUtf8, decodedPoint } from '../text/utf8';

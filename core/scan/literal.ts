@@ -1,14 +1,14 @@
 // The literal searcher: compiles a needle once and finds it in any number of haystacks, exactly by
 // the rules of the query language: code points are equal, or fold to the same one (simple case
-// folding) when case does not count, and each byte that is not well-formed UTF-8 is a U+FFFD, in
-// needle and haystack. Chooses the cheapest engine that is exact:
-//   EXACT       bytes as they are: case counts, or nothing in the needle has case;
+// folding) when case is ignored, and each byte that is not well-formed UTF-8 is a U+FFFD, in needle
+// and haystack. Chooses the cheapest exact engine:
+//   EXACT       bytes as they are: case-sensitive, or nothing in the needle has case;
 //   ASCII_FOLD  bytes, ASCII letters in both cases: only ASCII letters of the needle have case;
 //   GENERAL     code points (point-plan.ts): case outside ASCII, or U+FFFD in the needle.
 // Invariant: a well-formed needle without U+FFFD matches as bytes exactly where it matches as code
-// points, since its first byte is never the middle of a well-formed sequence.
-// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
-// change a result. Nothing before `start` is read. `start` counts as a code point border.
+// points, since its first byte is never the middle of a well-formed sequence. Safety, for all
+// functions that take a haystack: up to 64 bytes past `end` may be read; they never change a
+// result. Nothing before `start` is read. `start` counts as a code point border.
 
 import { foldCodePoint, isFoldable } from '../text/fold';
 import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';

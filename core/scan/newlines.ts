@@ -1,12 +1,11 @@
-// Counting and finding one byte, newlines above all. Each step looks at 64 bytes:
+// Counts and finds one byte value, mostly newlines. Each step tests 64 bytes:
 //   1. compare four vectors with the byte; an equal lane is 0xFF;
-//   2. finding: OR the four, ask any_true once, and only then make a 64-bit mask of the lanes;
+//   2. finding: OR the four, test any_true once, and only then make a 64-bit mask of the lanes;
 //   3. counting: subtract the comparisons (0xFF = -1) from four vectors of u8 sums, and widen those
 //      before a lane can overflow, every 255 steps.
 // The end of the haystack is one more step whose mask is cut to the bytes that count. The scalar
-// twins are in scalar.ts.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
-// result. Nothing before `start` is read.
+// twins are in scalar.ts. Safety, for all functions here: up to 64 bytes past `end` may be read;
+// they never change a result. Nothing before `start` is read.
 
 /** Bytes looked at in one step. */
 const STEP: usize = 64;

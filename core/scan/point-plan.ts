@@ -1,17 +1,16 @@
-// Searches for a string of code points whose match may differ from it in bytes: without regard to
-// case outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. Something that
-// must occur in each match, the anchor, is looked for with SIMD, and only around it code points are
-// compared:
+// Searches for a string of code points whose match may differ from it in bytes: ignoring case
+// outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. SIMD finds the
+// anchor, a part that every match contains, and code points are compared only around it:
 //   ANCHOR_RUN         a stretch of ASCII that only ASCII can match (so no k, s when folding): a
 //                      byte plan;
 //   ANCHOR_TWO_PAIRS   one code point: the first two bytes of each code point that equals it;
 //   ANCHOR_FOUR_PAIRS  the same, if those are more than two;
 //   ANCHOR_BAD         U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
-// The anchor that is rarest in source code, and cheapest to look for, wins. From its place the
-// match's start is found by decoding backward as many code points as stand before it, which gives
-// each start for exactly one place.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
-// result. Nothing before `start` is read. `start` counts as a code point border.
+// The anchor that is rarest in source code, and cheapest to find, wins. From its position the
+// match's start is found by decoding backward the number of code points before it, which gives each
+// start for exactly one position. Safety, for all functions here: up to 64 bytes past `end` may be
+// read; they never change a result. Nothing before `start` is read. `start` counts as a code point
+// border.
 
 import { FOLD_CLASS_MAX, foldCodePoint, foldVariants } from '../text/fold';
 import {

@@ -1,5 +1,5 @@
-// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, too short to
-// doubt. Tests run both over the same cases; nothing else uses them.
+// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, short enough to be
+// obviously correct. Only tests use them, with the same cases for both.
 
 import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { foldCodePoint } from '../text/fold';

@@ -1,14 +1,13 @@
-// The loops of the searcher for sets of literals (literal-set.ts). Each step looks at 32 bytes:
+// The loops of the searcher for sets of literals (literal-set.ts). Each step tests 32 bytes:
 //   1. six table look-ups by nibble give for each byte the buckets whose fingerprint
 //      (fingerprint.ts) ends there; the look-ups of the two bytes before come from the step before,
 //      shifted in;
 //   2. any_true over both vectors; nearly always false;
 //   3. else for each byte with a bucket, from the left, the literals of its buckets are compared
-//      with the haystack at the only place where they can start: probes first, then needles
-//      (literal.ts).
-// With 16 buckets a step looks at 16 bytes, with two sets of tables.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
-// result. Nothing before `start` is read. `start` counts as a code point border.
+//      with the haystack at their only possible start: probes first, then needles (literal.ts).
+// With 16 buckets a step tests 16 bytes, with two sets of tables. Safety, for all functions here:
+// up to 64 bytes past `end` may be read; they never change a result. Nothing before `start` is
+// read. `start` counts as a code point border.
 
 import { decodeUtf8, decodedSize } from '../text/utf8';
 import {

@@ -1,7 +1,7 @@
-// Finds bytes that are not well-formed UTF-8 (text/utf8.ts says which). Vectors check whole steps
+// Finds bytes that are not well-formed UTF-8 (defined in text/utf8.ts). Vectors check whole steps
 // of 64 bytes:
-//   1. each byte and the one before it are looked up by three nibbles; a bit that all three results
-//      share names what is wrong with the pair (BAD_...), or says that two continuations meet
+//   1. each byte and the one before it are looked up by three nibbles; a bit shared by all three
+//      results names the error of the pair (BAD_...), or says that two continuations meet
 //      (TWO_CONTINUATIONS);
 //   2. two continuations are right exactly where the byte two or three before begins a longer
 //      sequence;

@@ -1,8 +1,8 @@
 // Builds the stripes of one batch of blobs: cuts contents into blocks, collects the grams of each
-// block, and codes the posting pieces of each full stripe. The host places contents back to back in
-// memory, adds them one by one, and writes out what `finish` leaves: stripes, block rows, blob
-// rows. The merge (merge.ts) joins the stripes of all batches of a shard. One batch at a time; all
-// memory is laid out once.
+// block, and encodes the posting pieces of each full stripe. The host places contents back to back
+// in memory, adds them one by one, and writes the output of `finish`: stripes, block rows, blob
+// rows. merge.ts joins the stripes of all batches of a shard. One batch at a time; all memory is
+// laid out once.
 //
 // A stripe in memory and in its temporary file:
 //   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |

@@ -1,6 +1,6 @@
-// The distinct grams of a block: slides over its letters and lists each new key once. Every block
-// counts as standing between two newlines, so that a gram also tells what begins or ends a line.
-// FORMAT.md, "Grams".
+// Extracts the distinct grams of a block: slides over its letters and lists each new key once.
+// Every block counts as enclosed by two newlines, so that a gram also identifies starts and ends of
+// lines. FORMAT.md, "Grams".
 
 import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
 import { appendLetter, asciiLetter, LETTER_NEWLINE } from '../text/letters.ts';

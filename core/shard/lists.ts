@@ -1,6 +1,6 @@
-// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list
-// would cost, and adds the piece of one stripe to a bitmap. What it reads of the postings is
-// checked first (pages.ts). Knows nothing of queries. FORMAT.md, "Postings".
+// Reads the gram dictionary and posting lists of an open shard: finds grams, gives the cost of a
+// list, and adds the piece of one stripe to a bitmap. Postings are checked before they are read
+// (pages.ts). Independent of queries. FORMAT.md, "Postings".
 
 import {
   BITMAP_SIZE,

@@ -1,7 +1,7 @@
 // Joins the coded stripes of a shard into its gram dictionary and posting lists, without decoding
-// any piece: for each key, in order, a mask of the stripes that hold it, their piece heads, their
-// pieces. The postings leave in portions through an output area that the host empties; keys and
-// list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
+// any piece: for each key, in order, a mask of the stripes that contain it, their piece heads,
+// their pieces. The postings leave in portions through an output area that the host empties; keys
+// and list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
 import * as format from '../shared/format.ts';
 import { PIECE_SINGLE } from '../shared/format.ts';

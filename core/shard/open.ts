@@ -1,8 +1,8 @@
-// Opens a shard that lies in memory: checks header, section table and every row of the small
-// tables, then fills a view, the record of absolute addresses through which everything else reads.
-// After that rows are indexed without tests. Posting pieces are checked when they are decoded,
-// their pages and those of the content when they are first read (pages.ts), all of it by verify.ts.
-// failSection and failIndex tell details of a failure.
+// Opens a shard in memory: checks header, section table and every row of the small tables, then
+// fills a view, the record of absolute addresses that all readers use. Rows are then indexed
+// without checks. Posting pieces are checked when decoded, pages of postings and content when first
+// read (pages.ts), everything by verify.ts. failSection and failIndex give the details of a
+// failure.
 
 import * as format from '../shared/format.ts';
 import {

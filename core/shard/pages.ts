@@ -1,10 +1,9 @@
-// Sums of pages: each page of 4 KiB of a shard file or symbols file has a sum in the file's last
-// section, and is checked against it before anything in it is read for the first time. Which pages
-// were found sound is one bitmap over the whole memory, so that later reads cost a look at a bit. The
-// host forgets its bits every few minutes (daemon/engine/host/space.ts).
-// The host brings a page in before it is touched: one that cannot be read would end the process.
-// Without the bitmap, as in builds and the full check, nothing is checked here. FORMAT.md, "Page
-// sums".
+// Page sums: each page of 4 KiB of a shard file or symbols file has a sum in the file's last
+// section, and is checked against it before it is first read. One bitmap over the whole memory
+// marks the checked pages, so that later reads cost a bit test. The host clears the bits every few
+// minutes (daemon/engine/host/space.ts). The host brings a page in before it is touched: an
+// unreadable one would end the process. Without the bitmap, as in builds and the full check,
+// nothing is checked here. FORMAT.md, "Page sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
 import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';

@@ -1,6 +1,6 @@
-// The grams of paths: for each gram that paths have, which groups of docs have it. Docs lie in order of
-// tier and path, so that those of a group share folders. Built from the paths alone, so that checking a
-// shard builds them again. FORMAT.md, "Path grams".
+// The grams of paths: for each gram, the groups of docs whose paths have it. Docs are in order of
+// tier and path, so that those of a group share folders. Built from the paths only, so that the
+// check of a shard builds them again. FORMAT.md, "Path grams".
 
 import {
   GRAM_KEY_COUNT,

@@ -1,5 +1,5 @@
-// One piece: the ids of a posting list that lie in one stripe, as ascending local numbers below
-// 8,192. Three codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
+// One piece: the ids of a posting list in one stripe, as ascending local numbers below 8,192. Three
+// codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
 //
 //   head    | code 2 bits | order 3 bits | size 11 bits |      in front of the pieces of its list
 //

@@ -1,6 +1,5 @@
-// The rows of a shard's tables as records over mapped memory. FORMAT.md describes them; the offsets
-// in shared/format.ts, which the daemon's writer uses, are checked against them here when asc
-// compiles.
+// The rows of a shard's tables as records over mapped memory. FORMAT.md describes them; asc checks
+// them here against the offsets in shared/format.ts, which the daemon's writer uses.
 
 import {
   BLOB_BLOCK_COUNT_OFFSET,

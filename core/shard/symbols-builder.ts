@@ -1,8 +1,7 @@
-// Builds the sections of a symbols file from the symbols of a shard's blobs, which the host hands
-// over blob by blob. Rows are coded at once; names, and the words within names (`run` of
-// `Job.run`), are collected in a hash table with the blocks they stand in, then sorted and written
-// as the order of names. All memory is laid out once; pages are touched only as far as they are
-// used.
+// Builds the sections of a symbols file from a shard's symbols, added blob by blob. Rows are
+// encoded at once; names, and the words within names (`run` of `Job.run`), are collected in a hash
+// table with their blocks, then sorted and written as the order of names. All memory is laid out
+// once; pages are touched only as far as they are used.
 //
 //   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 

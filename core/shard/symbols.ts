@@ -1,6 +1,6 @@
-// Opens the symbols file of a shard and reads it: which symbols of the code each block holds, and
-// an order of their names. FORMAT.md is the authority. Opening checks the header and every table;
-// rows and lists are checked while they are read, so that no byte of the file leads outside of it.
+// Opens and reads the symbols file of a shard: the symbols of each block, and an order of their
+// names. Layout: FORMAT.md. Opening checks the header and every table; rows and lists are checked
+// while they are read, so that no value in the file leads outside it.
 
 import {
   HEADER_CHECKSUM_OFFSET,

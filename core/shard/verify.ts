@@ -1,6 +1,6 @@
-// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line
-// numbers and cuts of all blocks, and every posting against the content it came from, by extracting
-// the grams of each block again. Slow on purpose: it reads every byte. Works in bounded steps.
+// The full check of an open shard, beyond openShard: checksums of all sections, line numbers and
+// cuts of all blocks, and every posting against its content, by extracting the grams of each block
+// again. Slow by design: it reads every byte. Works in bounded steps.
 
 import * as format from '../shared/format.ts';
 import {

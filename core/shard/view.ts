@@ -1,5 +1,5 @@
-// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and
-// symbols.ts fill it after they have checked the tables; everything else reads through it.
+// The record of an open shard: absolute addresses and counts of its tables. Filled by open.ts and
+// symbols.ts after their checks; everything else reads through it.
 
 /**
  * An open shard: absolute addresses of its sections and its counts. The host reserves it, and owns

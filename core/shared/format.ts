@@ -1,5 +1,5 @@
-// The shard file in numbers: magic, version, record sizes and field offsets, section kinds. Plain
-// constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
+// The numbers of the shard file: magic, version, record sizes and field offsets, section kinds.
+// Plain constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
 // explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
 export const FORMAT_VERSION: u32 = 5;

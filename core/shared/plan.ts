@@ -1,6 +1,6 @@
-// The plan in numbers: how the daemon hands a query to the core, once for all shards. A header,
-// node rows, a list of children (u32 node indexes), then data (literals, names, ids). Children
-// stand before their parents. Plain constants that core and daemon both read.
+// The numbers of the plan, in which the daemon sends a query to the core, once for all shards. A
+// header, node rows, a list of children (u32 node indexes), then data (literals, names, ids).
+// Children precede their parents. Plain constants that core and daemon both read.
 
 export const PLAN_HEADER_SIZE: u32 = 16;
 export const PLAN_NODE_COUNT_OFFSET: u32 = 0;

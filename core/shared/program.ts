@@ -1,13 +1,13 @@
-// A regular expression as numbers: how the daemon hands the automata of one expression to the core,
-// once per request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core
+// A regular expression as numbers: the automata of one expression as the daemon sends them to the
+// core, once a request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core
 // checks every index and runs (core/regex). Plain constants that both read. Little-endian u32
 // throughout, no addresses.
 //
 // Layout: header | forward states | reverse states | transitions | alternatives | needle rows |
 // needle bytes, zero bytes up to a multiple of 4. Both automata work on the bytes of well-formed
 // UTF-8. The forward one reads from the start of a match to its end, the reverse one from the end
-// to the start (its assertions still speak of the text as it stands, not as it is read). Targets
-// are indexes of states of the same automaton.
+// to the start (its assertions still refer to the text's direction, not to the reading direction).
+// Targets are indexes of states of the same automaton.
 
 export const PROGRAM_HEADER_SIZE: u32 = 48;
 /** Bytes of the whole program, a multiple of 4. */

@@ -1,4 +1,4 @@
-// Outcomes of core calls: 0 = OK, negative = what went wrong. The daemon turns them into words.
+// Status codes of core calls: 0 = OK, negative = an error. The daemon turns them into messages.
 
 export const STATUS_OK = 0;
 /** The arena or the output area given by the caller is too small; call again with a larger one. */

@@ -1,4 +1,4 @@
-// The file of symbols in numbers. Plain constants that core and daemon both read; FORMAT.md
+// The numbers of the symbols file. Plain constants that core and daemon both read; FORMAT.md
 // explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
 export const SYMBOLS_VERSION: u32 = 2;

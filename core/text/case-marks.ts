@@ -1,7 +1,7 @@
-// Case marks: which pairs of neighbouring bytes with a capital ASCII letter in them a block may
-// hold, as 256 bits. Grams are folded, so that one index serves both cases; the marks tell
-// PM_RESUME from pm_resume before the block is read. FORMAT.md, "Case marks". Only pairs of ASCII
-// are asked for: in a search bytes beyond it may stand for each other (bad UTF-8 reads as U+FFFD).
+// Case marks: the pairs of neighbouring bytes with an ASCII capital that a block may contain, as
+// 256 bits. Grams are folded, so that one index serves both cases; the marks distinguish PM_RESUME
+// from pm_resume before the block is read. FORMAT.md, "Case marks". Only ASCII pairs are tested: in
+// a search other bytes may equal each other (bad UTF-8 reads as U+FFFD).
 
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
 

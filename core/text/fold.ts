@@ -1,8 +1,8 @@
 // Unicode simple case folding: two code points are equal without regard to case exactly if they
 // fold to the same one. The data are generated (shared/fold-table.ts). Three facts shape the
 // scanners above: only ASCII letters fold within ASCII; U+212A (Kelvin) and U+017F (long s) are the
-// only code points outside ASCII that fold into it, to k and s; no more than FOLD_CLASS_MAX code
-// points share a fold.
+// only code points outside ASCII that fold into it, to k and s; at most FOLD_CLASS_MAX code points
+// share a fold.
 
 import {
   FOLD_CLASS_MAX,

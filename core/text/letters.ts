@@ -1,10 +1,9 @@
-// The alphabet of gram keys: 128 letters of 7 bits, made from code points folded by Unicode simple
-// folding, so that text and query that differ in case only have equal letters.
+// The alphabet of gram keys: 128 letters of 7 bits, made from code points by Unicode simple
+// folding, so that text and query that differ only in case have equal letters.
 //   ASCII: the folded byte itself; tab, newline and carriage return are themselves, other controls
 //          0.
-//   Others: one of 55 classes by the folded code point, which take the codes that folded ASCII
-//           leaves
-//   free (26 capitals, 29 controls). A bad byte counts as U+FFFD.
+//   Others: one of 55 classes by the folded code point, in the codes that folded ASCII leaves free
+//           (26 capitals, 29 controls). A bad byte counts as U+FFFD.
 // K (U+212A) and long s (U+017F) fold into ASCII and get the letters of k and s.
 
 import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';

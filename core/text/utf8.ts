@@ -1,7 +1,7 @@
-// UTF-8 as the whole core reads it. A text is any bytes: well-formed sequences (no overlong forms,
-// no surrogates, at most U+10FFFF) are code points, and every byte that is not part of one is a
-// code point of its own, U+FFFD of size 1. Decoding forward and backward from any code point border
-// gives the same borders, because a lead byte never lies inside a well-formed sequence.
+// UTF-8 for the whole core. A text is any bytes: well-formed sequences (no overlong forms, no
+// surrogates, at most U+10FFFF) are code points, and every other byte is its own code point, U+FFFD
+// of size 1. Decoding forward and backward from any code point border gives the same borders,
+// because a lead byte never lies inside a well-formed sequence.
 
 /** What a bad byte decodes to. */
 export const REPLACEMENT: u32 = 0xfffd;

@@ -1,5 +1,5 @@
-// What became of the files of a batch, as a thread tells it. Columns, because V8 puts what comes with a large message
-// among its old objects, which it seldom looks through: objects would stay for hundreds of megabytes.
+// The outcome of each file of a batch, as a build thread reports it. Stored as columns. Why: V8 puts the content of a large
+// message into its old generation, which it rarely collects, so objects would survive for hundreds of megabytes.
 
 /** What became of one file. */
 export interface FileOutcome {

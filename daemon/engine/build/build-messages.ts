@@ -1,6 +1,6 @@
-// What the build's main side and its threads say to each other. A thread works on one job at a time: a
-// batch of files, or the completion of a shard. While it works on a batch it asks twice: which contents are
-// to be stored, and where the batch lies in its shard; both are answered in the order of the batches.
+// Messages between the build's main side and its threads. A thread works on one job at a time: a batch of files, or the
+// completion of a shard. For each batch it sends two requests: which contents to store, and the batch's position in its
+// shard. Both are answered in batch order.
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
 import type { NewTables } from '../shards/writer.ts';

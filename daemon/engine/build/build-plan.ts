@@ -1,7 +1,7 @@
-// Plans a build: the order of docs, which files go together in a batch, which batches in a shard. Docs of
-// one tier stand together, ordinary ones first; within a tier they keep the order of their paths.
-// Measured: 2026-11-21, X3: lists of neighbouring paths are clustered, 4.3 bits a posting against 5 in
-// any other order, and files are read where they lie; so names and sizes do not reorder docs.
+// Plans a build: the order of docs, the files of each batch, the batches of each shard. Docs are grouped by tier, ordinary
+// ones first, and ordered by path within a tier.
+// Measured: 2026-11-21, X3: lists of neighbouring paths are clustered, 4.3 bits a posting against 5 in any other order, and
+// files are read in the order of their location; so names and sizes do not reorder docs.
 
 import type { Attributes } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';

@@ -1,6 +1,6 @@
-// The threads of one build: hands each idle thread the next job, completions before batches, and passes on what
-// the threads say. Their number follows what other builds leave, one at least. The first error ends the build; close()
-// gives the threads back in any case.
+// The threads of one build: gives each idle thread the next job, completions before batches, and forwards the threads'
+// messages. It gets the threads that other builds do not use, at least one. The first error ends the build; close() always
+// releases the threads.
 
 import {
   type BatchJob,

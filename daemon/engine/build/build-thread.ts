@@ -1,5 +1,5 @@
-// A thread that builds (build-worker.ts). It works for one build after the other: to start one takes longer than a small
-// build does, and one that has ended leaves mappings to the process (koffi 3.3.4).
+// A thread that builds (build-worker.ts), reused by later builds. Why: starting a thread takes longer than a small build, and
+// an ended thread leaks mappings in the process (koffi 3.3.4).
 
 import { Worker } from 'node:worker_threads';
 import type {

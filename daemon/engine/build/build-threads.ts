@@ -1,5 +1,5 @@
-// The threads that builds may have, all together. One big build has them all; a build that comes then gets its first one as
-// soon as a thread of the other has done what it has begun. Threads that nobody needs rest for a while.
+// Shares a limited number of build threads among all builds. A single build gets all of them; a second build gets its first
+// thread as soon as one of them finishes its job. Unused threads stay idle for a while, then end.
 
 import type { BuildWork } from './build-messages.ts';
 import { BuildThread } from './build-thread.ts';

@@ -1,5 +1,5 @@
-// A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
-// contents and coded stripes; or completes the file of a shard, of its stripes, and checks it. One build after the other.
+// A build thread: reads a batch of files, excludes files that are not text, passes the rest to the core, and writes contents
+// and coded stripes; or completes a shard file from its stripes and checks it. Serves one build at a time.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import {

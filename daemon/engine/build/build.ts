@@ -1,6 +1,6 @@
-// Builds the shards of one repo: lists the source, plans batches, lets the threads read and code them,
-// keeps for each shard which contents it holds, and has it completed, checked and synced when its last batch
-// is in. Nothing here is visible to searches: the caller publishes the finished files (index/catalog/catalog.ts).
+// Builds the shards of one repo: lists the source, plans batches, has the threads read and code them, tracks which contents
+// each shard holds, and completes, checks and syncs a shard after its last batch. Searches see nothing of it until the caller
+// publishes the finished files (index/catalog/catalog.ts).
 
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

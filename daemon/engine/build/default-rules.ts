@@ -1,6 +1,5 @@
-// What the docs of the default revision say of all docs of a repo, before and after a change of it: the languages and
-// marks in `.gitattributes` files, and the language of the headers in a folder by the sources beside them. Docs of which
-// it says something else now are to be built again.
+// Finds docs whose language or marks change with the docs of the default revision: by `.gitattributes` files, and for headers
+// by the sources in the same folder. These docs must be built again.
 
 import { compareText, folderOf, type NamedPath } from '../../base/paths.ts';
 import {

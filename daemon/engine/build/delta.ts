@@ -1,7 +1,6 @@
-// Brings the shards of a repo to other commits or files by what changed: the docs that no shard holds make a shard of
-// their own, and a new revision file says which docs each revision holds. What comes out is to searches what a build of
-// the same commits and files would be. The shards that stay are not touched; small ones are built again together with the new
-// docs, so that their number stays low.
+// Updates a repo's shards to new commits or files: docs that no shard holds go into a new shard, and a new revision file
+// lists the docs of each revision. Searches see the same as after a full build. Existing shards are not changed; small ones
+// are merged into the new shard, so that their number stays low.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';

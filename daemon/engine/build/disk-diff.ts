@@ -1,5 +1,5 @@
-// What differs between files on disk and the docs that the shards of a repo hold of them: told by what the files looked
-// like when they were read, and by their contents where that says nothing.
+// Finds the differences between files on disk and the docs in a repo's shards: by the file state stored when each file was
+// read, and by content where the state does not decide.
 
 import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { hashFiles } from '../../sources/docs/disk-reader.ts';

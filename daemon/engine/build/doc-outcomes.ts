@@ -1,6 +1,6 @@
-// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them share a stored content:
-// those of one blob id and one language, because symbols are found by both. Texts and objects of millions of docs would take
-// gigabytes.
+// The outcome of each doc of a shard under construction, as columns in the order of the plan, and the docs that share a
+// stored content: same blob id and same language, because symbols depend on both. Strings and objects for millions of docs
+// would take gigabytes.
 
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { detectLanguage } from '../../sources/languages/languages.ts';

@@ -1,5 +1,5 @@
-// Builds what further revisions of an indexed repo need to be searched: shards of the docs that none of its shards holds,
-// and which docs of all these each of them has. What the repo has indexed stays as it is.
+// Builds additional revisions of an indexed repo: shards for the docs that its shards lack, and the set of docs of each
+// revision. The repo's index is not changed.
 
 import { Breather } from '../../base/next-turn.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';

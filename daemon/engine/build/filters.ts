@@ -1,6 +1,5 @@
-// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. That a doc has
-// too many distinct trigrams is found by the core while it reads the content, with the limit that
-// `trigramCountMax` gives.
+// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. The core finds docs with too many distinct
+// trigrams while it reads them; `trigramCountMax` is its limit.
 
 import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 import { CONTENT_SIZE_MAX } from '../host/builder.ts';

@@ -1,5 +1,5 @@
-// The docs that the shards of a repo hold, looked up by path, for a build that adds what they lack. Opens the shards
-// for itself; nothing of searches is touched.
+// The docs in a repo's shards, looked up by path, for a build that adds the missing ones. Opens the shards itself,
+// independent of searches.
 
 import { Breather } from '../../base/next-turn.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';

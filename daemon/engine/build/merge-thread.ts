@@ -1,4 +1,4 @@
-// Runs merges in a thread of their own, one at a time, and leaves no file behind where one fails.
+// Runs merges in their own thread, one at a time. A failed merge leaves no file behind.
 
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Makes one shard of docs that others hold: contents, languages, tiers and symbols come along as they are, and only
-// grams are taken again. Nothing is read from a repository. Runs to its end on the thread that calls it.
+// Merges docs of several shards into one: contents, languages, tiers and symbols are copied, only grams are extracted again.
+// Reads nothing from a repository. Runs synchronously on the caller's thread.
 
 import { writeFileSync } from 'node:fs';
 import { STRIPE_COUNT_MAX } from '../../../core/shared/format.ts';

@@ -1,4 +1,4 @@
-// The docs that no shard holds yet, collected from what differs, and which revisions hold each of them.
+// The docs that no shard holds yet, collected from differences, with the revisions that hold each of them.
 
 import type { NamedPath } from '../../base/paths.ts';
 import { compareListed, docKey } from '../../sources/docs/source-revisions.ts';

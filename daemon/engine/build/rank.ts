@@ -1,5 +1,5 @@
-// What kind of doc a path names: ordinary source, test, vendored, generated, documentation, dotfile. Its tier puts
-// docs in order before any query is known (build-plan.ts): it decides what a cut answer holds and breaks ties.
+// Classifies a doc by its path: ordinary source, test, vendored, generated, documentation, dotfile. The resulting tier orders
+// docs before any query (build-plan.ts): it decides which docs a cut answer holds, and breaks ties.
 
 import { baseNameOf } from '../../base/paths.ts';
 import type { DocAttributes } from '../../sources/languages/attributes.ts';

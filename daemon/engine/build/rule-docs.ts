@@ -1,5 +1,5 @@
-// What the docs of the default revision say of some other docs: the attribute files in the folders above them, and the
-// sources that headers among them go by. Looks at these folders alone.
+// Finds the docs of the default revision that determine language and marks of given docs: attribute files in the folders
+// above them, and the sources beside headers. Reads only these folders.
 
 import { Breather } from '../../base/next-turn.ts';
 import { joinPath, type NamedPath, nameKey, parentOf } from '../../base/paths.ts';

@@ -1,5 +1,5 @@
-// A shard file while it is made: contents go to their place, coded stripes to files beside it, and at the end all becomes
-// one file, which is checked.
+// A shard file under construction: contents are written in place, coded stripes into temporary files beside it; at the end
+// all are joined into one file, which is checked.
 
 import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { named } from '../../base/caught.ts';

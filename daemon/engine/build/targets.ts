@@ -1,4 +1,4 @@
-// Revisions to come, told from known ones: what changes for them, which docs they hold then, and the file that says so.
+// New revisions computed from existing ones: their differences, their sets of docs, and the revision file that records them.
 
 import { type CommittedRules, RULES_PATH } from '../../sources/docs/committed-rules.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';

@@ -1,6 +1,6 @@
-// The build side of the core on one thread: contents go in back to back, coded stripes and rows come out
-// (StripeBuilder); stripes go in, gram dictionary and postings come out (mergeStripes). Knows nothing of
-// files of a repo; the shard file itself is put together by engine/shards/writer.ts.
+// The build functions of the core for one thread. StripeBuilder turns contents, placed back to back, into coded stripes and
+// rows; mergeStripes turns stripes into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
+// writes the shard file.
 
 import {
   BLOB_ROW_SIZE,

@@ -1,4 +1,4 @@
-// Has the objects of this thread collected now, in place of when V8 finds that it is time.
+// Runs the garbage collector of this thread now.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,9 +1,9 @@
-// The shared words of one search: a word that halts it, and for each shard the next unit to claim, the number of its units once
-// a thread has bound it, whether the first one is a head unit (core/match/heads.ts), and a word for each unit: claimed, or
-// finished with the ranges it found. The order of a limited search is: the head units of all shards, then the other units,
-// shard by shard. From these words any thread can tell when all head units are finished, and the units finished so far, in order
-// and without a gap, hold more ranges than the limit: then no new unit is claimed. The answer is made of just those units, so it
-// is the same however the threads raced.
+// The shared words of one search: a stop word; for each shard the next unit to claim, its number of units once a thread has
+// bound it, and whether its first unit is a head unit (core/match/heads.ts); and a word for each unit: claimed, or finished
+// with its number of ranges. The order of a limited search: head units of all shards, then the other units, shard by shard.
+// Any thread can tell from these words when all head units are finished and the finished units, in order and without a gap,
+// hold more ranges than the limit; then no further unit is claimed. The answer consists of exactly those units, so it does
+// not depend on how threads race.
 
 const HALT = 0;
 const RUNNING = 0;

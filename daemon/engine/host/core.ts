@@ -1,5 +1,5 @@
-// The core as the daemon sees it: loads the compiled module once, makes instances over a memory of their
-// own, and types the exported functions (core/abi.ts). Besides mapping.ts the only door to WebAssembly.
+// The host's interface to the core: loads the compiled module once, creates instances with their own memory, and types the
+// exported functions (core/abi.ts). Only this file and mapping.ts use WebAssembly.
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

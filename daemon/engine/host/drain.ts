@@ -1,8 +1,8 @@
-// Drains one search on one thread, step by step: binds a shard, claims and runs its units, goes on to the
-// next; head units of all shards come first (core/match/heads.ts). The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
-// so that the caller can look at the clock, the stop flag and other searches in between; one that takes long is
-// given up when the search is stopped, or when its caller has no time for it. A shard that
-// fails is tried once more on a new instance; what fails again is a failure of that shard alone.
+// The search loop of one thread: binds a shard, claims and runs its units, continues with the next shard; head units of all
+// shards come first (core/match/heads.ts). The main thread runs it on its own, the pool's threads run it together on one
+// search. Each step is bounded, so that the caller can check the clock, the stop flag and other searches between steps; a
+// long step is abandoned when the search is stopped or the caller's time is up. A failed shard is retried once on a new
+// instance; a second failure affects only that shard.
 
 import { isTrap, type StopTest } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';

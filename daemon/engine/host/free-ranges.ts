@@ -1,5 +1,5 @@
-// The free parts of a range of addresses: first fit, neighbours joined when they are given back. Taking and giving
-// cost as many steps as there are holes, however much is taken.
+// An allocator for a range of addresses: first fit; neighbouring free parts are joined on release. Allocating and releasing
+// cost one step per hole, whatever the size.
 
 interface Range {
   start: number;

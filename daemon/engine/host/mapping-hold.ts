@@ -1,8 +1,7 @@
-// Who may hold how many mappings. A process has at most vm.max_map_count of them, each thread maps each shard, and
-// without room for its own needs the process dies: so every searcher has a share. Shards that come first stay mapped. On
-// threads that take turns those beyond the share are mapped when they are searched, the last few at a time;
-// elsewhere they are refused.
-// Guess: mapping a shard with symbols anew for a search costs 30 to 40 us.
+// Limits how many mappings each searcher holds. A process has at most vm.max_map_count of them, each thread maps each shard,
+// and a process that runs out dies; so every searcher has a share. The first shards stay mapped. On threads with time slices
+// the shards beyond the share are mapped per search, and the last few stay mapped; elsewhere they are refused.
+// Guess: mapping a shard with symbols again for a search costs 30 to 40 us.
 
 import { mappingLimit } from './mapping.ts';
 import { mappingCountOf, type ShardFile } from './space.ts';

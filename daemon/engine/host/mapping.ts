@@ -1,8 +1,8 @@
-// Puts a shard file into a range of linear memory: mapped read-only where the platform can (no copy, pages
-// shared by all workers through the page cache), else read in, at the same addresses. Where the platform can, a
-// mapping that fails is an error: reading in instead would fill private memory. Rules that keep V8 alive:
-// MAP_FIXED only, memories are never grown; a range that is given up becomes fresh anonymous memory
-// again, so that no hole is left. Also tells the system which pages of a mapping are wanted (madvise).
+// Places a shard file in a range of linear memory. Where the platform can, the file is mapped read-only (no copy; all workers
+// share its pages through the page cache); elsewhere it is read into the same addresses. Where the platform can map, a failed
+// mapping is an error: reading instead would fill private memory. Rules that keep V8 alive: MAP_FIXED only; memories never
+// grow; a released range becomes fresh anonymous memory, so that no hole remains. Also tells the system which pages of a
+// mapping will be read (madvise).
 
 import { closeSync, constants, fstatSync, readFileSync, readSync } from 'node:fs';
 import { openOwn } from '../../base/own-file.ts';

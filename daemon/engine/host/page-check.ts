@@ -1,6 +1,6 @@
-// Reads a shard file or symbols file from end to end and checks its header and the sums of all its pages. It reads and does
-// not map, so that a page that cannot be read is an error and not the end of the process, and little by little, so that
-// it can go on beside searches. Says less than verify.ts, which also compares postings with contents.
+// Checks the header and all page sums of a shard file or symbols file. It reads instead of mapping, so that an unreadable
+// page is an error and not the end of the process, and in small steps, so that it can run beside searches. Checks less than
+// verify.ts, which also compares postings with contents.
 
 import type { FileHandle } from 'node:fs/promises';
 import * as format from '../../../core/shared/format.ts';

@@ -1,5 +1,5 @@
-// Sums of the pages of a file that is being written (core/FORMAT.md, "Page sums"). Taken from the file, not from what was
-// to be written: what is checked later is what a reader gets.
+// Page sums of a file being written (core/FORMAT.md, "Page sums"). Computed from the file, not from the buffers written, so
+// that the sums match what a reader gets.
 
 import { PAGE_SIZE } from '../../../core/shared/format.ts';
 import { dropCore, instantiateCore } from './core.ts';

@@ -1,4 +1,4 @@
-// The grams of the paths of a shard that is being written (core/shard/path-grams.ts).
+// Builds the path grams of a shard being written (core/shard/path-grams.ts).
 
 import { dropCore, instantiateCore } from './core.ts';
 

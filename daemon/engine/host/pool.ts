@@ -1,6 +1,6 @@
-// The pool of search threads: passes searches to all of them, docs to render to the next one in turn, and
-// replaces a thread that died. What a dead thread had claimed is missing in the answer; the caller sees
-// which units have no finding and runs them again itself (engine/search/run.ts).
+// The pool of search threads: sends each search to all of them and each rendering job to the next one in turn, and replaces a
+// thread that died. Units claimed by a dead thread are missing; the caller sees which units have no finding and runs them
+// itself (engine/search/run.ts).
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';

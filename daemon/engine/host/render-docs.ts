@@ -1,6 +1,5 @@
-// Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. An
-// instance that traps is replaced and the docs are tried once more; what traps again is an error of the whole request, on a
-// sound instance.
+// Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. After a trap the
+// instance is replaced and the docs are retried once; a second trap is an error of the whole request, on a fresh instance.
 
 import { isTrap, neverStops, type StopTest } from './core.ts';
 import type { RenderMessage } from './search-messages.ts';

@@ -1,6 +1,5 @@
-// What the pool and its search threads say to each other. A search is drained by all threads together:
-// they claim units through the shared control words and leave their findings in one message each, or, where
-// the search wants them sooner, in several.
+// Messages between the pool and its search threads. All threads work on a search together: they claim units through the
+// shared control words and send their findings in one message each, or in several where the search wants them earlier.
 
 import type { SearchPlan } from './search-plan.ts';
 import type {

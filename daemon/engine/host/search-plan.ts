@@ -1,6 +1,5 @@
-// A plan as it goes to the threads: its bytes, and beside them the sets of docs that it names by index, shard by
-// shard. A set is a bitmap in shared memory, so that a message to a thread carries a reference; each thread copies it
-// into the memory of its core when it binds the shard.
+// A plan as sent to the threads: its bytes, and the sets of docs that it names by index, shard by shard. A set is a bitmap in
+// shared memory, so that a message carries only a reference; each thread copies it into its core when it binds the shard.
 
 import { STATUS_OUT_OF_MEMORY } from '../../../core/shared/status.ts';
 import { type Core, statusName } from './core.ts';

@@ -1,8 +1,7 @@
-// A search thread: keeps its own instances with all live shards and does what it is asked to (thread-jobs.ts). Several
-// jobs are served in turns of some milliseconds, new ones first, so that an exhaustive search does not hold up the
-// others. One call of the core may take seconds; while it does, others have their turns all the same: the core asks
-// now and then whether to go on, and by then they are served on a second searcher. What proves too long for
-// that waits until the first is free.
+// A search thread: keeps its own instances with all live shards and runs jobs (thread-jobs.ts). Several jobs share the thread
+// in time slices of some milliseconds, new ones first, so that an exhaustive search does not delay the others. A call of the
+// core may take seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher. Jobs
+// too long for that wait until the first searcher is free.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';

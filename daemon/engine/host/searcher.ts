@@ -1,7 +1,6 @@
-// Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
-// bounded calls: bind, one unit, render docs. Synchronous; the main thread uses one for cheap
-// queries, each worker has its own. After a trap the searcher replaces the dead space by a new one. When nobody has
-// used it for a while, it gives the memory of requests back.
+// Searches shards on one thread: keeps the spaces that hold them, passes the plan to each core, and runs bounded calls: bind,
+// one unit, render docs. Synchronous. The main thread uses one for cheap queries, each worker has its own. After a trap it
+// replaces the dead space; when idle for a while, it releases the memory of requests.
 
 import * as layout from '../../../core/shared/plan.ts';
 import {

@@ -1,5 +1,5 @@
 // One instance of the core with its memory of 4 GiB and the shards placed in it. Memory map:
-//   static data | views | sound pages | plan | counters | output | arena | shards from MAP_START up
+//   static data | views | checked pages | plan | counters | output | arena | shards from MAP_START up
 // Shards beyond the capacity of one space go to further spaces, one instance each (searcher.ts).
 
 import * as format from '../../../core/shared/format.ts';

@@ -1,6 +1,5 @@
-// Builds the file with the symbols of a shard (core/FORMAT.md, symbols file): takes the symbols of its blobs one after the
-// other, and writes the file at the end. The shard is opened in an instance of the core of its own. What a symbol is, and
-// who finds it, is told by daemon/engine/symbols.
+// Builds the symbols file of a shard (core/FORMAT.md): takes the symbols blob by blob and writes the file at the end. Opens
+// the shard in its own instance of the core. Finding symbols is left to daemon/engine/symbols.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import {

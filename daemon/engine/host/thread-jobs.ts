@@ -1,5 +1,5 @@
-// What a search thread is asked to do: drain a search, or render docs. A job is done in slices, on whichever of the
-// thread's searchers has time, and tells what it found. Which job is next: search-worker.ts.
+// The jobs of a search thread: run a search, or render docs. A job runs in slices, on any free searcher of the thread, and
+// reports its findings. search-worker.ts chooses the next job.
 
 import type { StopTest } from './core.ts';
 import type { SearchControl } from './control.ts';

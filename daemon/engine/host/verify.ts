@@ -1,5 +1,5 @@
-// Checks every byte of a shard file: opens it in an instance of its own, then checksums, blocks and
-// postings (core/shard/verify.ts). Used after every build and by `trawl verify`.
+// Checks every byte of a shard file: opens it in its own instance, then checks checksums, blocks and postings
+// (core/shard/verify.ts). Runs after every build and in `trawl verify`.
 
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';

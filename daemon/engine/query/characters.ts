@@ -1,5 +1,5 @@
-// Query texts and patterns as arrays of code points: positions count code points, and indexing an array
-// is what every later stage needs. A lone surrogate is a code point of its own.
+// Query texts and patterns as arrays of code points, so that an index is a position in code points. A lone surrogate is its
+// own code point.
 
 /** The code points of a text, one string each. */
 export function toCharacters(text: string): readonly string[] {

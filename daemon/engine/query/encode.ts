@@ -1,4 +1,4 @@
-// Writes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
+// Encodes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
 
 import * as layout from '../../../core/shared/plan.ts';
 import type { SearchPlan } from '../host/search-plan.ts';

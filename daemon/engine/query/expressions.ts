@@ -1,5 +1,5 @@
-// Decides how the regular expressions of a query are answered: what is only a choice of literals by literal search,
-// the rest by its program.
+// Decides how each regular expression of a query is run: by literal search if it is only a choice of literals, else by its
+// program.
 
 import { type CompiledRegex, type CompileOptions, compileSteps } from '../regex/compile.ts';
 import {

@@ -1,5 +1,5 @@
-// The second query of a search, which narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without words of
-// content. Both together are one query, as if the filter stood beside the query in parentheses.
+// The filter of a search, a second query that narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without
+// content words. Query and filter become one query, as if the filter were appended in parentheses.
 
 import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../../base/steps.ts';

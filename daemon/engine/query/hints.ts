@@ -1,7 +1,6 @@
-// What a query may have meant where it reads like the syntax of another tool (API.md 6.2, hints). What is a sure sign of
-// one is told with every answer, what may as well be text with one that shows nothing. Looks at the text of the query alone, never
-// at what is indexed (engine/search/near-hints.ts does), so that it cannot tell of anything hidden. Quoted text is meant as it
-// stands.
+// Hints for queries written in the syntax of another tool (API.md 6.2, hints). Unambiguous signs are reported with every
+// answer, ambiguous ones only with an empty answer. Reads only the query text, never the index (engine/search/near-hints.ts
+// does), so that it cannot reveal anything hidden. Quoted text is taken literally.
 
 import { parseQuery } from './parser.ts';
 import { PREFIX_NAMES } from './prefixes.ts';

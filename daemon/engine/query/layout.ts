@@ -1,12 +1,12 @@
-// Where words, quoted texts and groups of a query end (API.md 9.2), for every index they could begin at.
+// Finds the ends of words, quoted texts and groups of a query (API.md 9.2), for every index where one could begin.
 //
-// Whether a "(" is a group depends on text far behind it, and a "(" that is none changes how the text
-// behind it reads (a quote after it is no longer at the start of an item). Trying and falling back would
-// be exponential. So all answers are computed once, from the right end of the query to its left: each
-// follows in constant time from answers further right. The parser then walks from the left and looks up.
+// Whether a "(" opens a group depends on text far behind it, and a "(" that opens none changes how the text behind it reads
+// (a quote after it is no longer at the start of an item). Backtracking would be exponential. So all answers are computed
+// once, from right to left: each follows in constant time from answers further right. The parser then walks from the left and
+// looks them up.
 //
-// Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a
-// "(" at or behind it, quoted items left out; -1 if there is none.
+// Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a "(" at or behind it,
+// quoted items excluded; -1 if there is none.
 
 import { isBlank, skipBlanks } from './characters.ts';
 import type { Steps } from '../../base/steps.ts';

@@ -1,4 +1,4 @@
-// Nodes of queries that are made of values instead of text. Their expressions tell upper from lower case.
+// Query nodes built from values instead of text. Their expressions are case-sensitive.
 
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';

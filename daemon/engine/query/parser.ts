@@ -1,6 +1,6 @@
-// Query text to tree (API.md section 9). The layout has already decided where words, quoted texts and
-// groups end; this file walks over it from the left, item by item. What filters mean, which default
-// revision applies and how an expression is matched is left to the planner.
+// Parses query text into a tree (API.md section 9). The layout has already found the ends of words, quoted texts and groups;
+// this file reads it from the left, item by item. The planner decides the meaning of filters, the default revision and how
+// expressions are matched.
 
 import assert from 'node:assert/strict';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';

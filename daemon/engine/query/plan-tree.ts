@@ -1,5 +1,5 @@
-// The plan of a query: a tree of conditions on docs that is encoded for the core (encode.ts), shown to people
-// (print-plan.ts), and asked about repos (repos.ts). Lists and negations are made here, with constants folded.
+// The plan of a query: a tree of conditions on docs that is encoded for the core (encode.ts), printed (print-plan.ts), and
+// evaluated for repos (repos.ts). Creates lists and negations, with constants folded.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { QueryError } from '../regex/query-error.ts';

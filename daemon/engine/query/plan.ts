@@ -1,4 +1,4 @@
-// Translates a parsed query into a plan: decides how each leaf is looked for, within what one query may cost.
+// Translates a parsed query into a plan: decides how each leaf is searched, within the cost limit of a query.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';

@@ -1,5 +1,4 @@
-// The prefixes of API.md 9.3: which names there are and what kind of value follows each. Whether the
-// value holds for a doc is the planner's business.
+// The prefixes of API.md 9.3: their names and the kind of value that follows each. The planner evaluates the values.
 
 import type { PatternNode, ValuePrefix } from './tree.ts';
 

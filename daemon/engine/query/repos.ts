@@ -1,5 +1,5 @@
-// Filters over repos, decided once for all shards: each becomes the set of repos it holds for. And what a whole plan
-// says about a repo.
+// Filters on repos, evaluated once for all shards: each becomes the set of repos that match. Also evaluates a whole plan for
+// one repo.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import {

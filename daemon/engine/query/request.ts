@@ -1,4 +1,4 @@
-// A search as it is asked for, and how much it may ask for.
+// A search request and its limits.
 
 import type { QueryTexts } from './filter.ts';
 

@@ -1,5 +1,5 @@
-// Revisions in a search (API.md 9.6): which revisions a `rev:` means, the rule for queries without one, the sets of
-// docs that a plan names, and which revisions a result shows.
+// Revisions in a search (API.md 9.6): resolves `rev:`, applies the rule for queries without one, makes the sets of docs that
+// a plan names, and tells which revisions a result lists.
 
 import type { DocSet, SearchPlan } from '../host/search-plan.ts';
 import type { QueryNode } from './tree.ts';

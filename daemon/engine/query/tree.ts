@@ -1,6 +1,6 @@
-// The parsed query as a tree of plain values (API.md section 9). The parser makes it, the printer shows
-// it in canonical form, the planner translates it. Positions are 0-based code point offsets into the
-// query text, so that a later stage (a bad or unsupported expression) can still point at its culprit.
+// The parsed query as a tree of plain values (API.md section 9), made by the parser, printed in canonical form, translated by
+// the planner. Positions are 0-based code point offsets into the query text, so that later errors (a bad or unsupported
+// expression) can point at the cause.
 
 import type { RegexTree } from '../regex/tree.ts';
 

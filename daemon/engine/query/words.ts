@@ -1,5 +1,5 @@
-// The words of a query as they are typed: where prefixes, values, quotes and operators stand. By the layout that the parser
-// walks over; a query that does not parse has words, too. For those who colour and complete queries.
+// The words of a query as typed: positions of prefixes, values, quotes and operators, from the layout that the parser uses.
+// Works for queries that do not parse. For syntax colours and completion.
 
 import { atOnce } from '../../base/steps.ts';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';

@@ -1,8 +1,7 @@
-// States of one automaton while it is made (core/shared/program.ts says what they mean), and how a set of
-// code points becomes states that read its UTF-8, forwards or backwards. Equal states that read bytes or
-// assert are one, so alternatives share their ends. Choices stay apart: the order in which an engine comes
-// to them carries the preference of repeats that may be empty. A large set that stands at many places is called there:
-// its states are listed once for all of them.
+// States of an automaton under construction (core/shared/program.ts defines them), and the translation of a set of code
+// points into states that read its UTF-8, forwards or backwards. Equal states that read bytes or assert are shared, so
+// alternatives share their ends. Choices are not shared: their order carries the preference of repeats that may be empty. A
+// large set that occurs often is called as a subroutine: its states are listed once.
 
 import type { Assertion, CodePointRange } from './tree.ts';
 import {

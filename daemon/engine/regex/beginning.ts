@@ -1,8 +1,8 @@
-// Where a match that may span lines can begin, in terms of the blocks of a shard, which are cut at line ends. Its
-// first line lies in the block where it begins. So does its `reach`: the chain, the parts in front whose characters
-// are of few kinds, and the parts behind it that hold no newline - or else the chain runs on into the next
-// block. Then whatever stands from the match's start to the end of its block is of those kinds, and either the
-// reach ends in the next block, or that is of those kinds altogether. core/match/beginnings.ts makes use of it.
+// Where a match that may span lines can begin, in terms of the blocks of a shard, which end at line ends. The first line of a
+// match lies in the block where it begins. So does its `reach`: the chain (the leading parts whose characters are of few
+// kinds), and the parts behind it that hold no newline. Otherwise the chain continues into the next block: then everything
+// from the match's start to the end of its block is of those kinds, and either the reach ends in the next block, or the next
+// block is entirely of those kinds. Used by core/match/beginnings.ts.
 
 import {
   ALL,

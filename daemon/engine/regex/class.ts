@@ -1,5 +1,4 @@
-// Character classes of the regular expression syntax: `[a-z]`, `[^\d[:alpha:]]`, and the classes that
-// stand alone, `\d` and `\p{Greek}`.
+// Parses character classes of regular expressions: `[a-z]`, `[^\d[:alpha:]]`, and `\d` and `\p{Greek}` outside brackets.
 
 import { complementRanges, normalizeRanges, PERL_CLASSES, POSIX_CLASSES } from './code-points.ts';
 import { foldRanges } from './fold.ts';

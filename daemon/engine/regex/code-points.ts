@@ -1,5 +1,4 @@
-// Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations that
-// character classes need.
+// Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations of character classes.
 
 import type { CodePointRange } from './tree.ts';
 

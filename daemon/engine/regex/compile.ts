@@ -1,5 +1,5 @@
-// One call from syntax tree to all that a search needs of an expression: the program for the core, and the
-// condition for the index. Made once a request.
+// Compiles a syntax tree into what a search needs of an expression: the program for the core, and the condition for the
+// index. Done once a request.
 
 import { PROGRAM_STATES_MAX } from '../../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';

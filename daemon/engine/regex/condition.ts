@@ -1,6 +1,5 @@
-// What every match of an expression must hold, as AND and OR over literals: the base of its gram plan. Worked out by
-// required-texts.ts, of matches over several lines by beginning.ts. Lists are kept free of what another of their parts says
-// already.
+// The literals that every match of an expression contains, as AND and OR: the base of its gram plan. Computed by
+// required-texts.ts; for matches over several lines by beginning.ts. Lists omit parts that another part implies.
 
 /** Texts are contained in a match; whether letters are compared exactly is up to who made the condition. */
 export type Condition =

@@ -1,5 +1,5 @@
-// Unicode simple case folding in the daemon, by the same table as in the core (core/text/fold.ts):
-// two code points are equal without regard to case exactly if they fold to the same one.
+// Unicode simple case folding in the daemon, from the core's table (core/text/fold.ts): two code points are equal without
+// regard to case exactly if they fold to the same one.
 
 import { FOLD_DELTA_BIAS, FOLD_TABLE } from '../../../core/shared/fold-table.ts';
 import { normalizeRanges } from './code-points.ts';

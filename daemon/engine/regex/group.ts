@@ -1,5 +1,5 @@
-// Heads of groups in the regular expression syntax: names and flags. What has no place in RE2 (look-around,
-// back-references by name, atomic groups, comments) is refused here.
+// Parses the heads of groups in regular expressions: names and flags. Refuses what RE2 lacks: look-around, back-references by
+// name, atomic groups, comments.
 
 import { failAt, peek, type RegexFlags, type RegexReader, tryTake } from './reader.ts';
 

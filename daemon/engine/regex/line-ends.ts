@@ -1,4 +1,4 @@
-// Ends of lines in expressions: `$` holds before a newline, never before the carriage return of CRLF (API.md 9.5).
+// Line ends in expressions: `$` matches before a newline, never before the carriage return of CRLF (API.md 9.5).
 
 /** What a `$` may stand in that is no end of a line: a quotation, an escape, a class; or the `$` itself. */
 const TOKENS = /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*\]|\$/gu;

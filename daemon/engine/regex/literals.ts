@@ -1,7 +1,6 @@
-// Reduces a regular expression to a choice of literals where it is no more than that, so that it can be
-// answered by literal search: `(test|spec)\.tsx?$` is the four texts `test.tsx`, `test.ts`, `spec.tsx`,
-// `spec.ts` at the end. What cannot be said that way is undefined, and left to the automaton.
-// No more and no less than the expression, in its order: required-texts.ts says what every match holds, and may say too little.
+// Reduces a regular expression to an equivalent choice of literals, for literal search: `(test|spec)\.tsx?$` is the four
+// texts `test.tsx`, `test.ts`, `spec.tsx`, `spec.ts` at the end. Undefined if there is none; the automaton runs it then. The
+// choice is exact and in the expression's order, unlike required-texts.ts, which may describe too little.
 
 import { foldCodePoint, foldVariants } from './fold.ts';
 import { isNullable } from './traits.ts';

@@ -1,7 +1,6 @@
-// Which literals the scanner looks for, so that the automaton need not read the whole text: those that all
-// matches begin with, or those of which all matches hold one somewhere; where there are none, a run of bytes that
-// all matches begin with (runs.ts). How rare a literal is in source code
-// is guessed from its characters. Needles position only; what matches is the automaton's business.
+// Chooses the literals that the scanner searches for, so that the automaton need not read the whole text: literals that begin
+// every match, or of which every match contains one; without such literals a run of bytes that begins every match (runs.ts).
+// Rarity in source code is estimated from a literal's characters. Needles only locate; the automaton decides matches.
 
 import type { Condition } from './condition.ts';
 import { beginningRun, type Run } from './runs.ts';

@@ -1,4 +1,4 @@
-// Writes automata and needles as the program that the core runs; core/shared/program.ts holds the layout.
+// Encodes automata and needles as the program that the core runs; core/shared/program.ts has the layout.
 
 import * as layout from '../../../core/shared/program.ts';
 import type { Automaton, State } from './automaton.ts';

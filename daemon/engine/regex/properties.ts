@@ -1,5 +1,5 @@
-// The code points of Unicode properties, `\p{Greek}`: general categories and scripts of one version of Unicode
-// (property-table.ts), the same under every engine of JavaScript, and that of case folding (core/shared/fold-table.ts).
+// The code points of Unicode properties such as `\p{Greek}`: general categories and scripts, of the Unicode version of the
+// case folding (property-table.ts, core/shared/fold-table.ts), whatever the JavaScript engine's version is.
 
 import { SURROGATES } from './code-points.ts';
 import { CATEGORY_NAMES, CATEGORY_RUNS, SCRIPT_NAMES, SCRIPT_RUNS } from './property-table.ts';

@@ -1,4 +1,4 @@
-// A text as a regular expression.
+// Escapes a text for use in a regular expression.
 
 /** An expression for the text alone. */
 export function quotePattern(text: string): string {

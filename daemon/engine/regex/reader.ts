@@ -1,6 +1,5 @@
-// Reading position, flags and failure of the regular expression parser, and the parts of the syntax that
-// mean the same inside and outside of a class: escapes and Unicode properties. RE2 syntax as documented at
-// https://github.com/google/re2/wiki/Syntax.
+// Position, flags and errors of the regular expression parser, and the syntax that is the same inside and outside classes:
+// escapes and Unicode properties. RE2 syntax as documented at https://github.com/google/re2/wiki/Syntax.
 
 import { QueryError } from './query-error.ts';
 import { CODE_POINT_END } from './code-points.ts';

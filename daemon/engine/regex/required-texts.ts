@@ -1,7 +1,7 @@
-// Bottom-up knowledge of the texts that an expression matches: all of them if they are few, else what they
-// begin and end with, and what they must hold between. Assertions count as empty, so everything here is
-// necessary for a match, not sufficient. Only non-empty matches are described; whether a part can be empty
-// is kept beside. Source: R. Cox, https://swtch.com/~rsc/regexp/regexp4.html.
+// Computes bottom-up the texts that an expression matches: all of them if they are few, else their prefixes, suffixes and
+// required inner texts. Assertions count as empty, so the result is necessary for a match, not sufficient. Describes only
+// non-empty matches; whether a part can be empty is stored separately. Source: R. Cox,
+// https://swtch.com/~rsc/regexp/regexp4.html.
 
 import { ALL, anyOf, both, type Condition, countLiterals, either } from './condition.ts';
 import { foldCodePoint } from './fold.ts';

@@ -1,6 +1,6 @@
-// What bytes every match begins with, where no literal says it: so many bytes in a row, all of one class, such as
-// the nine digits of `\d{9,}` or the lead bytes of `\p{Greek}`. Read off the forward automaton, as a place to
-// begin for the scanner. A class that is common in source code is of no use, and given up.
+// Finds the byte run that begins every match, for expressions without literals: n bytes of one class, such as the nine digits
+// of `\d{9,}` or the lead bytes of `\p{Greek}`. Read from the forward automaton; the scanner starts there. A class that is
+// common in source code is useless and dropped.
 
 import type { Automaton, State } from './automaton.ts';
 

@@ -1,5 +1,5 @@
-// A regular expression in the few kinds of nodes that analysis and compilation need: every literal, dot and
-// class has become a set of code points. simplify.ts makes it.
+// A regular expression in the few node kinds that analysis and compilation need: literals, dots and classes are sets of code
+// points. Made by simplify.ts.
 
 import { printRanges } from './code-points.ts';
 import type { AssertionNode, Choice, CodePointRange, Repeat, Sequence } from './tree.ts';

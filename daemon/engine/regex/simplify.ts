@@ -1,7 +1,6 @@
-// Syntax tree to simple tree: literals, dots and classes become sets of code points; lists are flattened;
-// what can match nothing or only the empty text disappears; repeats of repeats become one; neighbouring
-// alternatives share what they begin with. None of it changes which text is matched, or in which order of
-// preference.
+// Simplifies a syntax tree: literals, dots and classes become sets of code points; lists are flattened; parts that match
+// nothing or only the empty text are removed; nested repeats become one; neighbouring alternatives share their prefix. The
+// matched texts and their order of preference stay the same.
 
 import {
   CODE_POINT_END,

@@ -1,7 +1,6 @@
-// Regular expression text to syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line from
-// the start. What RE2 does not have is refused: look-around, back-references, possessive and doubled
-// repeats. Escapes live in reader.ts, classes in
-// class.ts, heads of groups in group.ts; matching is left to others.
+// Parses a regular expression into a syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line by default.
+// Refuses what RE2 lacks: look-around, back-references, possessive and doubled repeats. Escapes are in reader.ts, classes in
+// class.ts, heads of groups in group.ts.
 
 import { readClass, tryReadClassEscape } from './class.ts';
 import { readGroupHead } from './group.ts';

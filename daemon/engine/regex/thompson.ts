@@ -1,6 +1,6 @@
-// Simple tree to automaton, after Thompson: every node becomes states that go on at a state known
-// beforehand, so lists are walked from the side that is read last. Source: K. Thompson, Regular Expression
-// Search Algorithm, CACM 11 (1968); preferences as in R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
+// Translates a simple tree into an automaton, after Thompson: each node becomes states that continue at a given state, so
+// lists are built from the end that is read last. Source: K. Thompson, Regular Expression Search Algorithm, CACM 11 (1968);
+// preferences as in R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
 
 import { type Automaton, AutomatonBuilder, COPIED_COUNT_MAX } from './automaton.ts';
 import type { SimpleRepeatNode, SimpleTree } from './simple-tree.ts';

@@ -1,5 +1,5 @@
-// What can be said of all matches of an expression without knowing a text: whether one can be empty, and
-// whether one can hold something behind a newline.
+// Properties of all matches of an expression: whether one can be empty, and whether one can contain a character after a
+// newline.
 
 import type { SimpleTree } from './simple-tree.ts';
 import type { Assertion, RegexTree } from './tree.ts';

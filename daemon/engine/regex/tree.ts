@@ -1,6 +1,5 @@
-// A parsed regular expression as a tree of plain values. Flags are resolved: every node says itself
-// whether it folds case or is lazy, so no later stage tracks them. Groups leave no node of their own,
-// since nothing here captures; they only shape the tree.
+// The syntax tree of a regular expression as plain values. Flags are resolved: each node states whether it folds case or is
+// lazy. Groups have no node, since nothing captures; they only shape the tree.
 
 /** Half-open range of code points. */
 export interface CodePointRange {

@@ -1,6 +1,5 @@
-// A set of code points as graphs over the bytes of UTF-8, from the first byte of a code point to the last for the
-// forward automaton, and from the last to the first for the reverse one. What is read decides where a graph leads:
-// no two ways begin with the same bytes.
+// A set of code points as graphs over UTF-8 bytes, from first to last byte for the forward automaton, from last to first for
+// the reverse one. Deterministic: no two branches of a node begin with the same byte.
 
 import type { CodePointRange } from './tree.ts';
 

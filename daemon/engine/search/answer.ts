@@ -1,5 +1,5 @@
-// What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
-// bytes around file results that are JSON already.
+// Parts of answers and stream events: the numbers of API.md 7, the reasons of 6.6, repos, and JSON bytes around file results
+// that are already JSON.
 
 import { given } from '../../base/given.ts';
 import type { ShardTimes } from '../host/search-messages.ts';

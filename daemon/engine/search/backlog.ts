@@ -1,7 +1,7 @@
-// What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of what is
-// known. Units come in the order of the search (unit-order.ts). Which docs the limit lets through follows from that order
-// alone: the best of all heads, then the best of each other unit. When batches are taken changes nothing about it, so a
-// limited stream sends the same docs each time. Bounded by the limit of the search.
+// Docs that a stream has found and not sent: tells when a batch is due and which docs it holds, the best of the known ones.
+// Units come in the order of the search (unit-order.ts). The limit admits docs by that order only: the best of all heads,
+// then the best of each other unit. The timing of batches does not matter, so a limited stream always sends the same docs.
+// Bounded by the limit of the search.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';

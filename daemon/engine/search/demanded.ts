@@ -1,6 +1,5 @@
-// Revisions that are not indexed (API.md 9.6, "Any revision"): which of them a search asks for, in which of the repos that
-// its caller sees, and the snapshot that it is given for them. Who has their docs, and where they come from:
-// index/on-demand/on-demand.ts.
+// Searches in revisions that are not indexed (API.md 9.6, "Any revision"): finds the revisions that a search requests in the
+// repos visible to its caller, and the snapshot that has them. index/on-demand/on-demand.ts fetches and keeps their docs.
 
 import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';

@@ -1,5 +1,4 @@
-// What there is in the part of the index that a search looks at, from the tables of the shards: of the parts that are seen, and
-// of what the default revision holds.
+// Names in the searched part of the index, read from the shards' tables: of the visible parts and the default revision.
 
 import { Breather } from '../../base/next-turn.ts';
 import { holdsDoc } from '../shards/bits.ts';

@@ -1,4 +1,4 @@
-// The best files of an answer with what their scores are made of (API.md 7.5), in the order of the answer.
+// The best files of an answer with the components of their scores (API.md 7.5), in answer order.
 
 import { given } from '../../base/given.ts';
 import type { ScoreParts } from '../host/searcher.ts';

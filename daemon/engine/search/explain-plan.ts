@@ -1,6 +1,5 @@
-// The plan of a query for people (API.md 7.5): the tree of its conditions with the grams that each literal and
-// expression is looked up by, their blocks, counted over the shards that a probe asks, and how each regular
-// expression of the query is run.
+// The plan of a query for people (API.md 7.5): its tree of conditions, the grams of each literal and expression with their
+// number of blocks in the probed shards, and the engine of each regular expression.
 
 import { given } from '../../base/given.ts';
 import {

@@ -1,5 +1,5 @@
-// Why a shard was ruled out without reading content, in words: looks for the condition that leaves no doc of it
-// (API.md 7.5). Asks the shard about parts of the plan, from the whole down.
+// Explains why a shard was ruled out without reading content: finds the condition that no doc of it satisfies (API.md 7.5),
+// by probing parts of the plan, from the whole down.
 
 import type { Condition } from '../regex/condition.ts';
 import { gramsOf } from './explain-plan.ts';

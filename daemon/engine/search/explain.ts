@@ -1,6 +1,6 @@
-// Explains a search (API.md 7.5): runs it as the blocking search does, then tells how it was planned, what became of
-// each shard and why, what each added to the numbers, and what the scores of the best files are made of. The shares are
-// counted shard by shard, apart from the totals, so that a difference between them shows.
+// Explains a search (API.md 7.5): runs it as the blocking search does, then reports its plan, the outcome of each shard with
+// the reason, its share of the numbers, and the components of the best files' scores. Shares are counted per shard,
+// independent of the totals, so that a difference is visible.
 
 import { given } from '../../base/given.ts';
 import { printQuery, quoteText } from '../query/print.ts';

@@ -1,5 +1,5 @@
-// The kind of each doc that was ever shown: a byte a doc of a shard, filled when it is first asked for. Expressions over
-// the path of each result took 5% of an answer of thousands of files (2026-11-24).
+// Caches the kind of each rendered doc: a byte a doc of a shard, filled on first use. Matching the path of each result
+// against expressions took 5% of an answer of thousands of files (2026-11-24).
 
 import { LRUCache } from 'lru-cache';
 import { FILE_KINDS, fileKindOf, type FileKind } from '../build/rank.ts';

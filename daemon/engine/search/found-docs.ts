@@ -1,5 +1,5 @@
-// The docs that a search found, as rows of numbers; lists of them hold their numbers. Why no objects: an answer may hold
-// 100,000 docs, and to make and read an object for each took longer than to sort them.
+// The docs that a search found, as rows of numbers; lists hold row numbers. Why no objects: an answer may hold 100,000 docs,
+// and creating and reading an object for each took longer than sorting them.
 
 import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
 import { sumOf } from '../../base/lists.ts';

@@ -1,5 +1,5 @@
-// Does work in steps on the thread that owns the sockets: a few milliseconds at a time, each in a turn of the event
-// loop of its own, so that nobody else waits for the whole of it.
+// Runs work in steps on the thread that owns the sockets: a few milliseconds per turn of the event loop, so that other
+// requests do not wait for the whole.
 
 import { nextTurn } from '../../base/next-turn.ts';
 import type { Steps } from '../../base/steps.ts';

@@ -1,6 +1,5 @@
-// A large answer of the search endpoint, put together while it is sent: file results lie in the buffers of those
-// who rendered them, in another order, and a copy of all would cost as much memory again.
-// See daemon/DECISIONS.md.
+// A large answer of the search endpoint, assembled while it is sent: file results stay in the buffers of the threads that
+// rendered them, because a copy of all would double the memory. See daemon/DECISIONS.md.
 
 import { textsAround } from './answer.ts';
 import type { FileResults } from './render.ts';

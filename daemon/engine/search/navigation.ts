@@ -1,5 +1,5 @@
-// Where a symbol is defined and where its name stands (API.md 10): searches made of a name instead of a query, and
-// their answer in the form of places, each with the lines it stands on.
+// Definitions and references of a symbol (API.md 10): runs searches built from a name and answers with locations, each with
+// its lines.
 
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';

@@ -1,6 +1,6 @@
-// What to say where nothing was found and a near form of the query finds something (API.md 6.2): other revisions, a filter
-// that no file fits, another letter case, `$` before CRLF; of the last, too, where only some matches are missing. The near
-// forms are searched with the same access, in what the same request may search.
+// Hints for searches without results where a similar query has results (API.md 6.2): other revisions, a filter that matches
+// no file, another letter case, `$` before CRLF; the last also where only some matches are missing. Similar queries run with
+// the same access and scope.
 
 import { nearest } from '../../base/nearest.ts';
 import { languageTables } from '../../sources/languages/language-data.ts';

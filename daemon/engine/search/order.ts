@@ -1,6 +1,5 @@
-// Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
-// ordinary docs before tests before vendored ones, then by repo name, then by path; of one path what the default revision
-// holds is first.
+// Sorts matching docs and cuts them to the limits of the answer (API.md 6.6, 6.7): by score, then ordinary docs before tests
+// before vendored ones, then by repo name, then by path; for one path the default revision comes first.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import { compareText } from '../../base/paths.ts';

@@ -1,6 +1,6 @@
-// What a part of an index answers to a search, before its docs are put among those of other parts: all shards of one
-// daemon are one part. Answers of parts with shards of one snapshot make one that counts, orders, cuts and shows as if
-// one had searched them all.
+// The answer of a part of an index, before it is merged with those of other parts; today all shards of one daemon are one
+// part. Partial answers from one snapshot merge into an answer that counts, orders, cuts and renders as a single search
+// would.
 
 import type { BindFinding } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';

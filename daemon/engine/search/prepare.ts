@@ -1,5 +1,5 @@
-// What every search has in common before it runs: the query parsed and planned against a snapshot, the shards
-// in scope, and the plan as bytes for the core.
+// Prepares a search: parses and plans the query against a snapshot, selects the shards in scope, and encodes the plan for the
+// core.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Gaps, StatsNumbers } from './answer.ts';

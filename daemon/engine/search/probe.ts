@@ -1,6 +1,6 @@
-// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, how often a gram occurs,
-// and what the score of a doc is made of. Works on the main thread and lets other searches in between shards. A shard
-// that fails is not asked again and says nothing; searches are what finds damage.
+// Probes shards with parts of a plan, for explain: the docs that a part leaves in a shard, the frequency of a gram, and the
+// components of a doc's score. Runs on the main thread and lets other searches run between shards. A failed shard is not
+// probed again and contributes nothing; reporting damage is left to searches.
 
 import { isTrap } from '../host/core.ts';
 import type { Binding, ScoreParts, Searcher } from '../host/searcher.ts';

@@ -1,6 +1,5 @@
-// Renders the docs of an answer: few of them on the main thread, many on the threads of the pool. The core
-// writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
-// revisions that they are shown in, are made here.
+// Renders the docs of an answer: few on the main thread, many on the pool. The core writes each file result
+// (core/match/file-results.ts); the texts that docs of a repo share, per set of revisions, are made here.
 
 import type { FileKind } from '../build/rank.ts';
 import { freeBuffers } from '../host/free-buffers.ts';

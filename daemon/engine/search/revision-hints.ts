@@ -1,5 +1,5 @@
-// What to say where a `rev:` names no revision that is indexed (API.md 6.2, 9.6): which ones are. Tells of the repos
-// that the caller sees, and the query looks at, alone.
+// Hints for a `rev:` that names no indexed revision (API.md 6.2, 9.6): lists the indexed ones, only of repos that the caller
+// sees and the query includes.
 
 import { addToList } from '../../base/lists.ts';
 import { type Hint, HINTS_MAX } from '../query/hints.ts';

@@ -1,7 +1,6 @@
-// Runs a plan over shards: on the main thread for as long as a cheap query takes, then on all threads of
-// the pool, which go on where it stopped. Stops at the limit, the deadline, or when the client is gone;
-// pauses when asked to. What a dead thread lost is run again here, once. Hands on what is found as it comes;
-// `runSearch` collects it for those who want all at once.
+// Runs a plan over shards: on the main thread for the duration of a cheap query, then on all threads of the pool, which
+// continue there. Stops at the limit, at the deadline, or when the client is gone; pauses on request. Units lost with a dead
+// thread are run again here, once. Passes findings on as they come; `runSearch` collects all of them.
 
 import type { StopTest } from '../host/core.ts';
 import { SearchControl } from '../host/control.ts';

@@ -1,5 +1,5 @@
-// The part of a snapshot that one search looks at: the shards of the repos it may find something in, and what
-// order and answer need to know of them.
+// The part of a snapshot that one search covers: the shards of the repos that may match, and the data of them that ordering
+// and answer need.
 
 import type { Searcher } from '../host/searcher.ts';
 import type { RepoRecord } from '../../repos/records.ts';

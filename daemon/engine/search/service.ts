@@ -1,5 +1,5 @@
-// Runs one blocking search to its end: orders, cuts, renders, and writes the response of API.md 6.2 as JSON
-// bytes. What it went through on the way is there for explain.ts. Holds no state but the snapshot.
+// Runs one blocking search: orders, cuts, renders, and writes the response of API.md 6.2 as JSON bytes. Keeps the
+// intermediate results for explain.ts. The snapshot is its only state.
 
 import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';

@@ -1,4 +1,4 @@
-// Chunks of file results whose long lines are cut: what is around their ranges stays, each cut is marked (API.md 6.1,
+// Cuts long lines in chunks of file results: the surroundings of their ranges remain, each cut is marked (API.md 6.1,
 // `maxLineBytes`). Positions stay those of the file.
 
 import type { RenderedDocs } from '../host/searcher.ts';

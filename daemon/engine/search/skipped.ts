@@ -1,6 +1,5 @@
-// The docs of a repo that are known by name only, with the reason (API.md 13.3, 20.4), read from the tables of its
-// shards. Searches find the same docs by their names; here nothing is searched. Whether the caller may see the repo is
-// decided before.
+// Lists the docs of a repo that are indexed by name only, with the reason (API.md 13.3, 20.4), from the tables of its shards.
+// Searches find these docs by name. The caller has already checked access to the repo.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';

@@ -1,6 +1,5 @@
-// What searches see: the live shards and the repos they belong to. A publish makes a new snapshot; searches
-// under way keep theirs to their end, and a shard is closed everywhere only when no snapshot in use holds
-// it. The shards themselves are opened by the searcher of the main thread and by the pool.
+// What searches see: the live shards and their repos. Each publish makes a new snapshot; running searches keep theirs, and a
+// shard is closed everywhere once no snapshot in use holds it. The main thread's searcher and the pool open the shards.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Searcher } from '../host/searcher.ts';

@@ -1,8 +1,8 @@
-// Where a search begins: on the thread that owns the sockets, which answers a cheap query soonest, or, when others
-// wait for that thread too, on a thread of the pool that has little to do. So one client gets the shortest
-// way, and many get all cores. Searches wait in order of arrival; between two of them the sockets are served.
-// Measured: 2026-11-21: a mix of rare words on 8 connections, see daemon/DECISIONS.md. Who may run at all is decided
-// before: http/admission.ts.
+// Chooses the thread where a search begins: the thread that owns the sockets, the fastest for a cheap query, or, when others
+// wait for it, a pool thread with little load. So one client gets the lowest latency, and many get all cores. Searches wait
+// in order of arrival; between two of them the sockets are served.
+// Measured: 2026-11-21: a mix of rare words on 8 connections, see daemon/DECISIONS.md. http/admission.ts has already admitted
+// the search.
 
 import type { SearchPool } from '../host/pool.ts';
 

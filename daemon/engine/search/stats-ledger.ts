@@ -1,5 +1,5 @@
-// The numbers of a stream over time: those since the previous event, and those of the whole stream. Sums
-// come out right because every event takes the difference to what was told before.
+// The numbers of a stream over time: since the previous event, and for the whole stream. Each event takes the difference to
+// what was reported before, so that sums are exact.
 
 import type { Findings } from '../host/search-messages.ts';
 import {

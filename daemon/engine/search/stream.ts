@@ -1,7 +1,7 @@
-// Answers one search as a stream of events (API.md 8.3): what is known is sent in batches, the best first,
-// while the search goes on. What is found counts in the order of the search (unit-order.ts), so that a limited stream
-// sends the same files each time. Pulled by its reader: an event is made when it is asked for, and while nobody
-// asks the search pauses, so that a slow reader holds up its own search and nothing grows.
+// Answers one search as a stream of events (API.md 8.3): sends known results in batches, the best first, while the search
+// runs. Findings count in the order of the search (unit-order.ts), so that a limited stream always sends the same files. The
+// reader pulls: an event is made on request and the search pauses in between, so that a slow reader delays only its own
+// search and memory stays bounded.
 
 import { deferredFor } from '../../base/deferred.ts';
 import { nextTurn } from '../../base/next-turn.ts';

@@ -1,5 +1,5 @@
-// What somebody who types a query may mean (API.md 13.7): names of repositories, languages, revisions and contexts as the
-// caller sees them, and files and symbols by an ordinary search that ends early.
+// Completions for a partial query (API.md 13.7): names of repositories, languages, revisions and contexts visible to the
+// caller, and files and symbols from an ordinary search that ends early.
 
 import { given } from '../../base/given.ts';
 import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';

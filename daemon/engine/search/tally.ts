@@ -1,7 +1,6 @@
-// Adds up what a run found, as API.md 6.6 and 7 define it. `tallyRun` does so for an answer at the end: it
-// walks the head units of all shards, then the other units shard by shard, stops behind the unit in which the limit was
-// exceeded, and counts only what stands before, so that a cut answer depends on the snapshot alone, not on how threads
-// raced. A stream counts whatever comes.
+// Counts what a run found (API.md 6.6 and 7). `tallyRun` counts for a final answer: it walks the head units of all shards,
+// then the other units shard by shard, and stops after the unit that exceeds the limit, so that a cut answer depends only on
+// the snapshot, not on how threads race. A stream counts everything it gets.
 
 import { addToList } from '../../base/lists.ts';
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';

@@ -1,6 +1,6 @@
-// Puts what threads find into the order of the search: the head units of all shards, then the other units, shard by
-// shard, up to the one that exceeds the limit. What stands there depends on the snapshot alone, not on how threads
-// raced; so do the counts, and the docs of a cut answer.
+// Puts the findings of threads into the order of the search: the head units of all shards, then the other units, shard by
+// shard, up to the one that exceeds the limit. The result, its counts and the docs of a cut answer depend only on the
+// snapshot, not on how threads race.
 
 import type { BindFinding, Findings, UnitFinding } from '../host/search-messages.ts';
 

@@ -1,4 +1,4 @@
-// What to say where nothing was found: files of the repos searched that are known by name alone, as they are too large.
+// Hints for searches without results: files in scope that are indexed by name only because they are too large.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Hint } from '../query/hints.ts';

@@ -1,6 +1,6 @@
-// The part of a snapshot that a sight leaves: its shards and repos, without a trace of the others. What many users see
-// alike is worked out once for a snapshot; what one sees beyond that is walked in between, so that many users over
-// many repos cost nothing to speak of.
+// The part of a snapshot that a caller may see: shards and repos, without a trace of the others. The part shared by many
+// users is computed once a snapshot; a user's further repos are merged in while iterating, so that many users with many repos
+// cost almost nothing.
 // Measured: 2026-11-21, X6: copying the lists for each user took 0.8 ms with 25,000 repos in common.
 
 import { LRUCache } from 'lru-cache';

@@ -1,5 +1,5 @@
-// Tells what is in a shard file: header, sections, counts, docs, the blocks of one trigram. For people; the
-// file is opened and checked by the core first.
+// Prints the structure of a shard file for people: header, sections, counts, docs, the blocks of one trigram. The core opens
+// and checks the file first.
 
 import { statSync } from 'node:fs';
 import { SECTION_COUNT, SKIP_NONE } from '../../../core/shared/format.ts';

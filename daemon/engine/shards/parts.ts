@@ -1,5 +1,5 @@
-// A shard may hold the docs of many repos, those of each next to each other: its parts. What a search may look at of a
-// shard is some of its parts, and of each the docs of some revisions; here that becomes one set of docs.
+// The parts of a shard: a shard may hold docs of many repos, those of each repo contiguous. A search may read some parts of a
+// shard, and of each the docs of some revisions; this file makes one set of docs from that.
 
 import type { DocSet } from '../host/search-plan.ts';
 import { addBits, bitmapSizeOf, countBits, setBits } from './bits.ts';

@@ -1,6 +1,6 @@
-// Which docs of a repo's shards each of its revisions holds: one small file beside the shards, made anew as a whole
-// and named by its checksum. A set is kept as coded, and made a bitmap when a search asks for it. The layout stands in
-// daemon/sync/README.md, "Revision files".
+// The revision file: which docs of a repo's shards each revision holds. A small file beside the shards, always rewritten as a
+// whole and named by its checksum. Sets stay coded and become bitmaps on demand. Layout: daemon/sync/README.md, "Revision
+// files".
 
 import { hash } from 'node:crypto';
 import type { DocSet } from '../host/search-plan.ts';

@@ -1,5 +1,5 @@
-// Codes a set of docs as compactly as it allows: nothing for no doc and for all docs, the lengths of its runs, or its
-// bits where those are shorter. Knows neither revisions nor files.
+// A compact code for a set of docs: nothing for the empty and the full set, else its run lengths, or its bits where those are
+// shorter. Independent of revisions and files.
 
 import { setBits } from './bits.ts';
 

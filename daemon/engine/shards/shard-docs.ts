@@ -1,5 +1,5 @@
-// The docs of a shard that is to be written, as columns: an object a doc would take ten times the memory, in the thread
-// that knows the docs and in the one that writes the shard.
+// The docs of a shard to be written, as columns: an object per doc would take ten times the memory, in the planning thread
+// and in the writing thread.
 
 import { NONE_ID } from '../../../core/shared/format.ts';
 

@@ -1,5 +1,5 @@
-// Reads the symbols of single blobs from the bytes of a symbols file and its shard, for a shard that is made of others: its
-// symbols come along. Searches read symbols in the core. Both files must have been opened or checked by it.
+// Reads the symbols of single blobs from a symbols file and its shard, to copy them into a merged shard. Searches read
+// symbols in the core. The core must have opened or checked both files.
 
 import * as format from '../../../core/shared/format.ts';
 import * as layout from '../../../core/shared/symbols.ts';

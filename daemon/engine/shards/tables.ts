@@ -1,6 +1,5 @@
-// Reads rows of a shard's tables from its bytes: header, sections, docs, repos. For everything that is no
-// search: links of results, inspection. The bytes must be those of a shard that the core has opened or
-// checked; offsets come from core/shared/format.ts.
+// Reads rows of a shard's tables from its bytes: header, sections, docs, repos. For everything but searches: links of
+// results, inspection. The core must have opened or checked the bytes; offsets come from core/shared/format.ts.
 
 import * as format from '../../../core/shared/format.ts';
 import type { ShardDoc } from './shard-docs.ts';

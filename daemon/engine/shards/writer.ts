@@ -1,7 +1,6 @@
-// Puts a shard file together behind its contents, which the build has already written from byte 4,096 on:
-// tables, paths, names, gram dictionary, postings, then the header with the checksums of what is really in
-// the file. The caller syncs it. The authority on the layout is core/FORMAT.md; offsets come from
-// core/shared/format.ts.
+// Writes the rest of a shard file behind its contents, which the build has written from byte 4,096 on: tables, paths, names,
+// gram dictionary, postings, then the header with checksums of the file's actual bytes. The caller syncs it. core/FORMAT.md
+// defines the layout; offsets come from core/shared/format.ts.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';

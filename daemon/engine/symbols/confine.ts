@@ -1,5 +1,4 @@
-// How engines are started as processes: with limits, an environment of their own, and an end that comes with the
-// end of the thread that started them.
+// Starts symbol engines as processes with limits and their own environment; they end with the thread that started them.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Which parser of ctags reads a language, and what its kinds are called here. Languages are named as linguist
-// does; those left out on purpose hold data (JSON, XML), where every key would be a symbol.
+// The ctags parser for each language, and our names for its kinds. Languages have their linguist names; data languages (JSON,
+// XML) are excluded, since every key would be a symbol.
 
 import type { SymbolKind } from './kinds.ts';
 

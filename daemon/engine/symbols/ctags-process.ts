@@ -1,6 +1,6 @@
-// One running ctags, in its sandbox: contents go in by standard input, tags come out as lines of JSON. The process has an
-// environment of its own, no option files, limits on memory and processor time, and cannot open files; it ends when its
-// standard input closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
+// One sandboxed ctags process: reads contents from standard input, writes tags as lines of JSON. It has its own environment,
+// no option files, limits on memory and processor time, and cannot open files. It ends when its standard input closes and
+// when the thread that started it dies. ctags.ts chooses the contents.
 
 import { type Child, killChild } from '../../base/spawn.ts';
 import type { ExtractionFailure } from './found.ts';

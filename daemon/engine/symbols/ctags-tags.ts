@@ -1,6 +1,5 @@
-// From the tags of one content to symbols in it. A tag says name, line and scope; this file finds the name on
-// its line and the symbol that the scope means. A tag whose name does not stand on its line (anonymous things,
-// names that the parser made up) is dropped.
+// Converts the tags of one content into symbols. A tag gives name, line and scope; this file finds the name on its line and
+// the symbol of the scope. A tag whose name is not on its line (anonymous, or made up by the parser) is dropped.
 
 import { addToList } from '../../base/lists.ts';
 import type { Part, PlacedSymbol } from './found.ts';

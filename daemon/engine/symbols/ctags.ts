@@ -1,5 +1,5 @@
-// The engine over ctags: each process of a pool reads one content at a time. A content that kills two of them
-// fails alone.
+// The ctags engine: each process of a pool reads one content at a time. A content that kills two processes fails; the others
+// continue.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ASCII_PARSERS, ctagsParserOf } from './ctags-languages.ts';

@@ -1,5 +1,5 @@
-// From definitions, each with its extent, to symbols: what is around each, what is local, and the kind that follows from
-// the place. Offsets are characters of the text that was read (text.ts).
+// Converts definitions with their extents into symbols: determines the parent, drops locals, and adjusts the kind to the
+// context. Offsets are characters of the parsed text (text.ts).
 
 import type { PlacedSymbol } from './found.ts';
 import { CLASS_KINDS, isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';

@@ -1,4 +1,4 @@
-// What an engine of symbols is to the extractor.
+// The interface of a symbol engine to the extractor.
 
 import type { Extraction } from './found.ts';
 

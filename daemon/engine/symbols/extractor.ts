@@ -1,6 +1,6 @@
-// Finds the symbols of contents with the engine that reads their language: ctags where it is installed and
-// safe to use, tree-sitter and patterns for what they read better and where there is no ctags. Where one fails the next is
-// asked. A language that none reads has no symbols, which is no failure.
+// Finds the symbols of contents with the engine for their language: ctags where it is installed and safe to use, tree-sitter
+// and patterns for what they read better and where ctags is missing. If an engine fails, the next is tried. A language
+// without an engine has no symbols; that is no failure.
 
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';

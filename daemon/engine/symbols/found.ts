@@ -1,5 +1,4 @@
-// What extraction finds in one content, and the form in which it is handed on: ascending, without overlaps,
-// every name on one line and of bounded size.
+// The symbols found in one content, in normal form: ascending, without overlaps, every name on one line and of bounded size.
 
 import { kindIndex, type SymbolKind } from './kinds.ts';
 

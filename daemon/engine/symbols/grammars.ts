@@ -1,4 +1,4 @@
-// Which grammar of tree-sitter reads a language, and where the build has put it.
+// The tree-sitter grammar for each language, and the path of its built file.
 
 import { fileURLToPath } from 'node:url';
 import { builtFile } from '../../base/program-files.ts';

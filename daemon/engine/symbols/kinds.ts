@@ -1,6 +1,5 @@
-// The kinds of symbols. Files hold a kind as its index in this list, so that the order never changes; new ones
-// go to the end. Beside the list: what a kind becomes by the place of its symbol and by its name, which both
-// engines leave to this file.
+// The kinds of symbols. Files store a kind as its index in this list, so the order never changes and new kinds are appended.
+// Also adjusts a kind to its symbol's context and name, for all engines.
 
 export const SYMBOL_KINDS = [
   'class',

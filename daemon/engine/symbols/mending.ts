@@ -1,12 +1,11 @@
-// Rewrites what a grammar cannot read, so that everything keeps its offset.
+// Rewrites syntax that a grammar cannot read, without moving any offset.
 //
-// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even where no semicolon ends the
-// member before. The grammar continues the type before instead and loses the rest of the file. Remedy: the white space
-// after the member before becomes a semicolon. The grammar also knows no escapes in the type of a template: they become
-// letters.
+// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even without a semicolon after the
+// member before. The grammar continues the type instead and loses the rest of the file. Remedy: the white space after the
+// member before becomes a semicolon. The grammar also lacks escapes in template types: they become letters.
 //
-// Kotlin: the grammar knows no `fun interface`, so `fun` becomes spaces; and it wants a line end or a semicolon between a
-// class and the `}` after it, so a space before `}` becomes a semicolon. In `class A : B by b { … }` it takes the body for an
+// Kotlin: the grammar lacks `fun interface`, so `fun` becomes spaces; and it needs a line end or a semicolon between a class
+// and the `}` after it, so a space before `}` becomes a semicolon. In `class A : B by b { … }` it takes the body for an
 // argument of `b`, so `by` becomes a comma: `b` is then one more type.
 
 /** Ends at the text's end where nothing closes it, so that time grows with the size alone. */

@@ -1,5 +1,5 @@
-// The symbol pass over the contents of a shard: hands each content to the extractor, many at once, and what is
-// found to the sink in the order of the contents. What is read ahead is bounded in bytes and in number.
+// The symbol pass over a shard: sends contents to the extractor, many at once, and writes the symbols to the sink in content
+// order. Read-ahead is bounded in bytes and number.
 
 import type { Extractor } from './extractor.ts';
 import type { Extraction, FailureKind, FoundSymbol, Part } from './found.ts';

@@ -1,4 +1,4 @@
-// What a symbol pass and its thread say to each other.
+// Messages between a symbol pass and its thread.
 
 import type { EndOrder, LoadedNotice } from '../../base/resting-thread.ts';
 import type { EngineName, ExtractorOptions } from './extractor.ts';

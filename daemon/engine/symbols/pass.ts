@@ -1,5 +1,5 @@
-// Runs symbol passes over shard files in a thread of their own: a pass finds the symbols of all contents and writes
-// them to a file beside it. Which shards want a pass, when it runs and what becomes of the file is the caller's.
+// Runs symbol passes over shard files in their own thread: a pass finds the symbols of all contents and writes them to a file
+// beside the shard. The caller decides which shards get a pass, when, and what happens to the file.
 
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';

@@ -1,5 +1,5 @@
-// How long a process may work on one content: by its own processor time, so that a machine that is busy with other
-// things fails no file. Where that cannot be read, and for a process that does nothing at all, the clock counts.
+// Limits a process's time for one content, in processor time, so that load on the machine fails no file. Where processor time
+// cannot be read, and for a process that hangs idle, wall time counts.
 
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// Hides what is no code of a language (pattern-tables.ts): comments, texts, and what goes on on the next line.
+// Replaces what is not code in a language (pattern-tables.ts) by spaces: comments, strings, and line continuations.
 
 import { type Hidden, PATTERN_LANGUAGES } from './pattern-tables.ts';
 

@@ -1,4 +1,4 @@
-// The rules of a language (pattern-tables.ts) as one regular expression for each place in which some of them hold.
+// Compiles the rules of a language (pattern-tables.ts) into one regular expression per context.
 
 import { PATTERN_LANGUAGES, type PatternLanguage, type Rule } from './pattern-tables.ts';
 

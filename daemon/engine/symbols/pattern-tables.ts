@@ -1,8 +1,8 @@
-// What a definition looks like in the languages that are read by patterns (patterns.ts): what is no code in them, their
-// brackets, and a rule for each kind of definition.
+// Definition patterns of the languages read by patterns (patterns.ts): comments and strings, brackets, and a rule for each
+// kind of definition.
 //
-// Patterns see the text with comments and texts as spaces. So that no content can make them slow, each repetition is bounded,
-// or is followed by what it cannot hold itself, and no two that may hold the same stand together.
+// Patterns see comments and strings as spaces. To exclude slow contents, each repetition is bounded, or followed by something
+// it cannot match, and no two adjacent repetitions can match the same text.
 
 import type { SymbolKind } from './kinds.ts';
 

@@ -1,5 +1,5 @@
-// The engine over patterns (pattern-tables.ts), for languages that are small enough: hides what is no code, then goes once
-// through the text, from one definition or bracket to the next. Time grows with the size of the content alone.
+// The pattern engine (pattern-tables.ts), for small languages: hides what is not code, then walks the text once, from one
+// definition or bracket to the next. Time is linear in the content's size.
 
 import { messageOf } from '../../base/caught.ts';
 import { type Definition, symbolsOfDefinitions } from './definitions.ts';

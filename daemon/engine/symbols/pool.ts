@@ -1,5 +1,5 @@
-// Readers (processes or threads) that work on one content at a time: as many at once as allowed, others wait in
-// the order in which they came. A reader that died is forgotten; a new one is started when there is work.
+// A pool of readers (processes or threads), each working on one content at a time, up to a limit; further contents wait in
+// order of arrival. A dead reader is dropped; a new one is started when there is work.
 
 import { Slots } from '../../base/slots.ts';
 

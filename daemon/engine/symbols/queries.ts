@@ -1,15 +1,15 @@
-// What a definition looks like in each grammar of tree-sitter. In a pattern, the capture on the whole
-// definition is its kind (kinds.ts) and `@name` its name. Further captures:
+// The tree-sitter query for the definitions of each grammar. In a pattern, the capture on the whole definition is its kind
+// (kinds.ts) and `@name` its name. Further captures:
 //
-//   @declarator  in place of @name: the name is found by going down the declarators of C
-//   @parent      names the parent, where that is not what stands around
-//   @scope       on the whole: a parent by its @name, but no definition (an implementation)
-//   @local       on the whole: variables in it are local, and no symbols
-//   @body        the whole goes on to its end
-//   @rest        anywhere: what follows in the file is in it
+//   @declarator  in place of @name: the name is found by descending the declarators of C
+//   @parent      names the parent, where it is not the enclosing definition
+//   @scope       on the whole: a parent by its @name, but not a definition (an implementation)
+//   @local       on the whole: variables in it are local, and not symbols
+//   @body        the whole extends to its end
+//   @rest        anywhere: the rest of the file is in it
 //
-// Of patterns that give the same name the first counts. Parents, locals, and kinds that follow from the place
-// are found by tree-symbols.ts; functions make their variables local without a capture.
+// If several patterns give the same name, the first counts. tree-symbols.ts finds parents, locals, and context-dependent
+// kinds; functions make their variables local without a capture.
 
 const C_COMMON = `
 (struct_specifier name: (type_identifier) @name body: (_)) @struct

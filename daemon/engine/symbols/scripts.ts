@@ -1,5 +1,5 @@
-// Languages whose files hold scripts of another one (components of Vue and Svelte): what is no script becomes spaces, so that
-// each symbol keeps its place.
+// Languages whose files embed scripts of another language (Vue and Svelte components): everything else becomes spaces, so
+// that offsets stay.
 
 const HOSTS: ReadonlySet<string> = new Set(['Svelte', 'Vue']);
 

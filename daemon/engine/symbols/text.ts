@@ -1,4 +1,4 @@
-// A content as the text in which symbols are looked for, and the way from places in it to bytes of the content.
+// A content decoded as text for symbol engines, with a map from text offsets to byte offsets.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { PlacedSymbol } from './found.ts';

@@ -1,4 +1,4 @@
-// Where a grammar could not read a text: what the error nodes of its tree hold.
+// The parts of a text that a grammar could not read: the error nodes of its tree.
 
 import type { Node, Tree } from 'web-tree-sitter';
 

@@ -1,5 +1,5 @@
-// What the engine over tree-sitter and its processes say to each other: one content, one answer. Each is a frame on a
-// pipe: its size in 4 bytes, little-endian, then the value as V8 writes it.
+// Messages between the tree-sitter engine and its processes: one content, one answer. Each is a frame on a pipe: its size in
+// 4 bytes, little-endian, then the value as V8 serializes it.
 
 import { deserialize, serialize } from 'node:v8';
 import type { Extraction } from './found.ts';

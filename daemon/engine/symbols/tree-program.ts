@@ -1,6 +1,5 @@
-// A process with a parser of tree-sitter: parses one content after the other, answers with its symbols. Its
-// memory is bounded; after a trap, or when much of the memory or of its time is taken, it says that it is spent. It
-// ends when the engine that started it is gone.
+// A tree-sitter process: parses one content at a time and answers with its symbols. Its memory is bounded; after a trap, or
+// when much of its memory or time is used, it reports that it needs replacement. It ends when its parent does.
 
 import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';

@@ -1,9 +1,9 @@
-// The engine over tree-sitter: each process of a pool parses one content at a time. One that does not answer in
-// time is killed, one that says it is spent is replaced.
+// The tree-sitter engine: each process of a pool parses one content at a time. A process that exceeds its time is killed; one
+// that reports itself spent is replaced.
 //
-// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly by its optimising compiler
-// alone (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
-// 1 s. And what V8 itself cannot survive ends that process, not the daemon.
+// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly only with its optimising compiler
+// (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a separate process takes 1 s. And
+// a fatal error of V8 ends that process, not the daemon.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// From the matches of a grammar's query (queries.ts) to definitions (definitions.ts).
+// Converts the matches of a grammar's query (queries.ts) into definitions (definitions.ts).
 
 import type { Node, QueryMatch } from 'web-tree-sitter';
 import { type Definition, isKind } from './definitions.ts';
