@@ -24,7 +24,7 @@ export type FromMergeWorker =
       readonly kind: 'failed';
       readonly message: string;
       readonly isOverflow: boolean;
-      /** The shard that is at fault, if one is. */
+      /** The faulty shard, if there is one. */
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 
