@@ -9,9 +9,9 @@ import type { Completed } from './service.ts';
 export interface BestDoc {
   readonly repository: string;
   readonly fileName: string;
-  /** What it is ordered by. */
+  /** The sort key. */
   readonly score: number;
-  /** Rounded but for the tier; absent where the shard has failed since, or finding them again takes too long. */
+  /** Rounded except the tier; absent where the shard has failed since, or computing takes too long. */
   readonly parts?: ScoreParts;
 }
 

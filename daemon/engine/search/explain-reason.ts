@@ -8,10 +8,10 @@ import { printPlan } from '../query/print-plan.ts';
 import type { Probe } from './probe.ts';
 import type { LiveShard } from './snapshot.ts';
 
-/** Sides of an `or` that a reason names. */
+/** Sides of an `or` named in a reason. */
 const SIDES_MAX = 3;
 
-/** Why no doc of `shard` can satisfy `plan`, of which it is known that none can. */
+/** Why no doc of `shard` satisfies `plan`, given that none does. */
 export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string {
   switch (plan.kind) {
     case 'and':
@@ -61,7 +61,7 @@ function absentGram(grams: readonly string[], shard: LiveShard, probe: Probe): s
   return absent === undefined ? undefined : `trigram ${JSON.stringify(absent)} absent`;
 }
 
-/** The trigram without which the condition cannot hold, where there is one. */
+/** The missing trigram that excludes the condition, if there is one. */
 function absentIn(condition: Condition, shard: LiveShard, probe: Probe): string | undefined {
   switch (condition.kind) {
     case 'literal':

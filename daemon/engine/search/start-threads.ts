@@ -6,7 +6,7 @@
 
 import type { SearchPool } from '../host/pool.ts';
 
-/** Index of a thread of the pool, reserved until it is asked to search; undefined: the calling thread. */
+/** Index of a thread of the pool, reserved until it gets a search; undefined: the calling thread. */
 export type Thread = number | undefined;
 
 export class StartThreads {
@@ -18,7 +18,7 @@ export class StartThreads {
     this.#pool = pool;
   }
 
-  /** Resolves when it is the caller's turn, with the thread where its search is to begin at once. */
+  /** Resolves when it is the caller's turn, with the thread where its search must begin at once. */
   take(): Promise<Thread> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -29,7 +29,7 @@ export class StartThreads {
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    // Why: by then all requests that arrived together stand in the queue.
+    // Why delayed: all requests that arrived together are in the queue then.
     setImmediate(() => this.#pump());
   }
 

@@ -9,10 +9,10 @@ interface LargeFiles {
   readonly count: number;
 }
 
-/** Found once a snapshot, so that an answer costs nothing where no repo has such files. */
+/** Computed once a snapshot, so that answers cost nothing where no repo has such files. */
 const known = new WeakMap<Snapshot, readonly LargeFiles[]>();
 
-/** One hint that counts the files and names the repo with most of them; none where there are no such files. */
+/** One hint with the number of files and the repo with most of them; none without such files. */
 export function unsearchedHints(
   snapshot: Snapshot,
   isSearched: (repo: RepoRecord) => boolean,
