@@ -8,13 +8,16 @@ import type { QueryNode } from './tree.ts';
 
 /** The texts of a search. */
 export interface QueryTexts {
-  /** As people write it, or parsed: then its expressions say themselves in which case they match. */
+  /** Written by people, or parsed: then its expressions determine their case. */
   readonly query: string | QueryNode;
   /** Absent: none. */
   readonly filter?: string;
 }
 
-/** The query of a search with its filter. Errors: QueryError; one of the filter says so, and counts in its text. */
+/**
+ * The query of a search with its filter. Errors: QueryError; for an error in the filter, the message says so and its position
+ * is in the filter's text.
+ */
 export function* wholeQuerySteps(
   { query: given, filter }: QueryTexts,
   options: QueryOptions,
@@ -23,13 +26,13 @@ export function* wholeQuerySteps(
   return filter === undefined ? query : bothOf(query, yield* filterSteps(filter, options));
 }
 
-/** What holds where both hold. */
+/** The conjunction of both. */
 export function bothOf(left: QueryNode, right: QueryNode): QueryNode {
   const children = [left, right].flatMap((node) => (node.kind === 'and' ? node.children : [node]));
   return { kind: 'and', children };
 }
 
-/** A query without content. Errors: QueryError, its reason beginning with `filter: `. */
+/** Parses a query without content. Errors: QueryError, its message prefixed with `filter: `. */
 export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNode> {
   let filter: QueryNode;
   try {
@@ -47,7 +50,7 @@ function filterError(reason: string, position: number): QueryError {
   return new QueryError(`filter: ${reason}`, position);
 }
 
-/** Where the first word of content stands; undefined: there is none. */
+/** Position of the first content word; undefined: there is none. */
 function contentPosition(query: QueryNode): number | undefined {
   switch (query.kind) {
     case 'text':

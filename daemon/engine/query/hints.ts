@@ -7,30 +7,30 @@ import { PREFIX_NAMES } from './prefixes.ts';
 
 export interface Hint {
   readonly message: string;
-  /** The query as it may have been meant, with all that hints say of it; it parses. */
+  /** The suggested query, with all hints applied; it parses. */
   readonly query?: string;
-  /** Name of the repo that the message is about, where it counts files that are not searched. */
+  /** Name of the repo in the message, for a count of files that were not searched. */
   readonly repo?: string;
 }
 
 /** Most hints of an answer. */
 export const HINTS_MAX = 3;
 
-/** A habit: what it looks like in a query, what to say of it, and what to write in place of the match. */
+/** A habit from another tool: its pattern in a query, the message, and the replacement of the match. */
 interface Habit {
-  /** As it was written, without what has to stand around it. */
+  /** As written, without the required surroundings. */
   readonly source: string;
   readonly pattern: RegExp;
   readonly message: string;
-  /** Given the match, what stands before it, and the groups of the pattern. */
+  /** Arguments: the match, the text before it, and the groups of the pattern. */
   readonly instead: (...groups: string[]) => string;
-  /** It is meant where words are literal. */
+  /** Only where words are literal. */
   readonly isOfWords?: true;
-  /** It is as likely meant as it stands: told only where that finds nothing. */
+  /** Ambiguous: reported only for a query without results. */
   readonly isDoubtful?: true;
 }
 
-/** Finds what stands where a word begins and ends; group 1 is what stands before. */
+/** Matches between word boundaries; group 1 is the text before. */
 const atWords = (source: string, flags: string): RegExp =>
   new RegExp(`(^|[\\s(])(?:${source})(?=$|[\\s)])`, flags);
 
@@ -44,7 +44,7 @@ const habit = (source: string, message: string, instead: string | Habit['instead
       : instead,
 });
 
-/** A filter that has another name here. */
+/** A filter with another name here. */
 const renamed = (names: string, ours: string, message: string): Habit =>
   habit(`(-?)(?:${names}):([^\\s)]+)`, message, `$1$2${ours}:$3`);
 
@@ -122,10 +122,10 @@ const HABITS: readonly Habit[] = [
 /** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
 export const HINT_TEXT_SIZE_MAX = 1000;
 
-/** What every habit has at least one of; most queries have none. */
+/** Every habit contains one of these; most queries contain none. */
 const SIGN = /[:/!&|*+\\-]|NOT|AND|OR/;
 
-/** Finds any of the habits: one look at the text, 1 us, instead of one for each, 8 us. */
+/** Matches any of the habits: one test of the text, 1 us, instead of one for each, 8 us. */
 const anyOf = (habits: readonly Habit[]): RegExp =>
   atWords(habits.map(({ source }) => source).join('|'), 'u');
 const ANY_HABIT = anyOf(HABITS);
@@ -137,14 +137,14 @@ function globPattern(glob: string): string {
   return `${glob.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*').replaceAll('?', '.').replace(/\.\*$/, '')}${end}`;
 }
 
-/** Whether a value of `file:` is likely a glob: its star stands where a name or folder begins or ends. */
+/** Whether a value of `file:` is probably a glob: its star is at the start or end of a name or folder. */
 const isGlob = (value: string): boolean =>
   /(?:^|\/)\*|\*(?:$|\/|\.\w)/.test(value) && !/[\])}.]\*/.test(value);
 
 /**
- * What the text of a query may have meant, at most HINTS_MAX. For queries that parse.
+ * Hints for the text of a query, at most HINTS_MAX. For queries that parse.
  *
- * @param isFound  the query as it stands found something
+ * @param isFound  the query has results
  *
  * Cost: at most quadratic in the text, which is short. Errors: none.
  */
@@ -173,7 +173,7 @@ function isMeant([all, , prefix, value]: RegExpMatchArray): boolean {
   return !isFile || prefix === undefined || value === undefined || isGlob(value);
 }
 
-/** The first of the characters that each stand for a quoted text while a query is rewritten; no query holds one. */
+/** The first of the characters that stand for quoted texts while a query is rewritten; no query contains one. */
 const FIRST_MARK = 0xf0000;
 
 const withoutGaps = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
@@ -194,7 +194,7 @@ function unmask(text: string, quotes: readonly string[]): string {
   );
 }
 
-/** Whether a query can be read. */
+/** Whether a query parses. */
 export function parses(query: string, isRegexEnabled: boolean): boolean {
   try {
     parseQuery(query, { isRegexEnabled });

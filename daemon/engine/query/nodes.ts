@@ -9,29 +9,29 @@ const POSITION = { position: 0 };
 /** Bound: an expression may have 4,096 bytes. */
 const REPO_NAME_SIZE_MAX = 1000;
 
-/** Content that holds a match. Errors: QueryError. */
+/** Content with a match. Errors: QueryError. */
 export function regexNode(pattern: string): RegexNode {
   return { kind: 'regex', pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
-/** A filter by an expression. Errors: QueryError. */
+/** A filter whose value is an expression. Errors: QueryError. */
 export function patternNode(prefix: PatternNode['prefix'], pattern: string): PatternNode {
   return { kind: 'pattern', prefix, pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
-/** A filter by a text. */
+/** A filter whose value is a text. */
 export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
   return { kind: 'value', prefix, value, ...POSITION };
 }
 
-/** The repo of this name alone. */
+/** Only the repo with this name. */
 export function repoNode(name: string): QueryNode {
   // No repo has such a name.
   if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
   return patternNode('repo', `^${quotePattern(name)}$`);
 }
 
-/** What holds where each of the nodes, at least one, does. */
+/** The conjunction of the nodes, at least one. */
 export function allOf([first, ...rest]: readonly [QueryNode, ...QueryNode[]]): QueryNode {
   return rest.length === 0 ? first : { kind: 'and', children: [first, ...rest] };
 }

@@ -2,7 +2,7 @@
 
 import type { PatternNode, ValuePrefix } from './tree.ts';
 
-/** What the value of a prefix is; `name` is the long form of the prefix. */
+/** The kind of a prefix's value; `name` is the long form of the prefix. */
 export type Prefix =
   | { readonly kind: 'pattern'; readonly name: PatternNode['prefix'] }
   | { readonly kind: 'text'; readonly name: Exclude<ValuePrefix, EnumPrefix> }
@@ -31,7 +31,7 @@ const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
   ['visibility', { kind: 'enum', name: 'visibility', values: ['public', 'private', 'any'] }],
 ]);
 
-/** As people write them, without colons. */
+/** As written, without colons. */
 export const PREFIX_NAMES: readonly string[] = [...PREFIXES.keys()];
 
 const NAME_SIZE_MAX = Math.max(...PREFIX_NAMES.map((name) => name.length));
@@ -42,7 +42,7 @@ export interface FoundPrefix {
   readonly end: number;
 }
 
-/** The prefix and colon that start at `index`, if they do. */
+/** The prefix and colon at `index`, if there is one. */
 export function findPrefix(characters: readonly string[], index: number): FoundPrefix | undefined {
   let name = '';
   for (let i = index; i <= index + NAME_SIZE_MAX; i++) {

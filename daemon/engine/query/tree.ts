@@ -4,7 +4,7 @@
 
 import type { RegexTree } from '../regex/tree.ts';
 
-/** Leaf: a literal that the content of a doc must hold, or its path, unless `content:` asks for it. */
+/** Leaf: a literal in the content of a doc or, without `content:`, in its path. */
 export interface TextNode {
   readonly kind: 'text';
   readonly text: string;
@@ -40,7 +40,7 @@ export interface ValueNode {
 export type ValuePrefix =
   'lang' | 'rev' | 'context' | 'reposet' | 'archived' | 'fork' | 'visibility';
 
-/** `()` holds for nothing (false), `-()` for everything (true). */
+/** `()` matches nothing (false), `-()` everything (true). */
 export interface ConstNode {
   readonly kind: 'const';
   readonly value: boolean;

@@ -16,7 +16,7 @@ export interface QueryWord {
   readonly prefix?: Prefix;
 }
 
-/** A query being walked over. */
+/** The state of a walk over a query. */
 interface Walk {
   readonly characters: readonly string[];
   readonly layout: Layout;
@@ -26,7 +26,7 @@ interface Walk {
   depth: number;
 }
 
-/** All words of a query, in order. Behind a prefix stands its value, which may be empty. Cost: linear. */
+/** All words of a query, in order. A prefix is followed by its value, possibly empty. Cost: linear. */
 export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWord[] {
   const characters = toCharacters(text);
   const layout = atOnce(layOut(characters, isRegexEnabled));
@@ -57,7 +57,7 @@ function takeOperator(walk: Walk): boolean {
   return isOr(walk) && addOperator(walk, 2, 0);
 }
 
-/** Whether the operator `or` stands at the index: between blanks or groups, neither first nor last of its level. */
+/** Whether the operator `or` is at the index: between blanks or groups, neither first nor last of its level. */
 function isOr({ characters, index, depth, words }: Walk): boolean {
   if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
   const last = words.at(-1);
