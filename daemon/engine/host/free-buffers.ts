@@ -4,14 +4,14 @@
 
 import { MessageChannel } from 'node:worker_threads';
 
-/** Guess: what is smaller goes with the next small collection, for less than the 1 us that freeing it takes. */
+/** Guess: smaller buffers go with the next small collection, for less than the 1 us that freeing takes. */
 const FREED_SIZE_MIN = 65_536;
 
-/** A closed port: what is transferred to it is gone. */
+/** A closed port: buffers transferred to it are freed. */
 const { port1: nowhere } = new MessageChannel();
 nowhere.close();
 
-/** Frees the buffers; views of them are empty from now on. */
+/** Frees the buffers; views of them become empty. */
 export function freeBuffers(buffers: readonly ArrayBufferLike[]): void {
   const large = [...new Set(buffers)].filter(
     (buffer): buffer is ArrayBuffer =>

@@ -8,7 +8,7 @@ import { placeBriefly } from './mapping.ts';
 /**
  * The section of page sums of the file at `path`, of which `size` bytes are written.
  *
- * @param headSize  bytes of its header, which has a checksum of its own
+ * @param headSize  bytes of its header, which has its own checksum
  *
  * Errors: throws if the file cannot be read. Cost: reads the file once.
  */

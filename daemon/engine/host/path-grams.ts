@@ -2,15 +2,15 @@
 
 import { dropCore, instantiateCore } from './core.ts';
 
-/** As the sections of a shard hold them. */
+/** As in the sections of a shard. */
 export interface PathGrams {
   readonly keys: Uint8Array;
   readonly rows: Uint8Array;
 }
 
 /**
- * @param paths  back to back
- * @param ends   where each ends, in bytes from the start of the first
+ * @param paths  concatenated
+ * @param ends   end of each, in bytes from the start of the first
  */
 export function pathGramsOf(
   module: WebAssembly.Module,

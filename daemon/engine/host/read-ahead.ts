@@ -3,7 +3,7 @@
 
 import { isInMemory, willNeed } from './mapping.ts';
 
-/** Ranges that one look stands for. Measured: 2026-11-22: a look takes 4 us. */
+/** Ranges that one probe stands for. Measured: 2026-11-22: a probe takes 4 us. */
 const RANGES_A_LOOK = 4;
 
 export class ReadAhead {

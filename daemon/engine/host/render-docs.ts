@@ -6,7 +6,7 @@ import type { RenderMessage } from './search-messages.ts';
 import { REQUEST_WORDS, type RenderedDocs, type Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 
-/** What there is to render. */
+/** The docs to render. */
 type RenderWork = Omit<RenderMessage, 'kind' | 'id'>;
 
 /** Undefined: it was stopped. Errors: ShardError, PlanError, a doc that does not fit, a second trap. */
@@ -29,7 +29,7 @@ export function renderDocs(
       if (!isBound) return undefined;
       return searcher.render(requests, kept, options, isStopWanted);
     } catch (error) {
-      // A refused call left the instance sound, but amid a doc.
+      // A refused call left the instance usable, but in the middle of a doc.
       if (error instanceof ShardError) searcher.beginPlan(plan);
       if (!isTrap(error)) throw error;
       searcher.replaceSpaceOf(shardId);
