@@ -7,8 +7,8 @@ const LOOK_AROUND =
   'unsupported kind of group: there is no look-around; -content:x leaves out files that hold x';
 
 /**
- * Reads what follows `(?`: a name, or flags, which are set. `flags`: they were all, up to the ")", and hold
- * for the rest of the group around them.
+ * Reads what follows `(?`: a name, or flags, which are set. `flags`: flags up to the ")", which apply to the rest of the
+ * enclosing group.
  */
 export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
   if (tryTake(reader, 'P') || peek(reader) === '<') {
@@ -72,7 +72,7 @@ function readGroupName(reader: RegexReader, groupStart: number): void {
   reader.index++;
 }
 
-/** Whether the index is at the mark that makes a group look ahead or behind. */
+/** Whether the index is at a look-ahead or look-behind mark. */
 function isLookAround(reader: RegexReader): boolean {
   return peek(reader) === '=' || peek(reader) === '!';
 }

@@ -21,7 +21,7 @@ const NEEDLE_CODES: Readonly<Record<Needles['kind'], number>> = {
   run: layout.NEEDLES_RUN,
 };
 
-/** What a program says. */
+/** The content of a program. */
 export interface ProgramParts {
   readonly forward: Automaton;
   readonly reverse: Automaton;
@@ -30,7 +30,7 @@ export interface ProgramParts {
   readonly canBeEmpty: boolean;
 }
 
-/** Tables that both automata fill, as words. */
+/** Tables shared by both automata, as words. */
 interface Tables {
   readonly states: number[];
   readonly transitions: number[];

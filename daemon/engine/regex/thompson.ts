@@ -9,14 +9,12 @@ import { isNullable } from './traits.ts';
 /**
  * The automaton of `tree`; `isReverse`: reads from the end.
  *
- * Invariant: a cycle of states that read nothing occurs only around a repeated part that can be empty. There
- * the preference is that of RE2: an iteration that read nothing ends the repeat, since its next one would
- * come to states where the search already is.
+ * Invariant: a cycle of states that read nothing occurs only around a repeated part that can be empty. There the preference
+ * is that of RE2: an iteration that read nothing ends the repeat, since the next one would only reach states already visited.
  *
  * @param copiedCountMax  states that sets of several nodes may take before they are called
  *
- * Errors: StateLimitError as soon as there are more than `countMax` states, or more than `stepsMax` nodes and states
- * were looked at. Cost: linear in these.
+ * Errors: StateLimitError beyond `countMax` states, or `stepsMax` visited nodes and states. Cost: linear in these.
  */
 export function compileTree(
   tree: SimpleTree,
@@ -30,7 +28,7 @@ export function compileTree(
   return { states: builder.states, start };
 }
 
-/** States for `tree` that go on at `next`; returns where they begin. */
+/** States for `tree` that continue at `next`; returns their start. */
 function compile(builder: AutomatonBuilder, tree: SimpleTree, next: number): number {
   builder.countStep();
   switch (tree.kind) {
