@@ -3,7 +3,7 @@
 
 import { NONE_ID } from '../../../core/shared/format.ts';
 
-/** One doc as the writer needs it. */
+/** One doc as the writer's input. */
 export interface ShardDoc {
   /** Bytes of the path. */
   readonly path: Uint8Array;
@@ -21,7 +21,7 @@ export interface ShardDoc {
 /** Columns by docId. Plain values: may be posted to a thread, and their buffers transferred. */
 export interface DocColumns {
   readonly count: number;
-  /** The paths, one behind the other, and where each ends. */
+  /** The paths, concatenated, and the end of each. */
   readonly paths: Uint8Array;
   readonly pathEnds: Uint32Array;
   /** NONE_ID: no stored content. */
@@ -46,7 +46,7 @@ export class ShardDocs {
   #pathsSize = 0;
   #count = 0;
 
-  /** @param capacity  most docs that are added */
+  /** @param capacity  most docs */
   constructor(capacity: number) {
     this.#paths = new Uint8Array(capacity * PATH_SIZE);
     this.#columns = {
@@ -101,7 +101,7 @@ export class ShardDocs {
     return index;
   }
 
-  /** The columns of the docs that were added, views of memory that is given away with them. */
+  /** The columns of the added docs; their memory is given away with them. */
   columns(): DocColumns {
     const count = this.#count;
     const { pathEnds, blobIds, sizes, languages, skipReasons, tiers } = this.#columns;
