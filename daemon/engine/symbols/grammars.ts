@@ -30,12 +30,12 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   Zig: 'zig',
 };
 
-/** Grammar of a language as linguist spells it; undefined: none is there. */
+/** Grammar of a language as linguist spells it; undefined: there is none. */
 export function grammarOf(language: string): string | undefined {
   return GRAMMARS[language];
 }
 
-/** All languages that have a grammar. */
+/** All languages with a grammar. */
 export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
 
 /** The file of a grammar. */

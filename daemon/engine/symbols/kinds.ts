@@ -36,12 +36,12 @@ export function kindIndex(kind: SymbolKind): number {
   return INDEXES.get(kind)!;
 }
 
-/** Whether a word, such as one of a query of ours, names a kind. */
+/** Whether a word, for example of a query, names a kind. */
 export function isSymbolKind(word: string): word is SymbolKind {
   return INDEXES.has(word);
 }
 
-/** What has members. */
+/** Kinds with members. */
 export const CLASS_KINDS = [
   'class',
   'struct',
@@ -55,11 +55,11 @@ export const CLASS_KINDS = [
 /** Kinds whose functions are methods and whose variables are fields. */
 const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
   ...CLASS_KINDS,
-  // The name of a struct without one, or of what an implementation is for.
+  // The name of an unnamed struct, or the target of an implementation.
   'type',
 ]);
 
-/** What variables and constants of a class are called in a language; `field` for the others. */
+/** The kind of a class's variables and constants, by language; `field` for the others. */
 const MEMBER_KINDS: Readonly<Record<string, SymbolKind>> = {
   Kotlin: 'property',
   Scala: 'field',
@@ -78,16 +78,16 @@ const CONSTRUCTOR_NAMES: Readonly<Record<string, string>> = {
   Swift: 'init',
 };
 
-/** Languages whose constructors bear the name of their class. */
+/** Languages whose constructors have the name of their class. */
 const NAMED_CONSTRUCTORS: ReadonlySet<string> = new Set(['C++', 'Cuda', 'C#', 'Java', 'D']);
 
-/** Whether a variable with this parent is local, and no symbol. */
+/** Whether a variable with this parent is local, and not a symbol. */
 export function holdsLocals(kind: SymbolKind): boolean {
   return kind === 'function' || kind === 'method' || kind === 'constructor';
 }
 
 /**
- * The kind that a symbol has by its place: a function of a class is a method, or its constructor.
+ * The kind of a symbol in its context: a function of a class is a method, or its constructor.
  *
  * @param language  as linguist spells it
  */
@@ -98,7 +98,7 @@ export function kindInPlace(
   parent: { readonly name: string; readonly kind: SymbolKind } | undefined,
 ): SymbolKind {
   if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) {
-    // Every function of Kotlin is a method to ctags.
+    // ctags reports every Kotlin function as a method.
     return kind === 'method' && language === 'Kotlin' ? 'function' : kind;
   }
   if (kind === 'variable') return MEMBER_KINDS[language] ?? 'field';

@@ -4,7 +4,7 @@
 import type { Extractor } from './extractor.ts';
 import type { Extraction, FailureKind, FoundSymbol, Part } from './found.ts';
 
-/** A content and the doc that stands for it. */
+/** A content and the doc that represents it. */
 export interface PassBlob {
   readonly path: string;
   /** As linguist spells it; '' if unknown. */
@@ -21,7 +21,7 @@ export interface PassSource {
 }
 
 export interface PassSink {
-  /** Called with ascending ids, for contents with symbols only; returns how many it keeps. */
+  /** Called with ascending ids, only for contents with symbols; returns how many it keeps. */
   addBlob(blobId: number, symbols: readonly FoundSymbol[]): number;
 }
 
@@ -34,14 +34,14 @@ export interface PassProgress {
   readonly failureCount: number;
 }
 
-/** A content that has no symbols because something went wrong with it. */
+/** A content whose extraction failed. */
 export interface PassFailure {
   readonly path: string;
   readonly failure: FailureKind;
   readonly detail: string;
 }
 
-/** A content of which parts were not read; symbols in them may be missing. */
+/** A content that was read partly; symbols in the other parts may be missing. */
 export interface PartlyRead {
   readonly path: string;
   /** For people. */
@@ -49,7 +49,7 @@ export interface PartlyRead {
 }
 
 export interface PassTotals {
-  /** Contents that an engine has read. */
+  /** Contents read by an engine. */
   readonly fileCount: number;
   readonly symbolCount: number;
   readonly failureCount: number;
@@ -62,7 +62,7 @@ export interface PassTotals {
 
 export const PASS_FAILURES_MAX = 100;
 
-/** Bound: what is read ahead; one content may be larger. */
+/** Bound: bytes read ahead; a single content may be larger. */
 const AHEAD_SIZE_MAX = 64 << 20;
 const AHEAD_COUNT_MAX = 1024;
 
@@ -75,7 +75,7 @@ interface Ahead {
 /**
  * Runs the pass.
  *
- * Errors: those of source and sink; what the signal says once aborted.
+ * Errors: those of source and sink; the reason of the signal.
  */
 export async function passOver(
   source: PassSource,
@@ -143,7 +143,7 @@ function detailOf(unread: readonly Part[], content: Uint8Array): string {
   return `${size} of ${content.length} bytes have a syntax that the parser does not know; the first are on line ${line}`;
 }
 
-/** Contents whose symbols are being found, in order. */
+/** Contents in extraction, in order. */
 class Queue {
   readonly #items: Ahead[] = [];
   #size = 0;
@@ -158,7 +158,7 @@ class Queue {
   }
 
   push(item: Ahead): void {
-    // Why: one that fails before it is taken must not end the thread.
+    // Why: a failure before it is taken must not end the thread.
     item.extraction.catch(() => undefined);
     this.#items.push(item);
     this.#size += item.blob.content.length;

@@ -29,7 +29,7 @@ const port = parentPort!;
 loadMapping();
 tell({ kind: 'loaded' });
 lowerPriority('background');
-/** Of the pass under way. */
+/** Of the current pass. */
 let cancelled = new AbortController();
 
 port.on('message', (message: ToPassWorker) => {
@@ -116,7 +116,7 @@ function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
   };
 }
 
-/** Tells the progress a few times a second. */
+/** Reports progress a few times a second. */
 function inTurns(): (progress: PassProgress) => void {
   let toldMs = 0;
   return (progress) => {

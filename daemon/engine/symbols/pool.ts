@@ -16,13 +16,13 @@ export class ReaderPool<R extends Reader> {
   readonly #slots: Slots;
   #isClosed = false;
 
-  /** @param count  readers at once */
+  /** @param count  most readers */
   constructor(count: number, start: () => R) {
     this.#slots = new Slots({ runningMax: count });
     this.#start = start;
   }
 
-  /** Errors: those of the work; one of its own once closed. */
+  /** Errors: those of the work; its own error once closed. */
   use<T>(work: (reader: R) => Promise<T>): Promise<T> {
     return this.#slots.run('', undefined, () => this.#useOne(work));
   }
@@ -48,7 +48,7 @@ export class ReaderPool<R extends Reader> {
     return reader;
   }
 
-  /** Ends all readers; what waits fails. */
+  /** Ends all readers; waiting work fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#all].map((reader) => reader.close()));

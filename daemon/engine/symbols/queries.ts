@@ -43,7 +43,7 @@ ${C_COMMON}
 
 const FUNCTION_VALUES = '[(arrow_function) (function_expression) (generator_function)]';
 
-/** A name as it may stand in a class, an object or a type: a word, or a string without escapes. */
+/** A name in a class, an object or a type: a word, or a string without escapes. */
 const PROPERTY = '[(property_identifier) @name (string . (string_fragment) @name .)]';
 const MEMBER = `[
   (property_identifier) @name
@@ -51,7 +51,7 @@ const MEMBER = `[
   (string . (string_fragment) @name .)
 ]`;
 
-/** The names that a pattern of an exported declaration gives, two levels deep. */
+/** The names bound by a pattern of an exported declaration, two levels deep. */
 const OBJECT_NAMES = `(object_pattern [
   (shorthand_property_identifier_pattern) @name
   (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)
@@ -70,7 +70,7 @@ const PATTERN = `[
   (array_pattern [${OBJECT_NAMES} ${ARRAY_NAMES}])
 ]`;
 
-// Why one by one: a block of a namespace is a block too, and what it holds is not local.
+// Why listed separately: a block of a namespace is also a block, but its content is not local.
 const LOCAL_BLOCKS = `
 (program (statement_block) @local)
 (statement_block (statement_block) @local)

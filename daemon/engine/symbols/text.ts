@@ -5,9 +5,9 @@ import type { PlacedSymbol } from './found.ts';
 
 export interface Text {
   readonly text: string;
-  /** Symbols whose places are characters of the text: the same by bytes of the content. */
+  /** Converts symbols from character offsets of the text to byte offsets of the content. */
   readonly inBytes: (placed: readonly PlacedSymbol[]) => readonly PlacedSymbol[];
-  /** Characters of the text, ascending: bytes of the content. */
+  /** Converts ascending character offsets of the text to byte offsets of the content. */
   readonly byteOffsets: (characters: readonly number[]) => readonly number[];
 }
 
