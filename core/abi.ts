@@ -87,7 +87,7 @@ export {
 export { shardViewSize } from './shard/view';
 export { lettersInit as coreInit } from './text/letters';
 
-/** Address of the first byte that static data does not use. */
+/** The first address after static data. */
 export function heapBase(): usize {
   return __heap_base;
 }

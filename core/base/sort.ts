@@ -8,8 +8,7 @@ export const SORT_ROW_SIZE: usize = 16;
  * Sorts the `count` rows at `rows`.
  *
  * @param scratch  room for as many rows
- * @param compare  order of two values whose rows have equal keys; below 0: the first one comes
- *                 first
+ * @param compare  order of two values whose rows have equal keys; below 0: the first comes first
  * @returns  address of the sorted rows: `rows` or `scratch`
  */
 export function sortByKey(

@@ -13,9 +13,9 @@ import { setBit } from '../shard/piece.ts';
 export let boundView: ShardView = changetype<ShardView>(0);
 /** Bytes of a bitmap of its blocks: whole stripes, so that pieces can be copied. */
 export let blockBitmapSize: usize = 0;
-/** Its stripes, a bit each: a damaged list may name others. */
+/** Its stripes, a bit each: a damaged list may contain others. */
 export let boundStripes: u32 = 0;
-/** The groups of docs whose paths are looked at, a bit each (shard/path-grams.ts). */
+/** The groups of docs whose paths are scanned, a bit each (shard/path-grams.ts). */
 export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** Coded bytes of lists read while binding. */
@@ -25,24 +25,23 @@ export let regexRuns: u32 = 0;
 /** The first failure while binding. */
 export let failStatus: i32 = 0;
 
-/** What a subtree says about docs: none, any, or those in a bitmap. */
+/** The result of a subtree for docs: none, all, or those in a bitmap. */
 export const NO_DOCS: usize = 1;
 export const ALL_DOCS: usize = 2;
 
 /**
- * The sets that DOCS nodes name: u32 each, NO_DOCS, ALL_DOCS, or the address of a bitmap that
- * nobody changes.
+ * The sets named by DOCS nodes: u32 each, NO_DOCS, ALL_DOCS, or the address of a constant bitmap.
  */
 export let docSets: usize = 0;
 export let docSetCount: u32 = 0;
 
-/** Makes the table at `table` the sets of the shard that is bound next. */
+/** Sets the table of sets for the shard that is bound next. */
 export function useDocSets(table: usize, count: u32): void {
   docSets = table;
   docSetCount = count;
 }
 
-/** Makes `view` the bound shard and starts the counts. */
+/** Makes `view` the bound shard and resets the counts. */
 export function beginBinding(view: ShardView): void {
   rebind(view);
   indexBytes = 0;
@@ -59,7 +58,10 @@ export function rebind(view: ShardView): void {
   memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
-/** Leaves the stripes alone that hold contents of the docs, and their groups: of others nothing is bound. */
+/**
+ * Reduces the stripes to those with contents of the docs, and the groups to theirs: only these are
+ * bound.
+ */
 export function restrictTo(docs: usize): void {
   let stripes: u32 = 0;
   memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);

@@ -26,7 +26,7 @@ import {
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { MatchNode, nodeAt, NODE_SIZE } from './node.ts';
 
-/** GRAMS: a match holds the grams of a literal. Never evaluated, and below an expression only. */
+/** GRAMS: a match has the grams of a literal. Never evaluated, and only below an expression. */
 @unmanaged
 export class GramsNode extends MatchNode {
   grams: Grams;
@@ -45,12 +45,11 @@ export function gramsOf(condition: MatchNode): Grams {
 }
 
 /**
- * Fills the empty `bitmap` with the blocks that satisfy the condition: all that do, and some more
- * where reading lists to their end does not pay. Takes a bitmap of the arena for each level, and
- * gives it back.
+ * Fills the empty `bitmap` with the blocks that satisfy the condition, plus some others where
+ * reading all lists does not pay. Uses a temporary bitmap of the arena for each level.
  *
- * Errors: failStatus is set to STATUS_BAD_PLAN for a node that no condition has, STATUS_PIECE,
- * STATUS_OUT_OF_MEMORY; then the bitmap means nothing.
+ * Errors: failStatus is set to STATUS_BAD_PLAN for a node that conditions cannot have,
+ * STATUS_PIECE, STATUS_OUT_OF_MEMORY; then the bitmap is meaningless.
  */
 export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
@@ -93,7 +92,7 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   }
 }
 
-/** Keys of the literals right below the condition, each counted as often as it occurs. */
+/** Number of keys of the literals directly below the condition, with repetitions. */
 function countKeys(condition: MatchNode): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -103,7 +102,9 @@ function countKeys(condition: MatchNode): u32 {
   return count;
 }
 
-/** Writes the distinct keys of the literals right below `condition` to `out`; returns how many. */
+/**
+ * Writes the distinct keys of the literals directly below `condition` to `out`; returns how many.
+ */
 function joinKeys(condition: MatchNode, out: usize): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -127,10 +128,10 @@ function isAmong(keys: usize, count: u32, key: u32): bool {
 }
 
 /**
- * Docs that satisfy the condition, in a new bitmap, or NO_DOCS: of an AND those with a block for
- * each child, which need not be the same.
+ * Docs that satisfy the condition, in a new bitmap, or NO_DOCS: for an AND those with a block for
+ * each child, not necessarily the same one.
  *
- * @param node     its cost becomes that of the blocks of the last literal
+ * @param node     its cost is set to that of the blocks of the last literal
  * @param scratch  a bitmap of blocks
  */
 export function docsOfCondition(

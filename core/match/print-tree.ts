@@ -24,7 +24,7 @@ const NAMES: StaticArray<string> = [
 let out: usize = 0;
 
 /**
- * Writes the tree to `to`, UTF-8; returns its bytes.
+ * Writes the tree to `to`, UTF-8; returns its size in bytes.
  *
  * Safety: there is room for 6 times the plan's size and 160 bytes a node.
  */

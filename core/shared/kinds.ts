@@ -2,7 +2,7 @@
 // for row. The daemon has its own list of names, for their types (daemon/engine/symbols/kinds.ts);
 // a test compares the two.
 
-/** As clients see them. */
+/** As in the API. */
 // prettier-ignore
 export const SYMBOL_KIND_NAMES: StaticArray<string> = [
   'class', 'struct', 'enum', 'enumMember', 'interface', 'trait', 'type', 'union',

@@ -16,10 +16,10 @@ const CLASS_COUNT: u32 = 55;
 
 /** Letter of each ASCII byte; 128 bytes of static memory, filled by `lettersInit`. */
 const asciiLetters: usize = memory.data(128);
-/** Code of each class beyond ASCII. */
+/** Code of each non-ASCII class. */
 const classLetters: usize = memory.data(64);
 
-/** Fills the tables. Called once before any other function here. */
+/** Fills the tables. Must be called before all other functions here. */
 export function lettersInit(): void {
   let classIndex: u32 = 0;
   for (let byte: u32 = 0; byte < 128; byte++) {
@@ -44,14 +44,12 @@ export function asciiLetter(byte: u32): u32 {
 export function letterOf(codePoint: u32): u32 {
   const folded = foldCodePoint(codePoint);
   if (folded < 128) return asciiLetter(folded);
-  // Why: neighbours in a script differ in their low bits; a multiplication spreads them over the
+  // Why: neighbours in a script differ in their low bits; the multiplication spreads them over the
   // classes.
   return load<u8>(classLetters + (((folded * 2654435761) >> 8) % CLASS_COUNT));
 }
 
-/**
- * Key of the last three code points of a text; of a shorter text, what it would be as their end.
- */
+/** Key of the last three code points of a text; of a shorter text, its part of such a key. */
 export function textKey(start: usize, end: usize): u32 {
   let key: u32 = 0;
   for (let ptr = start; ptr < end; ) {
@@ -62,7 +60,7 @@ export function textKey(start: usize, end: usize): u32 {
   return key;
 }
 
-/** The key whose last letter is that of `codePoint` and whose others move up. */
+/** Shifts the key by one letter and appends that of `codePoint`. */
 @inline
 export function appendLetter(key: u32, codePoint: u32): u32 {
   const letter = codePoint < 128 ? asciiLetter(codePoint) : letterOf(codePoint);
