@@ -23,10 +23,10 @@ import { Automaton, NO_STATE, stepLeaf } from './program.ts';
 /** U+FFFD in UTF-8, first byte lowest. */
 const REPLACEMENT_BYTES: u32 = 0xbdbfef;
 
-/** The match that simulate found. */
+/** The match of simulate. */
 export let simulatedStart: usize = 0;
 export let simulatedEnd: usize = 0;
-/** Behind the last byte that the last call read. */
+/** End of what the last call read. */
 export let simulatedReach: usize = 0;
 
 let threadCount: u32 = 0; // threads between two bytes: states in listB, starts in startsB
@@ -37,9 +37,9 @@ let hasMatched: bool = false;
  * range is in simulatedStart and simulatedEnd.
  *
  * @param textStart,textEnd  ends of the whole text
- * @param limit              in [until, textEnd]; one byte behind it is looked at
- * @param isIllFormed        the text may hold bad bytes
- * @returns                  whether there is one; false if isStopped (base/work.ts)
+ * @param limit              in [until, textEnd]; one byte after it is read
+ * @param isIllFormed        the text may contain bad bytes
+ * @returns                  whether there is one; false after isStopped (base/work.ts)
  */
 export function simulate(
   automaton: Automaton,
@@ -55,8 +55,8 @@ export function simulate(
   threadCount = 0;
   hasMatched = false;
   let ptr = from;
-  let unitEnd = from; // end of the well-formed sequence that is being read
-  let replacing: u32 = 0; // bytes of U+FFFD that are still to be read in place of a bad byte
+  let unitEnd = from; // end of the current well-formed sequence
+  let replacing: u32 = 0; // remaining bytes of U+FFFD to read instead of a bad byte
   for (;;) {
     const before = contextBefore(textStart, ptr);
     const after = contextAfter(textEnd, ptr);
@@ -81,7 +81,7 @@ export function simulate(
 }
 
 /**
- * Turns the threads into leaves at `ptr`, and notes a match of the most preferred that ends here.
+ * Turns the threads into leaves at `ptr`, and records a match of the most preferred that ends here.
  */
 function closeThreads(automaton: Automaton, work: Work, ptr: usize, before: u32, after: u32): void {
   beginWalk(work, work.listA);
@@ -104,7 +104,7 @@ function startThread(automaton: Automaton, work: Work, ptr: usize, before: u32, 
   setStarts(work.startsA, first, work.count, ptr);
 }
 
-/** Moves the leaves over `byte`: those that can read it are the threads behind it. */
+/** Moves the leaves over `byte`: those that can read it become the next threads. */
 function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
   const count = work.count;
   const leaves = <usize>work.listA;

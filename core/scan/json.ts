@@ -16,10 +16,10 @@ const STEP: usize = 16;
 const HALF: usize = 8;
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
-/** A lane index that i8x16.swizzle answers with 0. */
+/** A lane index for which i8x16.swizzle gives 0. */
 const GAP: u8 = 0x80;
 
-/** For each mask of 8 lanes, which lane of the letters stands where in 16 bytes. */
+/** For each mask of 8 lanes, the lane of the letters at each of 16 bytes. */
 const EXPANSIONS: usize = memory.data(256 * 16, 16);
 buildExpansions();
 
@@ -36,7 +36,7 @@ function buildExpansions(): void {
 }
 
 /**
- * Letters for the control characters below 16: b t n, f r behind a backslash; 0 if there is none.
+ * Letters for the control characters below 16: b t n, f r after a backslash; 0 if there is none.
  */
 @inline
 function shortEscapes(): v128 {
@@ -99,7 +99,7 @@ function writePoint(outPtr: usize, ptr: usize, point: u32, size: usize): usize {
 }
 
 /**
- * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if a byte of it
+ * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if one of them
  * has no letter.
  */
 function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
@@ -121,10 +121,9 @@ function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
 let stepsEnd: usize = 0;
 
 /**
- * Writes steps of [ptr, end) up to `end` or to one with a byte that has no letter; stepsEnd is
- * there.
- * Why apart: with calls in the loop its constants leave the registers; without, it is twice as
- * fast.
+ * Writes steps of [ptr, end) up to `end` or to a step with a byte without a letter; sets stepsEnd.
+ * Why separate: calls in the loop would evict its constants from registers; without calls it is
+ * twice as fast.
  */
 function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
   while (end - ptr >= STEP) {
@@ -148,8 +147,8 @@ function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
 }
 
 /**
- * Writes [start, end) as the inside of a JSON string, without quotes around it, and returns the
- * address after it. A sequence that is cut by `start` or `end` is bad bytes.
+ * Writes [start, end) as the inside of a JSON string, without quotes, and returns the address after
+ * it. A sequence cut by `start` or `end` is bad bytes.
  *
  * Safety: 6 * (end - start) + 16 bytes are free at outPtr, outside [start, end); all of them may be
  * written. Up to 64 bytes past `end` may be read; they never change a result.
@@ -185,7 +184,7 @@ export function writeDecimal(outPtr: usize, value: u32): usize {
 }
 
 /**
- * Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are
+ * Writes an ASCII string of the program. Why: static strings are UTF-16 in the module; they are
  * short.
  */
 export function writeAsciiText(outPtr: usize, text: string): usize {

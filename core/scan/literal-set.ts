@@ -35,7 +35,7 @@ export const LITERAL_SET_COUNT: i32 = -4;
 /** Most literals of a set. */
 export const LITERAL_SET_COUNT_MAX: u32 = FINGERPRINT_LITERALS_MAX;
 
-/** Bytes of a compiled needle: at most so many for each of its bytes, and so many more. */
+/** Most bytes of a compiled needle: a number for each of its bytes, plus a constant. */
 const SIZE_PER_BYTE: usize = 8;
 const SIZE_PER_NEEDLE: usize = 192;
 
@@ -44,7 +44,7 @@ function narrowOffsetOf(count: u32): usize {
   return LITERAL_SET_HEAD_SIZE + ((<usize>count * 4 + 15) & ~15);
 }
 
-/** Room that compileLiteralSet asks for `count` literals of together `size` bytes. */
+/** Room for compileLiteralSet with `count` literals of total size `size`. */
 export function literalSetSizeMax(count: u32, size: usize): usize {
   const needlesSize = <usize>count * SIZE_PER_NEEDLE + size * SIZE_PER_BYTE;
   return narrowOffsetOf(count) + 2 * fingerprintSize(count) + needlesSize;
@@ -53,13 +53,13 @@ export function literalSetSizeMax(count: u32, size: usize): usize {
 /**
  * Compiles `count` literals to `outPtr`.
  *
- * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) among
- *                     `bytes`; neither is needed after the call
+ * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) in `bytes`;
+ *   not used after the call, like `bytes`
  * @param bytes        UTF-8; bad bytes act as U+FFFD
  * @param outPtr       16-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least literalSetSizeMax of count and the sum of sizes
  * @returns            bytes used, a multiple of 16; or LITERAL_SET_COUNT, NEEDLE_EMPTY,
- *                     NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
+ * NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
  */
 export function compileLiteralSet(
   rows: usize,
@@ -115,7 +115,7 @@ function rowSize(rows: usize, index: u32): usize {
   return <usize>load<u32>(rows + <usize>(index * NEEDLE_ROW_SIZE), 4);
 }
 
-/** 0 if the literals can be compiled to `capacity` bytes, else a status. */
+/** 0 if the literals fit into `capacity` bytes, else a status. */
 function checkRows(rows: usize, count: u32, capacity: usize): i32 {
   let total: usize = 0;
   for (let index: u32 = 0; index < count; index++) {
@@ -154,12 +154,12 @@ function writeFingerprint(
 }
 
 /**
- * Start of the leftmost match of any literal that lies in [start, end), or `end` if there is none.
- * Of the literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its
- * end.
+ * Start of the leftmost match of any literal within [start, end), or `end` if there is none. Of the
+ * literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its end.
  *
- * @param set    what compileLiteralSet wrote
- * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless the haystack is known to hold no U+212A and U+017F
+ * @param set    result of compileLiteralSet
+ * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless the haystack certainly contains no U+212A and
+ *   U+017F
  */
 export function findInSet(set: usize, start: usize, end: usize, flags: u32): usize {
   const record = changetype<LiteralSet>(set);

@@ -38,7 +38,9 @@ export function countCodePointsScalar(start: usize, end: usize): u32 {
   return count;
 }
 
-/** End of the match of the needle (valid for both sides) that starts at `ptr`; 0 if none does. */
+/**
+ * End of the match of the needle (valid for both sides) that starts at `ptr`; 0 if there is none.
+ */
 function matchScalar(
   needle: usize,
   needleEnd: usize,
@@ -63,7 +65,7 @@ function matchScalar(
   return ptr;
 }
 
-/** As countNeedle, of a needle that is given as UTF-8 and not empty. */
+/** As countNeedle, with a non-empty needle as UTF-8. */
 export function countNeedleScalar(
   needle: usize,
   needleEnd: usize,
@@ -81,7 +83,7 @@ export function countNeedleScalar(
   return count;
 }
 
-/** As findInSet, of literals that are given as rows and bytes. */
+/** As findInSet, with literals as rows and bytes. */
 export function findInSetScalar(
   rows: usize,
   count: u32,
@@ -111,7 +113,7 @@ export function foundSetIndexScalar(): u32 {
   return setIndex;
 }
 
-/** As findClassRun, of a class that is given as a set and of runs of `runSizeMin` bytes. */
+/** As findClassRun, with a class as a set and runs of `runSizeMin` bytes. */
 export function findClassRunScalar(set: usize, runSizeMin: u32, start: usize, end: usize): usize {
   let size: u32 = 0;
   for (let ptr = start; ptr < end; ptr++) {
