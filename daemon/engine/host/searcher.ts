@@ -204,7 +204,7 @@ export class Searcher {
     this.#forgetBindings();
     const count = this.#options.wantsRead === true ? 0 : mappingCountOf(file);
     if (!this.#hold.hasRoomFor(count))
-      throw new MappingError(`the ${this.#hold.max} mappings for shards are taken`);
+      throw new MappingError(`all ${this.#hold.max} mappings for shards are in use`);
     const { shardId } = file;
     this.#note?.set(shardId);
     const space = this.#spaces.find((one) => one.open(file)) ?? this.#addSpace(file);
@@ -585,7 +585,9 @@ export class Searcher {
       exports.testNames(outputStart, program.length, rowsStart, names.length, out),
     );
     if (status === STATUS_STOPPED)
-      throw new PlanError(`an expression takes too much work on ${names.length} names of repos`);
+      throw new PlanError(
+        `a regular expression takes too many steps on ${names.length} repository names`,
+      );
     if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
     return names.map((_, index) => memory[out + index] !== 0);
   }

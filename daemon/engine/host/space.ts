@@ -336,7 +336,7 @@ export class Space {
       const offset = address - shard.address;
       if (offset < 0 || offset >= shard.size) continue;
       if (this.#isStarved)
-        return new ShardError(shardId, 'a page could not be read for want of memory', 'unmapped');
+        return new ShardError(shardId, 'a page could not be read: out of memory', 'unmapped');
       const symbolsStart = align(shard.file.size);
       return offset < symbolsStart
         ? new ShardError(shardId, `page ${offset / format.PAGE_SIZE} is damaged or cannot be read`)
@@ -346,7 +346,7 @@ export class Space {
             'symbols',
           );
     }
-    return new Error(`no shard lies at ${address}`);
+    return new Error(`no shard at address ${address}`);
   }
 
   #release(address: number, size: number): void {

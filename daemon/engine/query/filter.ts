@@ -42,7 +42,8 @@ export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNo
     throw error;
   }
   const position = contentPosition(filter);
-  if (position !== undefined) throw filterError('content belongs into the query', position);
+  if (position !== undefined)
+    throw filterError('content words belong in the query, not in the filter', position);
   return filter;
 }
 

@@ -51,12 +51,12 @@ const renamed = (names: string, ours: string, message: string): Habit =>
 const HABITS: readonly Habit[] = [
   habit(
     'case:(?:yes|no|auto)',
-    'Case is an option of the search, isCaseSensitivityEnabled, not of the query.',
+    'Case sensitivity is an option of the search, isCaseSensitivityEnabled, not part of the query.',
     '$1',
   ),
   habit(
     '(?:type|select|count|timeout|patterntype):\\S+',
-    'There is no such filter: type:, select:, count:, timeout: and patterntype: are plain words here.',
+    'type:, select:, count:, timeout: and patterntype: are not filters here but plain words.',
     '$1',
   ),
   renamed('path|filename', 'file', 'The filter by path is file:, a regular expression.'),
@@ -69,38 +69,38 @@ const HABITS: readonly Habit[] = [
   renamed('branch|b|revision', 'rev', 'The filter by branch is rev:.'),
   renamed('symbol', 'sym', 'The filter by symbols is sym:.'),
   renamed('org|user', 'repo', 'The filter by repository is repo:, a regular expression.'),
-  renamed('regex', 'content', 'Expressions are words of the query, with isRegexEnabled.'),
+  renamed('regex', 'content', 'With isRegexEnabled the words of a query are regular expressions.'),
   renamed('a(?=:(?:yes|no|only)(?:$|[\\s)]))', 'archived', 'The filter is archived:.'),
   habit('(-?)public:(?:yes|only)', 'The filter is visibility:.', '$1$2visibility:public'),
   habit('(-?)public:no', 'The filter is visibility:.', '$1$2visibility:private'),
   habit(
     '(-?r(?:epo)?:[^\\s@)]+)@([^\\s)]+)',
-    'A revision is a filter of its own, rev:.',
+    'Revisions have their own filter, rev:.',
     '$1$2 rev:$3',
   ),
   habit(
     `NOT\\s+((?:${PREFIX_NAMES.join('|')}):[^\\s)]+)`,
-    'Negation is a dash before a filter.',
+    'To negate a filter, put a dash before it.',
     '$1-$2',
   ),
   habit(
     '(?:NOT\\s+|!)([^\\s()!=:][^\\s():]*)',
-    'Files that hold a text are left out by -content:.',
+    'To exclude files that contain a text, use -content:.',
     '$1-content:$2',
   ),
   {
     ...habit(
       '-([^\\s()\\-:][^\\s():]*)',
-      'A dash before a word is part of it; -content: leaves out files that hold it.',
+      'A dash before a word is part of the word; -content: excludes files that contain it.',
       '$1-content:$2',
     ),
     isDoubtful: true,
   },
-  habit('(?:&&|AND)', 'Words side by side must all be found; there is no operator for it.', '$1'),
-  habit('(?:\\|\\||OR)', 'The operator is or, in small letters.', '$1or'),
+  habit('(?:&&|AND)', 'All words of a query must match; there is no operator for that.', '$1'),
+  habit('(?:\\|\\||OR)', 'The operator is or, in lower case.', '$1or'),
   habit(
     '/([^\\s/]+)/',
-    'A regular expression is written without slashes, with isRegexEnabled.',
+    'Write regular expressions without slashes, and set isRegexEnabled.',
     '$1$2',
   ),
   habit(
@@ -111,7 +111,7 @@ const HABITS: readonly Habit[] = [
   {
     ...habit(
       '([^\\s:()/][^\\s:()]*)?(?:\\.[*+]|\\\\[bdsw]|\\[[\\w-]*\\w-\\w[\\w-]*\\]|\\w\\|\\w)[^\\s:()]*',
-      'Words are literal; what is meant as a regular expression wants isRegexEnabled.',
+      'Words are literal; regular expressions need isRegexEnabled.',
       (all) => all,
     ),
     isOfWords: true,

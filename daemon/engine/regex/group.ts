@@ -3,8 +3,7 @@
 
 import { failAt, peek, type RegexFlags, type RegexReader, tryTake } from './reader.ts';
 
-const LOOK_AROUND =
-  'unsupported kind of group: there is no look-around; -content:x leaves out files that hold x';
+const LOOK_AROUND = 'unsupported group: no look-around; -content:x excludes files that contain x';
 
 /**
  * Reads what follows `(?`: a name, or flags, which are set. `flags`: flags up to the ")", which apply to the rest of the
@@ -31,11 +30,7 @@ export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' 
       reader.index++;
       return character === ')' ? 'flags' : 'group';
     } else {
-      failAt(
-        reader,
-        reader.index,
-        isLookAround(reader) ? LOOK_AROUND : 'unsupported kind of group',
-      );
+      failAt(reader, reader.index, isLookAround(reader) ? LOOK_AROUND : 'unsupported group');
     }
     reader.index++;
   }
@@ -65,7 +60,7 @@ function readGroupName(reader: RegexReader, groupStart: number): void {
   if (peek(reader) === undefined) failAt(reader, groupStart, 'group without )');
   if (name === '' || peek(reader) !== '>') {
     const isAround = isNamed && name === '' && isLookAround(reader);
-    failAt(reader, reader.index, isAround ? LOOK_AROUND : 'bad name or unsupported kind of group');
+    failAt(reader, reader.index, isAround ? LOOK_AROUND : 'bad name or unsupported group');
   }
   if (reader.names.has(name)) failAt(reader, start, `second group named ${name}`);
   reader.names.add(name);

@@ -34,7 +34,7 @@ export interface RegexReader {
 
 // A backslash before a blank comes alone, since the blank ends the word.
 const LONE_BACKSLASH =
-  'an expression that holds a blank must be quoted, "a b"; lone backslash at the end';
+  'an expression with a blank must be quoted, "a b"; lone backslash at the end';
 
 /** Refuses the pattern; `index` is the cause's position in the pattern. */
 export function failAt(reader: RegexReader, index: number, reason: string): never {

@@ -24,16 +24,16 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
     case 'not':
       return 'every doc is excluded by a negation';
     case 'text':
-      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block holds ${printPlan(plan)}`;
+      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block contains ${printPlan(plan)}`;
     case 'regex':
       return (
         absentIn(plan.expression.regex.condition, shard, probe) ??
-        `no block holds what ${printPlan(plan)} needs`
+        `no block contains the texts required by ${printPlan(plan)}`
       );
     case 'symbol':
     case 'symbolRegex':
       return shard.symbols === undefined
-        ? 'its symbols are not known'
+        ? 'its symbols are not available'
         : `no symbol for ${printPlan(plan)}`;
     case 'language':
       return `no doc of language ${plan.name}`;
@@ -43,9 +43,9 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
     case 'docs':
       return `no doc in ${printPlan(plan)}`;
     case 'repos':
-      return 'no repository that the filters let through';
+      return 'no repository passes the filters';
     case 'const':
-      return 'the query holds for nothing';
+      return 'the query matches nothing';
   }
 }
 

@@ -218,13 +218,13 @@ async function emptiness(filter: Filter, { hasRepo }: NearReader): Promise<strin
   const shown = shownFilter(filter);
   if (filter.prefix === 'repo')
     return (await hasRepo(filter))
-      ? `No file is indexed in the repositories that fit ${shown}.`
-      : `No repository fits ${shown}.`;
-  if (filter.prefix !== 'lang') return `No file fits ${shown}.`;
+      ? `No file is indexed in the repositories that match ${shown}.`
+      : `No repository matches ${shown}.`;
+  if (filter.prefix !== 'lang') return `No file matches ${shown}.`;
   const { value } = filter;
-  if (resolveLanguage(value) !== undefined) return `No file is in the language of ${shown}.`;
+  if (resolveLanguage(value) !== undefined) return `No file has the language of ${shown}.`;
   const known = nearest(value, [...languageTables().byName.keys()]);
-  const meant = known === undefined ? '' : `; near: lang:${known}`;
+  const meant = known === undefined ? '' : `; similar: lang:${known}`;
   return `There is no language ${JSON.stringify(value.slice(0, SHOWN_MAX))}${meant}.`;
 }
 

@@ -60,7 +60,7 @@ export function unreadHints(unread: readonly UnreadRevision[]): Hint[] {
     const more = repos.length > NAMED_MAX ? ` and ${repos.length - NAMED_MAX} more` : '';
     const where = repos.slice(0, NAMED_MAX).join(', ') + more;
     return {
-      message: `The revision "${name.slice(0, SHOWN_MAX)}" could not be read, or not whole, in ${where}: ${all[0]!.detail}`,
+      message: `The revision "${name.slice(0, SHOWN_MAX)}" could not be read completely in ${where}: ${all[0]!.detail}`,
     };
   });
 }

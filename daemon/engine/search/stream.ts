@@ -297,7 +297,7 @@ export class SearchStream {
   ): void {
     const size = files.sizeOf(start, end) + ENVELOPE_SIZE;
     if (size > this.#eventSizeMax)
-      throw new Error(`a result of ${size} bytes, limit ${this.#eventSizeMax}`);
+      throw new Error(`a result is too large: ${size} bytes, limit ${this.#eventSizeMax}`);
     const docs = batch.subarray(start, end);
     this.#ledger.addRanges(found.rangeMaxOf(docs));
     const head = { type: 'chunk', stats: statsObject(this.#ledger.takeNews(), reason) };

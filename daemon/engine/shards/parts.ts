@@ -58,7 +58,8 @@ export function partOf({ parts }: PartedShard, docId: number): ShardPart {
     else end = middle;
   }
   const part = parts[start];
-  if (part === undefined || docId < part.docStart) throw new Error(`doc ${docId} is of no repo`);
+  if (part === undefined || docId < part.docStart)
+    throw new Error(`doc ${docId} belongs to no repo`);
   return part;
 }
 

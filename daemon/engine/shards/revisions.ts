@@ -155,15 +155,15 @@ export class RevisionTable {
    */
   static open(file: Buffer, revisionCount: number, docCounts: readonly number[]): RevisionTable {
     checkHeader(file);
-    if (file.readUInt32LE(12) !== revisionCount) throw new Error('another number of revisions');
-    if (file.readUInt32LE(16) !== docCounts.length) throw new Error('another number of shards');
+    if (file.readUInt32LE(12) !== revisionCount) throw new Error('wrong number of revisions');
+    if (file.readUInt32LE(16) !== docCounts.length) throw new Error('wrong number of shards');
     const hashSize = file.readUInt32LE(20);
     const setsStart = HEADER_SIZE + docCounts.length * SHARD_ROW_SIZE;
     const dataStart = setsStart + docCounts.length * revisionCount * SET_ROW_SIZE;
-    if (dataStart > file.length) throw new Error('cut short');
+    if (dataStart > file.length) throw new Error('truncated');
     const shards = docCounts.map((docCount, shard) => {
       const row = HEADER_SIZE + shard * SHARD_ROW_SIZE;
-      if (file.readUInt32LE(row) !== docCount) throw new Error('another number of docs');
+      if (file.readUInt32LE(row) !== docCount) throw new Error('wrong number of docs');
       const sets = Array.from({ length: revisionCount }, (_, revision) => {
         const setRow = setsStart + (revision * docCounts.length + shard) * SET_ROW_SIZE;
         const bytes = sliceOf(file, file.readUInt32LE(setRow + 4), file.readUInt32LE(setRow + 8));
@@ -181,14 +181,14 @@ export class RevisionTable {
 
 function checkHeader(file: Buffer): void {
   if (file.length < HEADER_SIZE || file.toString('latin1', 0, 8) !== MAGIC)
-    throw new Error('no revision file');
-  if (file.readUInt32LE(8) !== VERSION) throw new Error('another version');
+    throw new Error('not a revision file');
+  if (file.readUInt32LE(8) !== VERSION) throw new Error('unsupported version');
   const stored = file.subarray(CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
   if (!checksumOf(file).equals(stored)) throw new Error('wrong checksum');
 }
 
 function sliceOf(file: Buffer, offset: number, size: number): Buffer {
-  if (offset > file.length || size > file.length - offset) throw new Error('cut short');
+  if (offset > file.length || size > file.length - offset) throw new Error('truncated');
   return file.subarray(offset, offset + size);
 }
 

@@ -149,7 +149,7 @@ class SectionWriter {
   }
 
   end(): void {
-    if (this.#open === undefined) throw new Error('no section was begun');
+    if (this.#open === undefined) throw new Error('no section is open');
     this.sections.push({ ...this.#open, size: this.#position - this.#open.start });
     this.#open = undefined;
   }

@@ -105,7 +105,7 @@ export class CtagsProcess {
     return new Promise((settle) => {
       const { timeoutMs } = this.#limits;
       const endWatch = watchTime(this.#child, timeoutMs, () =>
-        this.#fail({ failure: 'timeout', detail: `not done after ${timeoutMs} ms` }),
+        this.#fail({ failure: 'timeout', detail: `time limit of ${timeoutMs} ms exceeded` }),
       );
       const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
       this.#request = { tags: [], outputMax, endWatch, settle };
@@ -133,7 +133,7 @@ export class CtagsProcess {
   }
 
   #failOutput(): void {
-    this.#fail({ failure: 'output', detail: 'its symbols are too many or too long' });
+    this.#fail({ failure: 'output', detail: 'too many or too long symbols' });
   }
 
   #takeLine(line: string): void {

@@ -166,7 +166,7 @@ class Queue {
 
   shift(): Ahead {
     const item = this.#items.shift();
-    if (item === undefined) throw new Error('nothing is ahead');
+    if (item === undefined) throw new Error('no content is being extracted');
     this.#size -= item.blob.content.length;
     return item;
   }

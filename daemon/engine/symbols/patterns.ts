@@ -40,7 +40,7 @@ function symbolsByPatterns(language: string, content: Uint8Array): Extraction {
   const { text, inBytes } = readText(content);
   const definitions = new Walk(language, text).definitions();
   if (definitions === undefined)
-    return { failure: 'output', detail: 'patterns: its symbols are too many or too deep' };
+    return { failure: 'output', detail: 'patterns: too many or too deeply nested symbols' };
   return { symbols: orderSymbols(inBytes(symbolsOfDefinitions(language, definitions))) };
 }
 

@@ -97,7 +97,7 @@ class TreeProcess implements Reader {
   read(request: TreeRequest): Promise<Outcome> {
     return new Promise((resolve) => {
       const endWatch = watchTime(this.#child, this.#timeoutMs, () => {
-        const detail = `not done after ${this.#timeoutMs} ms`;
+        const detail = `time limit of ${this.#timeoutMs} ms exceeded`;
         this.#end({ failure: 'timeout', detail });
       });
       this.#settle = (outcome) => {
