@@ -174,7 +174,6 @@ function bindNode(arena: Arena, node: MatchNode): usize {
   return verdict;
 }
 
-/** Binds a node by its kind. */
 function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
     case layout.NODE_CONST:

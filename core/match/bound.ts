@@ -9,9 +9,8 @@ import { ShardView } from '../shard/view.ts';
 import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, STRIPE_BLOCKS } from '../shared/format.ts';
 import { setBit } from '../shard/piece.ts';
 
-/** The bound shard. */
 export let boundView: ShardView = changetype<ShardView>(0);
-/** Bytes of a bitmap of its blocks: whole stripes, so that pieces can be copied. */
+/** Bytes of a bitmap of the bound shard's blocks: whole stripes, so that pieces can be copied. */
 export let blockBitmapSize: usize = 0;
 /** Its stripes, a bit each: a damaged list may contain others. */
 export let boundStripes: u32 = 0;

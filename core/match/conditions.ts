@@ -121,7 +121,6 @@ function joinKeys(condition: MatchNode, out: usize): u32 {
   return count;
 }
 
-/** Whether `key` is one of the `count` keys at `keys`. */
 function isAmong(keys: usize, count: u32, key: u32): bool {
   for (let i: u32 = 0; i < count; i++) if (load<u32>(keys + (<usize>i << 2)) == key) return true;
   return false;

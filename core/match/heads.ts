@@ -180,7 +180,6 @@ export function definingDocs(arena: Arena, sight: usize): usize {
   return failStatus != STATUS_OK ? 0 : docsIn(arena, blocks);
 }
 
-/** The docs with a block in the bitmap. */
 function docsIn(arena: Arena, blocks: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return 0;

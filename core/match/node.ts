@@ -141,7 +141,6 @@ export function failCompiling(status: i32): void {
   if (compileStatus == STATUS_OK) compileStatus = status;
 }
 
-/** Bytes of all nodes. */
 export function nodesSize(): usize {
   return <usize>nodeCount * NODE_SIZE;
 }

@@ -14,7 +14,7 @@ export class Range {
   start: usize;
   end: usize;
   isSymbol: bool; // it is part of the name of a symbol that the query searches
-  atom: u32; // address of its Atom
+  atom: u32;
   slot: u32; // of that atom
 }
 export const range = changetype<Range>(memory.data(20, 4));
@@ -134,7 +134,6 @@ function sinkFirst(list: AtomList): void {
   sink(list, liveCount, 0);
 }
 
-/** Sinks an atom in the heap of `count`. */
 function sink(list: AtomList, count: u32, index: u32): void {
   for (;;) {
     let child: u32 = 2 * index + 1;

@@ -380,7 +380,6 @@ function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   return dropMatches(dfa.automaton, work);
 }
 
-/** As resolveLeaves, for a state with roots. */
 function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   const automaton = dfa.automaton;
   const work = dfa.work;

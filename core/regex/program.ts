@@ -355,7 +355,6 @@ export function programNeedleRows(program: usize): usize {
   );
 }
 
-/** Address of the needle bytes. */
 export function programNeedleBytes(program: usize): usize {
   return programNeedleRows(program) + <usize>programNeedleCount(program) * NEEDLE_ROW_SIZE;
 }

@@ -23,7 +23,6 @@ import { Automaton, NO_STATE, stepLeaf } from './program.ts';
 /** U+FFFD in UTF-8, first byte lowest. */
 const REPLACEMENT_BYTES: u32 = 0xbdbfef;
 
-/** The match of simulate. */
 export let simulatedStart: usize = 0;
 export let simulatedEnd: usize = 0;
 /** End of what the last call read. */

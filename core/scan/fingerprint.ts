@@ -50,7 +50,6 @@ const BUCKET_STARTS_OFFSET: usize = offsetof<Fingerprint>('bucketStart0');
 if (BUCKET_STARTS_OFFSET + 17 > HEAD_SIZE) ERROR('Fingerprint: size');
 if (FOLD_CLASS_MAX != FOLD_SIZE_MAX) ERROR('Fingerprint: variants');
 
-/** Bytes of a Candidate. */
 export const CANDIDATE_SIZE: usize = 24;
 
 /**
@@ -179,7 +178,6 @@ function allowVariant(row: usize, starts: u64, point: u32): u32 {
   return <u32>(end - encoded);
 }
 
-/** Allows `sets` at each of `offsets`. */
 function allowByte(row: usize, offsets: u64, sets: NibbleSets): void {
   for (let rest = <u32>offsets; rest != 0; rest &= rest - 1) {
     const place = row + (<usize>ctz(rest) << 2);

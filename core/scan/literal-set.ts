@@ -32,7 +32,6 @@ export { foundSetEnd, foundSetIndex } from './set-scan';
 /** Status of compileLiteralSet: no literal, or more than LITERAL_SET_COUNT_MAX. */
 export const LITERAL_SET_COUNT: i32 = -4;
 
-/** Most literals of a set. */
 export const LITERAL_SET_COUNT_MAX: u32 = FINGERPRINT_LITERALS_MAX;
 
 /** Most bytes of a compiled needle: a number for each of its bytes, plus a constant. */

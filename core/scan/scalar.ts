@@ -8,20 +8,17 @@ import { decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
 let setEnd: usize = 0;
 let setIndex: u32 = 0;
 
-/** As countByte. */
 export function countByteScalar(start: usize, end: usize, byte: u8): u32 {
   let count: u32 = 0;
   for (let ptr = start; ptr < end; ptr++) if (load<u8>(ptr) == byte) count++;
   return count;
 }
 
-/** As findByte. */
 export function findByteScalar(start: usize, end: usize, byte: u8): usize {
   for (let ptr = start; ptr < end; ptr++) if (load<u8>(ptr) == byte) return ptr;
   return end;
 }
 
-/** As findLastByte. */
 export function findLastByteScalar(start: usize, end: usize, byte: u8): usize {
   let ptr = end;
   while (ptr > start) {
@@ -31,7 +28,6 @@ export function findLastByteScalar(start: usize, end: usize, byte: u8): usize {
   return end;
 }
 
-/** As countCodePoints. */
 export function countCodePointsScalar(start: usize, end: usize): u32 {
   let count: u32 = 0;
   for (let ptr = start; ptr < end; ptr += decodedSize(decodeUtf8(ptr, end))) count++;

@@ -70,7 +70,6 @@ export let contentSize: u32 = 0;
 export let blobCount: u32 = 0;
 export let blockCount: u32 = 0;
 export let stripeCount: u32 = 0;
-/** Blocks in the open stripe. */
 let stripeBlockCount: u32 = 0;
 /** Sum of the postings of the stripe being closed. */
 let postingSum: u64 = 0;

@@ -73,7 +73,6 @@ function extractUtf8(start: usize, end: usize): void {
   if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
 }
 
-/** Removes the listed keys from the set. */
 export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
   for (let ptr = list; ptr < listEnd; ptr += 4) {
     store<u32>(keySet + ((load<u32>(ptr) >> 5) << 2), 0);

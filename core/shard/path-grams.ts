@@ -105,7 +105,6 @@ function writeKeys(): void {
   }
 }
 
-/** Rank of a key among all. */
 function rankOf(key: u32): u32 {
   const word = <usize>(key >> 5) << 2;
   const below = load<u32>(allKeys + word) & ((<u32>1 << (key & 31)) - 1);

@@ -60,7 +60,6 @@ if (offsetof<BlockRow>() != BLOCK_ROW_SIZE) ERROR('BlockRow: size');
 if (offsetof<BlockRow>('blobId') != BLOCK_BLOB_OFFSET) ERROR('BlockRow.blobId');
 if (offsetof<BlockRow>('line') != BLOCK_LINE_OFFSET) ERROR('BlockRow.line');
 
-/** One doc. */
 @unmanaged
 export class DocRow {
   pathOffset: u32; // bytes from the start of the paths section

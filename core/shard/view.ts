@@ -59,7 +59,6 @@ export class ShardView {
   symbolPageSums: u32;
 }
 
-/** Bytes of a view. */
 const SHARD_VIEW_SIZE: usize = 188;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 

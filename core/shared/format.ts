@@ -25,7 +25,6 @@ export const HEADER_HASH_SIZE_OFFSET: u32 = 48;
 export const HEADER_CHECKSUM_OFFSET: u32 = 56;
 export const HEADER_SECTIONS_OFFSET: u32 = 64;
 
-// Section row.
 export const SECTION_ROW_SIZE: u32 = 24;
 export const SECTION_KIND_OFFSET: u32 = 0;
 export const SECTION_START_OFFSET: u32 = 4;
@@ -85,7 +84,6 @@ export const BLOCK_LINE_OFFSET: u32 = 8;
 /** Bytes of a block's case marks. */
 export const CASE_MARKS_SIZE: u32 = 32;
 
-// Doc row.
 export const DOC_ROW_SIZE: u32 = 32;
 export const DOC_PATH_OFFSET: u32 = 0;
 export const DOC_PATH_SIZE_OFFSET: u32 = 4;

@@ -32,7 +32,6 @@ export const SYMBOLS_SECTION_LISTS: u32 = 8;
 export const SYMBOLS_SECTION_PAGE_SUMS: u32 = 9;
 export const SYMBOLS_SECTION_COUNT: u32 = 9;
 
-// Parent row.
 export const SYMBOL_PARENT_ROW_SIZE: u32 = 8;
 export const SYMBOL_PARENT_NAME_OFFSET: u32 = 0;
 export const SYMBOL_PARENT_NAME_SIZE_OFFSET: u32 = 4;

@@ -40,7 +40,6 @@ export function asciiLetter(byte: u32): u32 {
   return load<u8>(asciiLetters + byte);
 }
 
-/** Letter of any code point. */
 export function letterOf(codePoint: u32): u32 {
   const folded = foldCodePoint(codePoint);
   if (folded < 128) return asciiLetter(folded);

@@ -1,7 +1,6 @@
 // The outcome of each file of a batch, as a build thread reports it. Stored as columns. Why: V8 puts the content of a large
 // message into its old generation, which it rarely collects, so objects would survive for hundreds of megabytes.
 
-/** The outcome of one file. */
 export interface FileOutcome {
   /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if reading failed. */
   readonly size: number;

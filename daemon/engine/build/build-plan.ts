@@ -97,7 +97,6 @@ export function planShards(docs: PlannedDocs, stripesPerShard: number): PlannedS
   return shards;
 }
 
-/** Bytes to read of a doc. */
 export function sizeToRead({ files, fileIndexes, areTooLarge }: PlannedDocs, doc: number): number {
   return areTooLarge[doc] === 1 ? 0 : files.sizeOf(fileIndexes[doc]!);
 }

@@ -113,7 +113,6 @@ export interface DocList {
   readonly headerFolders: HeaderFolders;
 }
 
-/** A shard built from a list of docs. */
 export interface ListedShard extends BuiltShard {
   /** The list's index of each doc. */
   readonly fileOfDoc: Uint32Array;

@@ -192,6 +192,5 @@ function ifLostObject(error: unknown): undefined {
 
 /** The known revision that commits are compared with. */
 interface Basis extends RuledCommit {
-  /** Its index. */
   readonly revision: number;
 }

@@ -6,7 +6,6 @@ import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
 
-/** A doc to build. */
 export interface MissingDoc extends NamedPath {
   /** "" where unknown, for files that are only on disk. */
   readonly oid: string;
@@ -44,7 +43,6 @@ export class MissingDocs {
     else this.#docs.set(key, { ...doc, targets: new Set([target]) });
   }
 
-  /** Adds the doc at a path. */
   addItem(target: number, { path, rawPath }: NamedPath, { oid, kind }: TreeItem): void {
     const named = rawPath === undefined ? { path } : { path, rawPath };
     this.add(target, { ...named, oid, isSymlink: kind === 'symlink' });

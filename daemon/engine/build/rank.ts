@@ -106,7 +106,6 @@ function isDocumentationPath(path: string): boolean {
   return DOCUMENTATION_NAME.test(baseNameOf(path)) || DOCUMENTATION_FOLDER.test(path);
 }
 
-/** The tier of a doc, by its category. */
 export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
   switch (docCategory(path, attributes)) {
     case 'vendored':

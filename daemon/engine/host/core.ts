@@ -9,7 +9,6 @@ import { builtFile } from '../../base/program-files.ts';
 import { giveMemoryBack } from './collect.ts';
 import { canMap, releaseRange } from './mapping.ts';
 
-/** An exported variable of the core. */
 interface CoreVariable {
   readonly value: number;
 }

@@ -31,7 +31,6 @@ const MUCH_GROWTH_MIN = 48 << 20;
 /** Guess: up to this size the garbage of a start is worth a collection. */
 const START_SIZE_MAX = 48 << 20;
 
-/** The measurements. */
 export interface HeapLooks {
   /** Bytes of this thread outside the young generation, buffers included. */
   oldSize(): number;

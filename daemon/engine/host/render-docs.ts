@@ -6,7 +6,6 @@ import type { RenderMessage } from './search-messages.ts';
 import { REQUEST_WORDS, type RenderedDocs, type Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 
-/** The docs to render. */
 type RenderWork = Omit<RenderMessage, 'kind' | 'id'>;
 
 /** Undefined: it was stopped. Errors: ShardError, PlanError, a doc that does not fit, a second trap. */

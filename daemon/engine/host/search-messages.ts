@@ -96,7 +96,6 @@ export interface Findings {
   readonly headShards: readonly number[] | undefined;
 }
 
-/** Findings of a running search. */
 export interface SearchProgress extends Findings {
   readonly kind: 'searchProgress';
   readonly id: number;

@@ -213,7 +213,6 @@ export class Space {
     return this.#shards.get(shardId)?.kind;
   }
 
-  /** Address of the shard's view. */
   viewOf(shardId: string): number {
     return this.#placed(shardId).view;
   }

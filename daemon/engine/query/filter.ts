@@ -6,7 +6,6 @@ import type { Steps } from '../../base/steps.ts';
 import { parseSteps, type QueryOptions } from './parser.ts';
 import type { QueryNode } from './tree.ts';
 
-/** The texts of a search. */
 export interface QueryTexts {
   /** Written by people, or parsed: then its expressions determine their case. */
   readonly query: string | QueryNode;
@@ -26,7 +25,6 @@ export function* wholeQuerySteps(
   return filter === undefined ? query : bothOf(query, yield* filterSteps(filter, options));
 }
 
-/** The conjunction of both. */
 export function bothOf(left: QueryNode, right: QueryNode): QueryNode {
   const children = [left, right].flatMap((node) => (node.kind === 'and' ? node.children : [node]));
   return { kind: 'and', children };

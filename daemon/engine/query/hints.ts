@@ -194,7 +194,6 @@ function unmask(text: string, quotes: readonly string[]): string {
   );
 }
 
-/** Whether a query parses. */
 export function parses(query: string, isRegexEnabled: boolean): boolean {
   try {
     parseQuery(query, { isRegexEnabled });

@@ -24,7 +24,6 @@ export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
   return { kind: 'value', prefix, value, ...POSITION };
 }
 
-/** Only the repo with this name. */
 export function repoNode(name: string): QueryNode {
   // No repo has such a name.
   if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };

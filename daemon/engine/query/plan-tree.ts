@@ -46,14 +46,12 @@ export function tooManyConditions(): QueryError {
 /** Matches every doc. */
 const ALWAYS: PlanNode = { kind: 'const', value: true };
 
-/** The negation of `child`. */
 export function not(child: PlanNode): PlanNode {
   if (child.kind === 'const') return { kind: 'const', value: !child.value };
   const isAlwaysTrue = child.kind === 'or' && child.children.includes(ALWAYS);
   return isAlwaysTrue ? { kind: 'const', value: false } : { kind: 'not', child };
 }
 
-/** AND or OR. */
 export function list(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
   const deciding = kind === 'or';
   const others = children.filter((child) => child.kind !== 'const');

@@ -11,7 +11,6 @@ export type Prefix =
 
 type EnumPrefix = 'archived' | 'fork' | 'visibility';
 
-/** The long forms of all prefixes. */
 export type LongPrefix = PatternNode['prefix'] | ValuePrefix | 'content';
 
 const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([

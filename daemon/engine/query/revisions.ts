@@ -86,7 +86,6 @@ export interface DocsNode {
   readonly kind: 'docs';
   /** The `rev:` text; nodes with the same text are equal. */
   readonly text: string;
-  /** The revisions of each repo. */
   readonly chosenOf: (repoId: number) => ChosenRevisions;
 }
 

@@ -38,7 +38,6 @@ export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWo
   }
 }
 
-/** The text of a word. */
 export function textOfWord(text: string, { start, end }: Pick<QueryWord, 'start' | 'end'>): string {
   return textOf(toCharacters(text), start, end);
 }

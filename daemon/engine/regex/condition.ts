@@ -136,7 +136,6 @@ function indexOf(alternatives: readonly Condition[]): LiteralIndex {
   return index;
 }
 
-/** The condition with each of its texts mapped. */
 export function mapTexts(condition: Condition, change: (text: string) => string): Condition {
   if (condition.kind === 'literal') return { ...condition, text: change(condition.text) };
   if (condition.kind !== 'and' && condition.kind !== 'or') return condition;

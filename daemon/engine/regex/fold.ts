@@ -79,7 +79,6 @@ export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePoin
 /** Guess: up to this number of members the variants are looked up one by one. */
 const FEW_MEMBERS = 200;
 
-/** The variants of all members. */
 function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   const variants: number[] = [];
   for (const { start, end } of ranges) {

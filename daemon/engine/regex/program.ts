@@ -21,7 +21,6 @@ const NEEDLE_CODES: Readonly<Record<Needles['kind'], number>> = {
   run: layout.NEEDLES_RUN,
 };
 
-/** The content of a program. */
 export interface ProgramParts {
   readonly forward: Automaton;
   readonly reverse: Automaton;
@@ -37,7 +36,6 @@ interface Tables {
   readonly alternatives: number[];
 }
 
-/** The bytes of a program. */
 export function encodeProgram(parts: ProgramParts): Uint8Array {
   const tables: Tables = { states: [], transitions: [], alternatives: [] };
   for (const state of parts.forward.states) addState(tables, state);

@@ -66,7 +66,6 @@ export interface TextOptions {
   readonly hasGaps?: boolean;
 }
 
-/** Any text. */
 const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
 /** Options, and the remaining number of texts. */

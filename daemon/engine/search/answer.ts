@@ -40,7 +40,6 @@ export function workTimes(times: readonly ShardTimes[], before = NO_WORK): WorkT
   return { matchTreeConstruction, matchTreeSearch };
 }
 
-/** The counts, rendering included. */
 export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers {
   return {
     actualMatchCount: rendered.rangeCount,
@@ -50,7 +49,6 @@ export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers
   };
 }
 
-/** All numbers of `stats`. */
 export function statsNumbers(
   counts: Counts,
   rendered: RenderSums,
@@ -83,7 +81,6 @@ export function statsNumbers(
 
 export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
 
-/** The object `stats`. */
 export function statsObject(numbers: StatsNumbers, reason: FlushReason): object {
   return { ...numbers, flushReason: `FLUSH_REASON_${reason}` };
 }
@@ -199,7 +196,6 @@ export function writeWithFiles(
   return json;
 }
 
-/** The texts before and after the results. */
 export function textsAround(head: object, tail: object): { before: Buffer; after: Buffer } {
   return {
     before: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`),

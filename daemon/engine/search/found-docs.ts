@@ -75,7 +75,6 @@ export class FoundDocs {
     return this.#count;
   }
 
-  /** The row numbers from `start` to `end`. */
   range(start: number, end: number): Uint32Array {
     const numbers = new Uint32Array(end - start);
     for (let index = 0; index < numbers.length; index++) numbers[index] = start + index;

@@ -34,7 +34,6 @@ const SHOWN_MAX = 100;
 
 type Filter = PatternNode | ValueNode;
 
-/** Changes to the request. */
 type Changed = Partial<Pick<SearchRequest, 'query' | 'matches' | 'isCaseSensitivityEnabled'>>;
 
 /** Number of matches of a changed request, up to the limit; undefined: unknown in time. */

@@ -187,7 +187,6 @@ export class Run {
     return new Drain(this.#searcher, plan, shardIds, limit, control);
   }
 
-  /** The message to the threads. */
   #message(): Omit<SearchMessage, 'kind' | 'id'> {
     const { shards, plan, limit } = this.#options;
     return {

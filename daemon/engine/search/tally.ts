@@ -61,7 +61,6 @@ interface ShardTally {
   /** Only of its heads: counts until the whole shard is bound. */
   headBinding: BindFinding | undefined;
   binding: BindFinding | undefined;
-  /** Searched units. */
   unitCount: number;
   /** Docs. */
   considered: number;

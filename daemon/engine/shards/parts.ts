@@ -90,7 +90,6 @@ function docsOfPart({ revisions }: ShardPart, chosen: ChosenRevisions): DocSet {
   return chosen === 'any' ? revisions.liveDocs : revisions.docsIn(chosen);
 }
 
-/** Sets the bits of a part's docs. */
 function addPart(bitmap: Uint8Array, { docStart, docEnd }: ShardPart, set: DocSet): void {
   if (set === 'none') return;
   if (set === 'all') setBits(bitmap, docStart, docEnd);

@@ -276,7 +276,6 @@ export class ShardRevisions {
     return holders;
   }
 
-  /** Whether a revision holds a doc. */
   holds(revision: number, docId: number): boolean {
     return holdsDoc(this.docsIn([revision]), docId);
   }

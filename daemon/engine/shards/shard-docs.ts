@@ -5,7 +5,6 @@ import { NONE_ID } from '../../../core/shared/format.ts';
 
 /** One doc as the writer's input. */
 export interface ShardDoc {
-  /** Bytes of the path. */
   readonly path: Uint8Array;
   /** Stored content, undefined for empty and skipped docs. */
   readonly blobId: number | undefined;
@@ -69,7 +68,6 @@ export class ShardDocs {
     return this.#count;
   }
 
-  /** Adds the next doc. */
   add({ path, blobId, size, language, skipReason, tier }: ShardDoc): void {
     const docId = this.#count++;
     this.#addPath(path);

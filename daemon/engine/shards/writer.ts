@@ -11,7 +11,6 @@ import { pathGramsOf } from '../host/path-grams.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
 
-/** A repo of a shard. */
 export interface ShardRepo {
   readonly repoId: number;
   readonly name: string;

@@ -235,10 +235,8 @@ export function kindOfTag(parser: string, kind: string): SymbolKind | undefined 
   return found === '' ? undefined : found;
 }
 
-/** All languages that have a parser. */
 export const CTAGS_LANGUAGES: readonly string[] = [...SAME_NAMES, ...Object.keys(OTHER_NAMES)];
 
-/** All parsers that are used. */
 export const CTAGS_PARSERS: ReadonlySet<string> = new Set([
   ...SAME_NAMES,
   ...Object.values(OTHER_NAMES),

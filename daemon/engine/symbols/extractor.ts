@@ -126,7 +126,6 @@ function withoutBlanks(extraction: Extraction, content: Uint8Array): Extraction 
   return { ...extraction, symbols: extraction.symbols.filter((symbol) => !isBlank(symbol)) };
 }
 
-/** An available engine. */
 export interface EngineInfo {
   readonly name: EngineName;
   /** As reported by the engine, with its path if it is not bundled: `5.9.0 /usr/bin/ctags`. */

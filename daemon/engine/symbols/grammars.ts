@@ -35,10 +35,8 @@ export function grammarOf(language: string): string | undefined {
   return GRAMMARS[language];
 }
 
-/** All languages with a grammar. */
 export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
 
-/** The file of a grammar. */
 export function grammarFile(grammar: string): string {
   return fileURLToPath(builtFile(`grammars/${grammar}.wasm`));
 }

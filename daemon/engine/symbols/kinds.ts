@@ -31,7 +31,6 @@ export type SymbolKind = (typeof SYMBOL_KINDS)[number];
 
 const INDEXES = new Map<string, number>(SYMBOL_KINDS.map((kind, index) => [kind, index]));
 
-/** Number of a kind. */
 export function kindIndex(kind: SymbolKind): number {
   return INDEXES.get(kind)!;
 }
@@ -41,7 +40,6 @@ export function isSymbolKind(word: string): word is SymbolKind {
   return INDEXES.has(word);
 }
 
-/** Kinds with members. */
 export const CLASS_KINDS = [
   'class',
   'struct',

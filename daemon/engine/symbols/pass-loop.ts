@@ -15,7 +15,6 @@ export interface PassBlob {
 
 export interface PassSource {
   readonly blobCount: number;
-  /** Bytes of all contents. */
   readonly contentSize: number;
   blob(blobId: number): PassBlob;
 }

@@ -17,12 +17,10 @@ export interface PassOrder extends Required<ExtractorOptions> {
 /** To the thread: `cancel` ends the current pass at once, `end` the thread. */
 export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | EndOrder;
 
-/** The result of a finished pass. */
 export interface PassResult extends PassTotals {
   /** SHA-256 of the symbols file, and its bytes. */
   readonly fileId: string;
   readonly size: number;
-  /** Available engines. */
   readonly engines: readonly EngineName[];
 }
 
