@@ -220,7 +220,7 @@ export async function renderAnswer(
   return { files, ...sums };
 }
 
-/** Does all work, at most `lanes` items at a time, and only in the time slices of the search. */
+/** Does all work, at most `laneCount` groups at a time, and only in the time slices of the search. */
 async function inLanes(
   groups: readonly Group[],
   laneCount: number,
