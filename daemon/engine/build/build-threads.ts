@@ -18,7 +18,7 @@ export class BuildThreads {
   /**
    * @param module  the compiled core (engine/host/core.ts)
    * @param count   for all builds together; for example one per core
-   * @param work    purpose of the builds; searches take precedence over background ones
+   * @param work    purpose of the builds (build-messages.ts)
    */
   constructor(module: WebAssembly.Module, count: number, work: BuildWork = 'background') {
     this.#module = module;
