@@ -1,9 +1,9 @@
-// The exported functions of the core: numbers in, numbers out. Each is described where it is.
+// The exported functions of the core, described where they are defined. All parameters and results
+// are numbers.
 //
-// Protocol. The host provides the memory, at its final size: it is never grown, because shard files
-// may be mapped over a part of it. Addresses from heapBase() up belong to the host, which hands
-// ranges to the core: arenas, output areas, records. The core owns nothing beyond its static data
-// and never frees.
+// Protocol. The host provides the memory at its final size: it never grows, because shard files may
+// be mapped over a part of it. Addresses from heapBase() up belong to the host, which passes ranges
+// to the core: arenas, output areas, records. The core owns only its static data and never frees.
 //   search:  coreInit -> requestArenaInit -> openShard for each shard -> (planCompile ->
 //            (docSetsInit if the plan names sets -> planBind -> searchUnit* / renderDocs*) for each
 //            shard) for each request
@@ -12,10 +12,10 @@
 //            -> mergeStep* -> mergeFinish, pathGramsBuild for each shard
 //   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
 //            sections
-// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, scoreDoc, renderDocs and
-// testNames ask, and bringIn, refusePage and willNeed (shard/pages.ts), which whatever reads an
-// open shard calls. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
-// the host as a signed number: it applies `>>> 0`. Some exports are variables, which it reads.
+// The host provides isStopWanted (base/work.ts), called by planBind, searchUnit, scoreDoc,
+// renderDocs and testNames, and bringIn, refusePage and willNeed (shard/pages.ts), called when an
+// open shard is read. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
+// the host as a signed number: it applies `>>> 0`. Some exports are variables that the host reads.
 
 export { checksum } from './base/xxh64';
 export { renderDocs, loadCount as renderedLoadCount } from './match/file-results';
@@ -87,7 +87,7 @@ export {
 export { shardViewSize } from './shard/view';
 export { lettersInit as coreInit } from './text/letters';
 
-/** Address of the first byte that static data does not use. */
+/** The first address after static data. */
 export function heapBase(): usize {
   return __heap_base;
 }

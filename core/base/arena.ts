@@ -1,16 +1,13 @@
-// An arena: memory given out by moving one address up, and taken back all at once. An arena is
-// named by how long what lies in it lives; nothing in it is freed alone. Memory comes as it is, not
-// zeroed: builds with asserts fill what a reset takes back with 0xA5, so that a late reader fails
-// where it can be seen.
+// An arena: allocates by moving one address up and releases everything at once. Each arena is named
+// by the lifetime of its content; nothing in it is freed separately. Memory is not zeroed: builds
+// with asserts fill released memory with 0xA5, so that a late read fails visibly.
 
 const POISON: u8 = 0xa5;
 
 /** Bytes of an arena's record. */
 export const ARENA_SIZE: usize = 12;
 
-/**
- * The record, at a 4-aligned address of the caller's choice, outside the memory that it hands out.
- */
+/** The record, at a 4-aligned address chosen by the caller, outside the managed memory. */
 @unmanaged
 export class Arena {
   start: u32; // address of the first byte
@@ -20,7 +17,7 @@ export class Arena {
 
 if (offsetof<Arena>() != ARENA_SIZE) ERROR('Arena: size');
 
-/** Makes `arena` hand out [start, end), all of it free. `start` is not 0. */
+/** Makes `arena` manage [start, end), all of it free. `start` is not 0. */
 export function arenaInit(arena: Arena, start: usize, end: usize): void {
   assert(start != 0 && start <= end, 'arena range');
   arena.start = <u32>start;
@@ -29,8 +26,8 @@ export function arenaInit(arena: Arena, start: usize, end: usize): void {
 }
 
 /**
- * Address of `size` free bytes, a multiple of `align` (a power of two); 0 if they do not fit, and
- * then nothing was taken. They are the caller's until a reset to a mark made before.
+ * Allocates `size` bytes, aligned to `align` (a power of two); 0 if they do not fit, and then
+ * nothing is allocated. Valid until a reset to an earlier mark.
  */
 export function arenaAlloc(arena: Arena, size: usize, align: usize): usize {
   assert(align != 0 && (align & (align - 1)) == 0, 'arena alignment');
@@ -43,13 +40,13 @@ export function arenaAlloc(arena: Arena, size: usize, align: usize): usize {
   return ptr;
 }
 
-/** A position to which arenaReset may return, as long as no reset goes further back. */
+/** A position for arenaReset; valid until a reset to an earlier one. */
 @inline
 export function arenaMark(arena: Arena): usize {
   return <usize>arena.next;
 }
 
-/** Takes back all that was handed out since `mark`, which arenaMark returned. */
+/** Releases everything allocated since `mark`, a result of arenaMark. */
 export function arenaReset(arena: Arena, mark: usize): void {
   const used = <usize>arena.next;
   assert(mark >= <usize>arena.start && mark <= used, 'arena mark');

@@ -1,5 +1,5 @@
-// Sorting of rows by a key of 64 bits, and by a comparison where keys are equal. A merge sort from
-// the bottom up: stable, no recursion, twice the memory of the rows.
+// Sorts rows by a 64-bit key, and by a comparison where keys are equal. A bottom-up merge sort:
+// stable, no recursion, twice the memory of the rows.
 
 /** u64 key | u32 value | u32 unused. */
 export const SORT_ROW_SIZE: usize = 16;
@@ -8,8 +8,7 @@ export const SORT_ROW_SIZE: usize = 16;
  * Sorts the `count` rows at `rows`.
  *
  * @param scratch  room for as many rows
- * @param compare  order of two values whose rows have equal keys; below 0: the first one comes
- *                 first
+ * @param compare  order of two values whose rows have equal keys; below 0: the first comes first
  * @returns  address of the sorted rows: `rows` or `scratch`
  */
 export function sortByKey(

@@ -1,24 +1,23 @@
-// Work that the bytes it is about do not bound: an expression of many states takes far more steps
-// than there are bytes. Such work is counted, and now and then the host is asked whether it is
-// still wanted. If not, isStopped holds for the rest of the call: scans end at once with results
-// that mean nothing, and the call gives its work back as not done. The core knows no clock; the
-// host does.
+// Limits work that is not bounded by the size of its input: an expression of many states takes far
+// more steps than there are bytes. Work is counted, and now and then the host is asked whether to
+// continue. If not, isStopped holds for the rest of the call: scans end at once with meaningless
+// results, and the call reports its work as not done. The core has no clock; the host has.
 
-/** Asks the host whether the present call shall end before its work is done. */
+/** Asks the host whether the current call should end early. */
 @external('env', 'isStopWanted')
 declare function isStopWanted(): bool;
 
 /**
- * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so that
- * the host is asked about every 1.5 ms.
+ * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so the
+ * host is asked about every 1.5 ms.
  */
 const STEPS_PER_QUESTION: i32 = 1 << 17;
 
-/** The present call shall end; what it has found means nothing. */
+/** The current call should end; its results are meaningless. */
 export let isStopped: bool = false;
 let stepsLeft: i32 = STEPS_PER_QUESTION;
 
-/** Begins a call, whose work is wanted until the host says otherwise. */
+/** Begins a call, which continues until the host stops it. */
 export function beginWork(): void {
   isStopped = false;
   stepsLeft = STEPS_PER_QUESTION;

@@ -1,6 +1,6 @@
-// XXH64: the 64-bit hash that guards sections of a shard and finds equal contents. One call for
-// bytes that lie together, or begin, update, end over a state record for bytes that arrive in
-// pieces; both give the same value. Not a cryptographic hash.
+// XXH64: the 64-bit hash that checks sections of a shard and finds equal contents. One call for
+// contiguous bytes, or begin, update, end over a state record for bytes that arrive in parts; both
+// give the same value. Not a cryptographic hash.
 // Source: the xxHash specification, "XXH64 algorithm description".
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
@@ -9,25 +9,25 @@ const PRIME_3: u64 = 0x165667b19e3779f9;
 const PRIME_4: u64 = 0x85ebca77c2b2ae63;
 const PRIME_5: u64 = 0x27d4eb2f165667c5;
 
-/** Bytes that one round over the four lanes takes. */
+/** Bytes of one round over the four lanes. */
 const STRIPE_SIZE: usize = 32;
 
 /** Bytes of a streaming state. */
 export const XXH64_STATE_SIZE: usize = 88;
 
-/** Streaming state: 88 bytes at an 8-aligned address of the caller's choice. */
+/** Streaming state: 88 bytes at an 8-aligned address chosen by the caller. */
 @unmanaged
 class Xxh64State {
   lane1: u64;
   lane2: u64;
   lane3: u64;
   lane4: u64;
-  stripe0: u64; // 32 bytes that wait for the rest of their stripe
+  stripe0: u64; // 32 bytes of an incomplete stripe
   stripe1: u64;
   stripe2: u64;
   stripe3: u64;
   seed: u64;
-  totalSize: u64; // bytes taken so far
+  totalSize: u64; // bytes added so far
   waitingSize: u32; // bytes in the stripe, < 32
   reserved: u32; // zero
 }
@@ -54,7 +54,7 @@ function mergeLanes(lane1: u64, lane2: u64, lane3: u64, lane4: u64): u64 {
   return mergeLane(hash, lane4);
 }
 
-/** Takes the last bytes, fewer than a stripe, and scrambles the result. */
+/** Adds the last bytes, fewer than a stripe, and scrambles the result. */
 function finish(hash: u64, ptr: usize, size: usize): u64 {
   while (size >= 8) {
     hash = rotl(hash ^ mixLane(0, load<u64>(ptr)), 27) * PRIME_1 + PRIME_4;
@@ -98,7 +98,7 @@ export function xxh64(ptr: usize, size: usize, seed: u64): u64 {
   return finish(hash + total, ptr, size);
 }
 
-/** Makes the XXH64_STATE_SIZE bytes at `state` (8-aligned) ready for xxh64Update. */
+/** Prepares the XXH64_STATE_SIZE bytes at `state` (8-aligned) for xxh64Update. */
 export function xxh64Begin(state: usize, seed: u64): void {
   const record = changetype<Xxh64State>(state);
   record.lane1 = seed + PRIME_1 + PRIME_2;
@@ -111,7 +111,7 @@ export function xxh64Begin(state: usize, seed: u64): void {
   record.reserved = 0;
 }
 
-/** Takes whole stripes of [ptr, end); returns the first byte that it left. */
+/** Adds whole stripes of [ptr, end); returns the first remaining byte. */
 function takeStripes(record: Xxh64State, ptr: usize, end: usize): usize {
   let lane1 = record.lane1;
   let lane2 = record.lane2;
@@ -131,7 +131,7 @@ function takeStripes(record: Xxh64State, ptr: usize, end: usize): usize {
   return ptr;
 }
 
-/** Appends the `size` bytes at `ptr` to what is hashed. May be called any number of times. */
+/** Adds the `size` bytes at `ptr`. May be called any number of times. */
 export function xxh64Update(state: usize, ptr: usize, size: usize): void {
   const record = changetype<Xxh64State>(state);
   const stripe = state + STRIPE_OFFSET;
@@ -152,7 +152,7 @@ export function xxh64Update(state: usize, ptr: usize, size: usize): void {
   record.waitingSize = <u32>(end - ptr);
 }
 
-/** Hash of all that was appended. Leaves the state as it is, so more may follow. */
+/** Hash of all added bytes. Does not change the state, so more may follow. */
 export function xxh64End(state: usize): u64 {
   const record = changetype<Xxh64State>(state);
   const total = record.totalSize;
@@ -167,7 +167,7 @@ const fieldState: usize = memory.data(96, 16);
 const fieldZeros: usize = memory.data(8, 8);
 
 /**
- * Hash of the `size` bytes at `ptr` with the 8 bytes at offset `field`, where the hash is kept, as
+ * Hash of the `size` bytes at `ptr`, with the 8 bytes at offset `field`, which store the hash, as
  * zeros.
  */
 export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {

@@ -1,5 +1,5 @@
-// Atoms, whatever their kind: whether one in content holds for the current doc, and the matches of
-// any one behind the other. What differs by kind is in the files of the kinds.
+// Operations on atoms of any kind: whether a content atom holds for the current doc, and the
+// matches of an atom in order. Each kind implements them in its own file.
 
 import { NODE_PATH, NODE_PATH_REGEX, NODE_REGEX, NODE_TEXT } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -26,7 +26,7 @@ import { advanceSymbol, SymbolAtom } from './symbol-atom.ts';
 import { advanceText, countRestOfText, TextAtom } from './text-atom.ts';
 
 /**
- * Whether the atom has a match in the content of the current doc; found out once for all docs with
+ * Whether the atom has a match in the content of the current doc; computed once for all docs with
  * this blob.
  */
 export function holdsContent(node: ContentAtom): bool {
@@ -43,8 +43,8 @@ export function holdsContent(node: ContentAtom): bool {
 }
 
 /**
- * Puts the cursor on the first match in the content, or the path, of the current doc; matchStart =
- * 0 if there is none. Whatever the cursor stood on before is forgotten.
+ * Moves the cursor to the first match in the content, or the path, of the current doc, from any
+ * state; matchStart = 0 if there is none.
  */
 export function startAtom(node: Atom): void {
   if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) enterPath(changetype<PathAtom>(node));
@@ -54,7 +54,7 @@ export function startAtom(node: Atom): void {
   node.isFresh = 1;
 }
 
-/** Puts the cursor in front of the current blob. */
+/** Moves the cursor before the current blob. */
 @inline
 function enterFirstBlock(node: ContentAtom): void {
   node.cursorBlock = current.firstBlock;
@@ -78,10 +78,7 @@ export function advanceAtom(node: Atom): void {
   }
 }
 
-/**
- * Number of matches in content from the one that the cursor stands on; behind it there is none
- * left.
- */
+/** Number of matches in content from the cursor's match on; afterwards none remains. */
 export function countFromHere(node: Atom): u32 {
   if (node.matchStart == 0) return 0;
   let count: u32 = 1;
@@ -94,8 +91,8 @@ export function countFromHere(node: Atom): u32 {
 }
 
 /**
- * Whether ranges are worth keeping, and enough to render a doc by: those of the plan's only atom in
- * content, an expression that reads nothing beyond its candidate blocks.
+ * Whether ranges are worth keeping and sufficient to render a doc: those of the plan's only content
+ * atom, if it is an expression that reads nothing beyond its candidate blocks.
  */
 export function canKeepRanges(): bool {
   if (contentAtoms.count != 1) return false;
@@ -103,7 +100,7 @@ export function canKeepRanges(): bool {
   return node.kind == NODE_REGEX && changetype<RegexAtom>(node).spansLines == 0;
 }
 
-/** Makes `id`, whose ranges were kept, the current doc, with all read that evaluating it reads. */
+/** Makes `id`, whose ranges were kept, the current doc, and records the reads of evaluating it. */
 export function enterKeptDoc(id: u32): void {
   enterDoc(id);
   const node = changetype<RegexAtom>(contentAtomAt(0));

@@ -1,14 +1,13 @@
 // The blocks of the bound shard in which a match of a regular expression can begin, by the grams
-// that every match must hold (conditions.ts). A match within one line holds them all in one block.
-// One that may span lines begins in a block that holds those of its first line; what its reach
-// holds besides (daemon/engine/regex/beginning.ts) stands in that block or in the next one, unless
-// the next one is made of the bytes of the chain alone. Blocks that do not hold all of it
-// themselves are borders: there, only the bytes of the chain at the end can be the beginning of a
-// match, which regex-atom.ts looks for.
+// that every match contains (conditions.ts). A match within one line has them all in one block. A
+// match that may span lines begins in a block with the grams of its first line; the rest of its
+// reach (daemon/engine/regex/beginning.ts) lies in that block or in the next one, unless the next
+// one consists only of bytes of the chain. Blocks without all of the reach are borders: a match
+// begins there only in the bytes of the chain at the end, which regex-atom.ts finds.
 //
-//   inside   the block holds start and near                          all of it is searched
-//   border   it holds start; it and the next one hold near, or the   the bytes of the chain at its
-//            end are next one may be made of bytes of the chain alone
+//   inside   the block has start and near                            all of it is searched
+//   border   it has start; it and the next one have near, or the     the bytes of the chain at its
+//            next one may consist only of bytes of the chain         end are searched
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
@@ -37,15 +36,15 @@ import { dropForeign, hasByte } from './foreign.ts';
 import { ContentAtom, MatchNode, nodeAt } from './node.ts';
 
 const NEWLINE: u32 = 10;
-/** Guess: what looking for the beginnings in a block costs, most of which a needle skips. */
+/** Guess: cost of searching the starts in a block; a needle skips most of it. */
 const VERIFY_START_NS: u32 = 1500;
-/** Guess: every thread binds, while they share the blocks; and half of these are left. */
+/** Guess: every thread binds, but they share the blocks; and half of the blocks remain. */
 const BIND_COST_TIMES: u32 = 4;
 
 /**
- * Binds an expression that spans lines, of which a condition is known: sets the node's `starts`,
- * `borders` and cost, and returns the docs that it may hold for. Makes `bitmap` all blocks of these
- * docs: a match may reach into each.
+ * Binds an expression that spans lines and has a condition: sets the node's `starts`, `borders` and
+ * cost, and returns the docs that it may hold for. Sets `bitmap` to all blocks of these docs: a
+ * match may extend into each.
  */
 export function bindSpanning(
   arena: Arena,
@@ -75,7 +74,7 @@ export function bindSpanning(
   return docs;
 }
 
-/** Keeps of `starts` the blocks inside and the borders; sets the node's borders. */
+/** Keeps in `starts` the inside blocks and the borders; sets the node's borders. */
 function keepNear(arena: Arena, node: ContentAtom, expression: Expression, starts: usize): void {
   const borders = newBlockBitmap(arena);
   const mark = arenaMark(arena);
@@ -85,7 +84,7 @@ function keepNear(arena: Arena, node: ContentAtom, expression: Expression, start
   narrow(arena, expression.near, inside, near);
   if (failStatus != 0) return;
   if (hasByte(expression.chain, NEWLINE)) {
-    // What neither block holds may still stand behind a next block that is all chain.
+    // What neither block has may still follow a next block that is all chain.
     memory.copy(borders, starts, blockBitmapSize);
     subtractBitmap(borders, near);
     dropForeign(arena, borders, expression.chain);
@@ -106,9 +105,9 @@ function copyOf(arena: Arena, bitmap: usize): usize {
 }
 
 /**
- * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that do so together
- * with the next one, as far as reading more lists pays. The next block may be of another blob: a
- * candidate too many.
+ * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that satisfy it
+ * together with the next one, as long as reading more lists pays. The next block may be of another
+ * blob: then it is a false candidate.
  */
 function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
   if (condition.kind == NODE_AND) {
@@ -128,7 +127,7 @@ function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize):
   arenaReset(arena, mark);
 }
 
-/** What reading the lists of a condition costs. */
+/** Cost of reading the lists of a condition. */
 function costNs(condition: MatchNode): u64 {
   if (condition.kind == NODE_GRAMS)
     return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
@@ -138,7 +137,7 @@ function costNs(condition: MatchNode): u64 {
 }
 
 /**
- * Adds the blocks that satisfy the condition to `inside` and `near`, as for narrow; only those in
+ * Adds the blocks that satisfy the condition to `inside` and `near`, as in narrow; only those in
  * `within` count.
  */
 function addNear(
@@ -159,7 +158,7 @@ function addNear(
   } else {
     if (condition.kind == NODE_GRAMS) fillByKeys(arena, condition, ownInside);
     else addAnyNear(arena, condition, within, ownInside, ownNear);
-    // Each literal lies in one block.
+    // Each literal is in one block.
     addBefore(ownNear, ownInside);
   }
   uniteBitmaps(inside, ownInside, blockBitmapSize);
@@ -167,7 +166,7 @@ function addNear(
   arenaReset(arena, mark);
 }
 
-/** As addNear, of an OR; of its literals only in `inside`. */
+/** As addNear, for an OR; its literals only count in `inside`. */
 function addAnyNear(
   arena: Arena,
   condition: MatchNode,
@@ -214,7 +213,7 @@ function subtractBitmap(target: usize, other: usize): void {
   }
 }
 
-/** Drops the last blocks of blobs, behind which nothing comes. */
+/** Removes the last blocks of blobs, which have no next block. */
 function dropLastBlocks(bitmap: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     for (let word = load<u64>(bitmap + offset); word != 0; word &= word - 1) {

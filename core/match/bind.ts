@@ -1,6 +1,6 @@
-// Binds the match tree to one shard: finds for each leaf the docs that it may hold for (in the file
-// of its kind), combines them up the tree, and lists the candidates that are left (candidates.ts).
-// Everything lives in the arena until the next shard is bound.
+// Binds the match tree to one shard: finds the docs that each leaf may hold for (in the file of its
+// kind), combines them up the tree, and lists the remaining candidates (candidates.ts). Everything
+// lives in the arena until the next shard is bound.
 
 import { Arena } from '../base/arena.ts';
 import { beginWork, countWork, isStopped } from '../base/work.ts';
@@ -59,21 +59,21 @@ import { bindRegex, RegexAtom } from './regex-atom.ts';
 import { bindSymbol, SymbolAtom } from './symbol-atom.ts';
 import { bindText, TextAtom } from './text-atom.ts';
 
-/** Guess: steps of work (base/work.ts) that binding a node takes, beside reading its lists. */
+/** Guess: steps of work (base/work.ts) for binding a node, besides reading its lists. */
 const NODE_STEPS: u32 = 256;
-/** Guess: bytes of lists read in the time of a step, as a power of 2. */
+/** Guess: bytes of lists read per step, as a power of 2. */
 const STEP_SHIFT: u32 = 3;
-/** More are not counted at once. */
+/** Most bytes to count at once. */
 const BYTES_MAX: u32 = 1 << 26;
 
-/** Bitmaps of docs, 0: none: those to evaluate first (heads.ts), and those of them for their names. */
+/** Bitmaps of docs, 0: none: the heads (heads.ts), and those of them found by name. */
 let heads: usize = 0;
 let named: usize = 0;
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
- * and names of symbols, and no other content. What it leaves in the arena, bitmaps and lists of
- * candidates, is used until another shard is bound.
+ * and names of symbols, but no other content. Bitmaps and candidate lists stay in the arena until
+ * another shard is bound.
  *
  * Errors: STATUS_PIECE for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
  * (base/work.ts).
@@ -86,8 +86,8 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
 }
 
 /**
- * As bindShard, but for the heads alone (heads.ts), which are its only unit, the first one of
- * bindShard. Reads the lists of the stripes alone that hold them.
+ * As bindShard, but only for the heads (heads.ts), which are its only unit, and the first one of
+ * bindShard. Reads only the lists of the stripes with heads.
  */
 export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
@@ -98,7 +98,7 @@ export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
 }
 
 /**
- * Binds the tree for some docs, a bitmap, that can be evaluated then; there are no candidates.
+ * Binds the tree for evaluating some docs, given as a bitmap; there are no candidates.
  * Errors: as bindShard.
  */
 export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
@@ -108,7 +108,7 @@ export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
   return isStopped ? STATUS_STOPPED : failStatus;
 }
 
-/** Finds them among the docs in sight: that there are others may not be told by anything. */
+/** Finds the heads among the visible docs: nothing may reveal that there are others. */
 function findHeads(arena: Arena): void {
   const sight = docsInSight(matchRoot);
   if (sight == NO_DOCS) return;
@@ -128,9 +128,10 @@ function begin(arena: Arena, view: ShardView): bool {
   named = 0;
   resetLookups();
   beginWork();
-  // Other texts may lie where those of the shard before did.
+  // Other texts may be at the addresses of the previous shard.
   forgetRegexTexts();
-  // An AND that is ruled out leaves its other children as they are: those of the shard before.
+  // An AND that is ruled out does not bind its other children, which keep the state of the previous
+  // shard.
   for (let i: u32 = 0; i < contentAtoms.count; i++) contentAtomAt(i).isRuledOut = 1;
   return blockSetsInit(arena);
 }
@@ -173,7 +174,6 @@ function bindNode(arena: Arena, node: MatchNode): usize {
   return verdict;
 }
 
-/** Binds a node as its kind asks for. */
 function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
     case layout.NODE_CONST:
@@ -202,13 +202,16 @@ function bindKind(arena: Arena, node: MatchNode): usize {
     case layout.NODE_NOT:
       return bindNot(arena, node);
     default:
-      // GRAMS stand below expressions only.
+      // GRAMS occur only below expressions.
       failBinding(STATUS_BAD_PLAN);
       return NO_DOCS;
   }
 }
 
-/** A negation rules out what its child is sure to hold for; a literal may be a false candidate. */
+/**
+ * A negation rules out only docs that certainly satisfy its child; a literal may give false
+ * candidates.
+ */
 function bindNot(arena: Arena, node: MatchNode): usize {
   const child = nodeAt(node.children, 0);
   const verdict = bindNode(arena, child);
@@ -218,7 +221,7 @@ function bindNot(arena: Arena, node: MatchNode): usize {
   return complement(arena, verdict);
 }
 
-/** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
+/** Whether the bitmap of a bound subtree has exactly the docs that satisfy it. */
 function isExact(node: MatchNode): bool {
   switch (node.kind) {
     case layout.NODE_TEXT:
@@ -232,7 +235,7 @@ function isExact(node: MatchNode): bool {
   return true;
 }
 
-/** The other docs, in a new bitmap: the node's own one is still needed. */
+/** The other docs, in a new bitmap: the node's own one is still used. */
 function complement(arena: Arena, docs: usize): usize {
   const others = newDocBitmap(arena);
   if (others == 0) return NO_DOCS;
@@ -246,8 +249,8 @@ function complement(arena: Arena, docs: usize): usize {
 }
 
 /**
- * Binds the children until one is ruled out: the rest is not asked, and what is known of it is of a
- * shard before, which nobody looks at.
+ * Binds the children until one is ruled out; the others keep the state of the previous shard, which
+ * nobody reads.
  */
 function bindAnd(arena: Arena, node: MatchNode): usize {
   let verdict: usize = ALL_DOCS;
@@ -279,17 +282,14 @@ function bindOr(arena: Arena, node: MatchNode): usize {
 }
 
 /**
- * Children that need no posting lists first, then in plan order: the shards bound before must not
- * decide where binding stops, and so what it counts.
+ * Children without posting lists first, then in plan order: earlier shards must not influence where
+ * binding stops, and so its counts.
  */
 function sortForBinding(node: MatchNode): void {
   sortChildren(node, bindingOrder);
 }
 
-/**
- * Orders the children by a number, ascending; equal ones stay as they are (insertion sort: few
- * children).
- */
+/** Sorts the children by a number, ascending and stable (insertion sort: few children). */
 function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void {
   const list = <usize>node.children;
   for (let i: u32 = 1; i < node.childCount; i++) {
@@ -302,13 +302,16 @@ function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void 
   }
 }
 
-/** Kind above, place in the plan below. */
+/** Kind in the high bits, position in the plan in the low bits. */
 function bindingOrder(node: MatchNode): u64 {
-  // Nodes of a plan lie in its order.
+  // Nodes are in plan order.
   return (<u64>kindOrder(node.kind) << 32) | changetype<usize>(node);
 }
 
-/** What costs nothing to bind, paths, literals, what is dearer or less selective, subtrees. */
+/**
+ * Order: kinds that cost nothing to bind, paths, literals, more expensive or less selective kinds,
+ * subtrees.
+ */
 function kindOrder(kind: u32): u32 {
   switch (kind) {
     case layout.NODE_CONST:
@@ -330,7 +333,7 @@ function kindOrder(kind: u32): u32 {
   }
 }
 
-/** Cheap children first; a node costs what its dearest child costs. */
+/** Cheap children first; a node costs what its most expensive child costs. */
 function sortByCost(node: MatchNode): void {
   sortChildren(node, (child) => child.cost);
   node.cost = nodeAt(node.children, node.childCount - 1).cost;

@@ -1,8 +1,8 @@
-// The bindings of a request that are kept: a shard that was searched is bound again to render what
-// was found in it, after others were bound. Taking a binding back copies the tree; making it again
-// would read the posting lists again. All lives in the request's arena, and ends with the next plan
-// that is compiled: a search that comes back after another had its turn binds anew. When less than
-// half of the arena is left, the kept bindings are given up.
+// Keeps bindings of a request: a searched shard is bound again to render its docs, after others
+// were bound. Restoring a binding copies the tree; making it again would read the posting lists
+// again. All bindings live in the request's arena and end with the next compiled plan: a search
+// that resumes after another one's time slice binds anew. When less than half of the arena remains,
+// the kept bindings are dropped.
 // Measured: 2026-11-21: a rare word in two shards took 2.1 ms without, 1.8 to 2.0 ms with them.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
@@ -15,7 +15,7 @@ import { docBitmapSizeOf, docSetCount, rebind } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
 import { restoreTree, saveTree, treeSize } from './match-tree.ts';
 
-/** A kept binding; behind it its counters (BIND_*), its candidates and its tree. */
+/** A kept binding, followed by its counters (BIND_*), its candidates and its tree. */
 @unmanaged
 class KeptBinding {
   view: ShardView;
@@ -24,19 +24,18 @@ class KeptBinding {
   tree: u32;
 }
 
-/** Views tell by it whether what they name is kept still; 0 is never valid. */
+/** Views refer to it, to tell whether their binding is still kept; 0 is never valid. */
 let generation: u32 = 0;
 let requestStart: usize = 0;
 
-/** Begins a request: nothing is bound yet. `arena` holds the compiled tree up to its mark. */
+/** Begins a request without bindings. `arena` holds the compiled tree up to its mark. */
 export function beginBindings(arena: Arena): void {
   generation = max(1, generation + 1);
   requestStart = arenaMark(arena);
 }
 
 /**
- * Binds the tree to `view`, or takes back the binding that was kept; counters go to `stats`
- * (BIND_*).
+ * Binds the tree to `view`, or restores the kept binding; counters go to `stats` (BIND_*).
  * Errors: as bindShard.
  */
 export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 {
@@ -45,18 +44,18 @@ export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 
     restore(kept, stats);
     return STATUS_OK;
   }
-  // The sets of this shard lie in the room that was made for them already.
+  // The sets of this shard are already in the reserved room.
   if (docSetCount == 0) makeRoom(arena);
   const start = arenaMark(arena);
   const status = bindShard(arena, view, stats);
   if (status != STATUS_OK) arenaReset(arena, start);
-  // A shard without candidates is not asked for again.
+  // A shard without candidates is not bound again.
   else if (candidateDocCount > 0) keep(arena, view, stats);
   return status;
 }
 
 /**
- * Binds the tree to `view` for its heads alone; counters go to `stats` (BIND_*). Errors: as
+ * Binds the tree to `view` only for its heads; counters go to `stats` (BIND_*). Errors: as
  * bindShard.
  */
 export function bindHeadsAlone(arena: Arena, view: ShardView, stats: usize): i32 {
@@ -73,7 +72,7 @@ export function bindHeadsAlone(arena: Arena, view: ShardView, stats: usize): i32
 }
 
 /**
- * Takes the kept binding of `view` back, or binds the tree for the `count` docs whose u32 ids are at
+ * Restores the kept binding of `view`, or binds the tree for the `count` docs whose u32 ids are at
  * `ids`. Errors: as bindShard.
  */
 export function bindOrRestoreDocs(arena: Arena, view: ShardView, ids: usize, count: u32): i32 {
@@ -103,19 +102,19 @@ export function isKept(view: ShardView): bool {
   return changetype<usize>(findKept(view)) != 0;
 }
 
-/** Gives the kept bindings up if they take more than half of the arena. */
+/** Drops the kept bindings if they take more than half of the arena. */
 export function makeRoom(arena: Arena): void {
   if (arenaMark(arena) - arena.start <= ((<usize>arena.end - arena.start) >> 1)) return;
   generation = max(1, generation + 1);
   arenaReset(arena, requestStart);
 }
 
-/** The binding of `view` that was kept; 0: none was. */
+/** The kept binding of `view`; 0: there is none. */
 function findKept(view: ShardView): KeptBinding {
   return changetype<KeptBinding>(view.keptIn == generation ? <usize>view.kept : 0);
 }
 
-/** Keeps the present binding, if the arena has room for it. */
+/** Keeps the current binding, if the arena has room for it. */
 function keep(arena: Arena, view: ShardView, stats: usize): void {
   const head = arenaAlloc(arena, offsetof<KeptBinding>(), 8);
   const savedStats = arenaAlloc(arena, BIND_STATS_SIZE, 8);

@@ -1,7 +1,7 @@
-// The blocks of the bound shard that may hold a literal, as a bitmap, by its grams: the lists of
-// longer literals are intersected stripe by stripe, rarest first, and read only while they can save
-// more verifying than they cost; for literals of one and two characters the lists of all keys that
-// hold them are united.
+// The blocks of the bound shard that may contain a literal, as a bitmap, by its grams. Lists of
+// longer literals are intersected stripe by stripe, rarest first, as long as a list can save more
+// verifying than it costs; for literals of one and two characters the lists of all keys that
+// contain them are united.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
@@ -40,19 +40,19 @@ import { beginVisits, probeGram, visitGram } from './lookups.ts';
 import { Grams, keyAt } from './grams.ts';
 import { MatchNode } from './node.ts';
 
-/** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
+/** Above this share of a shard's blocks a two-character literal is searched in all of them. */
 const PREFIX_SHARE_NUMERATOR: u32 = 6;
 const PREFIX_SHARE_DENOMINATOR: u32 = 10;
 /** Guess: decoding a coded byte costs 8 ns; a full bitmap of 1,024 bytes 80 ns. */
 const DECODE_NS_PER_BYTE: u32 = 8;
 const BITMAP_NS: u32 = 80;
-/** Coded bytes from which on a piece counts as a bitmap. */
+/** Pieces of at least this coded size count as bitmaps. */
 const DENSE_SIZE: u32 = 900;
 
-/** Guess: what verifying a block by a regular expression costs. */
+/** Guess: cost of verifying a block by a regular expression. */
 export const VERIFY_REGEX_NS: u32 = 4000;
 
-/** A single block is read as soon as its marks. */
+/** A single block is read as fast as its marks. */
 const MARKED_BLOCKS_MIN: u32 = 2;
 
 const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
@@ -60,7 +60,7 @@ const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
 /** A bitmap of one stripe. */
 let scratchBitmap: usize = 0;
 
-/** Takes scratch memory from the arena; false if it is full. */
+/** Allocates scratch memory from the arena; false if it is full. */
 export function blockSetsInit(arena: Arena): bool {
   scratchBitmap = arenaAlloc(arena, BITMAP_SIZE, 16);
   return scratchBitmap != 0;
@@ -83,7 +83,7 @@ export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyN
   keepMarked(grams, bitmap);
 }
 
-/** Makes `bitmap` all blocks of the docs in `docs`. */
+/** Sets `bitmap` to all blocks of the docs in `docs`. */
 export function blocksOfDocs(docs: usize, bitmap: usize): void {
   memory.fill(bitmap, 0, blockBitmapSize);
   for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
@@ -96,8 +96,8 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 }
 
 /**
- * Adds the blocks that may hold a literal of one or two letters to the bitmap; false: so many that
- * all may as well be read, and none was added.
+ * Adds the blocks that may contain a literal of one or two letters to the bitmap; false: so many
+ * that all may as well be read; nothing is added then.
  */
 export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
   beginVisits(arena);
@@ -123,8 +123,8 @@ function unitePrefix(grams: Grams, bitmap: usize): bool {
 
 /**
  * One letter: the union of all lists whose keys have it in the middle. Complete because every
- * character of a block has a neighbour on both sides. False as for unitePrefix, and for a newline,
- * which no key has there.
+ * character of a block has a neighbour on both sides. False as in unitePrefix, and for a newline,
+ * which is never in the middle.
  */
 function uniteMiddle(grams: Grams, bitmap: usize): bool {
   const letter = keyAt(grams, 0);
@@ -147,8 +147,7 @@ function nextMiddle(gram: u32, letter: u32): u32 {
   const count = boundView.gramCount;
   const mask = i32x4.splat(<i32>(LETTER_MASK << LETTER_BITS));
   const wanted = i32x4.splat(<i32>(letter << LETTER_BITS));
-  // Why: the dictionary holds all there is to look for; four keys at a time take a tenth of the
-  // time.
+  // Why four at once: the dictionary is all there is to scan, and this takes a tenth of the time.
   for (; gram + 4 <= count; gram += 4) {
     const middles = v128.and(v128.load(keys + (<usize>gram << 2)), mask);
     const hits = i32x4.bitmask(i32x4.eq(middles, wanted));
@@ -168,7 +167,7 @@ function visit(gram: u32): u32 {
   return listSize(boundView, gram);
 }
 
-/** Whether so many coded bytes of lists leave about as many blocks as there are. */
+/** Whether lists of this coded size leave about as many blocks as there are. */
 function isUnionLarge(bytes: u32): bool {
   // Measured: 2026-11-21, X3: a posting takes about half a byte.
   const share = <u64>boundView.blockCount * PREFIX_SHARE_NUMERATOR;
@@ -189,8 +188,8 @@ function readInto(gram: u32, stripe: u32, bitmap: usize): void {
 }
 
 /**
- * Fills `bitmap` with the blocks that all grams of the keys have in common, as far as that pays
- * where verifying a block takes `verifyNs`.
+ * Intersects the lists of all keys' grams into `bitmap`, as long as that pays where verifying a
+ * block takes `verifyNs`.
  */
 export function intersectGrams(
   arena: Arena,
@@ -218,7 +217,7 @@ export function intersectGrams(
   }
 }
 
-/** Guess: what reading the rarest list of the keys costs; 0 if a gram is absent. */
+/** Guess: cost of reading the rarest list of the keys; 0 if a gram is absent. */
 export function readCostNs(keys: usize, keyCount: u32): u32 {
   let least: u32 = 0xffffffff;
   for (let i: u32 = 0; i < keyCount; i++) {
@@ -231,13 +230,13 @@ export function readCostNs(keys: usize, keyCount: u32): u32 {
   return least;
 }
 
-/** What reading a piece of so many coded bytes costs. */
+/** Cost of reading a piece of this coded size. */
 @inline
 function pieceCostNs(size: u32): u32 {
   return size >= DENSE_SIZE ? BITMAP_NS : size * DECODE_NS_PER_BYTE + BITMAP_NS;
 }
 
-/** Keeps grams[0..count] in ascending order of their lists' sizes. */
+/** Inserts into grams[0..count], ascending by the size of their lists. */
 function insertBySize(grams: usize, count: u32, gram: u32): void {
   const size = listSize(boundView, gram);
   let place = count;
@@ -265,7 +264,7 @@ function intersectStripe(
     const stripesInList = popcnt(listMask(boundView, gram));
     const piece = listSize(boundView, gram) / max(1, stripesInList);
     const readNs = pieceCostNs(piece);
-    // Why: a list that holds a share p of the blocks leaves about p of the candidates.
+    // Why: a list with a share p of the blocks leaves about p of the candidates.
     const saved =
       piece >= DENSE_SIZE
         ? left / 3
@@ -278,16 +277,14 @@ function intersectStripe(
   }
 }
 
-/** Makes the empty `bitmap` all blocks of the shard, unused ones included. */
+/** Sets the empty `bitmap` to all blocks of the shard, unused ones included. */
 export function setAllBlocks(bitmap: usize): void {
   const whole = boundView.blockCount >> 3;
   memory.fill(bitmap, 0xff, whole);
   for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
 }
 
-/**
- * Takes the blocks out of `bitmap` whose case marks say that the literal does not stand in them.
- */
+/** Removes the blocks whose case marks exclude the literal. */
 export function keepMarked(grams: Grams, bitmap: usize): void {
   if (grams.marks == 0 || countBits(bitmap, blockBitmapSize) < MARKED_BLOCKS_MIN) return;
   for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
@@ -296,7 +293,7 @@ export function keepMarked(grams: Grams, bitmap: usize): void {
     let kept = word;
     for (let left = word; left != 0; left &= left - 1) {
       const blockId = wordIndex * 64 + <u32>ctz(left);
-      // A damaged list may name a blockId that no block has.
+      // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
       const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
       if (!hasMarks(marks, grams.marks)) kept ^= left & (0 - left);
@@ -305,14 +302,14 @@ export function keepMarked(grams: Grams, bitmap: usize): void {
   }
 }
 
-/** Number of the bits that are set in `size` bytes, a multiple of 8. */
+/** Number of set bits in `size` bytes, a multiple of 8. */
 export function countBits(bitmap: usize, size: usize): u32 {
   let count: u64 = 0;
   for (let i: usize = 0; i < size; i += 8) count += popcnt(load<u64>(bitmap + i));
   return <u32>count;
 }
 
-/** The docs that hold a block of the bitmap; also sets the node's cost, its number of blocks. */
+/** The docs with a block in the bitmap; also sets the node's cost, its number of blocks. */
 export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
@@ -322,7 +319,7 @@ export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usiz
     let word = load<u64>(bitmap + (<usize>wordIndex << 3));
     for (; word != 0; word &= word - 1) {
       const blockId = wordIndex * 64 + <u32>ctz(word);
-      // A damaged list may name a blockId that no block has.
+      // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
       const blobId = blockAt(boundView, blockId).blobId;
       if (blobId == NONE_ID) continue;

@@ -1,5 +1,5 @@
-// The shard that the match tree is bound to, what binding it counts, and bitmaps of its docs.
-// Shared by the parts of the binding (bind.ts, the files of the kinds of leaves, block-sets.ts,
+// The shard that the match tree is bound to, the counts of binding, and bitmaps of its docs.
+// Written by the parts of the binding (bind.ts, the files of leaf kinds, block-sets.ts,
 // candidates.ts); read by everything that works on the bound shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -9,13 +9,12 @@ import { ShardView } from '../shard/view.ts';
 import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, STRIPE_BLOCKS } from '../shared/format.ts';
 import { setBit } from '../shard/piece.ts';
 
-/** The bound shard. */
 export let boundView: ShardView = changetype<ShardView>(0);
-/** Bytes of a bitmap of its blocks: whole stripes, so that pieces can be copied. */
+/** Bytes of a bitmap of the bound shard's blocks: whole stripes, so that pieces can be copied. */
 export let blockBitmapSize: usize = 0;
-/** Its stripes, a bit each: a damaged list may name others. */
+/** Its stripes, a bit each: a damaged list may contain others. */
 export let boundStripes: u32 = 0;
-/** The groups of docs whose paths are looked at, a bit each (shard/path-grams.ts). */
+/** The groups of docs whose paths are scanned, a bit each (shard/path-grams.ts). */
 export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** Coded bytes of lists read while binding. */
@@ -25,24 +24,23 @@ export let regexRuns: u32 = 0;
 /** The first failure while binding. */
 export let failStatus: i32 = 0;
 
-/** What a subtree says about docs: none, any, or those in a bitmap. */
+/** The result of a subtree for docs: none, all, or those in a bitmap. */
 export const NO_DOCS: usize = 1;
 export const ALL_DOCS: usize = 2;
 
 /**
- * The sets that DOCS nodes name: u32 each, NO_DOCS, ALL_DOCS, or the address of a bitmap that
- * nobody changes.
+ * The sets named by DOCS nodes: u32 each, NO_DOCS, ALL_DOCS, or the address of a constant bitmap.
  */
 export let docSets: usize = 0;
 export let docSetCount: u32 = 0;
 
-/** Makes the table at `table` the sets of the shard that is bound next. */
+/** Sets the table of sets for the shard that is bound next. */
 export function useDocSets(table: usize, count: u32): void {
   docSets = table;
   docSetCount = count;
 }
 
-/** Makes `view` the bound shard and starts the counts. */
+/** Makes `view` the bound shard and resets the counts. */
 export function beginBinding(view: ShardView): void {
   rebind(view);
   indexBytes = 0;
@@ -59,7 +57,10 @@ export function rebind(view: ShardView): void {
   memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
-/** Leaves the stripes alone that hold contents of the docs, and their groups: of others nothing is bound. */
+/**
+ * Reduces the stripes to those with contents of the docs, and the groups to theirs: only these are
+ * bound.
+ */
 export function restrictTo(docs: usize): void {
   let stripes: u32 = 0;
   memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);

@@ -1,6 +1,6 @@
-// Puts the candidates first that may score best, so that a search that stops at its limit has seen
-// them: of several atoms, docs in which all may stand in one block come before others, and among
-// each of these docs whose base name holds an atom.
+// Orders candidates so that those that may score best come first, since a search stops at its
+// limit: with several atoms, docs with one block that may contain all of them come first; within
+// each group, docs whose base name contains an atom.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -12,22 +12,22 @@ import { blockBitmapSize, boundView, intersectBitmaps } from './bound.ts';
 import { isFoldedAlike } from './name-cover.ts';
 import { atomAt, ContentAtom, slotAtoms } from './node.ts';
 
-/** Bound: 0.2 us each; more are left as they are. */
+/** Bound: 0.2 us each; further ones keep their order. */
 const ORDERED_MAX: u32 = 2048;
 
-/** Classes of docs, the best is 0. */
+/** Classes of docs; 0 is the best. */
 const CLASS_COUNT: u32 = 4;
 const APART: u32 = 2;
 const UNNAMED: u32 = 1;
 
-/** By class the number of its docs, then where the next one goes; u32. */
+/** By class the number of its docs, then the next position; u32. */
 const places = memory.data(16, 4);
 if (CLASS_COUNT * 4 > 16) ERROR('places: size');
 
 /**
- * Orders the first of `count` docs at `docs`, those of one blob together, by class and else as they
- * are. Errors: STATUS_OUT_OF_MEMORY. Why not as they are: threads that have more room left would cut
- * other units.
+ * Sorts the first of `count` docs at `docs` by class, stable; docs of one blob stay together.
+ * Errors: STATUS_OUT_OF_MEMORY. Why not skipped then: threads with more memory would cut other
+ * units.
  */
 export function orderCandidates(arena: Arena, docs: usize, count: u32): i32 {
   if (slotAtoms.count < 2) return STATUS_OK;
@@ -44,7 +44,7 @@ export function orderCandidates(arena: Arena, docs: usize, count: u32): i32 {
   return STATUS_OK;
 }
 
-/** How many docs are ordered; none stays apart from others of its blob. */
+/** Number of docs to sort; docs of one blob are not separated. */
 function countFirst(docs: usize, count: u32): u32 {
   let first = min(count, ORDERED_MAX);
   while (first > 0 && first < count && blobOf(docs, first) == blobOf(docs, first - 1)) first++;
@@ -60,7 +60,7 @@ function blobOf(docs: usize, index: u32): u32 {
   return docAt(boundView, docOf(docs, index)).blobId;
 }
 
-/** Writes the class of each doc, that of the first for all of one blob, and counts them. */
+/** Writes the class of each doc, the same for all docs of one blob, and counts them. */
 function classify(docs: usize, count: u32, classes: usize): void {
   let lastBlob: u32 = NONE_ID;
   let docClass: u32 = APART | UNNAMED;
@@ -94,7 +94,7 @@ function classOf(docId: u32, blobId: u32): u32 {
   return (haveCommonBlock(blobId) ? 0 : APART) | (isNamed(docId) ? 0 : UNNAMED);
 }
 
-/** Blocks that may hold all atoms; 0: every block. */
+/** Blocks that may contain all atoms; 0: every block. */
 let common: usize = 0;
 
 /** False: the arena is full. */
@@ -121,7 +121,7 @@ function haveCommonBlock(blobId: u32): bool {
   return false;
 }
 
-/** Whether the base name holds the literal of an atom; only ASCII folds. */
+/** Whether the base name contains the literal of an atom; only ASCII folds. */
 function isNamed(docId: u32): bool {
   const doc = docAt(boundView, docId);
   const path = <usize>boundView.paths + doc.pathOffset;
@@ -138,7 +138,7 @@ function isNamed(docId: u32): bool {
 function holds(start: usize, end: usize, text: usize, size: usize): bool {
   const first = load<u8>(text);
   for (let ptr = start; ptr + size <= end; ptr++) {
-    // Letters differ from their other case by this bit alone.
+    // Letters differ from their other case only in this bit.
     if (((load<u8>(ptr) ^ first) & 0xdf) == 0 && isFoldedAlike(ptr, text, size)) return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// The docs of the bound shard that are to be evaluated, and the units of work that they are cut
-// into: the same on every thread, so that units can be claimed by number.
+// The docs of the bound shard to evaluate, cut into units of work: the same on every thread, so
+// that units can be claimed by number.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -12,15 +12,18 @@ import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
 import { contentAtomAt, contentAtoms } from './node.ts';
 
-/** Guess: so many borders (beginnings.ts) cost about what one block does. */
+/** Guess: this many borders (beginnings.ts) cost as much as one block. */
 const BORDERS_A_BLOCK: u32 = 16;
 
-/** The candidate docs (u32), docs of one blob together. */
+/** The candidate docs (u32); docs of one blob are adjacent. */
 export let candidateDocs: usize = 0;
 export let candidateDocCount: u32 = 0;
-/** Bytes of content that verifying them takes, about. */
+/** Estimated bytes of content to read for verifying them. */
 export let candidateBytes: f64 = 0;
-/** Candidates that are heads (heads.ts): the first ones, and the first unit if there are any. */
+/**
+ * Number of candidates that are heads (heads.ts): the first ones, and the first unit if there are
+ * any.
+ */
 export let headCount: u32 = 0;
 /**
  * First candidate of each unit, u32, with one more element for the end.
@@ -31,7 +34,7 @@ export let headCount: u32 = 0;
 export let unitStarts: usize = 0;
 export let unitCount: u32 = 0;
 
-/** What binding left here, to be kept or taken back (bindings.ts). */
+/** The candidates of a binding, to be kept or restored (bindings.ts). */
 @unmanaged
 export class Candidates {
   bytes: f64;
@@ -41,7 +44,7 @@ export class Candidates {
   unitCount: u32;
 }
 
-/** Copies what is known of the candidates; the lists themselves stay where they are. */
+/** Saves the record of the candidates; the lists are not copied. */
 export function saveCandidates(out: Candidates): void {
   out.bytes = candidateBytes;
   out.docs = <u32>candidateDocs;
@@ -50,7 +53,7 @@ export function saveCandidates(out: Candidates): void {
   out.unitCount = unitCount;
 }
 
-/** Takes back what saveCandidates wrote. */
+/** Restores what saveCandidates wrote. */
 export function restoreCandidates(saved: Candidates): void {
   candidateBytes = saved.bytes;
   candidateDocs = saved.docs;
@@ -59,17 +62,17 @@ export function restoreCandidates(saved: Candidates): void {
   unitCount = saved.unitCount;
 }
 
-/** Bound: 10 us each; more heads of a shard come in their place among the others. */
+/** Bound: 10 us each; further heads of a shard are ordinary candidates. */
 const HEADS_MAX: u32 = 24;
 
 /**
  * Lists the candidate docs, those of one blob together, in the order of their first: heads, then
  * those that may score best (candidate-order.ts), then the others. Errors: STATUS_OUT_OF_MEMORY.
  *
- * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which stays as it is
+ * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which is not changed
  * @param heads    0, or a bitmap of docs; with a doc it has all of the same content
  * @param named    those of them that come first
- * @param isHeadsOnly  whether the others are left out
+ * @param isHeadsOnly  whether the others are excluded
  */
 export function collectCandidates(
   arena: Arena,
@@ -84,7 +87,7 @@ export function collectCandidates(
   if (verdict == NO_DOCS) return STATUS_OK;
   candidateDocs = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
   if (candidateDocs == 0) return STATUS_OUT_OF_MEMORY;
-  // A copy: listing a doc takes it, and its brothers by blob, out.
+  // A copy: listing a doc removes it and the docs with the same blob.
   const left = newDocBitmap(arena);
   if (left == 0) return STATUS_OUT_OF_MEMORY;
   if (verdict != ALL_DOCS) memory.copy(left, verdict, docBitmapSize());
@@ -102,7 +105,10 @@ export function collectCandidates(
   );
 }
 
-/** Lists the docs of `left` that are in `wanted` too, up to `most` and a content; takes them out of `left`. */
+/**
+ * Lists the docs of `left` that are also in `wanted`, up to `most` plus docs of the same content;
+ * removes them from `left`.
+ */
 function listDocs(left: usize, wanted: usize, most: u32): void {
   const words = <u32>(docBitmapSize() >> 3);
   for (let wordIndex: u32 = 0; wordIndex < words; wordIndex++) {
@@ -125,7 +131,7 @@ function addCandidate(docId: u32): void {
   candidateDocCount++;
 }
 
-/** Lists the later docs with the same blob that are left. */
+/** Lists the later docs with the same blob in `left`. */
 function addBrothers(left: usize, docId: u32): void {
   for (
     let next = docAt(boundView, docId).nextDoc;
@@ -141,8 +147,8 @@ function addBrothers(left: usize, docId: u32): void {
 
 /**
  * Cuts the candidates into units of at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes. A
- * unit holds more bytes if its first doc alone has them, and more docs if they have the content of
- * its last one, which is verified once. Heads are one unit. Errors: STATUS_OUT_OF_MEMORY.
+ * unit has more bytes if its first doc has more, and more docs if they share the content of its
+ * last one, which is verified once. Heads are one unit. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function cutUnits(arena: Arena): i32 {
   unitCount = 0;
@@ -172,17 +178,19 @@ export function cutUnits(arena: Arena): i32 {
   return STATUS_OK;
 }
 
-/** Units that are read ahead of the one that is searched: other threads work on those between. */
+/** Units to read ahead; other threads work on those between. */
 const UNITS_AHEAD: u32 = 2;
-/** Guess: above this share of the content, reading all of it is faster than looking up pages. */
+/**
+ * Guess: above this share of the content, reading all of it is faster than random reads of pages.
+ */
 const SCAN_SHARE: f64 = 8;
 /** Bound: a unit's contents may lie far apart. */
 const SPAN_MAX: usize = 8 * <usize>UNIT_BYTES_MAX;
 
 /**
- * Lets the system begin to read what a unit will read from end to end. Why: of mapped shards it
- * reads single pages unless it is told (daemon/engine/host/mapping.ts). Measured before it was
- * told: a scan of cold contents took twice as long.
+ * Has the system read ahead what a unit reads sequentially. Why: for mapped shards it otherwise
+ * reads single pages (daemon/engine/host/mapping.ts). Measured without it: a scan of cold contents
+ * took twice as long.
  */
 export function prefetchUnits(unit: u32): void {
   if (candidateBytes * SCAN_SHARE < <f64>boundView.contentSize) return;
@@ -190,9 +198,7 @@ export function prefetchUnits(unit: u32): void {
   if (unit + UNITS_AHEAD < unitCount) prefetchUnit(unit + UNITS_AHEAD);
 }
 
-/**
- * Tells the system of the stretch of content that the unit's docs lie in, unless it is too long.
- */
+/** Announces the range of content of the unit's docs, unless it is too long. */
 function prefetchUnit(unit: u32): void {
   const firstDoc = load<u32>(unitStarts + (<usize>unit << 2));
   const endDoc = load<u32>(unitStarts + (<usize>unit << 2), 4);
@@ -209,7 +215,7 @@ function prefetchUnit(unit: u32): void {
   if (end > start && end - start <= SPAN_MAX) prefetch(start, end);
 }
 
-/** Bytes of the blob's blocks that are candidates of its dearest literal. */
+/** Bytes of the blob's blocks that are candidates of its most expensive literal. */
 function bytesToVerify(blobId: u32): u32 {
   const blob = blobAt(boundView, blobId);
   let most: u32 = 0;
@@ -220,7 +226,7 @@ function bytesToVerify(blobId: u32): u32 {
     if (bitmap == 0) return blob.size;
     let count = countBlocksIn(bitmap, blob.firstBlock, blob.blockCount);
     if (node.borders != 0) {
-      // Most borders are left after a look at their last bytes.
+      // Most borders are excluded by their last bytes.
       const borders = countBlocksIn(node.borders, blob.firstBlock, blob.blockCount);
       count -= borders - (borders + BORDERS_A_BLOCK - 1) / BORDERS_A_BLOCK;
     }
@@ -254,7 +260,7 @@ export function countCandidateBlocks(): f64 {
   return count;
 }
 
-/** Whether any literal or expression that was looked up leaves the block. */
+/** Whether any looked-up literal or expression leaves the block. */
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < contentAtoms.count; i++) {
     const node = contentAtomAt(i);

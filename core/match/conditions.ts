@@ -1,8 +1,7 @@
 // Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals,
-// which the daemon worked out (daemon/engine/regex). One that a text within one line satisfies, and
-// so within one block, is evaluated on blocks; of texts that may span lines each literal still lies
-// in one block, but the condition holds for docs, or for two neighbouring blocks together. What
-// they are used for: beginnings.ts.
+// computed by the daemon (daemon/engine/regex). A condition on a match within one line is evaluated
+// on blocks. For matches that may span lines, each literal lies in one block, but the condition
+// holds for docs, or for two neighbouring blocks together. Used by beginnings.ts.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
@@ -27,7 +26,7 @@ import {
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { MatchNode, nodeAt, NODE_SIZE } from './node.ts';
 
-/** GRAMS: a match holds the grams of a literal. Never evaluated, and below an expression only. */
+/** GRAMS: a match has the grams of a literal. Never evaluated, and only below an expression. */
 @unmanaged
 export class GramsNode extends MatchNode {
   grams: Grams;
@@ -46,12 +45,11 @@ export function gramsOf(condition: MatchNode): Grams {
 }
 
 /**
- * Fills the empty `bitmap` with the blocks that satisfy the condition: all that do, and some more
- * where reading lists to their end does not pay. Takes a bitmap of the arena for each level, and
- * gives it back.
+ * Fills the empty `bitmap` with the blocks that satisfy the condition, plus some others where
+ * reading all lists does not pay. Uses a temporary bitmap of the arena for each level.
  *
- * Errors: failStatus is set to STATUS_BAD_PLAN for a node that no condition has, STATUS_PIECE,
- * STATUS_OUT_OF_MEMORY; then the bitmap means nothing.
+ * Errors: failStatus is set to STATUS_BAD_PLAN for a node that conditions cannot have,
+ * STATUS_PIECE, STATUS_OUT_OF_MEMORY; then the bitmap is meaningless.
  */
 export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
@@ -94,7 +92,7 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   }
 }
 
-/** Keys of the literals right below the condition, each counted as often as it occurs. */
+/** Number of keys of the literals directly below the condition, with repetitions. */
 function countKeys(condition: MatchNode): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -104,7 +102,9 @@ function countKeys(condition: MatchNode): u32 {
   return count;
 }
 
-/** Writes the distinct keys of the literals right below `condition` to `out`; returns how many. */
+/**
+ * Writes the distinct keys of the literals directly below `condition` to `out`; returns how many.
+ */
 function joinKeys(condition: MatchNode, out: usize): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -121,17 +121,16 @@ function joinKeys(condition: MatchNode, out: usize): u32 {
   return count;
 }
 
-/** Whether `key` is one of the `count` keys at `keys`. */
 function isAmong(keys: usize, count: u32, key: u32): bool {
   for (let i: u32 = 0; i < count; i++) if (load<u32>(keys + (<usize>i << 2)) == key) return true;
   return false;
 }
 
 /**
- * Docs that satisfy the condition, in a new bitmap, or NO_DOCS: of an AND those with a block for
- * each child, which need not be the same.
+ * Docs that satisfy the condition, in a new bitmap, or NO_DOCS: for an AND those with a block for
+ * each child, not necessarily the same one.
  *
- * @param node     its cost becomes that of the blocks of the last literal
+ * @param node     its cost is set to that of the blocks of the last literal
  * @param scratch  a bitmap of blocks
  */
 export function docsOfCondition(

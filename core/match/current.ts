@@ -1,6 +1,6 @@
-// The doc that is evaluated or shown, and the blob that it may share with others: where its bytes
-// lie, and which of its blocks were read. Whatever reads content says so here first: a block counts
-// once, and its pages are checked (shard/pages.ts).
+// The doc that is evaluated or rendered, and its blob, which other docs may share: the location of
+// its bytes, and which of its blocks were read. All reads of content are recorded here first: a
+// block counts once, and its pages are checked (shard/pages.ts).
 
 import { BLOB_FLAG_MARKED, NONE_ID } from '../shared/format.ts';
 import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
@@ -10,14 +10,14 @@ import { isAscii } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
 import { atomAt, contentAtomAt, contentAtoms, pathAtoms, STATE_UNKNOWN } from './node.ts';
 
-/** All addresses are of the shard as it lies in memory; they hold until another shard is bound. */
+/** All addresses point into the shard in memory; valid until another shard is bound. */
 @unmanaged
 class CurrentDoc {
   docId: u32; // NONE_ID: none
   blobId: u32; // NONE_ID: no content
-  start: usize; // of the text, behind a byte order mark; 0 without content
+  start: usize; // of the text, after a byte order mark; 0 without content
   end: usize;
-  fileStart: usize; // of the content with its mark: byte offsets count from here
+  fileStart: usize; // of the content with its mark: origin of byte offsets
   firstBlock: u32;
   endBlock: u32;
   flags: u32; // TEXT_* of the content, and so HAYSTACK_FOLDS_INTO_ASCII
@@ -25,16 +25,16 @@ class CurrentDoc {
   pathEnd: usize;
   pathFlags: u32; // HAYSTACK_FOLDS_INTO_ASCII
   readBits: usize; // address of a bit for each of the blob's blocks that was read
-  isRead: bool; // the doc would have been read if it were the only one with its blob
+  isRead: bool; // whether the doc would have been read if it were the only one with its blob
 }
 export const current = changetype<CurrentDoc>(memory.data(56, 8));
 if (offsetof<CurrentDoc>() > 56) ERROR('CurrentDoc: size');
 
-/** Bytes of blocks that were read, and runs of expressions on blocks and names, since beginDocs. */
+/** Bytes of blocks read, and runs of expressions on blocks and names, since beginDocs. */
 export let contentBytesRead: f64 = 0;
 export let regexRunsInContent: f64 = 0;
 
-/** Begins a request. `readBits` are SHARD_BITMAP_SIZE bytes that live as long. */
+/** Begins a request. `readBits` are SHARD_BITMAP_SIZE bytes that live as long as it. */
 export function beginDocs(readBits: usize): void {
   current.readBits = readBits;
   contentBytesRead = 0;
@@ -42,17 +42,15 @@ export function beginDocs(readBits: usize): void {
   forgetReads();
 }
 
-/**
- * Forgets what was read of the current blob, so that the next doc is read as if it were the first.
- */
+/** Forgets the reads of the current blob, so that the next doc is read as if it were the first. */
 export function forgetReads(): void {
   current.docId = NONE_ID;
   current.blobId = NONE_ID;
 }
 
 /**
- * Makes `id` the current doc. What atoms know of the doc before is forgotten, of its blob only if
- * it is another.
+ * Makes `id` the current doc. Resets the atoms' state for the doc, and that for the blob if it is
+ * another one.
  */
 export function enterDoc(id: u32): void {
   const row = docAt(boundView, id);
@@ -91,18 +89,13 @@ function enterBlob(blobId: u32): void {
   memory.fill(current.readBits, 0, (blob.blockCount + 7) >> 3);
 }
 
-/**
- * Address where a block begins; of the one behind the last block of a blob, where the blob ends.
- */
+/** Start of a block; for the block after the last one of a blob, the end of the blob. */
 @inline
 export function blockStart(block: u32): usize {
   return <usize>boundView.content + blockAt(boundView, block).contentOffset;
 }
 
-/**
- * Block of the current content that holds the address, or its last one; it is not in front of
- * `first`.
- */
+/** Block of the current content that contains the address, or its last one; not before `first`. */
 export function blockOf(ptr: usize, first: u32): u32 {
   const offset = <u32>(ptr - boundView.content);
   let start = first;
@@ -115,18 +108,18 @@ export function blockOf(ptr: usize, first: u32): u32 {
   return start;
 }
 
-/** Makes sure that the content of the current doc can be read and is sound. */
+/** Ensures that the content of the current doc is in memory and checked. */
 export function needCurrentContent(): void {
   if (current.end > current.start) needBytes(boundView, current.start, current.end);
 }
 
 /**
- * Notes that the blocks [start, end) of the current blob are about to be read, and checks them;
+ * Records that the blocks [start, end) of the current blob are about to be read, and checks them;
  * each counts once.
  */
 export function markRead(start: u32, end: u32): void {
   current.isRead = true;
-  // What stands around a range tells of words, and scans read on a little.
+  // Word borders depend on the surroundings of a range, and scans read slightly further.
   needBytes(boundView, max(current.fileStart, blockStart(start) - 4), blockStart(end) + 64);
   for (let block = start; block < end; block++) {
     const index = block - current.firstBlock;

@@ -1,20 +1,20 @@
 // The score of a doc whose content matched (API.md 6.7), from one walk over its ranges: how often
-// and how well its atoms match, the symbol that they cover best, how near together they stand, and
-// what they cover of the base name of its path. All is worked out in f64 in a fixed order, so that
-// it is the same wherever the doc lies.
+// and how well its atoms match, the symbol that they cover best, how near together they are, and
+// what they cover of the path's base name. Computed in f64 in a fixed order, so that it does not
+// depend on the doc's shard.
 //
-//   text    mean over the atoms of sum / (sum + HALF); the sum has something for each range, more
-//           for a whole word, and for one that is spelled as its literal is
+//   text    mean over the atoms of sum / (sum + HALF); each range adds to the sum, more for a whole
+//           word, and for one with the spelling of its literal
 //   symbol  of the best one: share of the atoms in it x share of its letters that they cover,
-//           for a lone atom x (1 + points of its kind); more for a symbol that all atoms cover
-//           whole, and for one that is spelled as a lone literal is
+//           for a lone atom x (1 + points of its kind); more for a symbol covered whole by all atoms,
+//           and for one with the spelling of a lone literal
 //   name    share of the base name's letters that atoms cover, more if that is all of them; share of
 //           atoms that are words of it; of several, share of atoms that are in the path, more if that
 //           is all of them and they cover the base name
 //   near    most atoms on one line, near together, and in a row (near.ts)
 //
-// Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
-// does not have (sides of an `or`) count as not there.
+// Atoms are counted by slots: those of the plan in content, under no negation. Atoms missing from
+// the doc (sides of an `or`) count as zero.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import {
@@ -38,13 +38,13 @@ import { activeInContent, activeWords, Atom, atomAt } from './node.ts';
 import { Range } from './ranges.ts';
 import { findSymbol, walk } from './symbol-walk.ts';
 
-/** Points of 1. */
+/** Points of a score of 1. */
 const UNIT: f64 = 10_000;
 
 const SUM_RANGE: f64 = 1;
 const SUM_WORD: f64 = 1;
 const SUM_SPELLED: f64 = 0.25;
-/** HALF: of every doc, and for each byte. */
+/** HALF: per doc, and per byte. */
 const SUM_HALF: f64 = 0.3;
 const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
 
@@ -54,7 +54,7 @@ const KIND_LONE: f64 = 0.8;
 const WHOLE_LONE: f64 = 1;
 const WHOLE_SEVERAL: f64 = 0.5;
 const SPELLED: f64 = 0.5;
-/** Of the points of its kind: a symbol in a function. */
+/** Factor of the kind's points for a symbol in a function. */
 const NESTED: f64 = 0.5;
 const NAME_LETTERS: f64 = 0.5;
 const NAME_WHOLE: f64 = 0.3;
@@ -62,17 +62,17 @@ const NAME_WORDS: f64 = 0.3;
 const NAME_PATH: f64 = 0.3;
 const NAME_PATH_WHOLE: f64 = 0.8;
 const NEAR: f64 = 0.9;
-/** Of docs in tests, vendored and generated ones. */
+/** Factor for docs in tests, and for vendored and generated ones. */
 const TIER: f64 = 0.7;
 
 /** No symbol gives a lone atom much more. */
 const SYMBOL_ENOUGH: f64 = 2.6;
-/** Ranges of a lone atom that are looked at where there are no symbols: its sum says no more then. */
+/** Most ranges of a lone atom to read if there are no symbols: its sum changes no more then. */
 const RANGES_ENOUGH: u32 = 64;
 
-/** Slots that are told apart. */
+/** Slots that are distinguished. */
 let count: u32 = 0;
-/** Ranges of the current doc that were looked at. */
+/** Ranges of the current doc so far. */
 let rangeCount: u32 = 0;
 /** Points of its best symbol so far. */
 let bestSymbol: f64 = 0;
@@ -80,11 +80,11 @@ let bestSymbol: f64 = 0;
 const sums = memory.data(128, 8);
 if (SLOTS_MAX * 8 > 128) ERROR('sums: size');
 
-/** What the symbol that the last range overlaps has so far. */
+/** The atoms found so far in the symbol of the last range. */
 @unmanaged
 class SymbolCover {
   start: usize; // address; 0: there is none yet
-  slots: u32; // those in it, a bit each
+  slots: u32; // its slots, a bit each
   letters: u32; // letters and digits of its name
   covered: u32; // those of them in ranges
 }
@@ -98,7 +98,7 @@ class ScoreParts {
   name: f64;
   text: f64;
   near: f64;
-  tier: f64; // what they are multiplied by, but for the name
+  tier: f64; // factor of all but the name
 }
 const scoreParts = changetype<ScoreParts>(memory.data(40, 8));
 if (offsetof<ScoreParts>() > 40) ERROR('ScoreParts: size');
@@ -113,13 +113,13 @@ export function beginScore(): void {
   beginNear();
 }
 
-/** Whether further ranges of a lone atom say nothing but that they are there. */
+/** Whether further ranges of a lone atom do not change the score. */
 export function isScoreSettled(): bool {
   if (activeInContent.count > 1) return false;
   return walk.isAtEnd ? rangeCount >= RANGES_ENOUGH : bestSymbol >= SYMBOL_ENOUGH;
 }
 
-/** Counts ranges of a lone atom beyond those that were looked at. */
+/** Counts further ranges of a lone atom. */
 export function scoreRest(rest: u32): void {
   addSum(atomAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
 }
@@ -130,7 +130,7 @@ function addSum(slot: u32, points: f64): void {
   store<f64>(sum, load<f64>(sum) + points);
 }
 
-/** Looks at the next range; their starts ascend. A symbol walk goes along (symbol-walk.ts). */
+/** Adds the next range; starts must ascend. A symbol walk runs along (symbol-walk.ts). */
 export function scoreRange(range: Range): void {
   const isWord =
     isWordBorder(range.start, current.start, current.end) &&
@@ -142,7 +142,7 @@ export function scoreRange(range: Range): void {
   if (count > 1) nearRange(range, count);
 }
 
-/** Counts a range for the symbol that it overlaps, the one that the walk stands on. */
+/** Adds a range to its symbol, the walk's current one. */
 function scoreSymbol(range: Range, isSpelled: bool): void {
   if (walk.start != cover.start) beginCover();
   cover.slots |= slotBit(range.slot);
@@ -167,9 +167,9 @@ function symbolPart(isSpelled: bool): f64 {
   return atoms * covered * (1 + KIND_LONE * points) + whole;
 }
 
-/** Points of the kind of the symbol that the walk stands on, 1 at most. */
+/** Points of the kind of the walk's current symbol, at most 1. */
 function kindPoints(): f64 {
-  // Safety: there are points for each kind up to SYMBOL_OTHER.
+  // Safety: every kind up to SYMBOL_OTHER has points.
   const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
   if (walk.parent == NO_PARENT) return points;
   const parent = symbolParentKind(boundView, walk.parent);
@@ -177,7 +177,7 @@ function kindPoints(): f64 {
   return isInFunction ? NESTED * points : points;
 }
 
-/** Whether the range is spelled as the literal of its atom is. */
+/** Whether the range has the exact spelling of its atom's literal. */
 function isSpelledAlike(range: Range): bool {
   const atom = changetype<Atom>(<usize>range.atom);
   if (atom.kind != NODE_TEXT && atom.kind != NODE_SYMBOL) return false;
@@ -191,7 +191,7 @@ function countLetters(start: usize, end: usize): u32 {
   return letters;
 }
 
-/** The score of the current doc, whose ranges have all been looked at or counted. */
+/** The score of the current doc, after all ranges were added or counted. */
 export function docScore(tier: u32): u32 {
   const parts = scoreParts;
   parts.symbol = bestSymbol;
@@ -202,7 +202,7 @@ export function docScore(tier: u32): u32 {
   return <u32>(UNIT * ((parts.symbol + parts.text + parts.near) * parts.tier + parts.name));
 }
 
-/** Writes the parts of the score that docScore made last, in points (SCORE_*, up to the tier). */
+/** Writes the parts of the last docScore, in points (SCORE_*, up to the tier). */
 export function writeScoreParts(out: usize): void {
   store<f64>(out, UNIT * scoreParts.symbol, SCORE_SYMBOL_OFFSET);
   store<f64>(out, UNIT * scoreParts.name, SCORE_NAME_OFFSET);
@@ -217,13 +217,13 @@ function namePart(): f64 {
   return letters + (NAME_WORDS * <f64>popcnt(nameWords)) / count + (count > 1 ? pathPart() : 0);
 }
 
-/** Of several atoms: those that the path has. */
+/** For several atoms: those in the path. */
 function pathPart(): f64 {
   const share = <f64>min(activeWords.count, count) / count;
   return NAME_PATH * share + (share == 1 && nameShare == 1 ? NAME_PATH_WHOLE : 0);
 }
 
-/** Points of a doc without ranges in its content, by the words that its path has. */
+/** Points of a doc without ranges in its content, by the words in its path. */
 export function nameScore(): u32 {
   count = min(slotCount, SLOTS_MAX);
   return <u32>(UNIT * namePart());

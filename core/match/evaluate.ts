@@ -1,8 +1,8 @@
-// Evaluates the bound tree on one doc: does it match, and which of its leaves are active? Children
-// are asked cheapest first and stop at the first that decides; an atom is looked for only in its
-// candidate blocks, and its answer is kept for all docs that share the blob. A leaf is active if it
-// and every node above it hold and none above it is a negation: the active atoms give the doc its
-// ranges (ranges.ts). Nothing is allocated.
+// Evaluates the bound tree on one doc: whether it matches, and which leaves are active. Children
+// are evaluated cheapest first, up to the first that decides; an atom is searched only in its
+// candidate blocks, and its result is kept for all docs that share the blob. A leaf is active if it
+// and every node above it hold and none above it is a negation: active atoms give the doc its
+// ranges (ranges.ts). Allocates nothing.
 
 import * as layout from '../shared/plan.ts';
 import { holdsContent } from './atoms.ts';
@@ -22,12 +22,12 @@ import {
 import { holdsPath, PathAtom } from './path-atom.ts';
 import { holdsInPath, TextAtom } from './text-atom.ts';
 
-/** Active leaves of the current doc, DOCS and CONST aside. */
+/** Active leaves of the current doc, except DOCS and CONST. */
 export let activeLeafCount: u32 = 0;
 
 /**
- * Makes `id` the current doc and answers whether the tree holds for it; if so its active atoms are
- * listed. Hot: called for every candidate. If isStopped (base/work.ts) the answer means nothing.
+ * Makes `id` the current doc and evaluates the tree; if it holds, lists the active atoms. Hot:
+ * called for every candidate. After isStopped (base/work.ts) the result is meaningless.
  */
 export function evaluateDoc(id: u32): bool {
   enterDoc(id);
@@ -41,8 +41,8 @@ export function evaluateDoc(id: u32): bool {
 }
 
 /**
- * Whether a subtree holds for the current doc. Atoms keep their answer until another doc, or blob,
- * is the current one, so that asking again is cheap. Bound: PLAN_DEPTH_MAX deep.
+ * Whether a subtree holds for the current doc. Atoms cache their result for the current doc, or
+ * blob, so evaluating again is cheap. Bound: PLAN_DEPTH_MAX deep.
  */
 function holds(node: MatchNode): bool {
   if (node.isRuledOut) return false;
@@ -80,8 +80,8 @@ function holds(node: MatchNode): bool {
 }
 
 /**
- * Lists the active atoms below a node that holds. All children of an AND do; of an OR each is
- * asked, also those that holds did not come to: all that hold give ranges.
+ * Lists the active atoms below a node that holds. All children of an AND hold; those of an OR are
+ * all evaluated, including those that `holds` skipped: each that holds gives ranges.
  */
 function collectActive(node: MatchNode): void {
   switch (node.kind) {

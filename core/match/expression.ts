@@ -1,6 +1,6 @@
-// An expression of the plan, of REGEX, PATH_REGEX and SYMBOL_REGEX nodes alike: its compiled
-// program, and the conditions on grams that the daemon worked out with it (daemon/engine/regex).
-// The node's data is a head (REGEX_*_OFFSET, shared/plan.ts), then the program.
+// An expression of the plan, for REGEX, PATH_REGEX and SYMBOL_REGEX nodes: its compiled program and
+// its conditions on grams, both made by the daemon (daemon/engine/regex). The node's data is a head
+// (REGEX_*_OFFSET, shared/plan.ts), then the program.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
@@ -23,20 +23,20 @@ import { failCompiling, MatchNode, nodeAt, nodeOf } from './node.ts';
 /** Conditions are trees of AND, OR and GRAMS (conditions.ts). */
 @unmanaged
 export class Expression {
-  regex: u32; // address of what compileRegex made
-  spansLines: u32; // 1: a match may hold a newline
-  condition: MatchNode; // what every match holds; null: nothing is known
-  // Of one that spans lines (beginnings.ts):
-  start: MatchNode; // what the block holds in which a match begins; null: nothing is known
-  near: MatchNode; // what that block and the next one hold together; null: nothing is known
-  startSize: u32; // bytes at least, in front of any newline, of a match that begins as `start` says
-  chain: u32; // address of the ASCII bytes that may stand between (REGEX_CHAIN_SIZE)
+  regex: u32; // address of the result of compileRegex
+  spansLines: u32; // 1: a match may contain a newline
+  condition: MatchNode; // requirement on every match; null: none
+  // For one that spans lines (beginnings.ts):
+  start: MatchNode; // requirement on the block where a match begins; null: none
+  near: MatchNode; // requirement on that block and the next one together; null: none
+  startSize: u32; // least bytes, before any newline, of a match that begins as `start` says
+  chain: u32; // address of the ASCII bytes that may be between (REGEX_CHAIN_SIZE)
 }
 
 /**
  * Compiles the expression of the plan's row `index`, that of `node`. Sets compileStatus for a head
- * that does not name earlier rows, for an unsound program, and if the arena is full; then the
- * answer is of no use.
+ * that does not name earlier rows, for an invalid program, and if the arena is full; then the
+ * result is unusable.
  */
 export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expression {
   const expression = changetype<Expression>(arenaAlloc(arena, offsetof<Expression>(), 8));
@@ -49,7 +49,7 @@ export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expre
     expression.near = conditionOf(head + REGEX_NEAR_OFFSET, index);
     expression.startSize = isGiven(expression.start) ? leastLetters(expression.start, 0) : 0;
     expression.chain = <u32>head + REGEX_CHAIN_OFFSET;
-    // Binding may ask for grams of no literal besides (foreign.ts).
+    // Binding may also look up grams that are in no literal (foreign.ts).
     if (isGiven(expression.near)) expectLookups(FOREIGN_KEYS_MAX);
     expression.regex = <u32>(
       compileRegex(arena, head + REGEX_HEAD_SIZE, node.dataSize - REGEX_HEAD_SIZE)
@@ -60,7 +60,7 @@ export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expre
   return expression;
 }
 
-/** The condition that a field of the head names, by its row plus one; null for 0. */
+/** The condition named by a field of the head, its row plus one; null for 0. */
 function conditionOf(field: usize, index: u32): MatchNode {
   const named = load<u32>(field);
   if (named > index) failCompiling(STATUS_BAD_PLAN);
@@ -75,7 +75,7 @@ export function isGiven(condition: MatchNode): bool {
   return changetype<usize>(condition) != 0;
 }
 
-/** Letters at least, and so bytes, of a line that satisfies the condition; 0 says nothing. */
+/** Least letters, and so bytes, of a line that satisfies the condition; 0: unknown. */
 function leastLetters(condition: MatchNode, depth: u32): u32 {
   if (condition.kind == NODE_GRAMS) return gramsOf(condition).letterCount;
   if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;

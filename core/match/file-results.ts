@@ -1,7 +1,7 @@
-// Writes the file results of an answer (API.md 6.3), each a complete JSON object: what render.ts
-// writes of a doc, and around it language, skip reason and links. The parts of links that a whole
-// repo has in common come from the host, ready as JSON text, one record for each set of revisions
-// that docs are shown in; only the path is added here, percent-encoded by segment.
+// Writes the file results of an answer (API.md 6.3), each a complete JSON object: the members from
+// render.ts, and language, skip reason and links. The parts of links that a repo's docs share come
+// from the host as JSON text, one record for each set of revisions; only the path is added here,
+// percent-encoded by segment.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
@@ -24,30 +24,30 @@ import { forgetReads } from './current.ts';
 import { renderArena } from './request.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
 
-/** What is to be rendered, and what came of it: a row for each doc. */
+/** A doc to render and its result: a row for each doc. */
 @unmanaged
 class RenderRequest {
   docId: u32;
-  rangeMax: u32; // in: ranges to show; out: ranges shown
+  rangeMax: u32; // in: most ranges; out: number of ranges
   size: u32; // out: bytes of the object
-  links: u32; // in: index of its texts for links; out: bytes read that evaluating did not read
-  kept: u32; // in: address of ranges that a unit kept
+  links: u32; // in: index of its link texts; out: bytes read in addition to evaluation
+  kept: u32; // in: address of its ranges kept by a unit
   keptCount: u32; // in
-  members: u32; // in: address of further members, from a comma on, ready as JSON
+  members: u32; // in: address of additional members, from a comma on, as JSON
   membersSize: u32; // in
 }
 if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
 
-/** Texts that the links of docs of one repo in the same revisions share; addresses and sizes. */
+/** Link texts shared by docs of one repo in the same revisions; addresses and sizes. */
 @unmanaged
 class LinkTexts {
   /** `"<base>/browse/<repo>@<revision>/-/blob/` without the closing quote. */
   page: u32;
   pageSize: u32;
-  /** The further members, from a comma on. */
+  /** The additional members, from a comma on. */
   members: u32;
   membersSize: u32;
-  /** Before and behind the path of the page at the code host; no size: there is none. */
+  /** Before and after the path in the URL at the code host; size 0: there is none. */
   external: u32;
   externalSize: u32;
   externalEnd: u32;
@@ -55,19 +55,19 @@ class LinkTexts {
 }
 if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
-/** Docs of the last call of which only rendering read something. */
+/** Docs of the last call that only rendering read. */
 export let loadCount: u32 = 0;
 
 
-/** Room for the names of members; texts and path come on top. */
+/** Room for the names of members, without texts and path. */
 const ROOM: usize = 256;
 
 /**
- * Renders the docs of `count` requests, of the bound shard, one behind the other to [out, outEnd).
+ * Renders the docs of `count` requests, of the bound shard, in sequence to [out, outEnd).
  *
  * @param links  records of LinkTexts, which the requests name by index
  * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED
- *               (base/work.ts)
+ * (base/work.ts)
  */
 export function renderDocs(
   requests: usize,
@@ -126,7 +126,7 @@ export function renderDocs(
   return <i32>count;
 }
 
-/** Writes the members behind those of render.ts that all answers have; returns the end. */
+/** Writes the members after those of render.ts that all answers have; returns the end. */
 function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   out = writeAsciiText(out, ',"language":"');
   const language = changetype<LanguageRow>(
@@ -155,7 +155,7 @@ function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   return out;
 }
 
-/** As clients see it (API.md 6.3). */
+/** The name in the API (API.md 6.3). */
 function skipReasonName(reason: u32): string {
   if (reason == SKIP_BINARY) return 'binary';
   if (reason == SKIP_TOO_LARGE) return 'too_large';
@@ -170,7 +170,7 @@ function writeBytes(out: usize, ptr: usize, size: u32): usize {
 
 /**
  * Percent-encodes a path as encodeURIComponent does its segments: letters, digits, `-_.!~*'()` and
- * slashes stay, a bad byte is U+FFFD. At most 9 bytes come of one.
+ * slashes stay, a bad byte is U+FFFD. A byte becomes at most 9 bytes.
  */
 function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
   while (ptr < end) {
@@ -185,7 +185,7 @@ function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
   return out;
 }
 
-/** Whether the code point stays as it is; 45 to 57 are `-./` and the digits. */
+/** Whether the code point is not encoded; 45 to 57 are `-./` and the digits. */
 function isPlain(point: u32): bool {
   const lower = point | 0x20;
   if ((point < 128 && lower >= 97 && lower <= 122) || (point >= 45 && point <= 57)) return true;

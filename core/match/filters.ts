@@ -1,6 +1,6 @@
-// Leaves that hold for docs by what the shard's tables say of them, and find no range: CONST,
-// LANGUAGE, REPOS, DOCS. Each says of the bound shard which docs it holds for (bound.ts), and of
-// one doc whether it does.
+// Leaves that depend only on the shard's tables and find no ranges: CONST, LANGUAGE, REPOS, DOCS.
+// Each computes the docs of the bound shard that it holds for (bound.ts), and whether it holds for
+// one doc.
 
 import { Arena } from '../base/arena.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
@@ -29,7 +29,7 @@ export class LanguageNode extends MatchNode {
 }
 if (offsetof<LanguageNode>() > NODE_SIZE) ERROR('LanguageNode: size');
 
-/** DOCS: the doc is in a set that the host gives for each shard; `data` is the set's index. */
+/** DOCS: the doc is in a set that the host passes for each shard; `data` is the set's index. */
 @unmanaged
 export class DocsNode extends MatchNode {
   docs: u32; // the set of the bound shard: NO_DOCS, ALL_DOCS, or the host's bitmap
@@ -37,7 +37,7 @@ export class DocsNode extends MatchNode {
 if (offsetof<DocsNode>() > NODE_SIZE) ERROR('DocsNode: size');
 
 // Binding: each sets the node's cost, and returns NO_DOCS, ALL_DOCS or the address of a bitmap that
-// the caller may change. holds...: of a bound node, for the current doc; a few loads.
+// the caller may change. holds...: evaluates a bound node for the current doc; a few loads.
 
 /** CONST holds for all docs or none. */
 export function bindConst(node: MatchNode): usize {
@@ -45,7 +45,7 @@ export function bindConst(node: MatchNode): usize {
   return node.data != 0 ? ALL_DOCS : NO_DOCS;
 }
 
-/** Linear in the docs of the shard. */
+/** Cost: linear in the docs of the shard. */
 export function bindLanguage(arena: Arena, node: LanguageNode): usize {
   node.cost = 1;
   node.languageIndex = findLanguage(node);
@@ -74,7 +74,7 @@ export function holdsLanguage(node: LanguageNode): bool {
   return docAt(boundView, current.docId).languageIndex == node.languageIndex;
 }
 
-/** REPOS. Linear in the docs of a shard that holds some of the repos and others. */
+/** REPOS. Cost: linear in the docs of a shard with some of the repos and others. */
 export function bindRepos(arena: Arena, node: MatchNode): usize {
   node.cost = 1;
   let count: u32 = 0;
@@ -95,8 +95,7 @@ export function holdsRepo(node: MatchNode): bool {
 }
 
 /**
- * Whether the id of a row of the shard's repos is among those of the node, which ascend (binary
- * search).
+ * Whether the id of a row of the shard's repos is among the node's ascending ids (binary search).
  */
 function hasRepo(node: MatchNode, repoIndex: u32): bool {
   const repoId = changetype<RepoRow>(
@@ -112,7 +111,7 @@ function hasRepo(node: MatchNode, repoIndex: u32): bool {
   return start < node.dataSize >> 2 && load<u32>(<usize>node.data + (<usize>start << 2)) == repoId;
 }
 
-/** Returns the set as a copy: verdicts are combined in place. */
+/** Returns a copy of the set: verdicts are combined in place. */
 export function bindDocs(arena: Arena, node: DocsNode): usize {
   node.cost = 1;
   if (node.data >= docSetCount) {
@@ -135,8 +134,8 @@ export function holdsDoc(node: DocsNode): bool {
 }
 
 /**
- * The docs of the bound shard that a search may find at all, by the set that its root asks for; ALL_DOCS:
- * it asks for none.
+ * The docs of the bound shard that are visible to the search, by the set in its root; ALL_DOCS:
+ * without a set.
  */
 export function docsInSight(root: MatchNode): usize {
   let node = root;

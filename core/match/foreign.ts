@@ -1,6 +1,6 @@
-// Rules out, without reading them, that blocks are made of few kinds of bytes alone: a block that holds a gram with another
-// character is not. Of the grams with such a character, those that most blocks hold rule out nearly all blocks of source code
-// between them; these few lists are read whole.
+// Rules out, without reading content, that a block consists of only a few kinds of bytes: a block
+// with a gram of another character does not. Among the grams with such a character, those found in
+// most blocks together rule out nearly all blocks of source code; these few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { LETTER_BITS } from '../shared/format.ts';
@@ -10,20 +10,18 @@ import { countBits, newBlockBitmap, uniteGram } from './block-sets.ts';
 import { blockBitmapSize, boundView, failBinding, failStatus } from './bound.ts';
 import { FOREIGN_KEYS_MAX, probeGram } from './lookups.ts';
 
-/**
- * Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out.
- */
+/** Guess: this few blocks, or this small a share of the shard's, are read faster than ruled out. */
 const FEW_BLOCKS: u32 = 500;
 const FEW_SHARE: u32 = 16;
 const LISTS_MAX: u32 = FOREIGN_KEYS_MAX;
-/** Lists that are read between two looks at what they leave. */
+/** Lists read between two checks of the remaining blocks. */
 const LISTS_AT_ONCE: u32 = 8;
 const LETTER_COUNT: u32 = 1 << LETTER_BITS;
 const LETTER_MASK: u32 = LETTER_COUNT - 1;
 
 /**
- * Drops of `blocks` those of which the next block surely holds an ASCII byte that is not in the set
- * of 16 bytes at `bytes`; nothing if they are few. The next block may be of another blob.
+ * Removes from `blocks` those whose next block certainly contains an ASCII byte outside the set of
+ * 16 bytes at `bytes`; nothing if they are few. The next block may be of another blob.
  */
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE))
@@ -49,14 +47,12 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   arenaReset(arena, mark);
 }
 
-/**
- * Sets letters[l] to 1 where only ASCII bytes that are not in the set have the letter l, else to 0.
- */
+/** Sets letters[l] to 1 if only ASCII bytes outside the set have the letter l, else to 0. */
 function listForeignLetters(bytes: usize, letters: usize): void {
   memory.fill(letters, 0, LETTER_COUNT);
   for (let letter: u32 = 0x20; letter < 0x7f; letter++) {
     const isSmall = letter >= 0x61 && letter <= 0x7a;
-    // Capitals are the letters of classes beyond ASCII; of k and s there are variants beyond it.
+    // Capitals are the letters of non-ASCII classes; k and s have non-ASCII variants.
     const isAscii = (letter < 0x41 || letter > 0x5a) && letter != 0x6b && letter != 0x73;
     const isMember = hasByte(bytes, letter) || (isSmall && hasByte(bytes, letter - 0x20));
     store<u8>(letters + letter, isAscii && !isMember ? 1 : 0);
@@ -105,7 +101,7 @@ function isForeign(letters: usize, gram: u32): bool {
   );
 }
 
-/** Drops of `blocks` those of which the next block is in `held`. */
+/** Removes from `blocks` those whose next block is in `held`. */
 function dropBlocksBefore(blocks: usize, held: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     const next = offset + 8 < blockBitmapSize ? load<u64>(held + offset + 8) : 0;

@@ -1,5 +1,5 @@
-// The grams of a literal, as far as the plan tells them: which keys every block with it has. Made
-// once for the request; block-sets.ts looks them up in each shard.
+// The grams of a literal as given by the plan: the keys that every block with the literal has. Made
+// once a request; block-sets.ts looks them up in each shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
@@ -11,19 +11,19 @@ import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { expectLookups } from './lookups.ts';
 import { failCompiling, isCaseSensitive, MatchNode } from './node.ts';
 
-/** What the index can tell of a literal. */
+/** The index data of a literal. */
 @unmanaged
 export class Grams {
   keys: u32; // address of the distinct keys, u32 each, as they occur; of short ones the letters
   keyCount: u32; // 0: the literal has less than three letters
   letterCount: u32; // letters (text/letters.ts) of the literal, as many as code points
   marks: u32; // address of the case marks that blocks with the literal have; 0: none
-  spansLines: u32; // 1: the literal may lie in several blocks, or has a newline that no gram has
+  spansLines: u32; // 1: the literal may span several blocks, or has a newline that no gram has
 }
 
 /**
  * The grams of the literal in the node's data; null, with compileStatus set, if the arena is full.
- * Quadratic in the number of keys, which a plan's size bounds.
+ * Cost: quadratic in the number of keys, which a plan's size bounds.
  */
 export function makeGrams(arena: Arena, node: MatchNode): Grams {
   const grams = changetype<Grams>(arenaAlloc(arena, offsetof<Grams>(), 8));
@@ -35,7 +35,7 @@ export function makeGrams(arena: Arena, node: MatchNode): Grams {
   memory.fill(changetype<usize>(grams), 0, offsetof<Grams>());
   grams.keys = <u32>keys;
   listKeys(grams, node.data, <usize>node.data + node.dataSize);
-  // The grams of paths have no lists, and no blocks with marks.
+  // The grams of paths have no lists, and no case marks.
   if (node.kind == NODE_PATH) return grams;
   expectLookups(grams.keyCount);
   if (isCaseSensitive(node)) grams.marks = makeMarks(arena, node);
@@ -50,12 +50,12 @@ function listKeys(grams: Grams, ptr: usize, end: usize): void {
     const point = decodedPoint(decoded);
     ptr += decodedSize(decoded);
     key = appendLetter(key, point);
-    // A newline ends its block, so that only the last letter may be one.
+    // A newline ends its block, so only the last letter may be one.
     if (point == LETTER_NEWLINE && (ptr < end || grams.letterCount == 1)) grams.spansLines = 1;
     grams.letterCount++;
     if (grams.letterCount >= 3) addDistinct(grams, key);
   }
-  // Of one and two letters they are a part of the keys that are looked up (block-sets.ts).
+  // With one or two letters they are a part of the keys to look up (block-sets.ts).
   if (grams.letterCount < 3) store<u32>(grams.keys, key);
 }
 
@@ -66,7 +66,7 @@ function addDistinct(grams: Grams, key: u32): void {
   grams.keyCount++;
 }
 
-/** The case marks of the node's literal; 0 if it says nothing of them. */
+/** The case marks of the node's literal; 0 if it has none. */
 function makeMarks(arena: Arena, node: MatchNode): u32 {
   const marks = arenaAlloc(arena, CASE_MARKS_SIZE, 16);
   if (marks == 0) failCompiling(STATUS_OUT_OF_MEMORY);

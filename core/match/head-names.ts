@@ -1,7 +1,8 @@
-// Docs whose base name the words of a query make: heads (heads.ts) beside those that define what it names.
-// One word is the whole name, `slab` of mm/slab.c, or the end of the path from some folder on. Several
-// words stand in the path, one at least in the base name; the docs of whose base name they cover most come
-// first. Few groups of docs have all the grams of that (shard/path-grams.ts), and no list is read.
+// Docs whose base name consists of a query's words: heads (heads.ts), beside docs that define the
+// named symbol. A single word is the whole name, `slab` of mm/slab.c, or the end of the path from
+// some folder on. Several words are in the path, at least one in the base name; docs whose base
+// name they cover most come first. Few groups of docs have all these grams (shard/path-grams.ts),
+// and no list is read.
 
 import { Arena } from '../base/arena.ts';
 import { LETTER_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';
@@ -26,11 +27,11 @@ import { coverNameOf, nameWords } from './name-cover.ts';
 import { Atom, atomAt, slotAtoms } from './node.ts';
 import { TextAtom } from './text-atom.ts';
 
-/** Bound: after so many docs that have all words in their paths these are no name. */
+/** Bound: if this many docs have all words in their paths, the words are not a name. */
 const FITTING_MAX: u32 = 256;
-/** The best of them; of one word the first ones, as all are as good. */
+/** Most results; for one word the first ones, as all are equal. */
 const NAMED_MAX: u32 = 8;
-/** Bound: slots that are told apart (near.ts). */
+/** Bound: slots that are distinguished (near.ts). */
 const WORDS_MAX: u32 = 16;
 
 const PAIR_MASK: u32 = (1 << (2 * LETTER_BITS)) - 1;
@@ -41,7 +42,7 @@ const LETTER_DOT: u32 = 46;
 const groups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
 
-/** A doc that was found. */
+/** A doc found by name. */
 @unmanaged
 class Named {
   docId: u32;
@@ -62,8 +63,8 @@ export function hasNamed(view: ShardView): bool {
 }
 
 /**
- * The best of the bound shard among the docs in sight (filters.ts), with a doc all of the same content;
- * 0: there are none.
+ * The best of the bound shard among the visible docs (filters.ts), each with all docs of the same
+ * content; 0: there are none.
  */
 export function namedDocs(arena: Arena, sight: usize): usize {
   if (!findNamed(boundView, sight, false)) return 0;
@@ -79,9 +80,9 @@ export function namedDocs(arena: Arena, sight: usize): usize {
 }
 
 /**
- * Lists the best docs in sight; whether there are any.
+ * Lists the best visible docs; returns whether there are any.
  *
- * @param isTest  ends with the first doc; true, too, where more docs fit than are looked at
+ * @param isTest  ends with the first doc; also true if more docs fit than are tested
  */
 function findNamed(view: ShardView, sight: usize, isTest: bool): bool {
   namedCount = 0;
@@ -106,7 +107,7 @@ function findNamed(view: ShardView, sight: usize, isTest: bool): bool {
   return namedCount > 0;
 }
 
-/** Whether the atoms are all words that are looked for in paths, of two letters or more. */
+/** Whether all atoms are words searched in paths, of two letters or more. */
 function areWords(): bool {
   if (slotAtoms.count == 0 || slotAtoms.count > WORDS_MAX) return false;
   for (let i: u32 = 0; i < slotAtoms.count; i++) {
@@ -118,7 +119,10 @@ function areWords(): bool {
   return true;
 }
 
-/** Finds the groups whose paths have the grams; false: there are none, or several words have no gram. */
+/**
+ * Finds the groups whose paths have the grams; false: there are none, or several words have no
+ * gram.
+ */
 function findGroups(view: ShardView): bool {
   const size = view.pathRowSize;
   let hasGrams = slotAtoms.count == 1;
@@ -133,13 +137,15 @@ function findGroups(view: ShardView): bool {
       intersectBitmaps(groups, row, size);
     }
   }
-  // Else the paths of all docs would be looked through.
+  // Otherwise the paths of all docs would be scanned.
   if (!hasGrams) return false;
   if (slotAtoms.count == 1 && !keepWhole(view, changetype<TextAtom>(atomAt(slotAtoms, 0)))) return false;
   return !isEmptyBitmap(groups, size);
 }
 
-/** Keeps the groups in which a word begins a path or a part of one, and ends one or stands before a dot. */
+/**
+ * Keeps the groups in which a word begins a path or a part of one, and ends one or precedes a dot.
+ */
 function keepWhole(view: ShardView, word: TextAtom): bool {
   const grams = word.grams;
   const first = grams.letterCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> LETTER_BITS;
@@ -153,7 +159,7 @@ function keepWhole(view: ShardView, word: TextAtom): bool {
   );
 }
 
-/** Keeps the groups that have one of two grams; false: no path has. */
+/** Keeps the groups with either gram; false: no path has one. */
 function keepEither(view: ShardView, one: u32, other: u32): bool {
   const size = view.pathRowSize;
   const first = pathRowOf(view, one);
@@ -180,7 +186,7 @@ function fits(view: ShardView, docId: u32): bool {
   return true;
 }
 
-/** How well the words make the name of a doc that fits: 0 not at all, else 1 to 1,001. */
+/** How well the words cover the name of a doc that fits: 0 not at all, else 1 to 1,001. */
 function pointsOf(view: ShardView, docId: u32): u32 {
   if (slotAtoms.count == 1) return 1;
   const doc = docAt(view, docId);
@@ -189,7 +195,10 @@ function pointsOf(view: ShardView, docId: u32): u32 {
   return nameWords == 0 ? 0 : 1 + <u32>(1000 * share);
 }
 
-/** Whether the word is the base name, without its extension or with it, or a path's end from a folder on. */
+/**
+ * Whether the word is the base name, with or without its extension, or a path's end from a folder
+ * on.
+ */
 function isWhole(atom: Atom, start: usize, end: usize): bool {
   const needle = changetype<TextAtom>(atom).needle;
   let dot = end;
@@ -205,7 +214,7 @@ function isWhole(atom: Atom, start: usize, end: usize): bool {
   return false;
 }
 
-/** Inserts a doc behind those with as many points; the last one of too many goes. */
+/** Inserts a doc after those with as many points; drops the last one if there are too many. */
 function insert(docId: u32, points: u32): void {
   let place = namedCount;
   if (namedCount < NAMED_MAX) namedCount++;

@@ -1,8 +1,8 @@
-// Heads: the docs to evaluate first, which are named by the query (head-names.ts), or define a symbol that
-// it names. The grams of paths and the order of names (shard/symbols.ts) find them without a list of
-// grams, so that the host can ask every shard before it binds any. A lone literal names itself, or its
-// longest identifier; several literals name what they spell together: `kmem cache create` is
-// kmem_cache_create, or kmemCacheCreate.
+// Heads: the docs to evaluate first, because the query names them (head-names.ts) or a symbol that
+// they define. Path grams and the order of names (shard/symbols.ts) find them without posting
+// lists, so that the host can find the heads of every shard before it binds any. A lone literal
+// names itself, or its longest identifier; several literals name what they spell together: `kmem
+// cache create` is kmem_cache_create, or kmemCacheCreate.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -34,12 +34,12 @@ import { Atom, atomAt, failCompiling, slotAtoms } from './node.ts';
 
 /** Longer names have cut keys. */
 const TEXT_SIZE_MAX: u32 = 200;
-/** A shorter text begins too many names. */
+/** A shorter text is a prefix of too many names. */
 const BEGUN_SIZE_MIN: u32 = 3;
-/** Bound: more names with the same beginning say nothing of which doc is meant. */
+/** Bound: with more names of the same prefix the query does not identify a doc. */
 const BEGUN_NAMES_MAX: u32 = 16;
 
-/** A text that a symbol may be named by. */
+/** A text that may name a symbol. */
 @unmanaged
 class HeadText {
   start: u32; // address
@@ -97,7 +97,7 @@ function isIdentifierByte(byte: u32): bool {
   return byte >= 128 || isWordByte(byte);
 }
 
-/** The literals one behind the other, with `separator` between two of them, 0: none. */
+/** Joins the literals with `separator`, 0: none. */
 function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void {
   const start = arenaAlloc(arena, size, 8);
   if (start == 0) return failCompiling(STATUS_OUT_OF_MEMORY);
@@ -119,7 +119,7 @@ export function hasHeads(view: ShardView): bool {
   return bestNames(view, true) != NAMES_NONE || hasNamed(view);
 }
 
-/** The best that is named in the shard. */
+/** The best match of a text among the shard's names. */
 function bestNames(view: ShardView, takesBegun: bool): u32 {
   let best = NAMES_NONE;
   if (!hasSymbols(view)) return best;
@@ -130,19 +130,19 @@ function bestNames(view: ShardView, takesBegun: bool): u32 {
 const NAMES_NONE: u32 = 0;
 /** Some begin with the text. */
 const NAMES_BEGUN: u32 = 1;
-/** Some are the text, but for the case. */
+/** Some equal the text, ignoring case. */
 const NAMES_WHOLE: u32 = 2;
 
-/** What findNames found: the first name, and the one behind the last. */
+/** The result of findNames: the first name, and the one after the last. */
 let firstName: u32 = 0;
 let endName: u32 = 0;
 
-/** Looks for names that are the text, else for those that begin with it, if they are few. */
+/** Finds names equal to the text, else those that begin with it, if they are few. */
 function findNames(view: ShardView, text: HeadText, takesBegun: bool): u32 {
   if (text.size == 0) return NAMES_NONE;
   firstName = lowerSymbolName(view, text.start, text.size, true, false);
   endName = firstName;
-  // Names that are the text come before those that it begins.
+  // Names equal to the text precede those that begin with it.
   while (isNamed(view, endName, text, false)) endName++;
   if (endName > firstName) return NAMES_WHOLE;
   if (!takesBegun || text.size < BEGUN_SIZE_MIN) return NAMES_NONE;
@@ -157,11 +157,12 @@ function isNamed(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bo
 }
 
 /**
- * The docs of the bound shard that define what the query names, with a doc all of the same content; 0:
- * there are none, or failStatus is set. Names that begin with a text count where none is one, unless the
- * shard has docs out of sight: how many there are, and whether one is the text, would tell of these.
+ * The docs of the bound shard that define what the query names, each with all docs of the same
+ * content; 0: there are none, or failStatus is set. Names that begin with a text count if none
+ * equals one, unless the shard has hidden docs: their number, and whether one equals the text,
+ * would reveal these.
  *
- * @param sight  the docs that the search may find (filters.ts)
+ * @param sight  the docs visible to the search (filters.ts)
  */
 export function definingDocs(arena: Arena, sight: usize): usize {
   const takesBegun = sight == ALL_DOCS || boundView.repoCount == 1;
@@ -179,14 +180,13 @@ export function definingDocs(arena: Arena, sight: usize): usize {
   return failStatus != STATUS_OK ? 0 : docsIn(arena, blocks);
 }
 
-/** The docs that hold a block of the bitmap. */
 function docsIn(arena: Arena, blocks: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return 0;
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     for (let word = load<u64>(blocks + offset); word != 0; word &= word - 1) {
       const blockId = (<u32>offset << 3) + <u32>ctz(word);
-      // A damaged list may name a blockId that no block has.
+      // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
       const blobId = blockAt(boundView, blockId).blobId;
       if (blobId != NONE_ID) addDocsOfBlob(docs, blobId);

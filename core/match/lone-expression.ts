@@ -1,5 +1,5 @@
-// Expressions outside of the plan, for the host: whether names match, and which engine would run an expression. They
-// leave the request as it is.
+// Expressions outside the plan, for the host: whether names match, and which engine would run an
+// expression. The request is not changed.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
@@ -10,7 +10,7 @@ import { requestArena } from './request.ts';
 
 /**
  * Tests names against a regular expression: for each of the `count` rows (address, size) a byte, 1
- * or 0, goes to `out`. STATUS_STOPPED (base/work.ts): those that were not tested are left out.
+ * or 0, goes to `out`. STATUS_STOPPED (base/work.ts): untested ones are omitted.
  */
 export function testNames(program: usize, size: u32, rows: usize, count: u32, out: usize): i32 {
   const mark = arenaMark(requestArena);
@@ -26,8 +26,8 @@ export function testNames(program: usize, size: u32, rows: usize, count: u32, ou
 }
 
 /**
- * What finds the matches of a program in a content (or, if `isTest`, tells whether a name has one):
- * ENGINE_*, or the status of a program that is refused. For explain.
+ * The engine for a program on a content (or, if `isTest`, for testing a name): ENGINE_*, or the
+ * status of a program that is refused. For explain.
  */
 export function regexEngine(program: usize, size: u32, isTest: bool): i32 {
   const mark = arenaMark(requestArena);

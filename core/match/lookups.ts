@@ -1,8 +1,7 @@
-// Counts the probes of the gram dictionary while a shard is bound: each gram once, however many
-// leaves ask for it. Grams asked for by key stand in a table of the request, stamped with the
-// binding that asked; grams visited as part of a range are bits of the dictionary. A plan in which
-// one leaf alone has grams needs neither: the keys of a leaf are distinct, and so are the grams of
-// a range.
+// Counts look-ups in the gram dictionary while a shard is bound: each gram once, however many
+// leaves look it up. Grams looked up by key are in a table of the request, stamped with the
+// binding; grams visited as part of a range are bits of the dictionary. A plan with grams in only
+// one leaf needs neither: the keys of a leaf are distinct, and so are the grams of a range.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -11,36 +10,36 @@ import { ShardView } from '../shard/view.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { boundView, failBinding } from './bound.ts';
 
-/** Most grams that one expression asks for beside its own (foreign.ts). */
+/** Most grams that one expression looks up besides its own (foreign.ts). */
 export const FOREIGN_KEYS_MAX: u32 = 32;
 
-/** Distinct grams of the bound shard that were asked for while binding. */
+/** Distinct grams of the bound shard looked up while binding. */
 export let lookupCount: u32 = 0;
 
 /**
- * A slot of the table: the key of a gram below, above it the stamp of the last binding that asked
- * for it.
+ * A slot of the table: the key of a gram in the low half, the stamp of the last binding that looked
+ * it up in the high half.
  */
 const SLOT_SIZE_SHIFT: usize = 3;
 const STAMP_SHIFT: u64 = 32;
 
-let table: usize = 0; // 0: no two leaves can ask for the same gram
+let table: usize = 0; // 0: no two leaves can look up the same gram
 let slotMask: u32 = 0;
 let stamp: u32 = 0;
-/** A bit for each gram of the dictionary that was visited; 0: none was. */
+/** A bit for each visited gram of the dictionary; 0: none was visited. */
 let visited: usize = 0;
 
-/** Leaves of the request that have grams, and their keys in all. */
+/** Leaves of the request with grams, and their total number of keys. */
 let leafCount: u32 = 0;
 let keyCount: u32 = 0;
 
-/** Forgets what was expected for the request before. */
+/** Resets the expectations of the previous request. */
 export function expectNone(): void {
   leafCount = 0;
   keyCount = 0;
 }
 
-/** A leaf of the request will ask for so many grams at most. */
+/** A leaf of the request will look up at most `count` grams. */
 export function expectLookups(count: u32): void {
   leafCount++;
   keyCount += count;
@@ -48,13 +47,13 @@ export function expectLookups(count: u32): void {
 
 /**
  * Begins the counts of a request whose leaves are compiled; false if the arena is full. Lives as
- * long as these.
+ * long as the leaves.
  */
 export function beginLookups(arena: Arena): bool {
   table = 0;
   stamp = 0;
   if (leafCount < 2) return true;
-  // At most half full, so that a free slot ends every search for a key.
+  // At most half full, so that every search for a key ends at a free slot.
   const slotCount = (<u32>1) << (33 - clz(keyCount | 1));
   const size = <usize>slotCount << SLOT_SIZE_SHIFT;
   table = arenaAlloc(arena, size, 8);
@@ -64,7 +63,7 @@ export function beginLookups(arena: Arena): bool {
   return true;
 }
 
-/** Starts the count for the shard that is bound next. */
+/** Resets the count for the shard that is bound next. */
 export function resetLookups(): void {
   lookupCount = 0;
   visited = 0;
@@ -87,7 +86,7 @@ export function beginVisits(arena: Arena): void {
   else memory.fill(visited, 0, size);
 }
 
-/** Counts the entry of the dictionary at index `gram`, which is visited without its key. */
+/** Counts the dictionary entry at index `gram`, which is visited without its key. */
 export function visitGram(gram: u32): void {
   if (visited != 0) {
     if (getBit(visited, gram) != 0) return;
@@ -102,7 +101,7 @@ function isVisited(gram: u32): bool {
   return visited != 0 && gram != GRAM_ABSENT && getBit(visited, gram) != 0;
 }
 
-/** The slot of a key that this binding asked for, or a free one. */
+/** The slot of a key looked up by this binding, or a free one. */
 function slotOf(key: u32): usize {
   let index = (key * 0x9e3779b1) >> 7;
   let slot = slotAt(index);
@@ -115,13 +114,13 @@ function slotAt(index: u32): usize {
   return table + (<usize>(index & slotMask) << SLOT_SIZE_SHIFT);
 }
 
-/** Whether this binding asked for another key that lies here. */
+/** Whether the slot has another key of this binding. */
 @inline
 function isTaken(content: u64, key: u32): bool {
   return <u32>(content >> STAMP_SHIFT) == stamp && <u32>content != key;
 }
 
-/** False: this binding has asked for it before. */
+/** False: this binding has looked it up before. */
 function addKey(key: u32): bool {
   const content = (<u64>stamp << STAMP_SHIFT) | key;
   const slot = slotOf(key);

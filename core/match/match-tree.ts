@@ -1,6 +1,6 @@
 // Compiles the plan into the match tree: a node for each of its rows, children before their
-// parents, in the arena of the request. Made once per request, bound to one shard after the other
-// (bind.ts).
+// parents, in the arena of the request. Compiled once a request, then bound to one shard after the
+// other (bind.ts).
 //
 //   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data        read where the
 //          host put it
@@ -34,12 +34,12 @@ import { compileText, TextAtom } from './text-atom.ts';
 
 /** The compiled request. */
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
-/** Leaves that a doc's share is counted over: those under no negation, DOCS and CONST aside. */
+/** Leaves that count for a doc's share: those under no negation, except DOCS and CONST. */
 export let positiveLeafCount: u32 = 0;
-/** Those of them that are atoms in content: their slots are numbered in the order of the plan. */
+/** Those of them that are content atoms: their slots are numbered in plan order. */
 export let slotCount: u32 = 0;
 
-/** The plan: rows, children, data; how many, and bytes of the data. */
+/** The plan: rows, children, data; their numbers, and bytes of the data. */
 let planRows: usize = 0;
 let planChildren: usize = 0;
 let planData: usize = 0;
@@ -47,14 +47,14 @@ let rowCount: u32 = 0;
 let childCount: u32 = 0;
 let dataSize: u32 = 0;
 
-/** The compiled lists of children; where the next one goes; their end. */
+/** The compiled lists of children; the next free position; their end. */
 let lists: usize = 0;
 let nextList: usize = 0;
 let listsEnd: usize = 0;
 
 /**
- * Compiles the plan of `size` bytes at `plan` into `arena`; the plan must stay where it is.
- * Errors: STATUS_BAD_PLAN for anything that does not fit its own counts, STATUS_OUT_OF_MEMORY.
+ * Compiles the plan of `size` bytes at `plan` into `arena`; the plan must stay there.
+ * Errors: STATUS_BAD_PLAN for anything inconsistent with its counts, STATUS_OUT_OF_MEMORY.
  */
 export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   if (!readHeader(plan, size)) return STATUS_BAD_PLAN;
@@ -77,8 +77,8 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
 }
 
 /**
- * Finds the parts of the plan; false if they are not what its size says. Nothing else of the plan
- * is known to be sound after it: each row is checked when it is compiled.
+ * Finds the parts of the plan; false if they do not match its size. Nothing else is checked yet:
+ * each row is checked when it is compiled.
  */
 function readHeader(plan: usize, size: u32): bool {
   if (size < layout.PLAN_HEADER_SIZE) return false;
@@ -94,7 +94,7 @@ function readHeader(plan: usize, size: u32): bool {
   return planData + dataSize == plan + size;
 }
 
-/** Takes room for the children of AND and OR, and for one child of each NOT. */
+/** Allocates the children of AND and OR, and one child of each NOT. */
 function makeLists(arena: Arena): void {
   const size = <usize>(rowCount + childCount) * 4;
   lists = arenaAlloc(arena, size, 8);
@@ -108,13 +108,16 @@ export function treeSize(): usize {
   return nodesSize() + (listsEnd - lists);
 }
 
-/** Copies what binding changes in the tree to `out`: the nodes, and the order of their children. */
+/**
+ * Copies the parts of the tree that binding changes to `out`: the nodes, and the order of their
+ * children.
+ */
 export function saveTree(out: usize): void {
   memory.copy(out, changetype<usize>(nodeOf(0)), nodesSize());
   memory.copy(out + nodesSize(), lists, listsEnd - lists);
 }
 
-/** Takes back what saveTree wrote. */
+/** Restores what saveTree wrote. */
 export function restoreTree(saved: usize): void {
   memory.copy(changetype<usize>(nodeOf(0)), saved, nodesSize());
   memory.copy(lists, saved + nodesSize(), listsEnd - lists);
@@ -125,7 +128,7 @@ function rowAt(index: u32): usize {
   return planRows + <usize>index * layout.PLAN_NODE_SIZE;
 }
 
-/** Expressions of the plan, which share the memory for caches. */
+/** Number of expressions in the plan, which share the memory for caches. */
 function countExpressions(): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < rowCount; i++) {
@@ -135,7 +138,7 @@ function countExpressions(): u32 {
   return count;
 }
 
-/** Compiles the row `index` of the plan, behind all rows that it names. */
+/** Compiles the row `index` of the plan, after all rows that it names. */
 function compileNode(arena: Arena, index: u32): void {
   const row = rowAt(index);
   const node = nodeOf(index);
@@ -160,7 +163,7 @@ function compileNode(arena: Arena, index: u32): void {
   compileLeaf(arena, node, index);
 }
 
-/** Compiles a leaf whose data lie in the plan. */
+/** Compiles a leaf with data in the plan. */
 function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
   switch (node.kind) {
     case layout.NODE_TEXT:
@@ -192,7 +195,7 @@ function linkChild(node: MatchNode, child: u32, index: u32): void {
   node.childCount++;
 }
 
-/** Makes `count` children, rows named in the plan's list from `first` on, those of the node. */
+/** Links `count` children, rows named in the plan's list from `first` on, to the node. */
 function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void {
   if (first > childCount || count > childCount - first || count == 0)
     return failCompiling(STATUS_BAD_PLAN);
@@ -200,7 +203,7 @@ function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void
     linkChild(node, load<u32>(planChildren + ((<usize>(first + i)) << 2)), index);
 }
 
-/** Nodes that countPositive came to. */
+/** Nodes visited by countPositive. */
 let visitCount: u32 = 0;
 
 function giveSlot(atom: Atom): void {
@@ -212,13 +215,13 @@ function giveSlot(atom: Atom): void {
 }
 
 /**
- * Counts the leaves under no negation; false if the tree is too deep, or none: nodes with several
- * parents would be more active leaves than there is room for.
+ * Counts the leaves under no negation; false if the tree is too deep, or not a tree: nodes with
+ * several parents would be more active leaves than there is room for.
  */
 function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   visitCount++;
   if (depth > layout.PLAN_DEPTH_MAX || visitCount > rowCount) return false;
-  // Why not DOCS: which revision a doc is in says nothing of how well it matches.
+  // Why not DOCS: a doc's revision says nothing about how well it matches.
   if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) {
     positiveLeafCount++;
     if (isInContent(node.kind)) giveSlot(changetype<Atom>(node));

@@ -1,7 +1,6 @@
-// What atoms cover of the base name of a path, without its extension, by their literals or
-// expressions: which of its letters and digits, and how many of the atoms are whole words of it.
-// A word also ends at an underscore, and where small letters are followed by a large one. Only
-// ASCII folds.
+// The part of a path's base name, without its extension, that atoms cover by their literals or
+// expressions: the covered letters and digits, and the number of atoms that are whole words of it.
+// A word also ends at an underscore, and between a small and a capital letter. Only ASCII folds.
 
 import { beginRegexText, findRegex, foundEnd, foundStart } from '../regex/regex.ts';
 import { TEXT_ANY } from '../regex/text.ts';
@@ -12,10 +11,10 @@ import { slotBit } from './near.ts';
 import { activeInContent, activeWords, Atom, atomAt, AtomList } from './node.ts';
 import { RegexAtom } from './regex-atom.ts';
 
-/** Bytes of a base name that are looked at: a bit each. */
+/** Most bytes of a base name to test: a bit each. */
 const NAME_SIZE_MAX: usize = 64;
 
-/** What coverName found: share of the letters, and the atoms (by slot) that are words. */
+/** The result of coverName: share of the letters, and the atoms (by slot) that are words. */
 export let nameShare: f64 = 0;
 export let nameWords: u32 = 0;
 
@@ -50,7 +49,7 @@ function setCover(covered: u64): void {
   nameShare = letters == 0 ? 0 : <f64>popcnt(covered & letters) / <f64>popcnt(letters);
 }
 
-/** The base name of the path [start, end), up to its last dot, if that is not its first byte. */
+/** The base name of the path [start, end), up to its last dot, unless that is its first byte. */
 function findName(start: usize, end: usize): void {
   nameWords = 0;
   nameStart = end;
@@ -81,7 +80,7 @@ function coverBy(atom: Atom): u64 {
   return covered;
 }
 
-/** The bytes of the name that matches of the expression cover. The name is its text. */
+/** The bytes of the name covered by matches of the expression. The name is its text. */
 function coverByRegex(atom: RegexAtom): u64 {
   let covered: u64 = 0;
   beginRegexText(atom.regex, nameStart, nameEnd, TEXT_ANY);
@@ -110,7 +109,7 @@ function isNameWord(start: usize, end: usize): bool {
   );
 }
 
-/** Safety: it is in the midst of the name. */
+/** Safety: it is inside the name. */
 function isNameBorder(ptr: usize): bool {
   const before = load<u8>(ptr - 1);
   const after = load<u8>(ptr);
@@ -127,7 +126,7 @@ function lowered(byte: u32): u32 {
   return isLarge(byte) ? byte | 0x20 : byte;
 }
 
-/** Whether a byte is a letter or digit, or part of a code point beyond ASCII. */
+/** Whether a byte is a letter or digit, or part of a non-ASCII code point. */
 @inline
 export function isNamePart(byte: u32): bool {
   return byte != 95 && (byte >= 128 || isWordByte(byte));

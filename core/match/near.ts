@@ -1,10 +1,10 @@
-// How near together the ranges of several atoms of a doc stand: most atoms on one line, most of them
-// within WINDOW bytes, and most in a row, one right behind the other, in the order of the query.
+// The proximity of the ranges of a doc's atoms: most atoms on one line, most of them within WINDOW
+// bytes, and most in a row, adjacent and in the order of the query.
 
 import { findByte } from '../scan/newlines.ts';
 import { Range } from './ranges.ts';
 
-/** Slots (node.ts) that are told apart; those behind them share the last one. */
+/** Slots (node.ts) that are distinguished; further ones share the last. */
 export const SLOTS_MAX: u32 = 16;
 const WINDOW: usize = 600;
 
@@ -17,10 +17,10 @@ export let atomsInRow: u32 = 0;
 let lastStart: usize = 0;
 let lastEnd: usize = 0;
 let lastSlot: u32 = 0;
-/** The slots on its line up to it, a bit each; how long the row is that ends with it. */
+/** The slots on its line so far, a bit each; the length of the row that ends with it. */
 let lineSlots: u32 = 0;
 let row: u32 = 0;
-/** By slot: where its last range starts. */
+/** By slot: start of its last range. */
 const starts = memory.data(64, 4);
 if (SLOTS_MAX * 4 > 64) ERROR('starts: size');
 
@@ -42,7 +42,7 @@ export function slotBit(slot: u32): u32 {
   return 1 << slotOf(slot);
 }
 
-/** Looks at the next range, of the doc's `slotCount` slots; starts ascend, ranges do not overlap. */
+/** Adds the next range, of the doc's `slotCount` slots; starts ascend, ranges do not overlap. */
 export function nearRange(range: Range, slotCount: u32): void {
   const slot = slotOf(range.slot);
   const isFirst = lastStart == 0;

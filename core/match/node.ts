@@ -1,20 +1,19 @@
-// The records of the match tree. Each begins with the head that all nodes have; behind it stands
-// what nodes of one kind need, in the file of that kind. All records have the same room, so that
-// the node of a row of the plan is found by the row's index.
+// The records of the match tree. Each begins with the head common to all nodes; the fields of its
+// kind follow, in the file of that kind. All records have the same size, so that a plan row's index
+// locates its node.
 //
-//   MatchNode              kind, children, what binding said of it      AND, OR, NOT, CONST, REPOS
+//   MatchNode              kind, children, results of binding           AND, OR, NOT, CONST, REPOS
 //     GramsNode            conditions.ts                                GRAMS
 //     LanguageNode, DocsNode   filters.ts                               LANGUAGE, DOCS
-//     Atom                 finds ranges: a cursor, the match it is on
+//     Atom                 finds ranges: a cursor, its current match
 //       PathAtom           path-atom.ts                                 PATH, PATH_REGEX
 //       ContentAtom        reads the content by runs of blocks
 //         TextAtom         text-atom.ts                                 TEXT
 //         RegexAtom        regex-atom.ts                                REGEX
 //         SymbolAtom       symbol-atom.ts                               SYMBOL, SYMBOL_REGEX
 //
-// Fields live in three spans of time: those that compiling sets, for the request; those "of the
-// bound shard", which binding sets anew for each; those "of the current blob" or doc, which
-// evaluating does.
+// Fields have three lifetimes: set by compiling, for the request; "of the bound shard", set by each
+// binding; "of the current blob" or doc, set by evaluating.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
@@ -37,7 +36,7 @@ export class MatchNode {
   data: u32; // address of literal, name, ids or expression; CONST: the value; DOCS: the set's index
   dataSize: u32; // bytes
   // Of the bound shard:
-  cost: u32; // order of evaluation among brothers: about the blocks to read, more for dear kinds
+  cost: u32; // evaluation order among siblings: about the blocks to read, more for costly kinds
   isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
 }
 
@@ -45,37 +44,35 @@ export const STATE_UNKNOWN: u32 = 0;
 export const STATE_NO: u32 = 1;
 export const STATE_YES: u32 = 2;
 
-/** A leaf that finds ranges, one behind the other, as addresses in the shard. */
+/** A leaf that finds ranges, one after the other, as addresses in the shard. */
 @unmanaged
 export class Atom extends MatchNode {
   // Of the request:
-  slot: u32; // of an atom in content, under no negation: its place among them (doc-score.ts)
+  slot: u32; // of a content atom under no negation: its index among them (doc-score.ts)
   // Of the current doc, or of all docs with the current blob:
   state: u32; // STATE_*: whether it holds
-  cursor: u32; // next address to look at
-  cursorEnd: u32; // end of the stretch that the cursor is in
-  matchStart: u32; // the match it stands on; 0: none left
+  cursor: u32; // next address to scan
+  cursorEnd: u32; // end of the range that the cursor is in
+  matchStart: u32; // its current match; 0: none remains
   matchEnd: u32;
   isFresh: u32; // 1: that is the first one of the current doc
 }
 
-/**
- * An atom in the content. What the index says of it are bitmaps of the shard's blocks, a bit each.
- */
+/** An atom in the content. Its index results are bitmaps of the shard's blocks, a bit each. */
 @unmanaged
 export class ContentAtom extends Atom {
   // Of the bound shard:
-  bitmap: u32; // candidate blocks: all that a match may reach into; 0: every block
+  bitmap: u32; // candidate blocks: all that a match may extend into; 0: every block
   starts: u32; // REGEX: those in which a match may begin; 0: all of `bitmap`
-  borders: u32; // REGEX: those of `starts` where it may do so at the end alone; 0: none
-  isUnlisted: u32; // SYMBOL: 1: `bitmap` is that of all symbols, not of lists
+  borders: u32; // REGEX: those of `starts` where it may begin only at the end; 0: none
+  isUnlisted: u32; // SYMBOL: 1: `bitmap` has all symbols, not the result of lists
   // Of the current blob:
-  cursorBlock: u32; // block behind the run that the cursor is in
-  isRead: u32; // 1: what `state` says was found out by reading blocks
+  cursorBlock: u32; // block after the run that the cursor is in
+  isRead: u32; // 1: `state` was computed by reading blocks
   countedEnd: u32; // block (SYMBOL_REGEX: address of a row) up to which its runs are counted
 }
 
-/** Room of a node: that of the largest record. */
+/** Size of a node: that of the largest record. */
 export const NODE_SIZE: usize = 112;
 
 let nodes: usize = 0;
@@ -84,14 +81,14 @@ let nodeCount: u32 = 0;
 /** The first failure while the plan is compiled. */
 export let compileStatus: i32 = STATUS_OK;
 
-/** Atoms one behind the other. */
+/** A list of atoms. */
 @unmanaged
 export class AtomList {
   atoms: u32; // address of their addresses, u32 each
   count: u32;
 }
 const LIST_SIZE: i32 = 8;
-/** All atoms of the plan, in its order: those in content, those in paths. */
+/** All atoms of the plan, in plan order: those in content, those in paths. */
 export const contentAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const pathAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 /** Those in content under no negation, in the order of their slots. */
@@ -99,12 +96,11 @@ export const slotAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 /** Those of them that are active in the current doc (evaluate.ts). */
 export const activeInContent = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const activeInPath = changetype<AtomList>(memory.data(LIST_SIZE, 4));
-/** Those of the active ones in paths that are of TEXT. */
+/** The active ones in paths that belong to TEXT. */
 export const activeWords = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 
 /**
- * Makes `count` nodes of zeros, and empty lists for as many atoms. They live as long as the
- * request.
+ * Makes `count` zeroed nodes, and empty lists for as many atoms. They live as long as the request.
  */
 export function makeNodes(arena: Arena, count: u32): void {
   compileStatus = STATUS_OK;
@@ -140,12 +136,11 @@ export function contentAtomAt(index: u32): ContentAtom {
   return changetype<ContentAtom>(atomAt(contentAtoms, index));
 }
 
-/** Gives compiling up; the first reason is kept. Whoever compiles goes on without harm, or ends. */
+/** Fails the compilation; the first reason is kept. Callers may continue safely, or end. */
 export function failCompiling(status: i32): void {
   if (compileStatus == STATUS_OK) compileStatus = status;
 }
 
-/** Bytes of all nodes. */
 export function nodesSize(): usize {
   return <usize>nodeCount * NODE_SIZE;
 }
@@ -162,20 +157,20 @@ export function nodeAt(list: usize, index: u32): MatchNode {
   return changetype<MatchNode>(<usize>load<u32>(list + (<usize>index << 2)));
 }
 
-/** Puts a node into a list of addresses. */
+/** Stores a node in a list of addresses. */
 @inline
 export function setNode(list: usize, index: u32, node: MatchNode): void {
   store<u32>(list + (<usize>index << 2), changetype<usize>(node));
 }
 
-/** Whether nodes of a kind are atoms in content. */
+/** Whether nodes of a kind are content atoms. */
 export function isInContent(kind: u32): bool {
   return (
     kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX
   );
 }
 
-/** Whether case counts for the node's literal. */
+/** Whether the node's literal is case-sensitive. */
 @inline
 export function isCaseSensitive(node: MatchNode): bool {
   return (node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0;

@@ -1,6 +1,6 @@
-// PATH and PATH_REGEX: the path holds a literal, has a match of an expression; and the part of a TEXT
-// that is about paths (text-atom.ts). Of a literal only groups of docs are scanned that have its grams
-// (shard/path-grams.ts), of an expression all paths of the shard, a few megabytes.
+// PATH and PATH_REGEX: the path contains a literal or a match of an expression; also the path part
+// of a TEXT (text-atom.ts). For a literal only groups of docs with its grams are scanned
+// (shard/path-grams.ts), for an expression all paths of the shard, a few megabytes.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { countWork, isStopped } from '../base/work.ts';
@@ -57,7 +57,7 @@ import { ADVANCE_STEPS } from './runs.ts';
 /** Its cursor is an address in the path of the current doc. */
 @unmanaged
 export class PathAtom extends Atom {
-  needle: u32; // PATH: address of the compiled needle; 0: the literal is empty, all paths hold it
+  needle: u32; // PATH: address of the compiled needle; 0: empty literal, in every path
   regex: u32; // PATH_REGEX: address of the compiled expression
   grams: Grams; // PATH: of the literal
 }
@@ -80,7 +80,7 @@ export function compilePath(arena: Arena, node: PathAtom, index: u32): void {
 const groups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
 
-/** The docs whose path holds the literal, by a scan over the groups of docs that have its grams. */
+/** The docs whose path contains the literal, by a scan over the groups of docs with its grams. */
 export function bindPath(arena: Arena, node: PathAtom): usize {
   node.cost = 2;
   if (node.needle == 0) return ALL_DOCS;
@@ -88,7 +88,7 @@ export function bindPath(arena: Arena, node: PathAtom): usize {
   const mark = arenaMark(arena);
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
-  // U+FFFD stands for bad bytes, of which neighbours may make a character together.
+  // U+FFFD stands for bad bytes; adjacent bad bytes may form a character.
   const isByPath = holdsReplacement(node);
   const shift = boundView.pathGroupShift;
   const groupCount = (boundView.docCount + (<u32>1 << shift) - 1) >> shift;
@@ -107,7 +107,9 @@ export function bindPath(arena: Arena, node: PathAtom): usize {
   return NO_DOCS;
 }
 
-/** Finds the bound groups that have all grams; false: there are none. A shorter literal has no gram. */
+/**
+ * Finds the bound groups that have all grams; false: there are none. A shorter literal has no gram.
+ */
 function findGroups(grams: Grams): bool {
   memory.copy(groups, boundGroups, PATH_ROW_SIZE_MAX);
   if (grams.letterCount < 3) return true;
@@ -121,8 +123,8 @@ function findGroups(grams: Grams): bool {
 }
 
 /**
- * Marks the docs of [first, endDoc) whose path holds the literal; returns how many. One scan over their
- * paths, which lie back to back: a match that runs from one path into the next is none.
+ * Marks the docs of [first, endDoc) whose path contains the literal; returns how many. One scan
+ * over their concatenated paths; a match across two paths does not count.
  */
 function markPaths(node: PathAtom, docs: usize, first: u32, endDoc: u32): u32 {
   const end = pathEndOf(endDoc - 1);
@@ -154,7 +156,7 @@ function holdsReplacement(node: PathAtom): bool {
   return false;
 }
 
-/** As markPaths, with a search of its own in each path: dearer. */
+/** As markPaths, with a separate search in each path: slower. */
 function markPathByPath(node: PathAtom, docs: usize, first: u32, endDoc: u32): u32 {
   let count: u32 = 0;
   for (let docId = first; docId < endDoc; docId++) {
@@ -175,8 +177,7 @@ function markPathByPath(node: PathAtom, docs: usize, first: u32, endDoc: u32): u
 }
 
 /**
- * The docs whose path the expression matches; where it has needles, only paths that hold one are
- * tried.
+ * The docs whose path the expression matches; where it has needles, only paths with one are tried.
  */
 export function bindPathRegex(arena: Arena, node: PathAtom): usize {
   node.cost = 0x20000000;
@@ -209,14 +210,16 @@ export function bindPathRegex(arena: Arena, node: PathAtom): usize {
   return count == 0 ? NO_DOCS : docs;
 }
 
-/** Address behind a doc's path, which is where the next one's begins. */
+/** Address after a doc's path, where the next one's begins. */
 @inline
 function pathEndOf(docId: u32): usize {
   const doc = docAt(boundView, docId);
   return <usize>boundView.paths + doc.pathOffset + doc.pathSize;
 }
 
-/** The doc from `docId` on whose path holds the byte at `ptr` (galloping, then binary search). */
+/**
+ * The doc from `docId` on whose path contains the byte at `ptr` (galloping, then binary search).
+ */
 function docOfPath(ptr: usize, docId: u32): u32 {
   let step: u32 = 1;
   let start = docId;
@@ -234,7 +237,8 @@ function docOfPath(ptr: usize, docId: u32): u32 {
 }
 
 /**
- * Whether [start, end), a match in all paths together, lies in this doc's path, anchored as asked.
+ * Whether [start, end), a match in the concatenated paths, lies in this doc's path and satisfies
+ * the anchors.
  */
 function isPathMatch(node: PathAtom, docId: u32, start: usize, end: usize): bool {
   const pathEnd = pathEndOf(docId);
@@ -245,15 +249,15 @@ function isPathMatch(node: PathAtom, docId: u32, start: usize, end: usize): bool
 }
 
 /**
- * Whether the path of the current doc holds the literal, or has a match; an empty match holds, but
- * is no range.
+ * Whether the path of the current doc contains the literal, or has a match; an empty match holds,
+ * but is no range.
  */
 export function holdsPath(node: PathAtom): bool {
   if (node.state == STATE_UNKNOWN) node.state = isPathRight(node) ? STATE_YES : STATE_NO;
   return node.state == STATE_YES;
 }
 
-/** Without the memory of holdsPath. */
+/** As holdsPath, without its cache. */
 function isPathRight(node: PathAtom): bool {
   if (node.kind == NODE_PATH_REGEX) {
     return (
@@ -267,7 +271,7 @@ function isPathRight(node: PathAtom): bool {
   return node.matchStart != 0;
 }
 
-/** Puts the cursor in front of the path of the current doc. */
+/** Moves the cursor before the path of the current doc. */
 export function enterPath(node: PathAtom): void {
   node.cursor = <u32>current.pathStart;
   node.cursorEnd = <u32>current.pathEnd;
@@ -295,7 +299,7 @@ export function advancePath(node: PathAtom): void {
     const isAnchored =
       ((node.flags & PLAN_FLAG_AT_START) == 0 || found == current.pathStart) &&
       ((node.flags & PLAN_FLAG_AT_END) == 0 || end == current.pathEnd);
-    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so go on one character
+    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so continue one character
     // further.
     node.cursor = <u32>(isAnchored ? end : found + decodedSize(decodeUtf8(found, current.pathEnd)));
     if (!isAnchored) continue;

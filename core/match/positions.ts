@@ -1,7 +1,6 @@
 // Lines and columns of byte offsets in one content (API.md 6.4): lines end with LF and count from
-// 1, columns are code points from 1. Walks forward from the last position asked for, so that many
-// ranges on one long line cost one pass; jumps by the line numbers that the shard keeps for each
-// block.
+// 1, columns are code points from 1. Walks forward from the last position, so that many ranges on
+// one long line cost one pass; jumps by the line numbers that the shard keeps for each block.
 
 import { countByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
@@ -10,11 +9,11 @@ import { boundView } from './bound.ts';
 import { blockOf, blockStart, current } from './current.ts';
 
 let at: usize = 0;
-/** Block of the current content that holds it. */
+/** Block of the current content that contains it. */
 let block: u32 = 0;
 /** 0-based line of `at`. */
 let line: u32 = 0;
-/** Start of that line, and code points from there to `at`; start = 0: not known yet. */
+/** Start of that line, and code points from there to `at`; start = 0: unknown. */
 let lineStart: usize = 0;
 let points: u32 = 0;
 
@@ -27,7 +26,7 @@ export function beginPositions(): void {
   points = 0;
 }
 
-/** Moves to `ptr`, an address in the current content or its end, at or behind the last one. */
+/** Moves to `ptr`, an address in the current content or its end, not before the last one. */
 export function moveTo(ptr: usize): void {
   assert(ptr >= at);
   block = blockOf(ptr, block);

@@ -1,6 +1,5 @@
-// The text of the bound match tree, on one line: for tests, and for whoever wonders what is
-// evaluated in which order. Children stand as they are asked; what is ruled out in the shard is
-// `none`.
+// The text of the bound match tree, on one line, for tests and debugging. Children are in order of
+// evaluation; a node ruled out in the shard prints as `none`.
 //
 //   and(lang:"Go", text:"plum" in 3 blocks, not(file:"_test"))
 //   or(none, regex in 7 blocks, from 4, 2 of them at the end)     matches begin in 4: regex-atom.ts
@@ -25,7 +24,7 @@ const NAMES: StaticArray<string> = [
 let out: usize = 0;
 
 /**
- * Writes the tree to `to`, UTF-8; returns its bytes.
+ * Writes the tree to `to`, UTF-8; returns its size in bytes.
  *
  * Safety: there is room for 6 times the plan's size and 160 bytes a node.
  */

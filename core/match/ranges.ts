@@ -1,6 +1,6 @@
-// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), walked together
-// in order of start, the longest first at equal start; one that overlaps the range before is
-// dropped. Those in content and those in the path are walked apart. Nothing is allocated per doc.
+// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), merged in order
+// of start, the longest first at equal start; a range that overlaps the one before is dropped.
+// Content and path are walked separately. Allocates nothing per doc.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { advanceAtom, countFromHere, startAtom } from './atoms.ts';
@@ -8,21 +8,21 @@ import { activeInContent, activeInPath, activeWords, Atom, atomAt, AtomList, set
 import { ADVANCE_STEPS } from './runs.ts';
 import { isSymbolAtom } from './symbol-atom.ts';
 
-/** The range that nextRange found last; addresses. */
+/** The last range of nextRange; addresses. */
 @unmanaged
 export class Range {
   start: usize;
   end: usize;
-  isSymbol: bool; // it is part of the name of a symbol that the query asks for
-  atom: u32; // address of the Atom whose match it is
+  isSymbol: bool; // it is part of the name of a symbol that the query searches
+  atom: u32;
   slot: u32; // of that atom
 }
 export const range = changetype<Range>(memory.data(20, 4));
 if (offsetof<Range>() > 20) ERROR('Range: size');
 
 /**
- * The atoms that are walked; those that have another match stand first, as a heap (isBefore), if
- * there are several.
+ * The atoms being walked; if there are several, those with another match come first, as a heap
+ * (isBefore).
  */
 let walked: AtomList = activeInContent;
 let liveCount: u32 = 0;
@@ -33,12 +33,12 @@ export function beginRanges(): void {
 }
 
 /**
- * Begins the walk over the ranges in its path: those of words, and if there are none in its content
- * (`isAlone`), those of filters too.
+ * Begins the walk over the ranges in its path: those of words, and without ranges in its content
+ * (`isAlone`) those of filters too.
  */
 export function beginPathRanges(isAlone: bool): void {
   const list = isAlone ? activeInPath : activeWords;
-  // Whether they hold was found out in other ways.
+  // Their result was not computed by the cursor.
   for (let i: u32 = 0; i < list.count; i++) atomAt(list, i).isFresh = 0;
   beginWalk(list);
 }
@@ -51,10 +51,10 @@ function beginWalk(list: AtomList): void {
   liveCount = list.count > 1 ? makeHeap(list) : 0;
 }
 
-/** Next range; false at the end. */
+/** Moves to the next range; false at the end. */
 export function nextRange(): bool {
   if (walked.count == 1) {
-    // The usual case: one atom, whose own matches never overlap.
+    // The usual case: one atom, whose matches never overlap.
     const atom = atomAt(walked, 0);
     if (atom.matchStart == 0) return false;
     range.start = atom.matchStart;
@@ -86,14 +86,14 @@ function setAtomOfRange(atom: Atom): void {
   range.slot = atom.slot;
 }
 
-/** Number of ranges that nextRange has not given yet, if they are those of one atom in content. */
+/** Number of remaining ranges, if only one content atom is walked. */
 export function countRest(): u32 {
   return countFromHere(atomAt(activeInContent, 0));
 }
 
 /**
- * Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones
- * that of a symbol, then that of the atom which the query has first.
+ * Whether the match of `a` comes first: by smaller start, then larger end; of equal ones that of a
+ * symbol, then that of the atom which is first in the query.
  */
 function isBefore(a: Atom, b: Atom): bool {
   if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
@@ -106,10 +106,7 @@ function setAtom(list: AtomList, index: u32, atom: Atom): void {
   setNode(list.atoms, index, atom);
 }
 
-/**
- * Moves the atoms that have a match to the head of the list, as a heap whose first one comes first;
- * their number.
- */
+/** Moves the atoms with a match to the head of the list, as a heap; returns their number. */
 function makeHeap(list: AtomList): u32 {
   let live: u32 = 0;
   for (let i: u32 = 0; i < list.count; i++) {
@@ -124,7 +121,7 @@ function makeHeap(list: AtomList): u32 {
 }
 
 /**
- * Restores the heap once its first atom has moved on; one that has no match any more goes behind
+ * Restores the heap after its first atom has advanced; an atom without further matches moves behind
  * it.
  */
 function sinkFirst(list: AtomList): void {
@@ -137,7 +134,6 @@ function sinkFirst(list: AtomList): void {
   sink(list, liveCount, 0);
 }
 
-/** Moves an atom of the heap of `count` down to where it belongs. */
 function sink(list: AtomList, count: u32, index: u32): void {
   for (;;) {
     let child: u32 = 2 * index + 1;

@@ -1,5 +1,6 @@
 // REGEX: the content has a match of an expression. Its candidate blocks follow from the grams that
-// matches hold: of one within a line all in one block; of one that spans lines see beginnings.ts.
+// matches contain: for a match within a line all in one block; for one that spans lines see
+// beginnings.ts.
 
 import { Arena } from '../base/arena.ts';
 import { isStopped } from '../base/work.ts';
@@ -26,18 +27,16 @@ import { hasByte } from './foreign.ts';
 import { addAtom, compileStatus, ContentAtom, contentAtoms, NODE_SIZE } from './node.ts';
 import { enterRun, nextRun, NO_RUN } from './runs.ts';
 
-/** Regex and spansLines stand here too: looking for a match reads them each time. */
+/** Copies regex and spansLines, which each search for a match reads. */
 @unmanaged
 export class RegexAtom extends ContentAtom {
   regex: u32; // address of the compiled expression
-  spansLines: u32; // 1: a match may hold a newline
+  spansLines: u32; // 1: a match may contain a newline
   expression: Expression;
 }
 if (offsetof<RegexAtom>() > NODE_SIZE) ERROR('RegexAtom: size');
 
-/**
- * Guess: a needle passes over a block sooner than more bytes of a chain are followed one by one.
- */
+/** Guess: above this size a needle passes a block faster than following the chain byte by byte. */
 const CHAIN_SIZE_MAX: usize = 256;
 
 /** Errors: compileStatus is set as by makeExpression. */
@@ -67,26 +66,26 @@ export function bindRegex(arena: Arena, node: RegexAtom): usize {
       ? bindSpanning(arena, node, expression, bitmap)
       : bindInLine(arena, node, bitmap);
   if (failStatus != 0) return NO_DOCS;
-  // The engine is dearer than literal search: literals of the query are asked first.
+  // The engine is more expensive than literal search: literals of the query are evaluated first.
   node.cost = min(node.cost + 0x10000000, 0x4fffffff);
   node.bitmap = <u32>bitmap;
   return docs;
 }
 
-/** A match within a line lies in one block, which so holds all that the condition asks. */
+/** A match within a line lies in one block, which then satisfies the whole condition. */
 function bindInLine(arena: Arena, node: RegexAtom, bitmap: usize): usize {
   fillBlocks(arena, node.expression.condition, bitmap);
   return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
 }
 
-/** Makes the current content the expression's text; the cursor stands in front of the first run. */
+/** Makes the current content the expression's text; the cursor is before the first run. */
 export function enterRegexText(node: RegexAtom): void {
   // It may read on to the end of the content.
   if (node.spansLines != 0) needCurrentContent();
   beginRegexText(node.regex, current.start, current.end, current.flags);
 }
 
-/** Moves the cursor to the next match; matchStart = 0 if there is none, and if isStopped. */
+/** Moves the cursor to the next match; matchStart = 0 if there is none, and after isStopped. */
 export function advanceRegex(node: RegexAtom): void {
   do {
     if (node.cursor >= node.cursorEnd) continue;
@@ -101,14 +100,14 @@ export function advanceRegex(node: RegexAtom): void {
   node.matchStart = 0;
 }
 
-/** Matches behind the one that the cursor stands on. */
+/** Number of matches after the cursor's match. */
 export function countRestOfRegex(node: RegexAtom): u32 {
   let count: u32 = 0;
   do {
     count += countRegex(node.regex, node.cursor, node.cursorEnd);
     if (node.spansLines == 0) continue;
     markReach(node);
-    // The next run goes on behind the last match.
+    // The next run continues after the last match.
     node.cursor = <u32>max(<usize>node.cursor, regexCountEnd);
   } while (!isStopped && nextRegexRun(node));
   return count;
@@ -126,12 +125,12 @@ export function nextRegexRun(node: RegexAtom): bool {
 }
 
 /**
- * As nextRun, where blocks at a border (beginnings.ts) are runs of their own.
+ * As nextRun; border blocks (beginnings.ts) are separate runs.
  *
  *   starts     . # # # . # .
  *   borders    . . . # . . .
  *   runs         [---)   [-)    searched whole
- *                    [-)        searched are the bytes of the chain at its end
+ *                    [-)        searched: the bytes of the chain at its end
  */
 function nextRunAtBorders(node: RegexAtom): u32 {
   let block = node.cursorBlock;
@@ -148,7 +147,7 @@ function nextRunAtBorders(node: RegexAtom): u32 {
       return first;
     }
     const start = chainStart(node, first);
-    // Longer by the newline behind what a match begins with.
+    // Plus the newline after the start of a match.
     if (blockStart(block) - start <= <usize>node.expression.startSize) continue;
     enterRun(node, start, first, block);
     return first;
@@ -162,8 +161,8 @@ function isInside(node: RegexAtom, block: u32): bool {
 }
 
 /**
- * Start of the bytes of the expression's chain, or beyond ASCII, that the block ends with, which is
- * a code point border; of the block if they are many.
+ * Start of the chain bytes and non-ASCII bytes at the end of the block, a code point border; start
+ * of the block if they are many.
  */
 function chainStart(node: RegexAtom, block: u32): usize {
   const start = blockStart(block);
@@ -178,17 +177,14 @@ function chainStart(node: RegexAtom, block: u32): usize {
   return start;
 }
 
-/** Notes the blocks that the expression read behind its run. */
+/** Records the blocks that the expression read after its run. */
 function markReach(node: RegexAtom): void {
   let end = node.cursorBlock;
   while (end < current.endBlock && blockStart(end) < regexReach) end++;
   if (end > node.cursorBlock) markRead(node.cursorBlock, end);
 }
 
-/**
- * Counts the runs of the expression on the blocks [start, end) that are new, however often they are
- * walked.
- */
+/** Counts the runs of the expression on the blocks [start, end), each block once. */
 function countRuns(node: RegexAtom, start: u32, end: u32): void {
   if (end <= node.countedEnd || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   countContentRuns(end - max(start, node.countedEnd));

@@ -1,9 +1,8 @@
 // Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context,
 // ranges with lines and columns. Evaluates the doc again, which costs less than keeping all ranges
-// of all docs, unless its ranges were kept (unit.ts).
-// Writes the members of the file result that the core knows, without braces; the host adds the
-// others. Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6
-// says.
+// of all docs, unless its ranges were kept (unit.ts). Writes the members of the file result that
+// the core knows, without braces; the host adds the others. Chunks are ordered by score, then line;
+// ranges beyond the limit are cut (API.md 6.6).
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
@@ -38,7 +37,7 @@ import { contentPoints } from './score.ts';
 import { beginPathRanges, beginRanges, nextRange, range } from './ranges.ts';
 import { beginSymbolWalk, enterSymbol, symbolKindName, walk, walkPoints } from './symbol-walk.ts';
 
-/** Ranges of one doc that are ordered and shown at most; more than any `matches`. */
+/** Most ranges of one doc that are sorted and rendered; more than any `matches`. */
 const RANGES_MAX: u32 = 1 << 20;
 /** Room for the numbers and names of one range, of one chunk, of a doc. */
 const RANGE_ROOM: usize = 192;
@@ -47,11 +46,11 @@ const DOC_ROOM: usize = 512;
 /** Room for a symbol: its name and that of its parent. */
 const SYMBOL_ROOM: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
 /**
- * Start and end, addresses, and whether it is part of the name of a symbol that the query asks for.
+ * Start and end, addresses, and whether it is part of the name of a symbol that the query searches.
  */
 const RANGE_SIZE: usize = 12;
 
-/** A run of ranges that are shown together. */
+/** Ranges that are rendered together. */
 @unmanaged
 class Chunk {
   firstRange: u32;
@@ -64,7 +63,7 @@ class Chunk {
 const CHUNK_SIZE: usize = 24;
 if (offsetof<Chunk>() != CHUNK_SIZE) ERROR('Chunk: size');
 
-// Of the doc that is rendered; the lists lie in the arena from where it stood when renderDoc began.
+// Of the rendered doc; the lists are in the arena from its mark at the start of renderDoc.
 //
 //   ranges   | start, end, isSymbol | ...       in order of start; none overlaps another
 //   chunks   | firstRange, rangeCount, ... |    neighbouring ranges; by points, then by line
@@ -72,25 +71,25 @@ let ranges: usize = 0;
 let rangeCount: u32 = 0;
 let chunks: usize = 0;
 let chunkCount: u32 = 0;
-/** Where the next byte goes, and the end of the area. */
+/** Position of the next byte, and the end of the area. */
 let out: usize = 0;
 let outLimit: usize = 0;
 
-/** Bytes of content that rendering read beyond what evaluating the doc read. */
+/** Bytes of content that rendering read in addition to evaluation. */
 export let renderBytesRead: f64 = 0;
 /** Whether rendering was the first to read a block of the doc. */
 export let isFirstReadByRender: bool = false;
-/** Ranges that the last renderDoc wrote. */
+/** Number of ranges that the last renderDoc wrote. */
 export let renderedRangeCount: u32 = 0;
 
 /**
  * Writes the doc to [outStart, outEnd); returns the bytes written, or STATUS_OUT_OF_MEMORY if the
  * area or the arena is too small. The doc must match the bound tree.
  *
- * @param rangeMax      most ranges to show, > 0
+ * @param rangeMax      most ranges, > 0
  * @param contextLines  lines around each range, 0 to 100
  * @param isWhole       1: the whole content too
- * @param kept          `keptCount` ranges that a unit kept of the doc
+ * @param kept          `keptCount` ranges of the doc that a unit kept
  */
 export function renderDoc(
   arena: Arena,
@@ -123,7 +122,7 @@ export function renderDoc(
   return <i32>(out - outStart);
 }
 
-/** The doc does not match, as may be when isStopped. */
+/** The doc does not match, which happens after isStopped. */
 function writeNothing(): i32 {
   renderedRangeCount = 0;
   renderBytesRead = 0;
@@ -131,10 +130,7 @@ function writeNothing(): i32 {
   return STATUS_OK;
 }
 
-/**
- * Makes the doc the current one, and kept ranges its ranges; false: there are none that can be
- * used.
- */
+/** Makes the doc the current one, with kept ranges as its ranges; false: none are usable. */
 function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): bool {
   if (keptCount == 0 || keptCount > RANGES_MAX || !canKeepRanges()) return false;
   enterKeptDoc(docId);
@@ -170,7 +166,7 @@ function writeRange(index: u32, start: u32, end: u32, isSymbol: bool): void {
 function collectRanges(arena: Arena): bool {
   rangeCount = 0;
   if (activeInContent.count == 0) return true;
-  // Grows by what is used: ranges are appended at the end of the arena's free space.
+  // Grows on demand: ranges are appended at the end of the arena's free space.
   ranges = arenaAlloc(arena, 0, 8);
   const room = (arena.end - <u32>ranges) / 2 / <u32>RANGE_SIZE;
   const most = min(RANGES_MAX, room);
@@ -183,13 +179,16 @@ function collectRanges(arena: Arena): bool {
   return arenaAlloc(arena, <usize>rangeCount * RANGE_SIZE, 8) != 0 || rangeCount == 0;
 }
 
-/** Whether so many more bytes fit. Asked once for many writes, which then need no test. */
+/** Whether `size` more bytes fit. Called once for many writes, which then need no check. */
 @inline
 function hasRoom(size: usize): bool {
   return out + size <= outLimit;
 }
 
-/** `"fileName":{...}`, the path with its ranges (ranges.ts); where the doc has none at all, all of it is one. */
+/**
+ * `"fileName":{...}`, the path with its ranges (ranges.ts); if the doc has none at all, the whole
+ * path is one.
+ */
 function writePath(rangeMax: u32): bool {
   const start = current.pathStart;
   const end = current.pathEnd;
@@ -238,8 +237,8 @@ function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
 }
 
 /**
- * Groups the ranges: neighbours whose lines, widened by the context, meet share a chunk. One pass:
- * positions and the walk over symbols go along. False if the arena is full.
+ * Groups the ranges: neighbours whose lines with context meet share a chunk. One pass together with
+ * positions and the walk over symbols. False if the arena is full.
  */
 function groupRanges(arena: Arena, contextLines: u32): bool {
   chunks = arenaAlloc(arena, <usize>rangeCount * CHUNK_SIZE, 8);
@@ -281,10 +280,7 @@ function chunkAt(index: u32): Chunk {
   return changetype<Chunk>(chunks + <usize>index * CHUNK_SIZE);
 }
 
-/**
- * Orders the chunks by points, highest first, keeping their order otherwise; false if the arena is
- * full.
- */
+/** Sorts the chunks by points, highest first, stable; false if the arena is full. */
 function sortChunks(arena: Arena): bool {
   let isSorted = true;
   for (let i: u32 = 1; i < chunkCount && isSorted; i++) {
@@ -347,8 +343,8 @@ function hasSymbolRange(chunk: Chunk, shown: u32): bool {
 }
 
 /**
- * A symbol for each of the first `shown` ranges of the chunk, empty where the query did not ask for
- * one.
+ * A symbol for each of the first `shown` ranges of the chunk; empty for ranges not found by a query
+ * for symbols.
  */
 function writeSymbols(chunk: Chunk, shown: u32): bool {
   beginSymbolWalk();
@@ -363,7 +359,7 @@ function writeSymbols(chunk: Chunk, shown: u32): bool {
   return true;
 }
 
-/** The symbol that enterSymbol found. */
+/** The result of enterSymbol. */
 function writeSymbol(): void {
   writeText('{"symbol":"');
   out = writeJsonString(out, walk.start, walk.end);
@@ -380,7 +376,7 @@ function writeSymbol(): void {
   } else writeText('"}');
 }
 
-/** Lines that linesBefore found. */
+/** Lines found by linesBefore. */
 let lineCountBefore: u32 = 0;
 
 /**
@@ -399,7 +395,7 @@ function linesBefore(lineStart: usize, count: u32): usize {
   return ptr;
 }
 
-/** End of the line `count` lines after the one that holds `ptr`, its newline included. */
+/** End of the line `count` lines after the one that contains `ptr`, its newline included. */
 function linesAfter(ptr: usize, count: u32): usize {
   const end = current.end;
   for (let i: u32 = 0; i <= count && ptr < end; i++) {
@@ -409,13 +405,13 @@ function linesAfter(ptr: usize, count: u32): usize {
   return ptr;
 }
 
-/** Counts the blocks that hold [start, end) as read. */
+/** Counts the blocks of [start, end) as read. */
 function markBlocks(start: usize, end: usize): void {
   const first = blockOf(start, current.firstBlock);
   markRead(first, blockOf(end - 1, first) + 1);
 }
 
-/** The position of an address in the content, at or behind the one written before. */
+/** The position of an address in the content, not before the previous one. */
 function writePosition(address: u32): void {
   moveTo(<usize>address);
   writeLocation(address - <u32>current.fileStart, currentLine(), currentColumn());

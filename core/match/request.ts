@@ -1,5 +1,5 @@
-// One request of a search instance: its plan, compiled, and the shard that it is bound to. All of
-// it lies in one arena, which the next plan takes back:
+// One request of a search instance: its compiled plan and the bound shard. All of it is in one
+// arena, which the next plan resets:
 //
 //   | bits of blocks | match tree | kept bindings (bindings.ts) | present binding | one call |
 //   start                                                                         boundEnd
@@ -21,17 +21,15 @@ import { beginDocs, forgetReads } from './current.ts';
 import { compilePlan } from './match-tree.ts';
 
 export const requestArena = changetype<Arena>(memory.data(12, 8));
-/** Mark behind what is bound: rendering works from there on. */
+/** Mark after the binding: rendering uses the arena from there on. */
 let boundEnd: usize = 0;
 
-/** Hands over the memory of all requests. The host keeps clear of it until the next call. */
+/** Passes the memory for all requests, which the host must not use until the next call. */
 export function requestArenaInit(start: usize, end: usize): void {
   arenaInit(requestArena, start, end);
 }
 
-/**
- * Compiles the plan at `plan`, which the host keeps there, as the request's; drops the one before.
- */
+/** Compiles the plan at `plan`, which the host keeps there; drops the previous one. */
 export function planCompile(plan: usize, size: u32): i32 {
   arenaReset(requestArena, requestArena.start);
   const bits = arenaAlloc(requestArena, SHARD_BITMAP_SIZE, 16);
@@ -43,13 +41,13 @@ export function planCompile(plan: usize, size: u32): i32 {
   return status;
 }
 
-/** Bytes of one bitmap of the docs of a shard; bits behind the last doc are zero. */
+/** Bytes of one bitmap of the docs of a shard; bits after the last doc are zero. */
 export function docSetSize(view: ShardView): usize {
   return docBitmapSizeOf(view);
 }
 
 /**
- * Room for the sets of docs that the plan names, of the shard that is bound next: a table of
+ * Allocates the sets of docs named by the plan, for the shard that is bound next: a table of
  * `count` words, and from its end, rounded up to 16, `bitmapCount` bitmaps of docSetSize. The host
  * fills both: a word is 1 for no doc, 2 for all docs, or the address of a bitmap. Returns the
  * address; 0: it does not fit; 1: the shard's binding was kept and needs none.
@@ -75,7 +73,7 @@ export function planBind(view: ShardView, stats: usize): i32 {
   return status;
 }
 
-/** As planBind, but for the heads of the shard alone (heads.ts), which are its only unit. */
+/** As planBind, but only for the heads of the shard (heads.ts), which are its only unit. */
 export function planBindHeads(view: ShardView, stats: usize): i32 {
   forgetReads();
   const status = bindHeadsAlone(requestArena, view, stats);
@@ -85,8 +83,8 @@ export function planBindHeads(view: ShardView, stats: usize): i32 {
 }
 
 /**
- * As planBind, but for the `count` docs whose u32 ids are at `ids`: no others may be evaluated, and
- * there are no units.
+ * As planBind, but for the `count` docs whose u32 ids are at `ids`: only these may be evaluated,
+ * and there are no units.
  */
 export function planBindDocs(view: ShardView, ids: usize, count: u32): i32 {
   forgetReads();
@@ -96,7 +94,7 @@ export function planBindDocs(view: ShardView, ids: usize, count: u32): i32 {
   return status;
 }
 
-/** The arena for rendering docs of the bound shard: its room behind what is bound. */
+/** The arena for rendering docs of the bound shard: the room after the binding. */
 export function renderArena(): Arena {
   arenaReset(requestArena, boundEnd);
   return requestArena;

@@ -1,4 +1,5 @@
-// Runs: neighbouring candidate blocks of the current blob, which an atom passes over in one go.
+// Runs: sequences of neighbouring candidate blocks of the current blob, each scanned by an atom in
+// one pass.
 //
 //   candidate   . # # # . . # .
 //   runs          [---)     [)
@@ -8,17 +9,17 @@ import { getBit } from '../shard/piece.ts';
 import { blockStart, current, markRead } from './current.ts';
 import { ContentAtom } from './node.ts';
 
-/** Guess: steps of work (base/work.ts) that moving an atom to its next match amounts to. */
+/** Guess: steps of work (base/work.ts) for moving an atom to its next match. */
 export const ADVANCE_STEPS: u32 = 4;
-/** Guess: bytes that a needle passes over in the time of a step, as a power of 2. */
+/** Guess: bytes that a needle scans per step, as a power of 2. */
 const SCAN_SHIFT: u32 = 6;
 
-/** In place of a block: there is no further run. */
+/** Instead of a block: no further run. */
 export const NO_RUN: u32 = 0xffffffff;
 
 /**
  * Moves the cursor to the next run of blocks in `bitmap`; 0: all blocks are one run. Returns its
- * first block, or NO_RUN. The run is marked as read.
+ * first block, or NO_RUN. Marks the run as read.
  */
 export function nextRun(node: ContentAtom, bitmap: usize): u32 {
   const endBlock = current.endBlock;
@@ -36,13 +37,13 @@ export function nextRun(node: ContentAtom, bitmap: usize): u32 {
 }
 
 /**
- * Puts the cursor into the run [first, end), which is searched from the address `start` on, and
- * marks it as read.
+ * Moves the cursor into the run [first, end), searched from the address `start` on, and marks it as
+ * read.
  */
 export function enterRun(node: ContentAtom, start: usize, first: u32, end: u32): void {
   node.cursorBlock = end;
-  // A match that spans lines may have ended behind the start of this run, and a byte order mark is
-  // in front of the text.
+  // A match that spans lines may end after the start of this run, and a byte order mark precedes
+  // the text.
   node.cursor = max(node.cursor, <u32>start);
   node.cursorEnd = <u32>blockStart(end);
   countWork(ADVANCE_STEPS + ((node.cursorEnd - min(node.cursor, node.cursorEnd)) >> SCAN_SHIFT));

@@ -1,5 +1,6 @@
-// Points of ranges and docs (API.md 6.7): how well a range stands at word borders, which symbol it overlaps (points of kinds:
-// core/shared/kinds.ts), where it stands in the base name of a path, and what share of the query's leaves holds.
+// Points of ranges and docs (API.md 6.7): for word borders, for the symbol that a range overlaps
+// (points of kinds: core/shared/kinds.ts), for the position in a path's base name, and for the
+// share of the query's leaves that hold.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
@@ -11,7 +12,7 @@ const POINTS_NAME: u32 = 7000;
 const POINTS_NAME_EDGE: u32 = 5500;
 const POINTS_NAME_INSIDE: u32 = 4000;
 const POINTS_SHARE: u32 = 400;
-/** A whole base name has 30,000, a class that is all of the query 30,400 and more. */
+/** A whole base name has 30,000, a class that is the whole query 30,400 and more. */
 const PATH_SCALE: u32 = 4;
 
 /** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
@@ -21,16 +22,16 @@ export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, 
   return borders == 2 ? POINTS_WORD : borders == 1 ? POINTS_WORD_EDGE : 0;
 }
 
-/** Points of a range that overlaps a symbol of this kind, sharing `edges` of its two ends. */
+/** Points of a range that overlaps a symbol of this kind and shares `edges` of its two ends. */
 export function symbolPoints(edges: u32, kind: u32): u32 {
   const place = edges == 2 ? POINTS_NAME : edges == 1 ? POINTS_NAME_EDGE : POINTS_NAME_INSIDE;
-  // Safety: there are points for each kind up to SYMBOL_OTHER.
+  // Safety: every kind up to SYMBOL_OTHER has points.
   return place + unchecked(SYMBOL_KIND_POINTS[min(kind, SYMBOL_OTHER)]);
 }
 
 /**
- * Points of the range [rangeStart, rangeEnd) in the path [start, end): those of a base name are
- * about those of a doc whose content has a definition (doc-score.ts).
+ * Points of the range [rangeStart, rangeEnd) in the path [start, end): a base name has about as
+ * many as a doc whose content has a definition (doc-score.ts).
  */
 export function pathPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   return PATH_SCALE * placePoints(rangeStart, rangeEnd, start, end);

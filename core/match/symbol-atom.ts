@@ -1,7 +1,7 @@
-// SYMBOL and SYMBOL_REGEX: the name of a symbol holds a literal, has a match of an expression.
-// Bound to the blocks that may hold such symbols: a literal that begins a name, or a word of one,
-// is looked up in the order of names; else the grams of the content say where the name may stand.
-// Evaluated by walking the symbols of these blocks and testing their names where they stand.
+// SYMBOL and SYMBOL_REGEX: the name of a symbol contains a literal or a match of an expression.
+// Bound to the blocks that may contain such symbols: a literal that begins a name, or a word of
+// one, is looked up in the order of names; else the grams of the content tell where the name may
+// be. Evaluated by walking the symbols of these blocks and testing each name in the content.
 // Without a symbols file no symbol matches.
 
 import { Arena } from '../base/arena.ts';
@@ -74,14 +74,14 @@ export class SymbolAtom extends ContentAtom {
   // SYMBOL_REGEX:
   expression: Expression;
   // Of the current blob:
-  symbolEnd: u32; // address behind the symbol that the row in front of the cursor is of
-  lastParent: u32; // parent last named in the block
+  symbolEnd: u32; // address after the symbol of the row before the cursor
+  lastParent: u32; // last parent of the block
 }
 if (offsetof<SymbolAtom>() > NODE_SIZE) ERROR('SymbolAtom: size');
 
-/** Guess: what looking at the names of a block costs. */
+/** Guess: cost of testing the names of a block. */
 const VERIFY_SYMBOLS_NS: u32 = 1000;
-/** Bytes of the longest literal that is looked up in the order of names, whose keys are cut. */
+/** Most bytes of a literal for the order of names, whose keys are cut. */
 const LOOK_UP_SIZE_MAX: u32 = 200;
 
 /** Whether a node is a SymbolAtom. */
@@ -119,14 +119,14 @@ export function bindSymbol(arena: Arena, node: SymbolAtom): usize {
   if (failStatus != 0) return NO_DOCS;
   node.bitmap = <u32>bitmap;
   const docs = docsOfBlocks(arena, node, bitmap);
-  // Names are dearer than literals, and cheaper than expressions on whole blocks.
+  // Names are more expensive than literals, and cheaper than expressions on whole blocks.
   node.cost = min(node.cost + 0x08000000, 0x4fffffff);
   return docs;
 }
 
 /**
- * Whether all that the node's literal can begin, names or words within them, stands in the order of
- * names.
+ * Whether the order of names has everything that the node's literal can begin: names, or words
+ * within them.
  */
 function isLookedUp(node: SymbolAtom): bool {
   if (node.dataSize > LOOK_UP_SIZE_MAX) return false;
@@ -135,13 +135,13 @@ function isLookedUp(node: SymbolAtom): bool {
   const first = <u32>load<u8>(node.data);
   if (!isWordByte(first)) return false;
   if (isCaseSensitive(node)) return true;
-  // U+212A and U+017F fold to these, and are no part of a word.
+  // U+212A and U+017F fold to these, and are not part of a word.
   const lower = first | 0x20;
   return lower != 0x6b && lower != 0x73;
 }
 
 /**
- * Fills the empty `bitmap` with the blocks of the names that begin with the node's literal, or are
+ * Fills the empty `bitmap` with the blocks of the names that equal the node's literal or begin with
  * it.
  */
 function fillByNames(node: SymbolAtom, bitmap: usize): void {
@@ -157,8 +157,8 @@ function fillByNames(node: SymbolAtom, bitmap: usize): void {
 }
 
 /**
- * Fills the empty `bitmap` with the blocks that may hold such a name by their grams; false: nothing
- * is known of them.
+ * Fills the empty `bitmap` with the blocks that may contain such a name by their grams; false:
+ * unknown.
  */
 function fillByContent(arena: Arena, node: SymbolAtom, bitmap: usize): bool {
   if (node.kind == NODE_SYMBOL && node.grams.letterCount >= 3) {
@@ -172,7 +172,7 @@ function fillByContent(arena: Arena, node: SymbolAtom, bitmap: usize): bool {
   return true;
 }
 
-/** Takes the blocks without symbols out of `bitmap`: a look at two starts for each block in it. */
+/** Removes the blocks without symbols from `bitmap`: compares two starts for each block in it. */
 function keepNamed(bitmap: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     let word = load<u64>(bitmap + offset);
@@ -186,8 +186,8 @@ function keepNamed(bitmap: usize): void {
 }
 
 /**
- * Moves on to the next symbol whose name matches; matchStart = 0 if there is none. A symbol has one
- * match at most, the leftmost in its name. Rows that are damaged end their block.
+ * Moves to the next symbol whose name matches; matchStart = 0 if there is none. A symbol has at
+ * most one match, the leftmost in its name. Damaged rows end their block.
  */
 export function advanceSymbol(node: SymbolAtom): void {
   do {
@@ -204,7 +204,7 @@ export function advanceSymbol(node: SymbolAtom): void {
   node.matchStart = 0;
 }
 
-/** Puts the cursor in front of the symbols of the next candidate block. */
+/** Moves the cursor before the symbols of the next candidate block. */
 function nextBlock(node: SymbolAtom): bool {
   let block = node.cursorBlock;
   while (block < current.endBlock && getBit(node.bitmap, block) == 0) block++;
@@ -249,17 +249,14 @@ function matchName(node: SymbolAtom, start: usize, end: usize): bool {
   return false;
 }
 
-/**
- * Counts the run of the expression on a name, however often the name is walked; the cursor is
- * behind its row.
- */
+/** Counts the run of the expression on a name, once per name; the cursor is after its row. */
 function countRun(node: SymbolAtom): void {
   if (node.cursor <= node.countedEnd || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   node.countedEnd = node.cursor;
   countContentRuns(1);
 }
 
-/** Whether the literal at [found, until) stands in the name [start, end) as the flags say. */
+/** Whether the literal at [found, until) satisfies the flags in the name [start, end). */
 function standsRight(flags: u32, found: usize, until: usize, start: usize, end: usize): bool {
   return (
     ((flags & PLAN_FLAG_AT_START) == 0 || found == start) &&

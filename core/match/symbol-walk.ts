@@ -1,5 +1,6 @@
-// A walk over the symbols of the current blob beside its ranges: which symbol does a range lie in?
-// A range gains points by it, and one that a query for symbols found is shown with it.
+// Walks the symbols of the current blob beside its ranges, to find the symbol that contains a
+// range. The symbol adds points to the range, and a range found by a query for symbols is rendered
+// with it.
 
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
@@ -17,7 +18,7 @@ import { boundView } from './bound.ts';
 import { blockOf, blockStart, current } from './current.ts';
 import { symbolPoints } from './score.ts';
 
-/** Where the walk stands. Addresses; rows as in shard/symbols.ts. */
+/** The state of the walk. Addresses; rows as in shard/symbols.ts. */
 @unmanaged
 class SymbolWalk {
   block: u32;
@@ -27,7 +28,7 @@ class SymbolWalk {
   lastParent: u32;
   isAtEnd: bool; // there are no symbols
   isOnSymbol: bool;
-  // The symbol it stands on:
+  // The current symbol:
   start: usize;
   end: usize; // before the first one: the start of the block
   kind: u32; // SYMBOL_*
@@ -44,7 +45,7 @@ export function beginSymbolWalk(): void {
   if (!walk.isAtEnd) enterBlock(current.firstBlock);
 }
 
-/** Blocks hold one blob. Safety: hasSymbols. */
+/** Every block belongs to one blob. Safety: hasSymbols. */
 function isAnyBlockWithSymbols(): bool {
   for (let block = current.firstBlock; block < current.endBlock; block++)
     if (blockHasSymbols(boundView, block)) return true;
@@ -80,8 +81,8 @@ function nextSymbol(): bool {
 }
 
 /**
- * Puts the walk on the first symbol that ends behind `start` and begins before `end`; false if
- * there is none. `start` is at or behind that of the call before.
+ * Moves the walk to the first symbol that ends after `start` and begins before `end`; false if
+ * there is none. `start` must not descend between calls.
  */
 export function findSymbol(start: usize, end: usize): bool {
   if (walk.isAtEnd) return false;
@@ -96,8 +97,7 @@ export function findSymbol(start: usize, end: usize): bool {
 }
 
 /**
- * Points that the range [start, end) has for the first symbol that it overlaps; starts must not
- * descend.
+ * Points of the range [start, end) for the first symbol that it overlaps; starts must not descend.
  */
 export function walkPoints(start: usize, end: usize): u32 {
   if (!findSymbol(start, end)) return 0;
@@ -105,14 +105,14 @@ export function walkPoints(start: usize, end: usize): u32 {
 }
 
 /**
- * Puts the walk on the symbol that holds the range [start, end); false if none does. Starts must
- * not descend.
+ * Moves the walk to the symbol that contains the range [start, end); false if none does. Starts
+ * must not descend.
  */
 export function enterSymbol(start: usize, end: usize): bool {
   return findSymbol(start, end) && walk.start <= start && walk.end >= end;
 }
 
-/** Name of a kind, as clients see it. Safety: there is a name for each kind up to SYMBOL_OTHER. */
+/** Name of a kind in the API. Safety: there is a name for each kind up to SYMBOL_OTHER. */
 export function symbolKindName(kind: u32): string {
   return unchecked(SYMBOL_KIND_NAMES[min(kind, SYMBOL_OTHER)]);
 }

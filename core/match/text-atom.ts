@@ -1,5 +1,5 @@
-// TEXT: the content holds a literal; where the plan says so, or the path. Its candidate blocks are those
-// with all of its grams.
+// TEXT: the content contains a literal, or, where the plan says so, the path does. Its candidate
+// blocks are those with all of its grams.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_PATH, PLAN_FLAG_IN_PATH } from '../shared/plan.ts';
@@ -43,18 +43,18 @@ import {
 import { bindPath, PathAtom } from './path-atom.ts';
 import { nextRun, NO_RUN } from './runs.ts';
 
-/** Its runs are the stretches of candidate blocks; within a run the needle is looked for. */
+/** Its runs are runs of candidate blocks, in which the needle is searched. */
 @unmanaged
 export class TextAtom extends ContentAtom {
   needle: u32; // address of the compiled needle
   grams: Grams;
-  path: PathAtom; // finds the literal in paths; null: it is looked for in contents alone
+  path: PathAtom; // finds the literal in paths; null: only contents are searched
   // Of the bound shard:
-  pathDocs: u32; // a bitmap of the docs whose path holds it, just these; 0: there are none
+  pathDocs: u32; // an exact bitmap of the docs whose path contains it; 0: there are none
 }
 if (offsetof<TextAtom>() > NODE_SIZE) ERROR('TextAtom: size');
 
-/** Guess: what verifying a block costs. */
+/** Guess: cost of verifying a block. */
 const VERIFY_LITERAL_NS: u32 = 700;
 
 /** Errors: compileStatus is set for an empty literal, and if the arena is full. */
@@ -99,19 +99,19 @@ export function bindText(arena: Arena, node: TextAtom): usize {
   return either;
 }
 
-/** Whether the path of the current doc holds it: a look at a bit. */
+/** Whether the path of the current doc contains it: a bit test. */
 @inline
 export function holdsInPath(node: TextAtom): bool {
   return node.pathDocs != 0 && getBit(node.pathDocs, current.docId) != 0;
 }
 
 /**
- * Finds its candidate blocks and cost; returns the docs whose content may hold it.
+ * Finds its candidate blocks and cost; returns the docs whose content may contain it.
  *
  *   letters   candidate blocks
- *   1, 2      those of all grams that hold them; all blocks, if these are most
- *   3 ...     those that all grams of the literal have in common, as far as reading lists pays
- *   lines     all blocks of the docs that hold the grams of each line
+ *   1, 2      those of all grams that contain them; all blocks, if these are most
+ *   3 ...     those with all grams of the literal, as long as reading lists pays
+ *   lines     all blocks of the docs with the grams of each line
  */
 function bindContent(arena: Arena, node: TextAtom): usize {
   const grams = node.grams;
@@ -135,8 +135,8 @@ function bindContent(arena: Arena, node: TextAtom): usize {
 }
 
 /**
- * A literal with a newline before its end: its lines may stand in several blocks, so that only docs
- * can be ruled out, by the grams that lie in one line; the docs left are read whole.
+ * A literal with a newline before its end: its lines may be in several blocks, so the grams within
+ * each line only rule out docs; the remaining docs are read whole.
  */
 function bindLines(arena: Arena, node: TextAtom): usize {
   const bitmap = newBlockBitmap(arena);
@@ -145,7 +145,7 @@ function bindLines(arena: Arena, node: TextAtom): usize {
   for (let i: u32 = 0; i < node.grams.keyCount; i++) {
     const key = keyAt(node.grams, i);
     if (isMiddleNewline(key)) continue;
-    // The docs of the first gram stay, to be narrowed; those of the others are taken back.
+    // The docs of the first gram stay and are narrowed; those of the others are released.
     const mark = arenaMark(arena);
     const docs = docsOfGram(arena, node, key, bitmap);
     if (docs == NO_DOCS) {
@@ -166,7 +166,7 @@ function bindLines(arena: Arena, node: TextAtom): usize {
   return verdict;
 }
 
-/** The docs that hold a gram, in a new bitmap; `bitmap` is scratch memory for its blocks. */
+/** The docs with a gram, in a new bitmap; `bitmap` is scratch memory for its blocks. */
 function docsOfGram(arena: Arena, node: TextAtom, key: u32, bitmap: usize): usize {
   const gram = probeGram(boundView, key);
   if (gram == GRAM_ABSENT) return NO_DOCS;
@@ -192,7 +192,7 @@ export function advanceText(node: TextAtom): void {
   node.matchStart = 0;
 }
 
-/** Matches behind the one that the cursor stands on. */
+/** Number of matches after the cursor's match. */
 export function countRestOfText(node: TextAtom): u32 {
   let count: u32 = 0;
   do count += countNeedle(node.needle, node.cursor, node.cursorEnd, current.flags);

@@ -1,9 +1,8 @@
-// Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with
-// the exact number of its ranges and its score. Counting only: positions, lines and texts are made
-// by render.ts for the docs that are shown; ranges that took an expression to find are kept for it.
-// A unit is bounded, so that limits, deadlines and cancellation act between units, and within one
-// where it takes long (base/work.ts); units are numbered in order of docs, the same on every
-// worker.
+// Runs one unit of work: evaluates its candidate docs and writes a row for each match, with the
+// exact number of its ranges and its score. Only counts: render.ts makes positions, lines and texts
+// for the docs of the answer; ranges found by an expression are kept for it. A unit is bounded, so
+// that limits, deadlines and cancellation act between units, and within a long one (base/work.ts);
+// units are numbered in order of docs, the same on every worker.
 
 import { beginWork, countWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
@@ -36,10 +35,7 @@ import {
 import { pathPoints, sharePoints } from './score.ts';
 import { beginSymbolWalk } from './symbol-walk.ts';
 
-/**
- * Steps of work that one range counts for. Measured: 2026-11-22: 2 us where a range takes two
- * scans.
- */
+/** Steps of work per range. Measured: 2026-11-22: 2 us where a range takes two scans. */
 const RANGE_STEPS: u32 = 128;
 
 /** One matching doc. */
@@ -52,11 +48,11 @@ class MatchRow {
 }
 if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
-/** Of the current doc, its share of the leaves aside. */
+/** Of the current doc, without its share of the leaves. */
 let docPoints: u32 = 0;
 /**
- * Whether there is room to keep ranges; where the record of the current doc starts, and its next
- * range goes.
+ * Whether there is room to keep ranges; the start of the current doc's record, and the position of
+ * its next range.
  */
 let isKeeping: bool = false;
 let keptDoc: usize = 0;
@@ -65,11 +61,10 @@ let keptLimit: usize = 0;
 
 /**
  * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to
- * `stats`. Ranges go behind the room for a row of each candidate, as long as they fit into
- * `keptSize` bytes, if finding them again is dear.
+ * `stats`. Ranges that are expensive to find again go after the room for a row of each candidate,
+ * as long as they fit into `keptSize` bytes.
  *
- * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and nothing is known
- *           of it
+ * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and it has no results
  * Safety: unit < unit count; `out` has room for a row of each candidate of the unit, and `keptSize`
  * bytes.
  */
@@ -78,7 +73,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
   prefetchUnits(unit);
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
-  // Why not behind UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many
+  // Why not after UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many
   // they are.
   const kept = out + <usize>(end - first) * layout.MATCH_ROW_SIZE;
   isKeeping = canKeepRanges();
@@ -119,8 +114,8 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
 }
 
 /**
- * Evaluates a doc of the bound shard that matches once more, and writes the parts of its score to
- * `out` (SCORE_*). Returns STATUS_OK or STATUS_STOPPED.
+ * Evaluates a matching doc of the bound shard again, and writes the parts of its score to `out`
+ * (SCORE_*). Returns STATUS_OK or STATUS_STOPPED.
  */
 export function scoreDoc(docId: u32, out: usize): i32 {
   beginWork();
@@ -156,20 +151,20 @@ function writeRow(ptr: usize, docId: u32, count: u32): void {
   row.pathRank = doc.pathRank;
 }
 
-/** Begins the record of the current doc: the number of its ranges, then these. */
+/** Begins the record of the current doc: the number of its ranges, then the ranges. */
 function beginKept(): void {
   keptNext = keptDoc + 4;
   if (keptNext > keptLimit) isKeeping = false;
 }
 
-/** Closes the record, unless the room did not suffice. */
+/** Closes the record, unless the room was too small. */
 function endKept(): void {
   if (!isKeeping) return;
   store<u32>(keptDoc, <u32>((keptNext - keptDoc - 4) / layout.KEPT_RANGE_SIZE));
   keptDoc = keptNext;
 }
 
-/** Keeps the range that nextRange found, or stops keeping for want of room. */
+/** Keeps the last range of nextRange, or stops keeping for lack of room. */
 function keepRange(): void {
   if (keptNext + layout.KEPT_RANGE_SIZE > keptLimit) {
     isKeeping = false;
@@ -181,8 +176,8 @@ function keepRange(): void {
 }
 
 /**
- * Number of ranges of the current doc, in its content and its path (ranges.ts), or one over the path
- * where there are none; its points go to docPoints. If isStopped the number means nothing.
+ * Number of ranges of the current doc, in its content and its path (ranges.ts), or one over the
+ * path if there are none; its points go to docPoints. After isStopped the number is meaningless.
  */
 function countRanges(tier: u32): u32 {
   const count = activeInContent.count > 0 ? countInContent(tier) : 0;
@@ -199,7 +194,8 @@ function countWordsInPath(): u32 {
 }
 
 /**
- * Once further ranges say nothing, and need not be kept, those of a single atom are only counted.
+ * Once further ranges do not change the score and need not be kept, those of a single atom are only
+ * counted.
  */
 function countInContent(tier: u32): u32 {
   beginRanges();

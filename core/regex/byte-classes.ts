@@ -1,6 +1,6 @@
-// Classes of bytes that an automaton cannot tell apart: a DFA state has one transition for each
-// class, not for each of 256 bytes. Classes are runs of bytes between the borders of transitions
-// and, where assertions look at bytes, around newlines and ASCII word characters.
+// Classes of bytes that an automaton cannot distinguish: a DFA state has one transition for each
+// class instead of 256. Classes are runs of bytes between the borders of transitions and, where
+// assertions read bytes, around newlines and ASCII word characters.
 
 import { STATE_BYTES } from '../shared/program.ts';
 import { Automaton, stateCount, stateFirst, stateKind, transitionRange } from './program.ts';

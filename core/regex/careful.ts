@@ -1,8 +1,8 @@
-// A forward scan for texts where looking ahead goes far and in vain: `z(?:.*q)?` on a line of many
-// z and no q reads the rest of the line behind each match. This scan remembers where a look-ahead
-// has failed: from the same state at the same place it would fail again. So all scans of a text
-// together stay linear in it. It is slower than scanForward, which regex.ts leaves for it once too
-// much was read more than once. One memory of places serves all expressions, one text at a time.
+// A forward scan for texts where look-ahead goes far and in vain: `z(?:.*q)?` on a line of many z
+// and no q reads the rest of the line behind each match. This scan remembers where a look-ahead
+// failed: from the same state at the same position it would fail again. So all scans of a text
+// together are linear in it. It is slower than scanForward; regex.ts switches to it once too much
+// was read more than once. One memory of positions serves all expressions, one text at a time.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
@@ -10,23 +10,23 @@ import { contextBefore } from './closure.ts';
 import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
 import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, says } from './entry.ts';
 
-/** Places that are remembered: every 64th byte, of texts over 2 MiB every 128th and so on. */
+/** Number of remembered positions: every 64th byte; in texts over 2 MiB every 128th and so on. */
 const PLACES: usize = 1 << 15;
 const STRIDE_SHIFT_MIN: u32 = 6;
 const NONE: usize = 0xffffffff;
 
-/** A u32 for each place: the state from which no further match comes; 0: not known. */
+/** A u32 for each position: the state from which no further match comes; 0: unknown. */
 let memo: usize = 0;
-// What the memory is about.
+// The expression and text of the memory.
 let memoDfa: usize = 0;
 let memoText: usize = 0;
 let memoClearCount: u32 = 0;
 let strideShift: u32 = 0;
 
-/** First place that was passed since the last match; what lies ahead of it is not known yet. */
+/** First position passed since the last match; the outcome ahead of it is still open. */
 let firstPassed: usize = NONE;
 
-/** Takes the memory from the arena; false if it is full. */
+/** Allocates the memory from the arena; false if it is full. */
 export function carefulInit(arena: Arena): bool {
   memo = arenaAlloc(arena, PLACES * 4, 8);
   memoDfa = 0;
@@ -49,14 +49,14 @@ function beginText(dfa: Dfa, textStart: usize, textEnd: usize): void {
   forgetRows(dfa);
 }
 
-/** The rows of the cache were dropped: what is remembered names states that are no more. */
+/** The rows of the cache were dropped: remembered states no longer exist. */
 function forgetRows(dfa: Dfa): void {
   memoClearCount = dfa.clearCount;
   memory.fill(memo, 0, PLACES * 4);
   firstPassed = NONE;
 }
 
-/** A match was found ahead of the places passed. */
+/** A match was found ahead of the passed positions. */
 function forgetPassed(place: usize): void {
   if (firstPassed == NONE) return;
   memory.fill(memo + (firstPassed << 2), 0, (place + 1 - firstPassed) << 2);

@@ -1,10 +1,10 @@
-// What an automaton can read next: from a state it goes on without reading, through choices and
-// through assertions that hold, in order of preference, down to leaves: BYTES states, and
-// assertions whose outcome needs a neighbour that is not known yet. Both engines build their lists
-// of states from this one walk, so they cannot differ in it. A state is visited once a walk (marked
-// with the number of the walk), so that loops without a byte end and the whole list of a position
-// costs at most the size of the automaton. A search within a call (program.ts) is a leaf as it is;
-// in well-formed text each call holds two at most, one at its first byte and one behind it.
+// The closure of a state: follows choices, and assertions that hold, without reading, in order of
+// preference, down to leaves: BYTES states, and assertions that depend on a neighbour not yet read.
+// Both engines build their lists of states from this walk, so they cannot differ. A state is
+// visited once a walk (marked with the walk's number), so that loops without a byte end and the
+// list of a position costs at most the size of the automaton. A search within a call (program.ts)
+// is itself a leaf; in well-formed text each call holds at most two, one at its first byte and one
+// behind it.
 
 import {
   ASSERT_LINE_END,
@@ -30,12 +30,12 @@ import {
   stateKind,
 } from './program.ts';
 
-// What stands beside a position, as far as an assertion can tell.
+// The neighbour of a position, as far as assertions distinguish it.
 export const CONTEXT_EDGE: u32 = 0;
 export const CONTEXT_NEWLINE: u32 = 1;
 export const CONTEXT_WORD: u32 = 2;
 export const CONTEXT_OTHER: u32 = 3;
-/** Not known yet. */
+/** Not read yet. */
 export const CONTEXT_UNKNOWN: u32 = 4;
 export const CONTEXT_COUNT: u32 = 4;
 
@@ -43,7 +43,7 @@ const OUTCOME_NO: u32 = 0;
 const OUTCOME_YES: u32 = 1;
 const OUTCOME_PENDING: u32 = 2;
 
-/** Working memory of the engines of one expression; means nothing between calls. */
+/** Working memory of the engines of one expression; its content is lost between calls. */
 @unmanaged
 export class Work {
   marks: u32; // address of u32 a state: the last walk that visited it
@@ -51,19 +51,19 @@ export class Work {
   stack: u32; // address of u32s: states still to visit
   list: u32; // address of the list of leaves being filled, u32s
   count: u32; // leaves in it
-  calledCountMax: u32; // a list of so many takes no more leaves within calls
+  calledCountMax: u32; // a list of this size takes no more leaves within calls
   // Addresses of three lists, with room for every state and one more, and leaves within calls:
   listA: u32;
   listB: u32;
   roots: u32;
-  startsA: u32; // addresses of u32s beside them: where the thread of a leaf started
+  startsA: u32; // addresses of u32s beside them: start of the thread of a leaf
   startsB: u32;
   matchState: u32; // the MATCH state at which walkFrom stopped
 }
 const WORK_SIZE: usize = 48;
 if (offsetof<Work>() != WORK_SIZE) ERROR('Work: size');
 
-/** Working memory for automata of up to these sizes, null if the arena is full. */
+/** Allocates working memory for automata of up to these sizes, null if the arena is full. */
 export function makeWork(
   arena: Arena,
   stateCount: u32,
@@ -72,7 +72,8 @@ export function makeWork(
 ): Work | null {
   const stateRoom = <usize>stateCount + 1;
   const stackSize = (<usize>alternativeCount + stateRoom) * 4;
-  // Why twice: a program that lies may fill a list with leaves within calls before its states come.
+  // Why twice: an incorrect program may fill a list with leaves within calls before its states
+  // come.
   const calledCountMax = callCount == 0 ? <usize>0 : stateRoom + 2 * <usize>callCount;
   const listSize = (stateRoom + calledCountMax) * 4;
   const size = WORK_SIZE + stateRoom * 4 + stackSize + 5 * listSize;
@@ -92,20 +93,20 @@ export function makeWork(
   return work;
 }
 
-/** The context that a byte gives to the positions beside it. */
+/** The context that a byte gives to its neighbours. */
 @inline
 export function contextOf(byte: u32): u32 {
   if ((byte | 0x20) - 0x61 < 26 || byte - 0x30 < 10 || byte == 0x5f) return CONTEXT_WORD;
   return byte == 10 ? CONTEXT_NEWLINE : CONTEXT_OTHER;
 }
 
-/** Context of the text's side before `ptr`. */
+/** Context before `ptr`. */
 @inline
 export function contextBefore(textStart: usize, ptr: usize): u32 {
   return ptr == textStart ? CONTEXT_EDGE : contextOf(<u32>load<u8>(ptr - 1));
 }
 
-/** Context of the text's side behind `ptr`. */
+/** Context after `ptr`. */
 @inline
 export function contextAfter(textEnd: usize, ptr: usize): u32 {
   return ptr == textEnd ? CONTEXT_EDGE : contextOf(<u32>load<u8>(ptr));
@@ -131,18 +132,16 @@ function edgeOutcome(context: u32, isLine: bool): u32 {
   return holds ? OUTCOME_YES : OUTCOME_NO;
 }
 
-/** Begins a walk: its leaves go to the list at `list`. */
+/** Begins a walk that adds its leaves to the list at `list`. */
 export function beginWalk(work: Work, list: usize): void {
   work.list = <u32>list;
   work.count = 0;
   work.walk++;
 }
 
-/**
- * Begins a walk after which marks of earlier walks can no longer be mistaken. Called once a scan.
- */
+/** Begins a walk that cannot confuse its marks with those of earlier ones. Called once a scan. */
 export function renewWalks(automaton: Automaton, work: Work): void {
-  // Why: the number of a walk would come round after 2^32 of them.
+  // Why: the number of a walk would wrap after 2^32 walks.
   if (work.walk < 0x80000000) return;
   memory.fill(work.marks, 0, <usize>automaton.stateCount * 4);
   work.walk = 0;
@@ -162,20 +161,20 @@ export function addLeaf(work: Work, leaf: u32): void {
   work.count++;
 }
 
-/** As addLeaf, for one within a call; one that only a program that lies can have is left out. */
+/** As addLeaf, for a leaf within a call; drops one that only an incorrect program can have. */
 @inline
 export function addLeafInCall(work: Work, leaf: u32): void {
   if (work.count < work.calledCountMax) addLeaf(work, leaf);
 }
 
-/** Adds what a step led to, unless it is a state that the current walk has visited. */
+/** Adds the target of a step, unless it is a state visited by the current walk. */
 @inline
 export function addTarget(work: Work, target: u32): void {
   if (isInCall(target)) addLeafInCall(work, target);
   else if (visit(work, target)) addLeaf(work, target);
 }
 
-/** Marks `state` as visited by the current walk; false if it was. */
+/** Marks `state` as visited by the current walk; false if it was visited before. */
 @inline
 export function visit(work: Work, state: u32): bool {
   const mark = <usize>work.marks + (<usize>state << 2);
@@ -186,8 +185,8 @@ export function visit(work: Work, state: u32): bool {
 
 /**
  * Adds the leaves below `root`, a state or a leaf, that the current walk has not visited. Stops at
- * a MATCH state and answers true; `isLongest` (reverse automata, where all ways count) adds the
- * MATCH as a leaf and goes on. Counts its steps as work.
+ * a MATCH state and returns true; `isLongest` (reverse automata, where all ways count) adds the
+ * MATCH as a leaf and continues. Counts its steps as work.
  */
 export function walkFrom(
   automaton: Automaton,

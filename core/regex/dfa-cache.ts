@@ -1,21 +1,21 @@
-// The states of a lazy DFA: made when first needed, kept in a cache of fixed size, all dropped when
-// it is full. A state is an ordered list and what else decides how the search goes on:
-//   leaves      what can be read next (closure.ts), if no assertion on the way asks for the byte
+// The states of a lazy DFA: made on first use, in a cache of fixed size that is emptied when full.
+// A state is an ordered list and the other data that the search depends on:
+//   leaves      what can be read next (closure.ts), if no assertion on the way depends on the byte
 //               ahead;
-//   roots       else (isPending): the states that the last byte led to, walked anew once that byte
-//               is known;
-//   freshIndex  entries from here on belong to a start at this very position: a match among them is
-//               empty. The start itself is no entry of a list of roots, it is implied;
+//   roots       else (isPending): the states that the last byte led to, walked again once that byte
+//               is read;
+//   freshIndex  entries from here on belong to a start at this position: a match among them is
+//               empty. The start itself is implied in a list of roots;
 //   isClosed    no further starts (a match was seen, or the search is anchored);
-//   context     what stands beside the position on the side already read; only kept for roots.
+//   context     the neighbour on the side already read; only kept for roots.
 //
 //   | header | row: an entry for each class of bytes, one for the end of the text | leaves |
 //
-// Leaves take 2 bytes each where the automaton has no calls.
-// The address of the row names the state. An entry is the row where the byte leads to, with flags
-// in the low bits (entry.ts). A match is noted on the entry *behind* its end, since assertions at
-// its end look at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse:
-// begins behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
+// Leaves take 2 bytes each where the automaton has no calls. The address of the row names the
+// state. An entry is the row that the byte leads to, with flags in the low bits (entry.ts). A match
+// is noted on the entry *behind* its end, since assertions at its end look at that byte:
+// ENTRY_MATCH says that a match ends before the byte just read (reverse: begins behind it). Matches
+// delayed by one byte are an idea of RE2 and regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -41,12 +41,12 @@ import { Automaton, leafKind, NO_STATE, stepLeaf } from './program.ts';
 import { ENTRY_DEAD, ENTRY_MATCH, ENTRY_UNKNOWN } from './entry.ts';
 
 /**
- * A cache that fills again after fewer bytes for each of its states than this was of little use ...
+ * The cache is useful if it serves at least this many bytes for each state before it is full ...
  */
 const BYTES_PER_STATE_MIN: u32 = 10;
-/** ... and after that many such times in a row the DFA gives up. */
+/** ... and after this many useless fillings in a row the DFA gives up. */
 const POOR_CLEARS_MAX: u32 = 3;
-const STATE_ROOM: usize = 64; // Guess: bytes of cache for each place in the hash table
+const STATE_ROOM: usize = 64; // Guess: bytes of cache for each slot of the hash table
 const CLASS_MAP_SIZE: usize = 512;
 const PLAIN_LEAF_SHIFT: u32 = 1;
 
@@ -63,14 +63,14 @@ export class Dfa {
   cacheEnd: u32;
   cacheNext: u32;
   table: u32; // address of the hash table: u32 rows, 0: free
-  tableMask: u32; // its places less one
+  tableMask: u32; // its number of slots minus one
   stateCount: u32;
   startRows: u32; // address of a u32 for each context: the row of a start there; 0: not made
-  poorClearCount: u32; // in a row
+  poorClearCount: u32; // consecutive
   clearCount: u32; // since the cache was made
   scannedSize: u32; // bytes read since the last clearing
   hasLateStarts: u32; // 1: a match may start elsewhere than at the start of the text
-  startFlag: u32; // ENTRY_START if scans are to stop at states without threads, else 0
+  startFlag: u32; // ENTRY_START if scans should stop at states without threads, else 0
   leafShift: u32; // a leaf takes 1 << leafShift bytes of the cache
   padding: u32;
 }
@@ -110,7 +110,7 @@ function keptLeaf(dfa: Dfa, row: usize, index: u32): u32 {
     : <u32>load<u16>(list + (<usize>index << PLAIN_LEAF_SHIFT));
 }
 
-/** Makes the first `count` leaves of `row` the list at `list`. */
+/** Sets the first `count` leaves of `row` from the list at `list`. */
 function takeKept(dfa: Dfa, row: usize, count: u32, list: u32): void {
   const work = dfa.work;
   work.list = list;
@@ -132,8 +132,8 @@ function keepLeaves(dfa: Dfa, row: usize): void {
 }
 
 /**
- * Makes a DFA for `automaton` with `cacheSize` bytes of cache; null if the arena is full.
- * `startFlag`: ENTRY_START if scans are to hear of states that hold no thread, else 0.
+ * Creates a DFA for `automaton` with `cacheSize` bytes of cache; null if the arena is full.
+ * `startFlag`: ENTRY_START if scans should stop at states without threads, else 0.
  */
 export function makeDfa(
   arena: Arena,
@@ -179,7 +179,7 @@ function mapClasses(dfa: Dfa): void {
   dfa.rowSize = (dfa.endOffset + 4 + 7) & ~7;
 }
 
-/** Whether a start at some place other than the start of the text can have a thread. */
+/** Whether a start other than at the start of the text can have a thread. */
 function hasLateStarts(dfa: Dfa): bool {
   const work = dfa.work;
   for (let context = CONTEXT_NEWLINE; context < CONTEXT_COUNT; context++) {
@@ -198,33 +198,30 @@ function emptyCache(dfa: Dfa): void {
   dfa.scannedSize = 0;
 }
 
-/** A state could not be made, or no more work is wanted: the DFA gives up on this text. */
+/** A state could not be made, or the host stopped the work: the DFA gives up on this text. */
 export let hasGivenUp: bool = false;
 
-/**
- * From now on scans do not hear of states without threads: ENTRY_START does not occur. Drops all
- * states.
- */
+/** Scans no longer stop at states without threads: ENTRY_START does not occur. Drops all states. */
 export function dropStartFlags(dfa: Dfa): void {
   if (dfa.startFlag == 0) return;
   dfa.startFlag = 0;
   emptyCache(dfa);
 }
 
-/** Begins a scan: the DFA has not given up. */
+/** Begins a scan: resets hasGivenUp. */
 export function beginScan(dfa: Dfa): void {
   hasGivenUp = false;
   renewWalks(dfa.automaton, dfa.work);
 }
 
-/** Adds the bytes that a scan read to what the cache was worth. */
+/** Adds the bytes read by a scan to the use of the cache. */
 @inline
 export function noteScanned(dfa: Dfa, size: usize): void {
   const sum = dfa.scannedSize + <u32>min<usize>(size, 0x3fffffff);
   dfa.scannedSize = min(sum, 0x3fffffff);
 }
 
-/** Clears the cache; false if clearing it has not paid lately. */
+/** Clears the cache; false if recent clearings did not pay. */
 function clearCache(dfa: Dfa): bool {
   const isPoor = dfa.scannedSize < dfa.stateCount * BYTES_PER_STATE_MIN;
   dfa.poorClearCount = isPoor ? dfa.poorClearCount + 1 : 0;
@@ -275,8 +272,8 @@ function internState(
 }
 
 /**
- * Whether one more state of `size` bytes fits: into the cache, and into a table that stays three
- * quarters full.
+ * Whether one more state of `size` bytes fits: into the cache, and into the table at a load of at
+ * most three quarters.
  */
 function hasRoom(dfa: Dfa, size: usize): bool {
   const places = dfa.tableMask + 1;
@@ -310,9 +307,7 @@ function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): b
   return true;
 }
 
-/**
- * The row of a search that starts where `context` stands on the side already read; 0: hasGivenUp.
- */
+/** The row of a search that starts with `context` on the side already read; 0: hasGivenUp. */
 export function startRow(dfa: Dfa, context: u32): usize {
   const automaton = dfa.automaton;
   if (automaton.hasAsserts == 0) context = CONTEXT_OTHER;
@@ -330,8 +325,8 @@ export function startRow(dfa: Dfa, context: u32): usize {
 }
 
 /**
- * The state of `row` without the threads of starts here, and without further starts; ENTRY_DEAD if
- * none is left.
+ * The state of `row` without the threads that start here, and without further starts; ENTRY_DEAD if
+ * none remains.
  */
 export function closedRow(dfa: Dfa, row: usize): usize {
   const head = headOf(row);
@@ -349,9 +344,9 @@ export function closedRow(dfa: Dfa, row: usize): usize {
 }
 
 /**
- * The entry of `row` at `offset` (a class, or the end of the text), made and kept. ENTRY_DEAD if
- * the cache could not hold the state, or isStopped (base/work.ts): hasGivenUp. Other rows mean
- * nothing after this if clearCount has changed.
+ * The entry of `row` at `offset` (a class, or the end of the text), created and stored. ENTRY_DEAD
+ * if the cache could not hold the state, or isStopped (base/work.ts): hasGivenUp. Other rows are
+ * invalid after this if clearCount has changed.
  */
 export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
   if (isStopped) {
@@ -374,7 +369,7 @@ export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
 /**
  * Lists in listA the leaves of `row` that read bytes, now that the context ahead is known; true if
  * a match ends here. A match among threads that have read something cuts all behind it, one among
- * those of the start here only the rest of those.
+ * those that start here only the rest of those.
  */
 function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   const work = dfa.work;
@@ -385,7 +380,6 @@ function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   return dropMatches(dfa.automaton, work);
 }
 
-/** As resolveLeaves, for a state that holds roots. */
 function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   const automaton = dfa.automaton;
   const work = dfa.work;
@@ -403,7 +397,7 @@ function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   return false;
 }
 
-/** Takes the MATCH leaves out of the list; whether there were any. */
+/** Removes the MATCH leaves from the list; returns whether there were any. */
 function dropMatches(automaton: Automaton, work: Work): bool {
   const count = work.count;
   work.count = 0;
@@ -433,7 +427,7 @@ function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
   return <u32>closeRoots(dfa, context, takesNoStarts) | (isStart ? dfa.startFlag : 0);
 }
 
-/** The row of the state that begins with the roots in the current list; 0: hasGivenUp. */
+/** The row of the state whose roots are the current list; 0: hasGivenUp. */
 function closeRoots(dfa: Dfa, behind: u32, isClosed: bool): usize {
   const automaton = dfa.automaton;
   const work = dfa.work;

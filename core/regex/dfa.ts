@@ -1,21 +1,18 @@
 // Scans text with a lazy DFA (dfa-cache.ts): forward from any start for the end of the leftmost
 // match that the expression prefers, backward from that end for its start. The inner loop costs two
-// loads a byte, of the byte's class and of the entry; whatever else may happen is a flag of the
-// entry and handled out of line. While no thread is alive, the forward scan jumps to the next
-// needle, if every match begins with one.
+// loads a byte, of the byte's class and of the entry; every other case is a flag of the entry and
+// handled out of line. While no thread is alive, the forward scan jumps to the next needle, if
+// every match begins with one.
 
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
 import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_START, ENTRY_UNKNOWN, NO_ROW, entryAt, isFlagged, offsetAt, rowOf, says, saysMatchOnly } from './entry.ts';
 import { contextAfter, contextBefore } from './closure.ts';
 import { findNeedles, Needles, noteSkipped } from './needles.ts';
 
-/** What scanForward and scanReverse return if the DFA gave up; the scan has no result. */
+/** Returned by scanForward and scanReverse if the DFA gave up; the scan has no result. */
 export const SCAN_GAVE_UP: usize = 0xffffffff;
 
-/**
- * Behind the last byte that the last forward scan that came to an end read, or less within its
- * window.
- */
+/** End of what the last completed forward scan read, or less within its window. */
 export let scanReach: usize = 0;
 export function setScanReach(reach: usize): void {
   scanReach = reach;
@@ -23,12 +20,12 @@ export function setScanReach(reach: usize): void {
 
 /**
  * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if
- * there is none, SCAN_GAVE_UP if the cache was of no use.
+ * there is none, SCAN_GAVE_UP if the cache was useless.
  *
  * @param textStart,textEnd  ends of the whole text
- * @param limit              in [until, textEnd]; one byte behind it is looked at
+ * @param limit              in [until, textEnd]; one byte after it is read
  * @param needles            every match begins with one of them; null: not used
- * @param isEarliest         any match will do: the scan ends with the first that is seen
+ * @param isEarliest         any match will do: the scan ends at the first one
  */
 export function scanForward(
   dfa: Dfa,
@@ -66,14 +63,14 @@ export function scanForward(
   }
 }
 
-/** Where the last match ends that the present forward scan has seen; 0: none. */
+/** End of the last match of the current forward scan; 0: none. */
 let seenEnd: usize = 0;
-/** Behind the last byte that it has read. */
+/** End of what it has read. */
 let readEnd: usize = 0;
 
 /**
  * Reads [from, stop) from the state `row` on. Returns the row of the state at `stop`, NO_ROW, or 0:
- * hasGivenUp. Sets readEnd and, if it sees a match, seenEnd. Further parameters as of scanForward.
+ * hasGivenUp. Sets readEnd and, on a match, seenEnd. Other parameters as for scanForward.
  */
 @inline
 function readTo(
@@ -88,7 +85,7 @@ function readTo(
 ): u32 {
   const classMap = <usize>dfa.classMap;
   let ptr = from;
-  let noted = from; // bytes before it are noted as scanned
+  let noted = from; // bytes before it are counted as scanned
   let matchEnd = seenEnd;
   for (;;) {
     let entry: u32 = 0;
@@ -142,26 +139,24 @@ function readTo(
   return row;
 }
 
-/** As nextStart, while no thread is alive: notes what that skips. */
+/** As nextStart, while no thread is alive: counts the skipped bytes. */
 function skipTo(needles: Needles, ptr: usize, until: usize, limit: usize): usize {
   const start = nextStart(needles, ptr, until, limit);
   noteSkipped(needles, start - ptr);
   return start;
 }
 
-/**
- * The first place in [ptr, until) where a match may start; `until` or behind it if there is none.
- */
+/** The first address in [ptr, until) where a match may start; `until` or more if there is none. */
 function nextStart(needles: Needles, ptr: usize, until: usize, limit: usize): usize {
-  // Why: a needle that starts before `until` ends behind it by its size, or three times that if
-  // folded.
+  // Why: a needle that starts before `until` ends after it by up to its size, or three times that
+  // if folded.
   const reach = <usize>needles.sizeMax << 2;
   const end = limit - until > reach ? until + reach : limit;
   const found = findNeedles(needles, ptr, end);
   return found == end ? until : found;
 }
 
-/** Whether a match ends at `ptr`, where the forward scan is in state `row`; may set hasGivenUp. */
+/** Whether a match ends at `ptr`, with the forward scan in state `row`; may set hasGivenUp. */
 export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool {
   const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
   let entry = load<u32>(<usize>row + offset);
@@ -170,9 +165,8 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
 }
 
 /**
- * Start of the longest match that ends at `end` and starts at or behind `from`; 0 if there is none,
- * SCAN_GAVE_UP if the cache was of no use. `textStart` and `textEnd` are the ends of the whole
- * text.
+ * Start of the longest match that ends at `end` and starts at or after `from`; 0 if there is none,
+ * SCAN_GAVE_UP if the cache was useless. `textStart` and `textEnd` are the ends of the whole text.
  */
 export function scanReverse(
   dfa: Dfa,

@@ -1,15 +1,15 @@
-// The entries of a row of the lazy DFA (dfa-cache.ts): where to go on after a byte, and flags that
-// say what else is to be done.
+// The entries of a row of the lazy DFA (dfa-cache.ts): the next row after a byte, and flags for
+// special cases.
 
 /** A match ends before the byte that led here. */
 export const ENTRY_MATCH: u32 = 1;
 /** No row: the entry was not made yet, or nothing can match any more. */
 export const ENTRY_HALT: u32 = 2;
-/** The state has no thread but those of a start right here. */
+/** All threads of the state start right here. */
 export const ENTRY_START: u32 = 4;
 const ENTRY_FLAGS: u32 = 7;
 export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
-/** In place of a row: no further match can come, or is wanted. */
+/** Instead of a row: no further match can come, or is needed. */
 export const NO_ROW: u32 = 8;
 export const ENTRY_DEAD: u32 = NO_ROW | ENTRY_HALT;
 
@@ -31,19 +31,19 @@ export function isFlagged(entry: u32): bool {
   return (entry & ENTRY_FLAGS) != 0;
 }
 
-/** Whether the entry says `flag` (ENTRY_*), and maybe more. */
+/** Whether the entry has `flag` (ENTRY_*), possibly among others. */
 @inline
 export function says(entry: u32, flag: u32): bool {
   return (entry & flag) != 0;
 }
 
-/** Whether a match ends before the byte, and nothing else is to be done. */
+/** Whether a match ends before the byte, and no other flag is set. */
 @inline
 export function saysMatchOnly(entry: u32): bool {
   return (entry & ENTRY_FLAGS) == ENTRY_MATCH;
 }
 
-/** The row to go on with, or NO_ROW; means nothing of ENTRY_UNKNOWN. */
+/** The next row, or NO_ROW; meaningless for ENTRY_UNKNOWN. */
 @inline
 export function rowOf(entry: u32): u32 {
   return entry & ~ENTRY_FLAGS;

@@ -1,8 +1,8 @@
-// The needles of an expression: literals of which every match holds one, or a run of bytes of one
-// class that it begins with. Finds the next occurrence of any of them in the current text
-// (scan/literal.ts, scan/literal-set.ts, scan/class-run.ts). Where it was found is kept until the
-// search has passed it, so that many calls over one text read it once. Needles that occur so often
-// that the DFA had better read on are given up.
+// The needles of an expression: literals of which every match contains one, or a run of bytes of
+// one class that begins every match. Finds the next needle in the current text (scan/literal.ts,
+// scan/literal-set.ts, scan/class-run.ts). A position found is kept until the search has passed it,
+// so that many calls over one text read it once. Needles so frequent that the DFA is faster are
+// dropped.
 
 import {
   NEEDLE_RUN_COUNT_OFFSET,
@@ -26,13 +26,10 @@ import {
   programNeedleSize,
 } from './program.ts';
 
-/**
- * Most credit, and what needles begin with: they are given up after a while of little use, for
- * good.
- */
+/** Most and initial credit: needles that save little for a while are dropped for good. */
 const CREDIT_MAX: i32 = 1 << 16;
-// Measured: 2026-11-21, 64 MiB of TypeScript: looking for the next needle costs what the DFA takes
-// for so many bytes, one needle of one letter, and sets of two to nine of them.
+// Measured: 2026-11-21, 64 MiB of TypeScript: finding the next needle costs as much as the DFA on
+// this many bytes, for one needle of one letter, and for sets of two to nine of them.
 const SKIP_COST_ONE: i32 = 14;
 const SKIP_COST_SET: i32 = 28;
 
@@ -42,12 +39,12 @@ export class Needles {
   count: u32;
   compiled: u32; // address of the compiled needle, set of them, or class
   sizeMax: u32; // bytes of the longest needle, or of the run
-  holdReplacement: u32; // 1: one holds U+FFFD, which also stands for bad bytes
-  credit: i32; // bytes that skipping saved less what it cost, in bytes that the DFA reads meanwhile
+  holdReplacement: u32; // 1: one contains U+FFFD, which also matches bad bytes
+  credit: i32; // bytes saved by skipping minus its cost, in bytes that the DFA reads meanwhile
   // Of the current text: no needle starts in [searchedStart, found).
   haystackFlags: u32; // HAYSTACK_*
   searchedStart: u32;
-  searchedEnd: u32; // end of what was searched
+  searchedEnd: u32; // end of the searched part
   found: u32; // the first occurrence; searchedEnd: none
 }
 export const NEEDLES_SIZE: usize = 40;
@@ -110,19 +107,19 @@ function holdsReplacement(needle: usize, size: u32): bool {
   return false;
 }
 
-/** Whether skipping to needles has been worth its cost so far. */
+/** Whether skipping to needles has paid so far. */
 @inline
 export function areWorthwhile(needles: Needles): bool {
   return needles.credit >= 0;
 }
 
-/** Notes that looking for the next needle once has saved reading `size` bytes. */
+/** Records that finding the next needle saved reading `size` bytes. */
 export function noteSkipped(needles: Needles, size: usize): void {
   const cost = needles.count == 1 ? SKIP_COST_ONE : SKIP_COST_SET;
   needles.credit = min(needles.credit + <i32>min<usize>(size, CREDIT_MAX) - cost, CREDIT_MAX);
 }
 
-/** Begins a text: forgets what was found. `haystackFlags` as for findNeedle. */
+/** Begins a text: forgets the last result. `haystackFlags` as for findNeedle. */
 export function beginNeedles(needles: Needles, haystackFlags: u32): void {
   needles.haystackFlags = haystackFlags;
   needles.searchedStart = 0;
@@ -131,8 +128,8 @@ export function beginNeedles(needles: Needles, haystackFlags: u32): void {
 }
 
 /**
- * Start of the first occurrence of a needle in [from, end), or `end` if there is none. It may end
- * behind `end` where an earlier call searched further.
+ * Start of the first needle in [from, end), or `end` if there is none. It may end after `end` where
+ * an earlier call searched further.
  */
 export function findNeedles(needles: Needles, from: usize, end: usize): usize {
   const isKnown = from >= <usize>needles.searchedStart && from <= <usize>needles.found;

@@ -1,8 +1,7 @@
-// The program of a regular expression as it came from the host: checks it once, then gives access.
-// The layout is fixed in shared/program.ts. After checkProgram every index stays in its table and
-// every range is sound, so the engines read without tests. What the flags and needles claim about
-// the expression cannot be checked: a program that lies finds wrong matches, and never reads
-// outside the text.
+// The program of a regular expression as the host sends it: checked once, then read.
+// shared/program.ts has the layout. After checkProgram every index is in its table and every range
+// is valid, so the engines read without checks. The claims of flags and needles about the
+// expression cannot be checked: a false one finds wrong matches, but never reads outside the text.
 
 import {
   ALTERNATIVE_SIZE,
@@ -68,7 +67,7 @@ if (offsetof<Automaton>() != AUTOMATON_SIZE) ERROR('Automaton: size');
 
 /**
  * Fills `forward` and `reverse` from the program of `size` bytes. Errors: STATUS_BAD_PLAN for
- * anything unsound.
+ * anything invalid.
  */
 export function checkProgram(
   program: usize,
@@ -233,13 +232,13 @@ export function stateKind(automaton: Automaton, state: u32): u32 {
   return load<u32>(stateRow(automaton, state), STATE_KIND_OFFSET);
 }
 
-/** First transition or alternative; ASSERT, CALL: the state behind it. */
+/** First transition or alternative; ASSERT, CALL: the next state. */
 @inline
 export function stateFirst(automaton: Automaton, state: u32): u32 {
   return load<u32>(stateRow(automaton, state), STATE_FIRST_OFFSET);
 }
 
-/** Number of transitions or alternatives; ASSERT: which assertion; CALL: where its set begins. */
+/** Number of transitions or alternatives; ASSERT: the assertion; CALL: the start of its set. */
 @inline
 export function stateCount(automaton: Automaton, state: u32): u32 {
   return load<u32>(stateRow(automaton, state), STATE_COUNT_OFFSET);
@@ -261,15 +260,16 @@ export function alternativeTarget(automaton: Automaton, index: u32): u32 {
   return load<u32>(<usize>automaton.alternatives + <usize>index * ALTERNATIVE_SIZE);
 }
 
-/** Nowhere: stepLeaf found no transition. */
+/** stepLeaf found no transition. */
 export const NO_STATE: u32 = 0xffffffff;
 
-// A leaf is where a search stands: the index of a state, and within a call, above it, the index of
-// the state behind the call plus one. Bound: indexes are below PROGRAM_STATES_MAX.
+// A leaf is a position of a search in the automaton: the index of a state, and within a call, in
+// the high bits, the index of the state after the call plus one. Bound: indexes are below
+// PROGRAM_STATES_MAX.
 const CALL_SHIFT: u32 = 16;
 if (PROGRAM_STATES_MAX >= 1 << CALL_SHIFT) ERROR('leaf: states');
 
-/** The leaf at `state` in a call that goes on at `behind`. */
+/** The leaf at `state` in a call that continues at `behind`. */
 @inline
 export function leafInCall(state: u32, behind: u32): u32 {
   return state | ((behind + 1) << CALL_SHIFT);
@@ -280,7 +280,7 @@ export function isInCall(leaf: u32): bool {
   return leaf >> CALL_SHIFT != 0;
 }
 
-/** Index of the state at which the leaf stands. */
+/** Index of the leaf's state. */
 @inline
 export function leafState(leaf: u32): u32 {
   return leaf & ((1 << CALL_SHIFT) - 1);
@@ -293,8 +293,8 @@ export function leafKind(automaton: Automaton, leaf: u32): u32 {
 }
 
 /**
- * Where `leaf`, at a BYTES state, goes on `byte`: a state to walk from or a leaf within a call; or
- * NO_STATE.
+ * The target of `leaf`, at a BYTES state, on `byte`: a state to walk from or a leaf within a call;
+ * or NO_STATE.
  */
 @inline
 export function stepLeaf(automaton: Automaton, leaf: u32, byte: u32): u32 {
@@ -306,11 +306,11 @@ function targetInCall(automaton: Automaton, leaf: u32, target: u32): u32 {
   const behind = (leaf >> CALL_SHIFT) - 1;
   const kind = stateKind(automaton, target);
   if (kind == STATE_BYTES) return leafInCall(target, behind);
-  // Why: a program that lies leads out of the set otherwise.
+  // Why: an incorrect program may lead out of the set.
   return kind == STATE_RETURN ? behind : target;
 }
 
-/** Where the BYTES state `state` goes on `byte`, or NO_STATE. */
+/** The target of the BYTES state `state` on `byte`, or NO_STATE. */
 function stepState(automaton: Automaton, state: u32, byte: u32): u32 {
   let low = stateFirst(automaton, state);
   let high = low + stateCount(automaton, state);
@@ -341,7 +341,7 @@ export function programNeedleCount(program: usize): u32 {
   return load<u32>(program, PROGRAM_NEEDLE_COUNT_OFFSET);
 }
 
-/** Address of the needle rows: offset among the needle bytes, size. */
+/** Address of the needle rows: offset in the needle bytes, size. */
 export function programNeedleRows(program: usize): usize {
   const stateCount =
     load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET) +
@@ -355,7 +355,6 @@ export function programNeedleRows(program: usize): usize {
   );
 }
 
-/** Address of the needle bytes. */
 export function programNeedleBytes(program: usize): usize {
   return programNeedleRows(program) + <usize>programNeedleCount(program) * NEEDLE_ROW_SIZE;
 }

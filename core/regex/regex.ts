@@ -1,20 +1,19 @@
-// Regular expressions over texts: chooses the engine and joins what each of them gives.
-//   needles     skip what cannot hold a match: to the next start (prefix), to the next line
+// Runs regular expressions over texts: chooses the engine and joins the results.
+//   needles     skip what cannot contain a match: to the next start (prefix), to the next line
 //               (inner);
 //   lazy DFA    end of a match forward, start of it backward (dfa.ts);
 //   simulation  where the DFA gives up, for the rest of the text; for expressions that may prefer
-//               the empty match over a longer one, whose starts the backward scan cannot tell; and
+//               the empty match over a longer one, whose starts the backward scan cannot find; and
 //               for texts whose bad bytes cannot be rewritten (text.ts).
-// Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one,
-// none overlaps the one before; where the preferred match is empty there is none, and the search
-// goes on behind.
+// Matches are those of Go's FindAll without the empty ones: leftmost, the preferred one, without
+// overlaps; where the preferred match is empty there is none, and the search continues behind it.
 //
-// Where the host wants no more work (base/work.ts), what is found means nothing, and
-// forgetRegexTexts is due.
+// After a stop by the host (base/work.ts) results are meaningless, and forgetRegexTexts must
+// follow.
 //
 // Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each
-// text; then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is
-// handed over once. Reads at most 64 bytes behind a text, which never change a result.
+// text; then findRegex, countRegex. testRegex needs no text. All memory comes from the arena and is
+// passed once. Reads at most 64 bytes behind a text, which never change a result.
 
 import {
   ENGINE_DFA,
@@ -77,15 +76,15 @@ import {
 } from './text.ts';
 
 /**
- * Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share
- * else: all caches together take no more than half of it.
+ * Bytes of cache of the forward and the reverse DFA in a large arena; in a smaller one a share of
+ * the free part: all caches together take at most half of it.
  */
 const FORWARD_CACHE_MAX: usize = 1 << 20;
 const REVERSE_CACHE_MAX: usize = 1 << 19;
 const CACHE_MIN: usize = 1 << 13;
 const CACHE_SHARE: usize = 256;
 const SHARES_PER_REGEX: usize = 4;
-/** Bytes of a cache of the present request, at most. */
+/** Most bytes of a cache in the current request. */
 let cacheSize: usize = CACHE_MIN;
 const NEWLINE: u8 = 10;
 
@@ -97,7 +96,7 @@ class Regex {
   reverseDfa: Dfa;
   work: Work;
   needles: Needles;
-  spansLines: u32; // 1: a match may hold a byte behind a newline
+  spansLines: u32; // 1: a match may contain a byte after a newline
   emptyContexts: u32; // bit before * 4 + after: the empty text matches between these contexts
   prefersEmpty: u32; // 1: somewhere the empty match is preferred to a longer one
   // Of the current text:
@@ -105,13 +104,12 @@ class Regex {
   textEnd: u32;
   textFlags: u32; // TEXT_*
   hasGivenUp: u32; // 1: the DFA gave up on this text
-  aheadSize: u32; // bytes that scans read behind the ends of matches
-  lineStart: u32; // the line that held the last needle
+  aheadSize: u32; // bytes that scans read after the ends of matches
+  lineStart: u32; // the line of the last needle
   lineEnd: u32;
   // Counters since the expression was compiled:
   simulationCount: u32;
-  // Of two scans at once: bytes that are left to one scan first, and how many the next failure
-  // leaves to it.
+  // Of two interleaved scans: bytes to read by one scan first, and how many after the next failure.
   singleSize: u32;
   singlePause: u32;
 }
@@ -123,21 +121,21 @@ function regexAt(ptr: usize): Regex {
   return changetype<Regex>(ptr);
 }
 
-/** The match that findRegex found, absolute addresses. */
+/** The match of findRegex, absolute addresses. */
 export let foundStart: usize = 0;
 export let foundEnd: usize = 0;
 /**
- * How far the present text was read since beginRegexText by an expression that spans lines: behind
- * the last byte that a search read past its window; anything less where none did.
+ * End of what an expression that spans lines has read of the current text since beginRegexText:
+ * after the last byte that a search read past its window; any smaller address if none did.
  */
 export let regexReach: usize = 0;
-/** Where the last match that countRegex counted ends; 0: none. */
+/** End of the last match counted by countRegex; 0: none. */
 export let regexCountEnd: usize = 0;
 /** Why compileRegex failed. */
 export let regexStatus: i32 = STATUS_OK;
 
 /**
- * Takes from the arena what all expressions of a request share; before the first of the `count`
+ * Allocates from the arena what all expressions of a request share; before the first of the `count`
  * ones is compiled, and again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function beginRegexes(arena: Arena, count: u32): i32 {
@@ -149,8 +147,7 @@ export function beginRegexes(arena: Arena, count: u32): i32 {
 }
 
 /**
- * Forgets what is known of texts: to be called when other bytes come to stand where texts stood,
- * and when a search was stopped.
+ * Forgets all texts: to be called when other bytes replace them, and after a search was stopped.
  */
 export function forgetRegexTexts(): void {
   forgetText();
@@ -158,9 +155,9 @@ export function forgetRegexTexts(): void {
 }
 
 /**
- * Compiles the program of `size` bytes at `program`, which stays where it is as long as the
+ * Compiles the program of `size` bytes at `program`, which must stay there as long as the
  * expression is used. Returns the address of the expression, or 0 and a status in regexStatus:
- * STATUS_BAD_PLAN for anything unsound, STATUS_OUT_OF_MEMORY.
+ * STATUS_BAD_PLAN for anything invalid, STATUS_OUT_OF_MEMORY.
  */
 export function compileRegex(arena: Arena, program: usize, size: u32): usize {
   return compileRegexWithin(
@@ -219,7 +216,7 @@ function refuse(status: i32): usize {
 }
 
 /**
- * Finds out between which contexts the empty text matches, and whether it is preferred to a longer
+ * Determines between which contexts the empty text matches, and whether it is preferred to a longer
  * one.
  */
 function learnEmptiness(regex: Regex): void {
@@ -233,7 +230,7 @@ function learnEmptiness(regex: Regex): void {
       const preferredCount = work.count;
       beginWalk(work, work.listA);
       walkFrom(forward, work, forward.start, before, after, true);
-      // The MATCH itself is one leaf, or several; more than that are cut.
+      // The MATCH itself is one leaf, or several; any other missing leaves were cut.
       if (work.count - countMatches(forward, work) > preferredCount) regex.prefersEmpty = 1;
     }
   }
@@ -248,9 +245,9 @@ function countMatches(forward: Automaton, work: Work): u32 {
 }
 
 /**
- * Makes [textStart, textEnd) the text of the expression: the whole of a blob or a path, whose ends
- * assertions see. `flags`: TEXT_* of text.ts, which are the flags of a blob row; both set is always
- * right.
+ * Makes [textStart, textEnd) the text of the expression: a whole blob or path, whose ends
+ * assertions see. `flags`: TEXT_* of text.ts, which are the flags of a blob row; setting both is
+ * always correct.
  */
 export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, flags: u32): void {
   const regex = regexAt(ptr);
@@ -269,12 +266,12 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
  * Finds the next non-empty match that starts in [from, until); its range is in foundStart and
  * foundEnd.
  *
- * @param from,until  code point borders in the text; `from` is the end of the match before, or any
- *                    place where a search may begin, and may lie behind `until`; `until` is the end
- *                    of the text or of a line, unless the expression spans lines
+ * @param from,until  code point borders in the text; `from` is the end of the previous match, or
+ *   any possible start of a search, and may be after `until`; `until` is the end of the text or of
+ *   a line, unless the expression spans lines
  */
 export function findRegex(ptr: usize, from: usize, until: usize): bool {
-  // Why: the match before may have ended behind `until`.
+  // Why: the previous match may have ended after `until`.
   if (from >= until) return false;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
@@ -288,8 +285,8 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
 }
 
 /**
- * Number of the matches that findRegex would find one after the other in [from, until). Parameters
- * as there. If isStopped (base/work.ts) it means nothing.
+ * Number of the matches that repeated findRegex would find in [from, until). Parameters as there.
+ * Meaningless after isStopped (base/work.ts).
  */
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
   regexCountEnd = 0;
@@ -308,8 +305,7 @@ export function countRegex(ptr: usize, from: usize, until: usize): u32 {
 
 /**
  * Whether the expression matches anywhere in [start, end), a whole text (a name); empty matches
- * count. `flags` as for beginRegexText, which has to be called again before findRegex or
- * countRegex.
+ * count. `flags` as for beginRegexText, which must be called again before findRegex or countRegex.
  */
 export function testRegex(ptr: usize, start: usize, end: usize, flags: u32): bool {
   const regex = regexAt(ptr);
@@ -345,7 +341,7 @@ function isEmptyMatch(regex: Regex, before: u32, after: u32): bool {
   return ((regex.emptyContexts >> (before * CONTEXT_COUNT + after)) & 1) != 0;
 }
 
-/** The needles, if every match begins with one of them and looking for them pays. */
+/** The needles, if every match begins with one of them and skipping to them pays. */
 function prefixNeedles(regex: Regex): Needles | null {
   const needles = regex.needles;
   if (needles.kind != NEEDLES_PREFIX && needles.kind != NEEDLES_RUN) return null;
@@ -355,8 +351,7 @@ function prefixNeedles(regex: Regex): Needles | null {
 }
 
 /**
- * Whether only lines that hold a needle are read: it lies on the line of its match, and looking for
- * it pays.
+ * Whether only lines with a needle are read: it is on the line of its match, and finding it pays.
  */
 @inline
 function readsLines(regex: Regex): bool {
@@ -365,7 +360,7 @@ function readsLines(regex: Regex): bool {
 }
 
 /**
- * Whether the rest of the text may hold a match: a needle occurs in it, if matches have inner
+ * Whether the rest of the text may have a match: it contains a needle, if matches have inner
  * needles.
  */
 function holdsNeedle(regex: Regex, from: usize): bool {
@@ -374,14 +369,14 @@ function holdsNeedle(regex: Regex, from: usize): bool {
 }
 
 /**
- * Puts lineStart and lineEnd around the next needle in [from, until), lineStart at `from` if it is
- * on that line.
+ * Sets lineStart and lineEnd to the line of the next needle in [from, until), lineStart to `from`
+ * if that is on the line.
  */
 function nextLine(regex: Regex, from: usize, until: usize): bool {
   if (from >= until) return false;
   const found = findNeedles(regex.needles, from, until);
   if (found >= until) return false;
-  // Why: many matches on one long line must not look for its ends each time.
+  // Why: the ends of a long line with many matches must not be searched for each match.
   if (from >= <usize>regex.lineStart && found < <usize>regex.lineEnd) return true;
   noteSkipped(regex.needles, found - from);
   const newline = findLastByte(from, found, NEWLINE);
@@ -417,20 +412,17 @@ function findWithin(regex: Regex, from: usize, until: usize): bool {
 }
 
 /**
- * Whether what was found stands behind `from` and is not empty. Why: a program that lies may match
- * a part of what stands for a bad byte.
+ * Whether the match is after `from` and not empty. Why: an incorrect program may match part of a
+ * replaced bad byte.
  */
 @inline
 function isWholeFrom(from: usize): bool {
   return from <= foundStart && foundStart < foundEnd;
 }
 
-/**
- * How far the last call of findText, countText or the simulation read, in the text that it was
- * given.
- */
+/** End of what the last call of findText, countText or the simulation read, in its text. */
 let textReach: usize = 0;
-/** Where the last counted match ends, there; 0: none. */
+/** End of the last counted match, in the same text; 0: none. */
 let countEnd: usize = 0;
 
 @inline
@@ -438,18 +430,18 @@ function noteReach(reach: usize): void {
   regexReach = max(regexReach, reach);
 }
 
-/** Bytes that may be read behind the ends of matches: so many times the text, and these. */
+/** Limit of bytes read after the ends of matches: this multiple of the text, plus a constant. */
 const AHEAD_TIMES: usize = 4;
 const AHEAD_MIN: usize = 1 << 20;
 const AHEAD_MAX: usize = 1 << 30;
 
-/** Bytes that are read singly after two scans at once have told nothing; doubled each time. */
+/** Bytes read by one scan after two interleaved scans gave no result; doubled each time. */
 const SINGLE_MIN: u32 = 1 << 12;
 const SINGLE_MAX: u32 = 1 << 20;
 
 /**
- * A place in [from, until] before which no match starts, by two scans at once where those have paid
- * of late.
+ * An address in [from, until] before which no match starts, by two interleaved scans where those
+ * have paid recently.
  */
 function skipLines(
   regex: Regex,
@@ -461,7 +453,8 @@ function skipLines(
   const size = until - from;
   if (!isTwinSize(size)) return from;
   if (<usize>regex.singleSize > 0) {
-    // Why all of it, though a match may come soon: counting what is read gains little (DECISIONS.md).
+    // Why all of it, though a match may come soon: counting the bytes read gains little
+    // (DECISIONS.md).
     regex.singleSize -= <u32>min(<usize>regex.singleSize, size);
     return from;
   }
@@ -475,7 +468,10 @@ function skipLines(
   return next;
 }
 
-/** End of the next match, as scanForward gives it; carefully once too much was read in vain. */
+/**
+ * End of the next match, as from scanForward; switches to scanCarefully once too much was read in
+ * vain.
+ */
 function scanForEnd(
   regex: Regex,
   textStart: usize,
@@ -494,7 +490,7 @@ function scanForEnd(
     if (from == until) return 0;
   }
   const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
-  // Why capped: the sum must not run over.
+  // Why capped: the sum must not overflow.
   if (end != 0 && end != SCAN_GAVE_UP && scanReach > end)
     regex.aheadSize += <u32>min(scanReach - end, AHEAD_MAX);
   return end;
@@ -516,7 +512,7 @@ function findText(
     if (end == 0) return false;
     if (end != SCAN_GAVE_UP) {
       const start = scanReverse(regex.reverseDfa, textStart, textEnd, end, from);
-      // Why: only a program that lies gives an end without a start.
+      // Why: only an incorrect program gives an end without a start.
       if (start != SCAN_GAVE_UP && start != 0 && start < end && start < until) {
         foundStart = start;
         foundEnd = end;
@@ -585,7 +581,7 @@ function countWithin(regex: Regex, from: usize, until: usize): u32 {
 /** Measured: 2026-11-25: a scan for the end of a match takes up to 9 us. */
 const MATCH_STEPS: u32 = 128;
 
-/** As countRegex, in the well-formed text [textStart, textEnd): ends are enough. */
+/** As countRegex, in the well-formed text [textStart, textEnd): only ends are needed. */
 function countText(
   regex: Regex,
   textStart: usize,
@@ -632,14 +628,13 @@ function simulateCount(
   return count;
 }
 
-/** Whether a match may hold a byte behind a newline. */
+/** Whether a match may contain a byte after a newline. */
 export function regexSpansLines(ptr: usize): bool {
   return regexAt(ptr).spansLines != 0;
 }
 
 /**
- * What findRegex, or testRegex if `isTest`, runs the expression by, which was just compiled:
- * ENGINE_*.
+ * The engine of findRegex, or of testRegex if `isTest`, for the expression just compiled: ENGINE_*.
  */
 export function engineOf(ptr: usize, isTest: bool): u32 {
   const regex = regexAt(ptr);
@@ -652,9 +647,8 @@ export function engineOf(ptr: usize, isTest: bool): u32 {
 }
 
 /**
- * Whether texts that lie back to back can be searched at once for those that may match: every
- * match, and no empty one, holds a needle, and none of these could stand for bad bytes on both
- * sides of a border.
+ * Whether concatenated texts can be searched together for candidates: every match is non-empty and
+ * contains a needle, and no needle can match bad bytes on both sides of a border.
  */
 export function regexHasNeedles(ptr: usize): bool {
   const regex = regexAt(ptr);
@@ -663,8 +657,8 @@ export function regexHasNeedles(ptr: usize): bool {
 }
 
 /**
- * Start of the first needle in [from, end), which may be many texts back to back, or `end` if there
- * is none. beginRegexText has to be called again before findRegex or countRegex.
+ * Start of the first needle in [from, end), possibly many concatenated texts, or `end` if there is
+ * none. beginRegexText must be called again before findRegex or countRegex.
  */
 export function findRegexNeedle(ptr: usize, from: usize, end: usize): usize {
   const needles = regexAt(ptr).needles;

@@ -1,11 +1,10 @@
-// Simulates the forward automaton: the semantics of reference, and what answers when the lazy DFA
-// gives up. Threads are kept in order of preference, each with the address where it started; a
-// thread that matches cuts all behind it, and the last match before no thread is left is the answer
-// (leftmost-first). A thread that reaches the match without a byte cuts the other threads of its
-// start and finds nothing, since empty matches do not count. Cost: bytes read times states, at
-// worst.
-// Stops where the host wants no more of it (base/work.ts). Reads any bytes: with `isIllFormed` each
-// bad byte is read as the three bytes of U+FFFD, in place.
+// Simulates the forward automaton: the reference semantics, and the fallback when the lazy DFA
+// gives up. Threads are ordered by preference, each with its start address; a thread that matches
+// cuts all behind it, and the last match before no thread remains is the result (leftmost-first). A
+// thread that reaches the match without a byte cuts the other threads of its start and finds
+// nothing, since empty matches do not count. Cost: bytes read times states, at worst. Stops on
+// request of the host (base/work.ts). Reads any bytes: with `isIllFormed` each bad byte is read as
+// the three bytes of U+FFFD, in place.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
@@ -24,10 +23,9 @@ import { Automaton, NO_STATE, stepLeaf } from './program.ts';
 /** U+FFFD in UTF-8, first byte lowest. */
 const REPLACEMENT_BYTES: u32 = 0xbdbfef;
 
-/** The match that simulate found. */
 export let simulatedStart: usize = 0;
 export let simulatedEnd: usize = 0;
-/** Behind the last byte that the last call read. */
+/** End of what the last call read. */
 export let simulatedReach: usize = 0;
 
 let threadCount: u32 = 0; // threads between two bytes: states in listB, starts in startsB
@@ -38,9 +36,9 @@ let hasMatched: bool = false;
  * range is in simulatedStart and simulatedEnd.
  *
  * @param textStart,textEnd  ends of the whole text
- * @param limit              in [until, textEnd]; one byte behind it is looked at
- * @param isIllFormed        the text may hold bad bytes
- * @returns                  whether there is one; false if isStopped (base/work.ts)
+ * @param limit              in [until, textEnd]; one byte after it is read
+ * @param isIllFormed        the text may contain bad bytes
+ * @returns                  whether there is one; false after isStopped (base/work.ts)
  */
 export function simulate(
   automaton: Automaton,
@@ -56,8 +54,8 @@ export function simulate(
   threadCount = 0;
   hasMatched = false;
   let ptr = from;
-  let unitEnd = from; // end of the well-formed sequence that is being read
-  let replacing: u32 = 0; // bytes of U+FFFD that are still to be read in place of a bad byte
+  let unitEnd = from; // end of the current well-formed sequence
+  let replacing: u32 = 0; // remaining bytes of U+FFFD to read instead of a bad byte
   for (;;) {
     const before = contextBefore(textStart, ptr);
     const after = contextAfter(textEnd, ptr);
@@ -82,7 +80,7 @@ export function simulate(
 }
 
 /**
- * Turns the threads into leaves at `ptr`, and notes a match of the most preferred that ends here.
+ * Turns the threads into leaves at `ptr`, and records a match of the most preferred that ends here.
  */
 function closeThreads(automaton: Automaton, work: Work, ptr: usize, before: u32, after: u32): void {
   beginWalk(work, work.listA);
@@ -105,7 +103,7 @@ function startThread(automaton: Automaton, work: Work, ptr: usize, before: u32, 
   setStarts(work.startsA, first, work.count, ptr);
 }
 
-/** Moves the leaves over `byte`: those that can read it are the threads behind it. */
+/** Moves the leaves over `byte`: those that can read it become the next threads. */
 function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
   const count = work.count;
   const leaves = <usize>work.listA;

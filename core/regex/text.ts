@@ -1,8 +1,8 @@
-// The text that expressions are run on, as well-formed UTF-8. A text that holds bad bytes is
-// rewritten into scratch memory with U+FFFD for each of them, once for all expressions; addresses
-// are mapped between both by a list of the bad bytes. What was found well-formed is remembered as
-// one range, so that only what is searched is checked, and once. A text whose rewriting does not
-// fit stays ill-formed: simulate.ts reads bad bytes in place.
+// The text that expressions are run on, as well-formed UTF-8. A text with bad bytes is rewritten
+// into scratch memory with U+FFFD for each of them, once for all expressions; a list of the bad
+// bytes maps addresses. The range known to be well-formed is remembered, so that only searched text
+// is checked, and once. A text whose rewriting does not fit stays ill-formed: simulate.ts reads bad
+// bytes in place.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -11,18 +11,20 @@ import { findIllFormed } from '../scan/well-formed.ts';
 /** Flags of a text: those of a blob (shared/format.ts, BLOB_FLAG_*). */
 export const TEXT_FOLDS_TO_ASCII: u32 = 1;
 export const TEXT_NON_ASCII: u32 = 2;
-/** Of a text about which nothing is known. */
+/** Of an unknown text. */
 export const TEXT_ANY: u32 = TEXT_FOLDS_TO_ASCII | TEXT_NON_ASCII;
 
-/** What prepareText answers: the text can be read as it is, as rewritten, or only by simulation. */
+/** Results of prepareText: the text can be read as it is, as rewritten, or only by simulation. */
 export const TEXT_SOUND: u32 = 1;
 export const TEXT_REWRITTEN: u32 = 2;
 export const TEXT_ILL_FORMED: u32 = 3;
 
-/** Most bytes of scratch memory, and of the arena's free part at most one in SCRATCH_SHARE. */
+/**
+ * Most bytes of scratch memory; also limited to one part in SCRATCH_SHARE of the arena's free part.
+ */
 const SCRATCH_SIZE_MAX: usize = 8 << 20;
 const SCRATCH_SHARE: usize = 16;
-/** U+FFFD in UTF-8, first byte lowest, and what it takes more than the bad byte. */
+/** U+FFFD in UTF-8, first byte lowest, and its additional size compared with the bad byte. */
 const REPLACEMENT_BYTES: u32 = 0xbdbfef;
 const REPLACEMENT_GROWTH: usize = 2;
 const BAD_ENTRY_SIZE: usize = 4;
@@ -34,7 +36,7 @@ let textStart: usize = 0;
 let textEnd: usize = 0;
 let isAsciiText: bool = false;
 let condition: u32 = TEXT_SOUND;
-/** Well-formed part of the text, where it is known. */
+/** The known well-formed part of the text. */
 let soundStart: usize = 0;
 let soundEnd: usize = 0;
 
@@ -44,7 +46,7 @@ export let rewrittenEnd: usize = 0;
 let badEntries: usize = 0;
 let badCount: usize = 0;
 
-/** Takes scratch memory from the arena and forgets the text. Errors: STATUS_OUT_OF_MEMORY. */
+/** Allocates scratch memory from the arena and forgets the text. Errors: STATUS_OUT_OF_MEMORY. */
 export function textInit(arena: Arena): i32 {
   const size =
     min(SCRATCH_SIZE_MAX, <usize>(arena.end - arena.next) / SCRATCH_SHARE) & ~(<usize>15);
@@ -54,13 +56,13 @@ export function textInit(arena: Arena): i32 {
   return scratchStart == 0 ? STATUS_OUT_OF_MEMORY : STATUS_OK;
 }
 
-/** Forgets what is known of the text: other bytes may stand where it stood. */
+/** Forgets the text: other bytes may be at its address. */
 export function forgetText(): void {
   textStart = 0;
   textEnd = 0;
 }
 
-/** Makes [start, end) the text; nothing happens if it is already. `flags`: TEXT_*. */
+/** Makes [start, end) the text; does nothing if it already is. `flags`: TEXT_*. */
 export function selectText(start: usize, end: usize, flags: u32): void {
   if (start == textStart && end == textEnd) return;
   textStart = start;
@@ -116,7 +118,7 @@ function badAt(index: usize): usize {
   return load<u32>(scratchEnd - (index + 1) * BAD_ENTRY_SIZE);
 }
 
-/** Where `ptr`, a code point border of the text, lies in the rewritten text. */
+/** Address in the rewritten text of `ptr`, a code point border of the text. */
 export function toRewritten(ptr: usize): usize {
   let low: usize = 0;
   let high = badCount;
@@ -128,7 +130,7 @@ export function toRewritten(ptr: usize): usize {
   return rewrittenStart + (ptr - textStart) + low * REPLACEMENT_GROWTH;
 }
 
-/** Where `ptr`, a code point border of the rewritten text, lies in the text. */
+/** Address in the text of `ptr`, a code point border of the rewritten text. */
 export function fromRewritten(ptr: usize): usize {
   const offset = ptr - rewrittenStart;
   let low: usize = 0;

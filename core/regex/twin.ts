@@ -1,10 +1,10 @@
-// Two forward scans at once over one text, for expressions without needles that match rarely: the
-// second half of a stretch is read beside the first. Each scan waits for its own entries, so that
-// two take little longer than one. Tells only that no match lies in a stretch; where one does,
-// dfa.ts finds it. For expressions whose matches hold no byte behind a newline: a line start cuts
-// the stretch.
+// Two interleaved forward scans of one text, for expressions without needles that match rarely: the
+// second half of a stretch is read beside the first. Each scan waits for its own loads, so that two
+// take little longer than one. Reports only that a stretch has no match; otherwise dfa.ts finds it.
+// For expressions whose matches contain no byte after a newline: the stretch is cut at a line
+// start.
 // Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third and a fourth cost more than
-// they bring.
+// they gain.
 
 import { contextBefore } from './closure.ts';
 import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
@@ -12,20 +12,17 @@ import { endsMatch } from './dfa.ts';
 import { ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, says } from './entry.ts';
 import { findByte } from '../scan/newlines.ts';
 
-/**
- * Bytes of a half: enough to pay for its start, little enough to be read again where it holds a
- * match.
- */
+/** Bytes of a half: enough to pay for its start, few enough to read again where it has a match. */
 const HALF_MIN: usize = 512;
 const HALF_MAX: usize = 8192;
 /**
- * How far a line start is looked for. Why bounded: where matches stand close together on a line of
- * megabytes, the rest of the line would be searched behind each of them.
+ * How far a line start is searched. Why bounded: with many matches on a line of megabytes, the rest
+ * of the line would be searched after each of them.
  */
 const LINE_MAX: usize = 4 * HALF_MAX;
 const NEWLINE: u8 = 10;
 
-/** What became of a scan: no match ends in its half; one does, or nothing is known. */
+/** Outcomes of a scan: no match ends in its half; one does, or unknown. */
 const BARREN: u32 = 0;
 const UNSURE: u32 = 1;
 
@@ -36,8 +33,8 @@ export function isTwinSize(size: usize): bool {
 }
 
 /**
- * A line start in [from, until] (or `from`) before which no match starts: as far as that is quickly
- * told.
+ * A line start in [from, until] (or `from`) before which no match starts, as far as that can be
+ * determined fast.
  *
  * @param until  end of a line or of the text; the DFA's expression spans no lines
  */
@@ -63,7 +60,9 @@ export function skipBarren(
   return from;
 }
 
-/** The first line start at or behind `ptr`; `until` if there is none before it, 0 if none is near. */
+/**
+ * The first line start at or after `ptr`; `until` if there is none before it, 0 if none is near.
+ */
 function lineStart(ptr: usize, until: usize): usize {
   if (ptr >= until) return until;
   const reach = min(until, ptr + LINE_MAX);
@@ -75,10 +74,7 @@ function lineStart(ptr: usize, until: usize): usize {
 let firstOutcome: u32 = UNSURE;
 let secondOutcome: u32 = UNSURE;
 
-/**
- * Reads [from, middle) and [middle, end) at once; what came of each is in firstOutcome and
- * secondOutcome.
- */
+/** Reads [from, middle) and [middle, end) interleaved; sets firstOutcome and secondOutcome. */
 function scanHalves(
   dfa: Dfa,
   textStart: usize,
@@ -105,10 +101,10 @@ function scanHalves(
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
       if (entry2 == ENTRY_UNKNOWN && dfa.clearCount == clears)
         entry2 = makeEntry(dfa, row2, offset2);
-      // The rows are no more.
+      // The rows no longer exist.
       if (dfa.clearCount != clears || hasGivenUp) return;
       if (isFlagged(entry | entry2)) {
-        // One of them has something to say: each goes on alone.
+        // One of them has a flag: each continues separately.
         finishHalves(dfa, textEnd, row, from + i, middle, row2, middle + i, end);
         return;
       }
@@ -135,7 +131,7 @@ function finishHalves(
     secondOutcome = finishHalf(dfa, textEnd, row2, ptr2, end);
 }
 
-/** Reads [ptr, end) from `row` on, and sees whether a match ends at `end`. */
+/** Reads [ptr, end) from `row` on; returns whether a match ends at `end`. */
 function finishHalf(dfa: Dfa, textEnd: usize, row: u32, ptr: usize, end: usize): u32 {
   const classMap = <usize>dfa.classMap;
   noteScanned(dfa, end - ptr);

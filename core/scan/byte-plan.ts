@@ -1,14 +1,13 @@
-// Searches for a string of bytes, of which ASCII letters may stand for both their cases. A compiled
-// plan holds the two rarest bytes of the string (frequency.ts) and where they stand in it. Each
-// step tests 64 starts p:
+// Searches for a string of bytes whose ASCII letters may match both cases. A compiled plan holds
+// the two rarest bytes of the string (frequency.ts) and their positions in it. Each step tests 64
+// starts p:
 //   1. hits = (load(p + first) | or == firstByte) & (load(p + second) | or == secondByte), four
 //      vectors;
 //   2. any_true over all four; nearly always false, then p += 64;
 //   3. else the hits become a 64-bit mask, cut to starts from which the string fits before `end`;
 //   4. each hit is verified 16 bytes at a time: all lanes of (haystack | or) == value. Lanes behind
 //      the string's last byte have or = value = 0xFF, so they are always equal.
-// Strings of one byte take the byte scanner, strings of two need no step 4. Knows nothing of code
-// points.
+// Strings of one byte use the byte scanner, strings of two need no step 4. Knows no code points.
 // Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
 // result. Nothing before `start` is read.
 
@@ -19,7 +18,7 @@ const STEP: usize = 64;
 const CHUNK_SIZE: usize = 32;
 const HEAD_SIZE: usize = 16;
 
-/** Head of a plan. Behind it, for each 16 bytes of the string: v128 value, v128 or-mask. */
+/** Head of a plan, followed by v128 value, v128 or-mask for each 16 bytes of the string. */
 @unmanaged
 export class BytePlan {
   size: u32; // of the string, at least 1
@@ -38,9 +37,7 @@ export function bytePlanSize(size: usize): usize {
   return HEAD_SIZE + ((size + 15) >> 4) * CHUNK_SIZE;
 }
 
-/**
- * What a byte is ORed with so that both cases look the same: 0x20 for an ASCII letter if folding.
- */
+/** The OR mask that makes both cases equal: 0x20 for an ASCII letter if folding. */
 @inline
 function orMaskOf(byte: u8, isFolding: bool): u8 {
   return isFolding && (byte | 0x20) - 0x61 < 26 ? 0x20 : 0;
@@ -48,7 +45,7 @@ function orMaskOf(byte: u8, isFolding: bool): u8 {
 
 /**
  * Writes the plan for the `size` (at least 1) bytes at `source` to `plan`, which has room for
- * bytePlanSize(size). With `isFolding` each ASCII letter stands for both its cases.
+ * bytePlanSize(size). With `isFolding` each ASCII letter matches both cases.
  */
 export function compileBytePlan(plan: BytePlan, source: usize, size: usize, isFolding: bool): void {
   const chunks = changetype<usize>(plan) + HEAD_SIZE;
@@ -64,7 +61,7 @@ export function compileBytePlan(plan: BytePlan, source: usize, size: usize, isFo
   chooseAnchors(plan, source, <u32>size, isFolding);
 }
 
-/** Sets the two bytes to look for: the rarest two, the first ones among equals. */
+/** Sets the two bytes to search for: the rarest two, the first ones among equals. */
 function chooseAnchors(plan: BytePlan, source: usize, size: u32, isFolding: bool): void {
   let first: u32 = 0;
   let second: u32 = 0;
@@ -93,7 +90,7 @@ function chooseAnchors(plan: BytePlan, source: usize, size: u32, isFolding: bool
   plan.secondByte = secondByte | plan.secondOr;
 }
 
-/** Places that step 1 is expected to hit in FREQUENCY_UNIT * FREQUENCY_UNIT bytes. */
+/** Expected hits of step 1 in FREQUENCY_UNIT * FREQUENCY_UNIT bytes. */
 export function bytePlanHitRate(plan: BytePlan): u64 {
   const first = maskedFrequency(plan.firstByte, plan.firstOr);
   if (plan.size == 1) return <u64>first * FREQUENCY_UNIT;
@@ -120,7 +117,7 @@ export function matchesBytes(plan: BytePlan, ptr: usize): bool {
   return matchesAt(chunks, changetype<usize>(plan) + bytePlanSize(<usize>plan.size), ptr);
 }
 
-/** Lanes of the 16 starts at which both bytes stand. `isFolding` is a constant at each call. */
+/** Lanes of the 16 starts where both bytes match. `isFolding` is a constant at each call. */
 @inline
 function pairHits(
   first: usize,
@@ -142,8 +139,8 @@ function pairHits(
 
 /**
  * The loop of the file's head, for strings of two bytes and more that fit in [start, end). Returns
- * the first match or `end`; with `isCounting` the number of matches that do not overlap. Both flags
- * are constants at each call, so that four loops are compiled.
+ * the first match or `end`; with `isCounting` the number of matches without overlap. Both flags are
+ * constants at each call, so that four loops are compiled.
  */
 @inline
 function scanPairs(
@@ -229,7 +226,7 @@ function countFoldedPairs(plan: BytePlan, start: usize, end: usize): usize {
   return scanPairs(plan, start, end, true, true);
 }
 
-/** Address of the first match that lies in [start, end); `end` if none. */
+/** Address of the first match within [start, end); `end` if there is none. */
 export function findBytes(plan: BytePlan, start: usize, end: usize): usize {
   if (end - start < <usize>plan.size) return end;
   if (plan.size == 1) return findMaskedByte(start, end, plan.firstByte, plan.firstOr);
@@ -237,7 +234,7 @@ export function findBytes(plan: BytePlan, start: usize, end: usize): usize {
   return findFoldedPairs(plan, start, end);
 }
 
-/** Matches in [start, end) that do not overlap, taken from the left. */
+/** Number of matches without overlap in [start, end), from the left. */
 export function countBytes(plan: BytePlan, start: usize, end: usize): u32 {
   if (end - start < <usize>plan.size) return 0;
   if (plan.size == 1) return countMaskedByte(start, end, plan.firstByte, plan.firstOr);

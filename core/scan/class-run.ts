@@ -1,18 +1,16 @@
-// Searches for the next run of at least n bytes that are all in a class, any set of the 256 bytes.
-// Each step looks at four vectors of 16 bytes and asks one question of all four, nearly always
-// answered with no:
+// Searches for the next run of at least n bytes of a class, any set of the 256 bytes. Each step
+// tests four vectors of 16 bytes at once; the answer is nearly always no:
 //   n = 1      is a byte in the class?
 //   n = 2..6   are two neighbours?
-//   n = 7..14  are the four bytes of an aligned group? Seven bytes in a row hold such a group;
+//   n = 7..14  are the four bytes of an aligned group? Seven bytes in a row contain such a group;
 //   n >= 15    are the eight bytes of one? From n = 31 every second vector is enough, from 63 every
 //              fourth.
-// Around a group that is, the run is measured byte by byte.
-// Which bytes are outside the class: of a range, those that saturating subtraction leaves above
-// zero; of any other class, those whose nibbles have no row in common in two tables. A row is the
-// low nibbles that go with a high nibble; equal rows share a bit. If more than 8 differ, the most
-// alike are taken together, and the measuring, which is exact, refuses what that lets through.
-// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
-// change a result. Nothing before `start` is read.
+// Around a group in the class the run is measured byte by byte. Bytes outside the class: for a
+// range, those that saturating subtraction leaves above zero; for any other class, those whose
+// nibbles have no row in common in two tables. A row is the low nibbles that go with a high nibble;
+// equal rows share a bit. If more than 8 differ, the most similar are merged, and the exact
+// measuring rejects the extra bytes. Safety, for all functions that take a haystack: up to 64 bytes
+// past `end` may be read; they never change a result. Nothing before `start` is read.
 
 import { shiftOne } from './lanes';
 
@@ -37,9 +35,9 @@ class ClassRun {
   isRange: u8; // 1: the class is [first, first + last]
   first: u8;
   last: u8; // from first on
-  stride: u32; // bytes from one vector to the next that must be looked at
+  stride: u32; // bytes between the vectors to test
   reserved: u32; // zero
-  lowTable: u64; // 16 bytes: the rows that hold this low nibble
+  lowTable: u64; // 16 bytes: the rows with this low nibble
   lowTableEnd: u64;
   highTable: u64; // 16 bytes: the row of this high nibble
   highTableEnd: u64;
@@ -58,15 +56,15 @@ if (offsetof<ClassRun>() != CLASS_RUN_SIZE) ERROR('ClassRun: size');
 const rows = memory.data(32, 16); // u16 by row: its low nibbles
 const highsOf = memory.data(32, 16); // u16 by row: the high nibbles that share it
 
-/** Where the run begins and ends that was measured last. */
+/** Start and end of the last measured run. */
 let runStart: usize = 0;
 let runEnd: usize = 0;
 
 /**
  * Compiles a class to CLASS_RUN_SIZE bytes at `outPtr`, 16-aligned; they may be copied.
  *
- * @param set         32 bytes, bit `b & 7` of byte `b >> 3` for byte b; not empty, not needed after
- *                    the call
+ * @param set         32 bytes, bit `b & 7` of byte `b >> 3` for byte b; not empty, not used after
+ *   the call
  * @param runSizeMin  n, at least 1
  */
 export function compileClassRun(set: usize, runSizeMin: u32, outPtr: usize): void {
@@ -103,7 +101,7 @@ function setRange(plan: ClassRun): void {
   plan.last = <u8>(last - first);
 }
 
-/** Writes the distinct rows that are not empty to `rows` and `highsOf`; returns how many. */
+/** Writes the distinct non-empty rows to `rows` and `highsOf`; returns how many. */
 function collectRows(set: usize): u32 {
   let count: u32 = 0;
   for (let high: u32 = 0; high < 16; high++) {
@@ -121,7 +119,7 @@ function collectRows(set: usize): u32 {
   return count;
 }
 
-/** Takes rows together until at most ROWS_MAX are left; returns how many. */
+/** Merges rows until at most ROWS_MAX remain; returns how many. */
 function mergeRows(count: u32): u32 {
   while (count > ROWS_MAX) {
     let best: i32 = i32.MAX_VALUE;
@@ -166,8 +164,7 @@ function writeTables(plan: usize, count: u32): void {
 }
 
 /**
- * Sets runStart and runEnd to the run around `at` in [from, end), as far as n bytes; true if it has
- * them.
+ * Sets runStart and runEnd to the run around `at` in [from, end), up to n bytes; true if it has n.
  */
 function measureRun(plan: ClassRun, at: usize, from: usize, end: usize): bool {
   const sizeMin = <usize>plan.runSizeMin;
@@ -181,7 +178,7 @@ function measureRun(plan: ClassRun, at: usize, from: usize, end: usize): bool {
 }
 
 /**
- * Lanes that are not zero where the bytes are outside the class. `isRange` is a constant at each
+ * Lanes that are non-zero where the bytes are outside the class. `isRange` is a constant at each
  * call.
  */
 @inline
@@ -220,7 +217,7 @@ function isNo(outside0: v128, outside1: v128, outside2: v128, outside3: v128, qu
   return i8x16.all_true(i8x16.min_u(least01, least23));
 }
 
-/** Mask of the bytes of the groups for which the answer is yes. */
+/** Mask of the bytes of the groups with the answer yes. */
 @inline
 function yesMask(outside: v128, question: u32): u64 {
   if (question == QUESTION_EIGHT) return <u64>i8x16.bitmask(i64x2.eq(outside, i64x2.splat(0)));
@@ -229,9 +226,9 @@ function yesMask(outside: v128, question: u32): u64 {
 }
 
 /**
- * True if a run of n bytes is around one of the bytes in `mask`: four times 16 bits, for the bytes
+ * True if a run of n bytes contains one of the bytes in `mask`: four times 16 bits, for the bytes
  * from `ptr` on with `stride` between vectors. No run begins before `from`. runStart and runEnd are
- * those of the run measured last.
+ * those of the last measured run.
  */
 function measureMask(
   plan: ClassRun,
@@ -262,7 +259,7 @@ function scanRuns(plan: ClassRun, start: usize, end: usize, question: u32, isRan
   const other = isRange ? i8x16.splat(plan.last) : v128.load(ptrOfPlan, HIGH_OFFSET);
   let stride = <usize>plan.stride;
   let before = i8x16.splat(-1);
-  let from = start; // nothing before it can begin a run
+  let from = start; // no run begins before it
   runEnd = start;
   for (let ptr = start; ptr < end; ptr += 4 * stride) {
     if (end - ptr < 4 * stride) stride = VECTOR; // the tail
@@ -320,10 +317,10 @@ function scanTableEight(plan: ClassRun, start: usize, end: usize): usize {
 }
 
 /**
- * First address in [start, end) from which n bytes or more before `end` are all in the class; `end`
- * if there is none.
+ * First address in [start, end) with at least n bytes of the class before `end`; `end` if there is
+ * none.
  *
- * @param classRun  what compileClassRun wrote
+ * @param classRun  result of compileClassRun
  */
 export function findClassRun(classRun: usize, start: usize, end: usize): usize {
   const plan = changetype<ClassRun>(classRun);

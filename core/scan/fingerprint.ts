@@ -1,16 +1,16 @@
-// The fingerprint of a set of literals, which finds where one of them may start ("Teddy"): nibble
-// tables for three neighbouring bytes of the literals. A table maps a nibble of a byte to the
-// buckets that allow it; a place is a candidate of a bucket if all six nibbles of its three bytes
-// allow the bucket.
+// The fingerprint of a set of literals ("Teddy"), which finds possible starts: nibble tables for
+// three neighbouring bytes of the literals. A table maps a nibble of a byte to the buckets that
+// allow it; a position is a candidate of a bucket if all six nibbles of its three bytes allow the
+// bucket.
 //   - A literal is in one of 8 buckets, or 16 if there are more than 8 literals; literals that
 //     share nibbles share buckets.
 //   - The three bytes end `endOffset` bytes behind the start of a match, the same for all literals,
-//     so that candidates come in the order of their starts. The rarest place in source code wins.
-//     Bytes before the start of a match are allowed to be any.
-//   - A code point that others equal allows the bytes of all of them, at every place where it can
-//     lie if those before it differ in size; U+FFFD also allows each byte above 0x7F.
+//     so that candidates come in the order of their starts. The position that is rarest in source
+//     code wins. Bytes before the start of a match may be any.
+//   - A code point that others equal allows the bytes of all of them, at every position that it can
+//     have if those before it differ in size; U+FFFD also allows each byte above 0x7F.
 // A candidate literal must also pass its probe: eight bytes from `probeOffset` on, some of them
-// ORed. So nothing that matches is missed. What looks through a haystack with it: literal-set.ts.
+// ORed. No match is missed. literal-set.ts scans haystacks with it.
 // Source: Hyperscan's Teddy (Wang et al., NSDI 2019).
 
 import { FOLD_CLASS_MAX, foldVariants } from '../text/fold';
@@ -19,7 +19,7 @@ import { FREQUENCY_UNIT, byteFrequency } from './frequency';
 
 /** Most literals of a set. */
 export const FINGERPRINT_LITERALS_MAX: u32 = 64;
-/** Buckets that one vector of bytes can tell apart. */
+/** Buckets that one vector of bytes can distinguish. */
 export const BUCKETS_PER_HALF: u32 = 8;
 
 const BUCKETS_MAX: u32 = 16;
@@ -32,9 +32,9 @@ const FOLD_SIZE_MAX: u32 = 4;
 const PROBE_BYTES: u32 = 8;
 
 /**
- * Head of a fingerprint. Behind it the tables: for each half of the buckets, for each byte, the
- * last one last, v128 of low nibbles, v128 of high ones. Behind them a Candidate for each literal,
- * bucket by bucket, ascending within each.
+ * Head of a fingerprint, followed by the tables: for each half of the buckets, for each byte, the
+ * last one last, v128 of low nibbles, v128 of high ones. Then a Candidate for each literal, bucket
+ * by bucket, ascending within each.
  */
 @unmanaged
 export class Fingerprint {
@@ -42,7 +42,7 @@ export class Fingerprint {
   bucketCount: u32; // 8 or 16
   sizeMin: u32; // bytes of the shortest match, at least 1
   probeOffset: u32; // bytes from the start of a match to those that the probes compare
-  bucketStart0: u8; // where each bucket's literals start, and behind the last where they end: 17 u8
+  bucketStart0: u8; // start of each bucket's literals, and the end of the last: 17 u8
 }
 
 const BUCKET_STARTS_OFFSET: usize = offsetof<Fingerprint>('bucketStart0');
@@ -50,12 +50,10 @@ const BUCKET_STARTS_OFFSET: usize = offsetof<Fingerprint>('bucketStart0');
 if (BUCKET_STARTS_OFFSET + 17 > HEAD_SIZE) ERROR('Fingerprint: size');
 if (FOLD_CLASS_MAX != FOLD_SIZE_MAX) ERROR('Fingerprint: variants');
 
-/** Bytes of a Candidate. */
 export const CANDIDATE_SIZE: usize = 24;
 
 /**
- * A literal of a bucket. It can be at a place only if the 8 bytes there, ORed with probeOr, are
- * probe.
+ * A literal of a bucket. It can only match if the 8 bytes there, ORed with probeOr, equal probe.
  */
 @unmanaged
 export class Candidate {
@@ -67,7 +65,7 @@ export class Candidate {
 
 if (offsetof<Candidate>() != CANDIDATE_SIZE) ERROR('Candidate: size');
 
-/** What a byte may be: a bit for each low nibble, above them one for each high nibble. */
+/** Allowed values of a byte: a bit for each low nibble, and one for each high nibble above them. */
 type NibbleSets = u32;
 
 const ANY_BYTE: NibbleSets = 0xffffffff;
@@ -95,26 +93,24 @@ export function fingerprintSize(count: u32): usize {
   return HEAD_SIZE + TABLES_SIZE + ((<usize>count * CANDIDATE_SIZE + 15) & ~15);
 }
 
-/**
- * Address of the first Candidate of `bucket`; behind the last one is the first of the next bucket.
- */
+/** Address of the first Candidate of `bucket`; its last is followed by the next bucket's first. */
 @inline
 export function fingerprintCandidates(print: Fingerprint, bucket: usize): usize {
   const before = <usize>load<u8>(changetype<usize>(print) + bucket, BUCKET_STARTS_OFFSET);
   return changetype<usize>(print) + HEAD_SIZE + TABLES_SIZE + before * CANDIDATE_SIZE;
 }
 
-/** Forgets the literals of the fingerprint compiled before. */
+/** Clears the literals of the previous fingerprint. */
 export function fingerprintBegin(): void {
   memory.fill(allowed, 0, 8192);
 }
 
 /**
- * Takes literal `index` (below FINGERPRINT_LITERALS_MAX): the `size` (at least 1) bytes at
- * `source`, read as UTF-8. Returns the bytes of its shortest match.
+ * Adds literal `index` (below FINGERPRINT_LITERALS_MAX): the `size` (at least 1) bytes at `source`,
+ * read as UTF-8. Returns the bytes of its shortest match.
  *
- * @param isFolding  case does not count
- * @param isWide     the haystack may hold U+212A and U+017F
+ * @param isFolding  case is ignored
+ * @param isWide     the haystack may contain U+212A and U+017F
  */
 export function fingerprintAdd(
   index: u32,
@@ -125,7 +121,7 @@ export function fingerprintAdd(
 ): u32 {
   const row = allowedAt(index, 0);
   const end = source + size;
-  let starts: u64 = 1; // offsets at which the code point may start, a bit for each
+  let starts: u64 = 1; // possible offsets of the code point, a bit each
   let matchSize: u32 = 0;
   for (let ptr = source; ptr < end; ) {
     const result = decodeUtf8(ptr, end);
@@ -150,7 +146,7 @@ export function fingerprintAdd(
   return matchSize;
 }
 
-/** Address of what literal `index` allows at `offset`. */
+/** Address of the sets allowed by literal `index` at `offset`. */
 @inline
 function allowedAt(index: u32, offset: u32): usize {
   return allowed + (<usize>(index * OFFSETS_MAX + offset) << 2);
@@ -172,7 +168,7 @@ function loadVariants(point: u32, isFolding: bool, isWide: bool): u32 {
   return kept;
 }
 
-/** Allows the bytes of `point` from each of `starts` on; returns how many they are. */
+/** Allows the bytes of `point` from each of `starts` on; returns their number. */
 function allowVariant(row: usize, starts: u64, point: u32): u32 {
   const end = encodeUtf8(encoded, point);
   for (let ptr = encoded; ptr < end; ptr++) {
@@ -182,7 +178,6 @@ function allowVariant(row: usize, starts: u64, point: u32): u32 {
   return <u32>(end - encoded);
 }
 
-/** Allows `sets` at each of `offsets`. */
 function allowByte(row: usize, offsets: u64, sets: NibbleSets): void {
   for (let rest = <u32>offsets; rest != 0; rest &= rest - 1) {
     const place = row + (<usize>ctz(rest) << 2);
@@ -191,7 +186,7 @@ function allowByte(row: usize, offsets: u64, sets: NibbleSets): void {
 }
 
 /**
- * Writes the fingerprint of the `count` literals taken since fingerprintBegin to `print`.
+ * Writes the fingerprint of the `count` literals added since fingerprintBegin to `print`.
  *
  * @param sizeMin  bytes of the shortest match of any of them
  */
@@ -215,7 +210,7 @@ export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): vo
 }
 
 /**
- * What literal `index` allows for `byte` (the last one last) of a fingerprint that ends at
+ * The sets allowed by literal `index` for `byte` (the last one last) of a fingerprint that ends at
  * `endOffset`.
  */
 @inline
@@ -229,7 +224,7 @@ function bucketAt(bucket: u32, byte: u32): usize {
   return buckets + (<usize>(bucket * BYTE_COUNT + byte) << 2);
 }
 
-/** Share of the bytes of source code that have their nibbles in `sets`. */
+/** Share of the bytes of source code with nibbles in `sets`. */
 function shareOf(sets: NibbleSets): f64 {
   if (sets == ANY_BYTE) return 1;
   let sum: u32 = 0;
@@ -241,7 +236,7 @@ function shareOf(sets: NibbleSets): f64 {
   return <f64>sum / FREQUENCY_UNIT;
 }
 
-/** The offset at which a fingerprint should end so that it has the fewest candidates. */
+/** The end offset that gives the fewest candidates. */
 function rarestEnd(count: u32, sizeMin: u32): u32 {
   let best: u32 = 0;
   let bestShare = f64.MAX_VALUE;
@@ -261,7 +256,7 @@ function rarestEnd(count: u32, sizeMin: u32): u32 {
   return best;
 }
 
-/** The bucket that gets the fewest new candidates by taking literal `index`. */
+/** The bucket in which literal `index` adds the fewest candidates. */
 function cheapestBucket(index: u32, print: Fingerprint): u32 {
   let best: u32 = 0;
   let bestShare = f64.MAX_VALUE;
@@ -324,10 +319,7 @@ function writeCandidate(candidate: Candidate, index: u32, probeOffset: u32): voi
   }
 }
 
-/**
- * What all bytes of `sets` must be ORed with to be equal, if that is 0 or the bit of case; else
- * 0xFF.
- */
+/** The OR mask that makes all bytes of `sets` equal, if that is 0 or the bit of case; else 0xFF. */
 function probeOrOf(sets: NibbleSets): u32 {
   const highs = sets >> 16;
   const high = <u32>1 << ctz(highs);

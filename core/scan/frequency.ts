@@ -1,8 +1,8 @@
-// How common bytes are in source code: the estimate by which scanners choose what to look for.
+// The frequency of bytes in source code, from which scanners choose what to search for.
 
 import { BYTE_FREQUENCY_TABLE } from './frequency-table';
 
-/** Sum of all frequencies, about: a frequency is occurrences in this many bytes. */
+/** Approximate sum of all frequencies: a frequency is occurrences in this many bytes. */
 export const FREQUENCY_UNIT: u32 = 65536;
 
 /** Occurrences of `byte` in FREQUENCY_UNIT bytes of source code; at least 1. */
@@ -12,8 +12,8 @@ export function byteFrequency(byte: u8): u32 {
 }
 
 /**
- * As byteFrequency, for the two cases of a letter together if `orMask` is 0x20, for one byte if it
- * is 0.
+ * As byteFrequency; for both cases of a letter together if `orMask` is 0x20, for one byte if it is
+ * 0.
  */
 @inline
 export function maskedFrequency(byte: u8, orMask: u8): u32 {

@@ -1,14 +1,14 @@
-// Writes text as JSON in UTF-8. Strings are escaped as little as JSON allows, and each byte that is
-// not well-formed UTF-8 becomes U+FFFD. Each step takes 16 bytes without a branch on what they are:
-//   1. letters = what stands for each byte: n for a newline and so on, else the byte itself; a lane
-//      of 0 is a byte that has no letter (U+0001, all above 0x7F), and its step is written by code
+// Writes text as JSON in UTF-8. Only required escapes are used, and each byte that is not
+// well-formed UTF-8 becomes U+FFFD. Each step takes 16 bytes without a branch on their values:
+//   1. letters = the escape letter of each byte: n for a newline and so on, else the byte itself; a
+//      lane of 0 is a byte without a letter (U+0001, all above 0x7F), and its step is written by code
 //      points instead;
 //   2. escaped = mask of the lanes that differ from their letter, or are a quote or a backslash;
 //   3. for each half: a row of EXPANSIONS, chosen by the half's 8 bits of the mask, spreads the
 //      letters so that there is a gap before each escaped one; a gap is a lane of 0, and becomes a
 //      backslash.
 // Measured: 2026-11-21, bench/kernels.ts, Linux kernel/, EPYC (Zen 4): 4.9 GB/s; one escape at a
-// time, each found by ctz, 1.3. Knows nothing of quotes around strings, objects or arrays.
+// time, each found by ctz, 1.3. Leaves quotes around strings, objects and arrays to the caller.
 
 import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
 
@@ -16,10 +16,10 @@ const STEP: usize = 16;
 const HALF: usize = 8;
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
-/** A lane index that i8x16.swizzle answers with 0. */
+/** A lane index for which i8x16.swizzle gives 0. */
 const GAP: u8 = 0x80;
 
-/** For each mask of 8 lanes, which lane of the letters stands where in 16 bytes. */
+/** For each mask of 8 lanes, the lane of the letters at each of 16 bytes. */
 const EXPANSIONS: usize = memory.data(256 * 16, 16);
 buildExpansions();
 
@@ -36,7 +36,7 @@ function buildExpansions(): void {
 }
 
 /**
- * Letters for the control characters below 16: b t n, f r behind a backslash; 0 if there is none.
+ * Letters for the control characters below 16: b t n, f r after a backslash; 0 if there is none.
  */
 @inline
 function shortEscapes(): v128 {
@@ -99,7 +99,7 @@ function writePoint(outPtr: usize, ptr: usize, point: u32, size: usize): usize {
 }
 
 /**
- * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if a byte of it
+ * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if one of them
  * has no letter.
  */
 function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
@@ -121,10 +121,9 @@ function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
 let stepsEnd: usize = 0;
 
 /**
- * Writes steps of [ptr, end) up to `end` or to one with a byte that has no letter; stepsEnd is
- * there.
- * Why apart: with calls in the loop its constants leave the registers; without, it is twice as
- * fast.
+ * Writes steps of [ptr, end) up to `end` or to a step with a byte without a letter; sets stepsEnd.
+ * Why separate: calls in the loop would evict its constants from registers; without calls it is
+ * twice as fast.
  */
 function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
   while (end - ptr >= STEP) {
@@ -148,8 +147,8 @@ function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
 }
 
 /**
- * Writes [start, end) as the inside of a JSON string, without quotes around it, and returns the
- * address after it. A sequence that is cut by `start` or `end` is bad bytes.
+ * Writes [start, end) as the inside of a JSON string, without quotes, and returns the address after
+ * it. A sequence cut by `start` or `end` is bad bytes.
  *
  * Safety: 6 * (end - start) + 16 bytes are free at outPtr, outside [start, end); all of them may be
  * written. Up to 64 bytes past `end` may be read; they never change a result.
@@ -185,7 +184,7 @@ export function writeDecimal(outPtr: usize, value: u32): usize {
 }
 
 /**
- * Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are
+ * Writes an ASCII string of the program. Why: static strings are UTF-16 in the module; they are
  * short.
  */
 export function writeAsciiText(outPtr: usize, text: string): usize {

@@ -1,6 +1,7 @@
-// Vectors of bytes shifted up by one to three lanes; the lanes that become free get the last bytes of the vector before.
+// Shifts vectors of bytes up by one to three lanes; the free lanes get the last bytes of the
+// previous vector.
 
-/** `lanes` moved one place up, behind the last one of `before`. */
+/** `lanes` shifted up by one, after the last lane of `before`. */
 @inline
 export function shiftOne(before: v128, lanes: v128): v128 {
   // prettier-ignore
@@ -8,7 +9,7 @@ export function shiftOne(before: v128, lanes: v128): v128 {
     before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
 
-/** `lanes` moved two places up. */
+/** `lanes` shifted up by two. */
 @inline
 export function shiftTwo(before: v128, lanes: v128): v128 {
   // prettier-ignore
@@ -16,7 +17,7 @@ export function shiftTwo(before: v128, lanes: v128): v128 {
     before, lanes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
 }
 
-/** `lanes` moved three places up. */
+/** `lanes` shifted up by three. */
 @inline
 export function shiftThree(before: v128, lanes: v128): v128 {
   // prettier-ignore

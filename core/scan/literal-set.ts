@@ -1,11 +1,10 @@
 // Searches for a set of literals at once, by the rules of literal.ts: compiles the set once and
-// finds the leftmost match of any of its literals in any number of haystacks. Exact for every set:
-// the fingerprint of the set (fingerprint.ts) says where a literal may start, needles (literal.ts)
-// whether it does. The loops are in set-scan.ts.
-// A set has one fingerprint for haystacks without U+212A and U+017F, and another one for the rest
-// if that makes a difference.
-// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
-// change a result. Nothing before `start` is read. `start` counts as a code point border.
+// finds the leftmost match of any literal in any number of haystacks. Exact for every set: the
+// set's fingerprint (fingerprint.ts) finds possible starts, needles (literal.ts) verify them. The
+// loops are in set-scan.ts. A set has one fingerprint for haystacks without U+212A and U+017F, and
+// another one for the rest if that makes a difference. Safety, for all functions that take a
+// haystack: up to 64 bytes past `end` may be read; they never change a result. Nothing before
+// `start` is read. `start` counts as a code point border.
 
 import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { REPLACEMENT, decodeUtf8, decodedPoint } from '../text/utf8';
@@ -33,10 +32,9 @@ export { foundSetEnd, foundSetIndex } from './set-scan';
 /** Status of compileLiteralSet: no literal, or more than LITERAL_SET_COUNT_MAX. */
 export const LITERAL_SET_COUNT: i32 = -4;
 
-/** Most literals of a set. */
 export const LITERAL_SET_COUNT_MAX: u32 = FINGERPRINT_LITERALS_MAX;
 
-/** Bytes of a compiled needle: at most so many for each of its bytes, and so many more. */
+/** Most bytes of a compiled needle: a number for each of its bytes, plus a constant. */
 const SIZE_PER_BYTE: usize = 8;
 const SIZE_PER_NEEDLE: usize = 192;
 
@@ -45,7 +43,7 @@ function narrowOffsetOf(count: u32): usize {
   return LITERAL_SET_HEAD_SIZE + ((<usize>count * 4 + 15) & ~15);
 }
 
-/** Room that compileLiteralSet asks for `count` literals of together `size` bytes. */
+/** Room for compileLiteralSet with `count` literals of total size `size`. */
 export function literalSetSizeMax(count: u32, size: usize): usize {
   const needlesSize = <usize>count * SIZE_PER_NEEDLE + size * SIZE_PER_BYTE;
   return narrowOffsetOf(count) + 2 * fingerprintSize(count) + needlesSize;
@@ -54,13 +52,13 @@ export function literalSetSizeMax(count: u32, size: usize): usize {
 /**
  * Compiles `count` literals to `outPtr`.
  *
- * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) among
- *                     `bytes`; neither is needed after the call
+ * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) in `bytes`;
+ *   not used after the call, like `bytes`
  * @param bytes        UTF-8; bad bytes act as U+FFFD
  * @param outPtr       16-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least literalSetSizeMax of count and the sum of sizes
  * @returns            bytes used, a multiple of 16; or LITERAL_SET_COUNT, NEEDLE_EMPTY,
- *                     NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
+ * NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
  */
 export function compileLiteralSet(
   rows: usize,
@@ -116,7 +114,7 @@ function rowSize(rows: usize, index: u32): usize {
   return <usize>load<u32>(rows + <usize>(index * NEEDLE_ROW_SIZE), 4);
 }
 
-/** 0 if the literals can be compiled to `capacity` bytes, else a status. */
+/** 0 if the literals fit into `capacity` bytes, else a status. */
 function checkRows(rows: usize, count: u32, capacity: usize): i32 {
   let total: usize = 0;
   for (let index: u32 = 0; index < count; index++) {
@@ -155,12 +153,12 @@ function writeFingerprint(
 }
 
 /**
- * Start of the leftmost match of any literal that lies in [start, end), or `end` if there is none.
- * Of the literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its
- * end.
+ * Start of the leftmost match of any literal within [start, end), or `end` if there is none. Of the
+ * literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its end.
  *
- * @param set    what compileLiteralSet wrote
- * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless the haystack is known to hold no U+212A and U+017F
+ * @param set    result of compileLiteralSet
+ * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless the haystack certainly contains no U+212A and
+ *   U+017F
  */
 export function findInSet(set: usize, start: usize, end: usize, flags: u32): usize {
   const record = changetype<LiteralSet>(set);

@@ -1,14 +1,14 @@
 // The literal searcher: compiles a needle once and finds it in any number of haystacks, exactly by
 // the rules of the query language: code points are equal, or fold to the same one (simple case
-// folding) when case does not count, and each byte that is not well-formed UTF-8 is a U+FFFD, in
-// needle and haystack. Chooses the cheapest engine that is exact:
-//   EXACT       bytes as they are: case counts, or nothing in the needle has case;
+// folding) when case is ignored, and each byte that is not well-formed UTF-8 is a U+FFFD, in needle
+// and haystack. Chooses the cheapest exact engine:
+//   EXACT       bytes as they are: case-sensitive, or nothing in the needle has case;
 //   ASCII_FOLD  bytes, ASCII letters in both cases: only ASCII letters of the needle have case;
 //   GENERAL     code points (point-plan.ts): case outside ASCII, or U+FFFD in the needle.
 // Invariant: a well-formed needle without U+FFFD matches as bytes exactly where it matches as code
-// points, since its first byte is never the middle of a well-formed sequence.
-// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
-// change a result. Nothing before `start` is read. `start` counts as a code point border.
+// points, since its first byte is never the middle of a well-formed sequence. Safety, for all
+// functions that take a haystack: up to 64 bytes past `end` may be read; they never change a
+// result. Nothing before `start` is read. `start` counts as a code point border.
 
 import { foldCodePoint, isFoldable } from '../text/fold';
 import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
@@ -34,7 +34,8 @@ const ENGINE_ASCII_FOLD: u32 = 2;
 const ENGINE_GENERAL: u32 = 3;
 
 /**
- * Flag of a haystack that may hold U+212A or U+017F, the code points that fold into ASCII (k, s).
+ * Flag of a haystack that may contain U+212A or U+017F, the code points that fold into ASCII (k,
+ * s).
  */
 export const HAYSTACK_FOLDS_INTO_ASCII: u32 = 1;
 
@@ -50,13 +51,13 @@ export const NEEDLE_SIZE_MAX: usize = 1 << 16;
 
 const HEAD_SIZE: usize = 16;
 
-/** Head of a compiled needle: no addresses, so it may be copied. Behind it the plans. */
+/** Head of a compiled needle, followed by the plans. No addresses, so it may be copied. */
 @unmanaged
 class Needle {
   engine: u32; // ENGINE_...
   size: u32; // bytes of the needle
   bytesOffset: u32; // from the needle's start to its BytePlan; 0 if GENERAL
-  pointsOffset: u32; // from the needle's start to its PointPlan; 0 if never needed
+  pointsOffset: u32; // from the needle's start to its PointPlan; 0 if never used
 }
 
 if (offsetof<Needle>() != HEAD_SIZE) ERROR('Needle: size');
@@ -64,11 +65,11 @@ if (offsetof<Needle>() != HEAD_SIZE) ERROR('Needle: size');
 let matchEnd: usize = 0;
 
 const TRAIT_FOLDABLE: u32 = 1; // a code point has case
-const TRAIT_FOLDABLE_WIDE: u32 = 2; // a code point outside ASCII has case
-const TRAIT_KELVIN: u32 = 4; // k or s in any case: code points outside ASCII may match
+const TRAIT_FOLDABLE_WIDE: u32 = 2; // a non-ASCII code point has case
+const TRAIT_KELVIN: u32 = 4; // k or s in any case: non-ASCII code points may match
 const TRAIT_REPLACEMENT: u32 = 8; // a bad byte or U+FFFD
 
-/** What the engine choice depends on: TRAIT_... of the code points in [ptr, end). */
+/** The traits that decide the engine: TRAIT_... of the code points in [ptr, end). */
 function traitsOf(ptr: usize, end: usize): u32 {
   let traits: u32 = 0;
   while (ptr < end) {
@@ -90,7 +91,7 @@ function chooseEngine(traits: u32, caseSensitive: bool): u32 {
   return (traits & TRAIT_FOLDABLE) != 0 ? ENGINE_ASCII_FOLD : ENGINE_EXACT;
 }
 
-/** Room that compileNeedle asks for a needle of `size` bytes, at most NEEDLE_SIZE_MAX. */
+/** Room for compileNeedle with a needle of `size` bytes, at most NEEDLE_SIZE_MAX. */
 export function needleSizeMax(size: usize): usize {
   return HEAD_SIZE + bytePlanSize(size) + pointPlanSizeMax(size);
 }
@@ -98,11 +99,11 @@ export function needleSizeMax(size: usize): usize {
 /**
  * Compiles the `size` bytes at `needlePtr` to `outPtr`.
  *
- * @param needlePtr    UTF-8; bad bytes act as U+FFFD. Not needed after the call
+ * @param needlePtr    UTF-8; bad bytes act as U+FFFD. Not used after the call
  * @param outPtr       8-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least needleSizeMax(size)
  * @returns            bytes used, a multiple of 16; or NEEDLE_EMPTY, NEEDLE_NO_ROOM,
- *                     NEEDLE_TOO_LARGE
+ * NEEDLE_TOO_LARGE
  */
 export function compileNeedle(
   needlePtr: usize,
@@ -137,10 +138,7 @@ export function compileNeedle(
   return <i32>used; // Bound: NEEDLE_SIZE_MAX keeps it far below 2^31.
 }
 
-/**
- * The needle's plan for code points, to be used on a haystack with `flags`; null if bytes are
- * exact.
- */
+/** The needle's plan for code points on a haystack with `flags`; null if bytes are exact. */
 @inline
 function pointPlanFor(needle: usize, flags: u32): usize {
   const record = changetype<Needle>(needle);
@@ -154,12 +152,11 @@ function bytePlanOf(needle: usize): BytePlan {
 }
 
 /**
- * Start of the first match that lies in [start, end), or `end` if there is none; foundEnd gives its
- * end.
+ * Start of the first match within [start, end), or `end` if there is none; foundEnd gives its end.
  *
- * @param needle  what compileNeedle wrote
- * @param flags   HAYSTACK_FOLDS_INTO_ASCII unless the haystack is known to hold no U+212A and
- *                U+017F
+ * @param needle  result of compileNeedle
+ * @param flags   HAYSTACK_FOLDS_INTO_ASCII unless the haystack certainly contains no U+212A and
+ *   U+017F
  */
 export function findNeedle(needle: usize, start: usize, end: usize, flags: u32): usize {
   const points = pointPlanFor(needle, flags);
@@ -174,7 +171,7 @@ export function findNeedle(needle: usize, start: usize, end: usize, flags: u32):
 }
 
 /**
- * End of the match that starts at `ptr`, a code point border, and lies before `end`; 0 if there is
+ * End of the match that starts at `ptr`, a code point border, and ends by `end`; 0 if there is
  * none. Other parameters as for findNeedle.
  */
 export function matchNeedle(needle: usize, ptr: usize, end: usize, flags: u32): usize {
@@ -184,14 +181,14 @@ export function matchNeedle(needle: usize, ptr: usize, end: usize, flags: u32): 
   return end - ptr >= size && matchesBytes(bytePlanOf(needle), ptr) ? ptr + size : 0;
 }
 
-/** End of the match that findNeedle found last; means nothing if it found none. */
+/** End of the last match of findNeedle; meaningless if there was none. */
 @inline
 export function foundEnd(): usize {
   return matchEnd;
 }
 
 /**
- * Matches in [start, end) that do not overlap, taken from the left. Parameters as for findNeedle.
+ * Number of matches without overlap in [start, end), from the left. Parameters as for findNeedle.
  */
 export function countNeedle(needle: usize, start: usize, end: usize, flags: u32): u32 {
   const points = pointPlanFor(needle, flags);

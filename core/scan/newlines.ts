@@ -1,14 +1,13 @@
-// Counting and finding one byte, newlines above all. Each step looks at 64 bytes:
+// Counts and finds one byte value, mostly newlines. Each step tests 64 bytes:
 //   1. compare four vectors with the byte; an equal lane is 0xFF;
-//   2. finding: OR the four, ask any_true once, and only then make a 64-bit mask of the lanes;
+//   2. finding: OR the four, test any_true once, and only then make a 64-bit mask of the lanes;
 //   3. counting: subtract the comparisons (0xFF = -1) from four vectors of u8 sums, and widen those
 //      before a lane can overflow, every 255 steps.
 // The end of the haystack is one more step whose mask is cut to the bytes that count. The scalar
-// twins are in scalar.ts.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
-// result. Nothing before `start` is read.
+// twins are in scalar.ts. Safety, for all functions here: up to 64 bytes past `end` may be read;
+// they never change a result. Nothing before `start` is read.
 
-/** Bytes looked at in one step. */
+/** Bytes tested in one step. */
 const STEP: usize = 64;
 /** Steps after which a u8 sum may be full. */
 const STEPS_MAX: usize = 255;
@@ -25,7 +24,7 @@ function sumLanes(sums: v128): u32 {
   );
 }
 
-/** Mask of the lanes, of the 64 bytes at `ptr`, that equal `byte` after OR with `orMask`. */
+/** Mask of those of the 64 bytes at `ptr` that equal `byte` after OR with `orMask`. */
 @inline
 function stepMask(ptr: usize, byte: v128, orMask: v128): u64 {
   const mask0 = i8x16.bitmask(i8x16.eq(v128.or(v128.load(ptr), orMask), byte));
@@ -36,13 +35,13 @@ function stepMask(ptr: usize, byte: v128, orMask: v128): u64 {
   return low | (<u64>(<u32>mask2 | (<u32>mask3 << 16)) << 32);
 }
 
-/** Lets pass the lanes below `count`; all from 64 on. */
+/** Mask of the lanes below `count`; all from 64 on. */
 @inline
 export function laneLimit(count: usize): u64 {
   return count >= STEP ? <u64>-1 : ((<u64>1) << <u64>count) - 1;
 }
 
-/** Bytes in [start, end) that equal `byte` after OR with `orMask`. */
+/** Number of bytes in [start, end) that equal `byte` after OR with `orMask`. */
 export function countMaskedByte(start: usize, end: usize, byte: u8, orMask: u8): u32 {
   const wanted = i8x16.splat(byte);
   const mask = i8x16.splat(orMask);
@@ -83,17 +82,17 @@ export function findMaskedByte(start: usize, end: usize, byte: u8, orMask: u8): 
   return end;
 }
 
-/** Bytes in [start, end) that equal `byte`. */
+/** Number of bytes in [start, end) that equal `byte`. */
 export function countByte(start: usize, end: usize, byte: u8): u32 {
   return countMaskedByte(start, end, byte, 0);
 }
 
-/** First address in [start, end) that holds `byte`; `end` if none. */
+/** First address in [start, end) with `byte`; `end` if there is none. */
 export function findByte(start: usize, end: usize, byte: u8): usize {
   return findMaskedByte(start, end, byte, 0);
 }
 
-/** Last address in [start, end) that holds `byte`; `end` if none. */
+/** Last address in [start, end) with `byte`; `end` if there is none. */
 export function findLastByte(start: usize, end: usize, byte: u8): usize {
   const wanted = i8x16.splat(byte);
   const none = i8x16.splat(0);

@@ -1,17 +1,16 @@
-// Searches for a string of code points whose match may differ from it in bytes: without regard to
-// case outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. Something that
-// must occur in each match, the anchor, is looked for with SIMD, and only around it code points are
-// compared:
+// Searches for a string of code points whose match may differ from it in bytes: ignoring case
+// outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. SIMD finds the
+// anchor, a part that every match contains, and code points are compared only around it:
 //   ANCHOR_RUN         a stretch of ASCII that only ASCII can match (so no k, s when folding): a
 //                      byte plan;
 //   ANCHOR_TWO_PAIRS   one code point: the first two bytes of each code point that equals it;
 //   ANCHOR_FOUR_PAIRS  the same, if those are more than two;
 //   ANCHOR_BAD         U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
-// The anchor that is rarest in source code, and cheapest to look for, wins. From its place the
-// match's start is found by decoding backward as many code points as stand before it, which gives
-// each start for exactly one place.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
-// result. Nothing before `start` is read. `start` counts as a code point border.
+// The anchor that is rarest in source code, and cheapest to find, wins. From its position the
+// match's start is found by decoding backward the number of code points before it, which gives each
+// start for exactly one position. Safety, for all functions here: up to 64 bytes past `end` may be
+// read; they never change a result. Nothing before `start` is read. `start` counts as a code point
+// border.
 
 import { FOLD_CLASS_MAX, foldCodePoint, foldVariants } from '../text/fold';
 import {
@@ -34,13 +33,14 @@ const ANCHOR_BAD: u32 = 4;
 const HEAD_SIZE: usize = 48;
 const PAIR_COUNT: u32 = 4;
 /**
- * What looking for four pairs costs more than for two, as a hit rate (bytePlanHitRate).
+ * Additional cost of searching for four pairs instead of two, as a hit rate (bytePlanHitRate).
  * Measured: 2026-11-21, bench/kernels.ts: 0.13 ns a byte more; a hit costs about 25 ns.
  */
 const FOUR_PAIRS_COST: u64 = (<u64>FREQUENCY_UNIT * FREQUENCY_UNIT) / 200;
 
 /**
- * Head of a plan. Behind it pointCount u32, folded if isFolding; at runOffset the run's byte plan.
+ * Head of a plan, followed by pointCount u32, folded if isFolding; at runOffset the run's byte
+ * plan.
  */
 @unmanaged
 export class PointPlan {
@@ -65,17 +65,17 @@ let matchEnd: usize = 0;
 const variants: usize = memory.data(16, 16);
 const encoded: usize = memory.data(8, 8);
 
-/** End of the match that findPoints returned last. */
+/** End of the last match of findPoints. */
 export function foundPointsEnd(): usize {
   return matchEnd;
 }
 
-/** Room that a plan for `size` bytes of UTF-8 may need, a multiple of 16. */
+/** Room for a plan of `size` bytes of UTF-8, a multiple of 16. */
 export function pointPlanSizeMax(size: usize): usize {
   return runOffsetOf(size) + bytePlanSize(size);
 }
 
-/** Where the run's plan lies behind `pointCount` code points. */
+/** Offset of the run's plan after `pointCount` code points. */
 @inline
 function runOffsetOf(pointCount: usize): usize {
   return HEAD_SIZE + ((pointCount * 4 + 15) & ~15);
@@ -116,7 +116,7 @@ function isPlain(point: u32, isFolding: bool): bool {
   return point < 0x80 && !(isFolding && ((point | 0x20) == 0x6b || (point | 0x20) == 0x73));
 }
 
-/** First address in [ptr, end) of a code point that isPlain does not hold for; `end` if none. */
+/** First address in [ptr, end) of a code point that is not isPlain; `end` if there is none. */
 function plainEnd(ptr: usize, end: usize, isFolding: bool): usize {
   while (ptr < end && isPlain(<u32>load<u8>(ptr), isFolding)) ptr++;
   return ptr;
@@ -154,10 +154,7 @@ function chooseAnchor(plan: PointPlan, source: usize, end: usize): usize {
   return <usize>plan.runOffset + bytePlanSize(runSize);
 }
 
-/**
- * Makes code point `index` the anchor if it is cheaper than `cost`; returns the cost that then
- * holds.
- */
+/** Makes code point `index` the anchor if it is cheaper than `cost`; returns the new cost. */
 function tryPointAnchor(plan: PointPlan, index: u32, cost: u64): u64 {
   const point = load<u32>(pointsOf(plan) + (<usize>index << 2));
   const pointCost = point == REPLACEMENT ? nonAsciiRate() : pairsCost(point, plan.isFolding != 0);
@@ -176,7 +173,7 @@ function loadVariants(point: u32, isFolding: bool): u32 {
 }
 
 /**
- * The pair, as in PointPlan, of variant `index`. A code point of one byte takes any second byte.
+ * The pair, as in PointPlan, of variant `index`. A code point of one byte matches any second byte.
  */
 function variantPair(index: u32): u32 {
   const end = encodeUtf8(encoded, load<u32>(variants + (<usize>index << 2)));
@@ -208,9 +205,7 @@ function nonAsciiRate(): u64 {
   return rate;
 }
 
-/**
- * Sets the pairs of the code points that equal `point`; returns the kind of anchor that they make.
- */
+/** Sets the pairs of the code points that equal `point`; returns the resulting kind of anchor. */
 function setPairs(plan: PointPlan, point: u32): u32 {
   const count = loadVariants(point, plan.isFolding != 0);
   plan.pair0 = variantPair(0);
@@ -227,8 +222,8 @@ function pairHits(bytes: v128, next: v128, first: v128, second: v128): v128 {
 }
 
 /**
- * First address in [start, end) of pair0 or pair1; `end` if none. Neither is of one byte: a code
- * point that has ASCII among its variants, and is not in a run, has three of them (k and s).
+ * First address in [start, end) of pair0 or pair1; `end` if there is none. Neither is of one byte:
+ * a code point that has ASCII among its variants, and is not in a run, has three of them (k and s).
  */
 function findTwoPairs(plan: PointPlan, start: usize, end: usize): usize {
   const firstA = i8x16.splat(<u8>plan.pair0);
@@ -251,7 +246,7 @@ function findTwoPairs(plan: PointPlan, start: usize, end: usize): usize {
   return end;
 }
 
-/** As pairHits, of a pair of PointPlan, whose successor may be any. */
+/** As pairHits, for a pair of PointPlan, whose second byte may be any. */
 @inline
 function maskedPairHits(bytes: v128, next: v128, pair: u32): v128 {
   const maskedNext = v128.or(next, i8x16.splat(<u8>(pair >> 16)));
@@ -296,7 +291,7 @@ function findAnchor(plan: PointPlan, start: usize, end: usize): usize {
   return findBad(start, end);
 }
 
-/** Start of the `count` code points before `ptr`; 0 if fewer lie behind `start`. */
+/** Start of the `count` code points before `ptr`; 0 if there are fewer after `start`. */
 function stepBack(start: usize, ptr: usize, count: u32): usize {
   while (count > 0) {
     if (ptr == start) return 0;
@@ -306,7 +301,7 @@ function stepBack(start: usize, ptr: usize, count: u32): usize {
   return ptr;
 }
 
-/** End of the match that starts at `ptr`, a code point border; 0 if none does. */
+/** End of the match that starts at `ptr`, a code point border; 0 if there is none. */
 export function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
   const isFolding = plan.isFolding != 0;
   let wanted = pointsOf(plan);
@@ -324,7 +319,7 @@ export function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
 }
 
 /**
- * Address of the first match that lies in [start, end), whose end foundPointsEnd gives; `end` if
+ * Address of the first match within [start, end); foundPointsEnd gives its end; `end` if there is
  * none.
  */
 export function findPoints(plan: PointPlan, start: usize, end: usize): usize {

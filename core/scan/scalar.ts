@@ -1,5 +1,5 @@
-// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, too short to
-// doubt. Tests run both over the same cases; nothing else uses them.
+// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, short enough to be
+// obviously correct. Only tests use them, with the same cases for both.
 
 import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { foldCodePoint } from '../text/fold';
@@ -8,20 +8,17 @@ import { decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
 let setEnd: usize = 0;
 let setIndex: u32 = 0;
 
-/** As countByte. */
 export function countByteScalar(start: usize, end: usize, byte: u8): u32 {
   let count: u32 = 0;
   for (let ptr = start; ptr < end; ptr++) if (load<u8>(ptr) == byte) count++;
   return count;
 }
 
-/** As findByte. */
 export function findByteScalar(start: usize, end: usize, byte: u8): usize {
   for (let ptr = start; ptr < end; ptr++) if (load<u8>(ptr) == byte) return ptr;
   return end;
 }
 
-/** As findLastByte. */
 export function findLastByteScalar(start: usize, end: usize, byte: u8): usize {
   let ptr = end;
   while (ptr > start) {
@@ -31,14 +28,15 @@ export function findLastByteScalar(start: usize, end: usize, byte: u8): usize {
   return end;
 }
 
-/** As countCodePoints. */
 export function countCodePointsScalar(start: usize, end: usize): u32 {
   let count: u32 = 0;
   for (let ptr = start; ptr < end; ptr += decodedSize(decodeUtf8(ptr, end))) count++;
   return count;
 }
 
-/** End of the match of the needle (valid for both sides) that starts at `ptr`; 0 if none does. */
+/**
+ * End of the match of the needle (valid for both sides) that starts at `ptr`; 0 if there is none.
+ */
 function matchScalar(
   needle: usize,
   needleEnd: usize,
@@ -63,7 +61,7 @@ function matchScalar(
   return ptr;
 }
 
-/** As countNeedle, of a needle that is given as UTF-8 and not empty. */
+/** As countNeedle, with a non-empty needle as UTF-8. */
 export function countNeedleScalar(
   needle: usize,
   needleEnd: usize,
@@ -81,7 +79,7 @@ export function countNeedleScalar(
   return count;
 }
 
-/** As findInSet, of literals that are given as rows and bytes. */
+/** As findInSet, with literals as rows and bytes. */
 export function findInSetScalar(
   rows: usize,
   count: u32,
@@ -111,7 +109,7 @@ export function foundSetIndexScalar(): u32 {
   return setIndex;
 }
 
-/** As findClassRun, of a class that is given as a set and of runs of `runSizeMin` bytes. */
+/** As findClassRun, with a class as a set and runs of `runSizeMin` bytes. */
 export function findClassRunScalar(set: usize, runSizeMin: u32, start: usize, end: usize): usize {
   let size: u32 = 0;
   for (let ptr = start; ptr < end; ptr++) {

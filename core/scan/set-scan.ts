@@ -1,14 +1,13 @@
-// The loops of the searcher for sets of literals (literal-set.ts). Each step looks at 32 bytes:
+// The loops of the searcher for sets of literals (literal-set.ts). Each step tests 32 bytes:
 //   1. six table look-ups by nibble give for each byte the buckets whose fingerprint
 //      (fingerprint.ts) ends there; the look-ups of the two bytes before come from the step before,
 //      shifted in;
 //   2. any_true over both vectors; nearly always false;
 //   3. else for each byte with a bucket, from the left, the literals of its buckets are compared
-//      with the haystack at the only place where they can start: probes first, then needles
-//      (literal.ts).
-// With 16 buckets a step looks at 16 bytes, with two sets of tables.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
-// result. Nothing before `start` is read. `start` counts as a code point border.
+//      with the haystack at their only possible start: probes first, then needles (literal.ts).
+// With 16 buckets a step tests 16 bytes, with two sets of tables. Safety, for all functions here:
+// up to 64 bytes past `end` may be read; they never change a result. Nothing before `start` is
+// read. `start` counts as a code point border.
 
 import { decodeUtf8, decodedSize } from '../text/utf8';
 import {
@@ -29,15 +28,15 @@ const NO_LITERAL: u32 = 0xffffffff;
 export const LITERAL_SET_HEAD_SIZE: usize = 16;
 
 /**
- * Head of a set: no addresses, so it may be copied. Behind it u32 offsets of the needles from the
- * head.
+ * Head of a set, followed by u32 offsets of the needles from the head. No addresses, so it may be
+ * copied.
  */
 @unmanaged
 export class LiteralSet {
   count: u32; // 1 to LITERAL_SET_COUNT_MAX
   narrowOffset: u32; // from the head to the Fingerprint for haystacks without U+212A and U+017F
   wideOffset: u32; // the same for other haystacks; may equal narrowOffset
-  startsBad: u32; // 1: a literal starts with U+FFFD: a candidate may lie within a code point
+  startsBad: u32; // 1: a literal starts with U+FFFD: a candidate may be inside a code point
 }
 
 if (offsetof<LiteralSet>() != LITERAL_SET_HEAD_SIZE) ERROR('LiteralSet: size');
@@ -45,25 +44,23 @@ if (offsetof<LiteralSet>() != LITERAL_SET_HEAD_SIZE) ERROR('LiteralSet: size');
 let matchEnd: usize = 0;
 let matchIndex: u32 = 0;
 
-/** What the last step found: the buckets of each byte, first half and second half. */
+/** The buckets of each byte in the last step, first half and second half. */
 const hitsLow = memory.data(32, 16);
 const hitsHigh = memory.data(32, 16);
 
-/** End of the match that a scan found last; means nothing if it found none. */
+/** End of the last match of a scan; meaningless if there was none. */
 @inline
 export function foundSetEnd(): usize {
   return matchEnd;
 }
 
-/** Number in its set of the literal that a scan found last; means nothing if it found none. */
+/** Index in its set of the last literal found; meaningless if there was none. */
 @inline
 export function foundSetIndex(): u32 {
   return matchIndex;
 }
 
-/**
- * True if a well-formed sequence of several bytes lies around `ptr`. Reads nothing before `start`.
- */
+/** True if `ptr` is inside a well-formed sequence. Reads nothing before `start`. */
 function isWithinPoint(start: usize, ptr: usize, end: usize): bool {
   if (load<u8>(ptr) >> 6 != 2) return false;
   const backMax = min<usize>(ptr - start, 3);
@@ -74,8 +71,8 @@ function isWithinPoint(start: usize, ptr: usize, end: usize): bool {
 }
 
 /**
- * Sets matchIndex and matchEnd to the first literal of `hits`, a bit for each bucket, that is at
- * `ptr`.
+ * Sets matchIndex and matchEnd to the first literal of `hits`, a bit for each bucket, that matches
+ * at `ptr`.
  */
 function verify(
   set: usize,
@@ -108,9 +105,8 @@ function verify(
 }
 
 /**
- * Start of the first match whose fingerprint ends in the STEP bytes at `ptr`, for which hitsLow and
- * hitsHigh hold the buckets; 0 if there is none. `mask` has a bit for each byte with a bucket that
- * counts.
+ * Start of the first match whose fingerprint ends in the STEP bytes at `ptr`, with their buckets in
+ * hitsLow and hitsHigh; 0 if there is none. `mask` has a bit for each byte with a valid bucket.
  */
 function verifyStep(
   set: usize,
@@ -149,7 +145,7 @@ function highNibbles(bytes: v128): v128 {
   return v128.and(i16x8.shr_u(bytes, 4), i8x16.splat(15));
 }
 
-/** Mask of the lanes of the 32 in two vectors that are not zero. */
+/** Mask of the non-zero lanes of the 32 in two vectors. */
 @inline
 function nonZeroLanes(lanes0: v128, lanes1: v128): u32 {
   const zero = i8x16.splat(0);

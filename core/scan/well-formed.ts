@@ -1,7 +1,7 @@
-// Finds bytes that are not well-formed UTF-8 (text/utf8.ts says which). Vectors check whole steps
+// Finds bytes that are not well-formed UTF-8 (defined in text/utf8.ts). Vectors check whole steps
 // of 64 bytes:
-//   1. each byte and the one before it are looked up by three nibbles; a bit that all three results
-//      share names what is wrong with the pair (BAD_...), or says that two continuations meet
+//   1. each byte and the one before it are looked up by three nibbles; a bit shared by all three
+//      results names the error of the pair (BAD_...), or says that two continuations meet
 //      (TWO_CONTINUATIONS);
 //   2. two continuations are right exactly where the byte two or three before begins a longer
 //      sequence;
@@ -9,18 +9,17 @@
 // The step with a bad byte and the end are read again by code points, which finds the byte.
 // Source: J. Keiser, D. Lemire, Validating UTF-8 in less than one instruction per byte, 2021.
 
-// Safety: reads nothing outside the range, but for up to 64 bytes past its end.
+// Safety: reads nothing outside the range, except up to 64 bytes past its end.
 
 import { decodedSize, decodeUtf8 } from '../text/utf8';
 import { shiftOne, shiftThree, shiftTwo } from './lanes';
 import { findNonAscii } from './newlines';
 
 const STEP: usize = 64;
-/** Bytes read by code points where vectors stopped: the step, and what a sequence may hang over. */
+/** Bytes to read by code points where vectors stopped: the step, and the rest of a sequence. */
 const SCALAR_STEP: usize = 128;
 
-// What is wrong with a pair of bytes: a lead without its continuation, a continuation without its
-// lead, ...
+// Errors of a pair of bytes: a lead without its continuation, a continuation without its lead, ...
 const BAD_SHORT: i8 = 0x01;
 const BAD_LONG: i8 = 0x02;
 const BAD_OVERLONG_3: i8 = 0x04; // E0 80..9F
@@ -29,10 +28,10 @@ const BAD_SURROGATE: i8 = 0x10; // ED A0..BF
 const BAD_OVERLONG_2: i8 = 0x20; // C0, C1
 const BAD_OVERLONG_4: i8 = 0x40; // F0 80..8F, and F5.. 80..8F
 const TWO_CONTINUATIONS: i8 = -0x80;
-/** Whatever the low nibble of the first byte is. */
+/** For any low nibble of the first byte. */
 const ANY_LOW: i8 = BAD_SHORT | BAD_LONG | TWO_CONTINUATIONS;
 
-/** What the high nibble of the first byte allows to be wrong. */
+/** Errors possible with the high nibble of the first byte. */
 @inline
 function firstHigh(): v128 {
   const lead4 = BAD_SHORT | BAD_LARGE | BAD_OVERLONG_4;
@@ -43,7 +42,7 @@ function firstHigh(): v128 {
   );
 }
 
-/** What its low nibble allows to be wrong. */
+/** Errors possible with its low nibble. */
 @inline
 function firstLow(): v128 {
   const large = ANY_LOW | BAD_LARGE | BAD_OVERLONG_4;
@@ -54,7 +53,7 @@ function firstLow(): v128 {
   );
 }
 
-/** What the high nibble of the second byte allows to be wrong. */
+/** Errors possible with the high nibble of the second byte. */
 @inline
 function secondHigh(): v128 {
   const any = BAD_LONG | BAD_OVERLONG_2 | TWO_CONTINUATIONS;
@@ -66,7 +65,7 @@ function secondHigh(): v128 {
   );
 }
 
-/** Lanes that are not 0 where `bytes`, which follow `before`, break a rule. */
+/** Lanes that are non-zero where `bytes`, which follow `before`, break a rule. */
 @inline
 function wrongLanes(before: v128, bytes: v128): v128 {
   const back1 = shiftOne(before, bytes);
@@ -86,9 +85,9 @@ function wrongLanes(before: v128, bytes: v128): v128 {
 }
 
 /**
- * A place up to which [ptr, end) is well-formed, but for a sequence that may be cut there: the
- * start of the step that holds the first bad byte, or of what is left after the last whole step.
- * `ptr` is a code point border.
+ * An address up to which [ptr, end) is well-formed, except for a sequence that may be cut there:
+ * the start of the step with the first bad byte, or of the rest after the last whole step. `ptr` is
+ * a code point border.
  */
 function checkSteps(ptr: usize, end: usize): usize {
   let before = i8x16.splat(0);
@@ -110,8 +109,8 @@ function checkSteps(ptr: usize, end: usize): usize {
 }
 
 /**
- * The code point border at or before `ptr`, if [start, ptr) is well-formed but for a cut sequence
- * at its end.
+ * The code point border at or before `ptr`, if [start, ptr) is well-formed except for a cut
+ * sequence at its end.
  */
 function borderBefore(start: usize, ptr: usize): usize {
   let border = ptr;
@@ -125,7 +124,7 @@ function borderBefore(start: usize, ptr: usize): usize {
 
 /**
  * First byte in [ptr, end) that is not part of a well-formed sequence; `end` if there is none.
- * `ptr` is a code point border, and so is `end`, or the text ends there.
+ * `ptr` is a code point border; so is `end`, unless the text ends there.
  */
 export function findIllFormed(ptr: usize, end: usize): usize {
   while (ptr < end) {

@@ -1,8 +1,8 @@
 // Builds the stripes of one batch of blobs: cuts contents into blocks, collects the grams of each
-// block, and codes the posting pieces of each full stripe. The host places contents back to back in
-// memory, adds them one by one, and writes out what `finish` leaves: stripes, block rows, blob
-// rows. The merge (merge.ts) joins the stripes of all batches of a shard. One batch at a time; all
-// memory is laid out once.
+// block, and encodes the posting pieces of each full stripe. The host places contents back to back
+// in memory, adds them one by one, and writes the output of `finish`: stripes, block rows, blob
+// rows. merge.ts joins the stripes of all batches of a shard. One batch at a time; all memory is
+// laid out once.
 //
 // A stripe in memory and in its temporary file:
 //   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |
@@ -35,18 +35,18 @@ export const STRIPE_HEAD_SIZE: usize = 12;
 /** Room that one piece may need while it is written. */
 const PIECE_ROOM: usize = 2048;
 
-// The tables, laid out once over the memory that builderInit is given, in this order. What belongs
-// to the open stripe is written anew for each; rows, marks and output collect for the batch.
+// The tables, laid out once over the memory of builderInit, in this order. Those of the open stripe
+// are rewritten for each stripe; rows, marks and output collect for the batch.
 //
-//   keySet         256 KiB   a bit for each key that the present block holds; zeros between calls
+//   keySet         256 KiB   a bit for each key of the current block; zeros between calls
 //   keyCounts        8 MiB   u32 for each key: its blocks, then the end of its ids (closeStripe)
 //   keys           160 MiB   u32 keys of the open stripe, block by block, as extracted (to keysEnd)
-//   blockKeyEnds    32 KiB   u32 for each block of the open stripe: where its keys end
+//   blockKeyEnds    32 KiB   u32 for each block of the open stripe: end of its keys
 //   idsByKey        80 MiB   u16 blocks of the stripe, sorted by key
 //   blockRows        3 MiB   BlockRow for each blockId of the batch
 //   blobRows       1.5 MiB   BlobRow for each blob of the batch
 //   caseMarks        8 MiB   CASE_MARKS_SIZE bytes for each blockId
-//   stripeEnds      128 B    u32 for each closed stripe: where it ends in the output
+//   stripeEnds      128 B    u32 for each closed stripe: its end in the output
 //   output         the rest  closed stripes, each at a multiple of 8 (to outputEnd)
 let keySet: usize = 0;
 let keyCounts: usize = 0;
@@ -63,24 +63,22 @@ let outputLimit: usize = 0;
 let stripeEnds: usize = 0;
 
 /**
- * Of the batch: bytes and number of the blobs added; blockIds, unused ones included, a multiple of
- * the stripe's; stripes closed. What is exported of these and of the tables is read by the host,
- * and final after builderClose.
+ * Of the batch: bytes and number of added blobs; blockIds, unused ones included, a multiple of the
+ * stripe's; closed stripes. The host reads the exports, which are final after builderClose.
  */
 export let contentSize: u32 = 0;
 export let blobCount: u32 = 0;
 export let blockCount: u32 = 0;
 export let stripeCount: u32 = 0;
-/** Blocks in the open stripe. */
 let stripeBlockCount: u32 = 0;
 /** Sum of the postings of the stripe being closed. */
 let postingSum: u64 = 0;
 
 /**
- * Lays out [start, end), which is the builder's from now on and need not be zeros; the host keeps
- * the contents of the batch elsewhere.
+ * Lays out [start, end), which belongs to the builder from now on and need not be zeros; the host
+ * keeps the contents of the batch elsewhere.
  *
- * Errors: STATUS_OUT_OF_MEMORY if it is too small to be of use.
+ * Errors: STATUS_OUT_OF_MEMORY if it is too small.
  */
 export function builderInit(start: usize, end: usize): i32 {
   keySet = (start + 15) & ~15;
@@ -99,7 +97,7 @@ export function builderInit(start: usize, end: usize): i32 {
   return STATUS_OK;
 }
 
-/** Starts a batch; what the one before left is lost. */
+/** Starts a batch; drops the previous one. */
 export function builderBegin(): void {
   contentSize = 0;
   blobCount = 0;
@@ -111,12 +109,12 @@ export function builderBegin(): void {
 }
 
 /**
- * Adds the content at [start, start + size), size > 0, which must lie right behind the one added
- * last. Linear in its size, but for closing a stripe every 32 MiB or so: a pass over all keys.
+ * Adds the content at [start, start + size), size > 0, directly after the previous one. Cost:
+ * linear in its size, plus a pass over all keys for closing a stripe every 32 MiB or so.
  *
- * @param trigramMax  most distinct grams that the content may have; 0 = no limit
+ * @param trigramMax  most distinct grams of the content; 0 = no limit
  * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_STRIPES_FULL or
- *          STATUS_OUT_OF_MEMORY: nothing was added, the batch can be finished without it
+ * STATUS_OUT_OF_MEMORY: nothing was added, the batch can be finished without it
  */
 export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   if (blobCount == BLOB_CAPACITY) return STATUS_OUT_OF_MEMORY;
@@ -124,13 +122,14 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   const count = countBlocks(start, end);
   const keyRoom = (<usize>size + count) * 4;
   if (stripeBlockCount > 0) {
-    // A content that fits one stripe is never cut by the end of one, so that it can be taken back.
+    // A content that fits one stripe is never split by the end of one, so that adding it can be
+    // undone.
     const isRoom = stripeBlockCount + count <= format.STRIPE_BLOCKS && keysEnd + keyRoom <= blockKeyEnds;
     const status = isRoom ? STATUS_OK : closeStripe(contentSize);
     if (status != STATUS_OK) return status;
   }
   if (stripeCount + count / (format.STRIPE_BLOCKS / 2) + 1 > format.STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
-  // Why: what spans stripes cannot be taken back, so its grams are counted first.
+  // Why: adding a content across stripes cannot be undone, so its grams are counted first.
   if (trigramMax > 0 && (count > format.STRIPE_BLOCKS || keyRoom > <usize>KEY_CAPACITY * 4)) {
     if (countDistinct(start, end) > trigramMax) return STATUS_TOO_MANY_TRIGRAMS;
     trigramMax = 0;
@@ -140,7 +139,7 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   const status = addBlocks(start, end);
   if (status != STATUS_OK) return status;
   if (trigramMax > 0 && isOverTrigramMax(keysBefore, trigramMax)) {
-    // Rows and marks beyond the counts are written over by the next content.
+    // The next content overwrites rows and marks beyond the counts.
     keysEnd = keysBefore;
     stripeBlockCount -= count;
     blockCount -= count;
@@ -172,7 +171,7 @@ function blockEnd(start: usize, end: usize): usize {
   return next < end ? next + 1 : end;
 }
 
-/** Blocks that a content is cut into. */
+/** Number of blocks of a content. */
 function countBlocks(start: usize, end: usize): u32 {
   let count: u32 = 0;
   for (; start < end; count++) start = blockEnd(start, end);
@@ -187,7 +186,7 @@ function countDistinct(start: usize, end: usize): u32 {
 }
 
 /**
- * Whether the keys listed from `list` on, block by block, hold more than `trigramMax` distinct
+ * Whether the keys listed from `list` on, block by block, include more than `trigramMax` distinct
  * ones.
  */
 function isOverTrigramMax(list: usize, trigramMax: u32): bool {
@@ -221,7 +220,7 @@ function blobFlags(start: usize, end: usize): u32 {
 
 /**
  * Cuts a content into blocks and adds each: its row, its case marks, its distinct keys. Closes the
- * open stripe where it is full, so that a large content may lie in several.
+ * open stripe when it is full, so that a large content may span several.
  */
 function addBlocks(start: usize, end: usize): i32 {
   let line: u32 = 0;
@@ -256,7 +255,8 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
 }
 
 /**
- * Codes the open stripe into the output and fills its unused blockIds with empty rows at `offset`.
+ * Encodes the open stripe into the output and fills its unused blockIds with empty rows at
+ * `offset`.
  */
 function closeStripe(offset: u32): i32 {
   if (stripeCount == format.STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
@@ -280,16 +280,16 @@ function closeStripe(offset: u32): i32 {
 
 /**
  * Counting sort: the local blockIds of each key, in key order, into `idsByKey`; `keyCounts` then
- * holds the end of each key's ids. Returns the number of keys that occur and are indexed.
+ * has the end of each key's ids. Returns the number of keys that occur and are indexed.
  */
 function sortIdsByKey(): u32 {
-  // 1. how often does each key occur?
+  // 1. count each key
   memory.fill(keyCounts, 0, <usize>format.GRAM_KEY_COUNT * 4);
   for (let ptr = keys; ptr < keysEnd; ptr += 4) {
     const countPtr = keyCounts + (<usize>load<u32>(ptr) << 2);
     store<u32>(countPtr, load<u32>(countPtr) + 1);
   }
-  // 2. where do its ids start?
+  // 2. compute the start of each key's ids
   let gramCount: u32 = 0;
   let next: u32 = 0;
   for (let key: u32 = 0; key < format.GRAM_KEY_COUNT; key++) {
@@ -300,7 +300,7 @@ function sortIdsByKey(): u32 {
     next += count;
     if (!isMiddleNewline(key)) gramCount++;
   }
-  // 3. each id goes to its place; blocks come in order, and so the ids of a key ascend.
+  // 3. place each id; blocks come in order, so the ids of a key ascend
   let ptr = keys;
   postingSum = 0;
   for (let block: u32 = 0; block < stripeBlockCount; block++) {
@@ -319,7 +319,7 @@ function sortIdsByKey(): u32 {
 
 /**
  * Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. Keys,
- * heads and pieces grow at three places side by side, since the number of keys is known.
+ * heads and pieces are written in parallel to three places, since the number of keys is known.
  */
 function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
   store<u64>(headPtr, postingSum);
@@ -330,7 +330,8 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
   let idsStart: u32 = 0;
   for (let key: u32 = 0; key < format.GRAM_KEY_COUNT; key++) {
     const idsEnd = load<u32>(keyCounts + (<usize>key << 2));
-    // 0: the key does not occur. Else it is the end of its ids, which start where those before end.
+    // 0: the key does not occur. Else the end of its ids, which start at the end of the previous
+    // ones.
     if (idsEnd == 0) continue;
     const count = idsEnd - idsStart;
     const ids = idsByKey + (<usize>idsStart << 1);
@@ -348,8 +349,8 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
 }
 
 /**
- * Ends the batch, whose stripes are closed: moves the rows to where the batch lies in its shard.
- * Case marks and stripes know nothing of that place.
+ * Ends the batch, whose stripes are closed: shifts the rows to the batch's position in its shard.
+ * Case marks and stripes do not depend on it.
  *
  * @param contentBase, blobBase, blockBase  content offset, blobId and blockId of the batch's first
  */
@@ -376,7 +377,7 @@ export function builderClose(): i32 {
 }
 
 /**
- * Where stripe `index` starts and ends in memory. Safety: index < stripe count, or one less for the
+ * Start and end of stripe `index` in memory. Safety: index < stripe count, or one less for the
  * start.
  */
 export function builderStripeEnd(index: u32): usize {

@@ -1,6 +1,6 @@
-// The distinct grams of a block: slides over its letters and lists each new key once. Every block
-// counts as standing between two newlines, so that a gram also tells what begins or ends a line.
-// FORMAT.md, "Grams".
+// Extracts the distinct grams of a block: slides over its letters and lists each new key once.
+// Every block counts as enclosed by two newlines, so that a gram also identifies starts and ends of
+// lines. FORMAT.md, "Grams".
 
 import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
 import { appendLetter, asciiLetter, LETTER_NEWLINE } from '../text/letters.ts';
@@ -12,11 +12,11 @@ const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
 /** Bytes of the set of keys that the caller provides, all zero between calls. */
 export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
 
-/** Where the next key goes, and the set of those listed already. */
+/** Position of the next key, and the set of those listed already. */
 let listPtr: usize = 0;
 let setPtr: usize = 0;
 
-/** Lists the key if the set does not have it. */
+/** Lists the key if the set does not contain it. */
 @inline
 function addKey(key: u32): void {
   const wordPtr = setPtr + ((key >> 5) << 2);
@@ -28,14 +28,14 @@ function addKey(key: u32): void {
   listPtr += 4;
 }
 
-/** The key whose last letter is `letter`; the others move up, the first one leaves. */
+/** Shifts the key by one letter and appends `letter`. */
 @inline
 function shift(key: u32, letter: u32): u32 {
   return ((key << LETTER_BITS) | letter) & KEY_MASK;
 }
 
 /**
- * Adds the keys of [start, end) that the set does not hold to the list at `list`; returns the
+ * Appends the keys of [start, end) that are not in the set to the list at `list`; returns the
  * list's new end. The set keeps them until `clearKeys`.
  *
  * Safety: start < end; the list has room for 4 * (end - start + 1) bytes.
@@ -48,7 +48,7 @@ export function extractKeys(start: usize, end: usize, keySet: usize, list: usize
   return listPtr;
 }
 
-/** Of bytes below 0x80 alone: a load and a look at the set for each. */
+/** For bytes below 0x80 only: a load and a test of the set for each. */
 function extractAscii(start: usize, end: usize): void {
   let key = shift(LETTER_NEWLINE, asciiLetter(load<u8>(start)));
   for (let ptr = start + 1; ptr < end; ptr++) {
@@ -73,7 +73,6 @@ function extractUtf8(start: usize, end: usize): void {
   if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
 }
 
-/** Empties the set by the list of the keys in it. */
 export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
   for (let ptr = list; ptr < listEnd; ptr += 4) {
     store<u32>(keySet + ((load<u32>(ptr) >> 5) << 2), 0);

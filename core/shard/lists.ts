@@ -1,6 +1,6 @@
-// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list
-// would cost, and adds the piece of one stripe to a bitmap. What it reads of the postings is
-// checked first (pages.ts). Knows nothing of queries. FORMAT.md, "Postings".
+// Reads the gram dictionary and posting lists of an open shard: finds grams, gives the cost of a
+// list, and adds the piece of one stripe to a bitmap. Postings are checked before they are read
+// (pages.ts). Independent of queries. FORMAT.md, "Postings".
 
 import {
   BITMAP_SIZE,
@@ -14,19 +14,19 @@ import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
 import { decodePiece, pieceSize, setBit } from './piece.ts';
 
-// How a gram leads to its blocks (FORMAT.md, "Gram dictionary"):
+// From a gram to its blocks (FORMAT.md, "Gram dictionary"):
 //
 //   gram keys  | key | key | ...      ascending: binary search gives the gram's index
-//   gram lists | reference | ...      the only blockId, or where the list starts
+//   gram lists | reference | ...      the only blockId, or the start of the list
 //   postings   | mask of stripes | head of each piece | pieces |
 
-/** In place of the index of a gram that no block holds. */
+/** Instead of an index: no block has the gram. */
 export const GRAM_ABSENT: u32 = 0xffffffff;
 const SINGLE_MASK: u32 = 0x7fffffff;
 
 /**
  * Index of the first gram whose key is not below `key`; gramCount if there is none. Binary search:
- * 18 steps or so.
+ * about 18 steps.
  */
 export function lowerGram(view: ShardView, key: u32): u32 {
   let start: u32 = 0;
@@ -46,7 +46,7 @@ export function findGram(view: ShardView, key: u32): u32 {
   return load<u32>(<usize>view.gramKeys + (<usize>index << 2)) == key ? index : GRAM_ABSENT;
 }
 
-/** Safety: gram <= gramCount; the last one is where the postings end. */
+/** Safety: gram <= gramCount; the last reference is the end of the postings. */
 @inline
 function listReference(view: ShardView, gram: u32): u32 {
   return load<u32>(<usize>view.gramLists + (<usize>gram << 2));
@@ -58,7 +58,7 @@ function isSingle(reference: u32): bool {
   return reference >> LIST_SINGLE_SHIFT != 0;
 }
 
-/** Coded bytes of a list, 0 for a single posting: what the order of reading goes by. */
+/** Coded bytes of a list, 0 for a single posting; lists are read in this order. */
 export function listSize(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);
   if (isSingle(reference)) return 0;
@@ -74,7 +74,7 @@ export function listSize(view: ShardView, gram: u32): u32 {
 export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   const end = view.gramCount;
   while (gram < end && isSingle(listReference(view, gram))) gram++;
-  // A list ends where the next one begins; single postings have none.
+  // A list ends at the start of the next one; single postings have none.
   for (let next = gram + 1; next <= end; next++) {
     const reference = listReference(view, next);
     if (isSingle(reference)) continue;
@@ -84,7 +84,7 @@ export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   return end;
 }
 
-/** Stripes that hold some of the list, a bit each. */
+/** Stripes with postings of the list, a bit each. */
 export function listMask(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);
   if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / STRIPE_BLOCKS);
@@ -93,11 +93,11 @@ export function listMask(view: ShardView, gram: u32): u32 {
   return load<u32>(list);
 }
 
-/** Coded bytes that the last readStripe or the last stripeCost looked at. */
+/** Coded bytes read by the last readStripe or stripeCost. */
 export let pieceBytes: u32 = 0;
 
 /**
- * Head of the piece in `stripe` and, in piecePtr, where it lies; 0 if the list leaves the section.
+ * Head of the piece in `stripe`, with its address in piecePtr; 0 if the list exceeds the section.
  */
 let piecePtr: usize = 0;
 
@@ -115,14 +115,14 @@ function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
   const head = <u32>load<u16>(list + 4 + (<usize>before << 1));
   piecePtr = ptr;
   if (ptr + pieceSize(head) > end) return 0;
-  // Decoding reads up to 8 bytes behind the piece.
+  // Decoding reads up to 8 bytes after the piece.
   needBytes(view, ptr, ptr + pieceSize(head) + 8);
   return head;
 }
 
 /**
- * Sets the bits of the list's blocks in `stripe`, which its mask holds, in the bitmap of 1,024
- * bytes; their coded bytes stand in pieceBytes.
+ * Sets the bits of the list's blocks in `stripe`, which is in its mask, in the bitmap of 1,024
+ * bytes; pieceBytes is their coded size.
  */
 export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: usize): i32 {
   const reference = listReference(view, gram);

@@ -1,7 +1,7 @@
 // Joins the coded stripes of a shard into its gram dictionary and posting lists, without decoding
-// any piece: for each key, in order, a mask of the stripes that hold it, their piece heads, their
-// pieces. The postings leave in portions through an output area that the host empties; keys and
-// list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
+// any piece: for each key, in order, a mask of the stripes that contain it, their piece heads,
+// their pieces. The postings leave in portions through an output area that the host empties; keys
+// and list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
 import * as format from '../shared/format.ts';
 import { PIECE_SINGLE } from '../shared/format.ts';
@@ -13,10 +13,10 @@ const LIST_SIZE_MAX: usize = 4 + format.STRIPE_COUNT_MAX * (2 + 1024);
 const NO_KEY: u32 = 0xffffffff;
 
 /**
- * Where the merge stands in one stripe: at the lowest key that it has not merged yet.
+ * The merge's position in one stripe: its lowest unmerged key.
  *
  *   stripe   | sum, gramCount | keys ... | heads ... | pieces ... |      as builder.ts wrote it
- *                               ^keyPtr    ^headPtr    ^piecePtr         all three move together
+ *                               ^keyPtr    ^headPtr    ^piecePtr         all three advance together
  */
 @unmanaged
 class StripeCursor {
@@ -32,13 +32,13 @@ if (offsetof<StripeCursor>() != CURSOR_SIZE) ERROR('StripeCursor: size');
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
 /**
- * What becomes the gram dictionary: keys and list references, u32 each, so far gramCount; one list
- * reference more at the end. The host reads them.
+ * The resulting gram dictionary: keys and list references, u32 each, gramCount so far; one more
+ * list reference at the end. The host reads them.
  */
 export let keysPtr: usize = 0;
 export let listsPtr: usize = 0;
 let gramCount: u32 = 0;
-/** Bytes of lists that were written, in all steps. */
+/** Bytes of lists written in all steps. */
 let postingsSize: u32 = 0;
 
 @inline
@@ -59,7 +59,7 @@ export function mergeBegin(tables: usize): void {
 }
 
 /**
- * Adds the next stripe, in the builder's form, at `ptr`; it must stay there to the end of the
+ * Adds the next stripe, in the builder's format, at `ptr`; it must stay there until the end of the
  * merge.
  */
 export function mergeAddStripe(ptr: usize): void {
@@ -74,9 +74,9 @@ export function mergeAddStripe(ptr: usize): void {
 
 /**
  * Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the
- * end. The host empties the area between two calls; what they wrote, joined, is the section.
+ * end. The host empties the area between two calls; the section is the concatenation.
  *
- * Cost: a look at every stripe for each key, and copying its pieces. Safety: the area takes at
+ * Cost: reads every stripe's cursor for each key, and copies its pieces. Safety: the area takes at
  * least LIST_SIZE_MAX bytes, else nothing is ever written.
  */
 export function mergeStep(out: usize, outEnd: usize): u32 {
@@ -91,14 +91,14 @@ export function mergeStep(out: usize, outEnd: usize): u32 {
   return <u32>(ptr - out);
 }
 
-/** Ends the merge: the reference behind the last list. Returns the number of grams. */
+/** Ends the merge: writes the reference after the last list. Returns the number of grams. */
 export function mergeFinish(): u32 {
   store<u32>(listsPtr + (<usize>gramCount << 2), postingsSize);
   return gramCount;
 }
 
 
-/** The lowest key that a stripe still has; NO_KEY: all are merged. */
+/** The lowest unmerged key of all stripes; NO_KEY: all are merged. */
 function lowestKey(): u32 {
   let lowest = NO_KEY;
   for (let i: u32 = 0; i < cursorCount; i++) {
@@ -113,7 +113,7 @@ function hasKey(cursor: StripeCursor, key: u32): bool {
   return cursor.keyPtr < cursor.keyEnd && load<u32>(cursor.keyPtr) == key;
 }
 
-/** Writes the list of `key` at `out` and steps its cursors on; returns the list's end. */
+/** Writes the list of `key` at `out` and advances its cursors; returns the list's end. */
 function mergeKey(key: u32, listOffset: u32, out: usize): usize {
   let mask: u32 = 0;
   let last: u32 = 0;
@@ -128,7 +128,7 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
   if (popcnt(mask) == 1) {
     const cursor = cursorAt(last);
     if (pieceCode(load<u16>(cursor.headPtr)) == PIECE_SINGLE) {
-      // A gram of one block has no list: the reference itself says which.
+      // A gram of one block has no list: the reference is the blockId.
       const blockId = last * format.STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
       store<u32>(referencePtr, (<u32>1 << format.LIST_SINGLE_SHIFT) | blockId);
       stepCursor(cursor);
@@ -157,7 +157,7 @@ function writeList(mask: u32, out: usize): usize {
   return piecePtr;
 }
 
-/** Moves a cursor behind its key. */
+/** Advances a cursor by one key. */
 function stepCursor(cursor: StripeCursor): void {
   cursor.piecePtr += pieceSize(load<u16>(cursor.headPtr));
   cursor.headPtr += 2;

@@ -1,8 +1,8 @@
-// Opens a shard that lies in memory: checks header, section table and every row of the small
-// tables, then fills a view, the record of absolute addresses through which everything else reads.
-// After that rows are indexed without tests. Posting pieces are checked when they are decoded,
-// their pages and those of the content when they are first read (pages.ts), all of it by verify.ts.
-// failSection and failIndex tell details of a failure.
+// Opens a shard in memory: checks header, section table and every row of the small tables, then
+// fills a view, the record of absolute addresses that all readers use. Rows are then indexed
+// without checks. Posting pieces are checked when decoded, pages of postings and content when first
+// read (pages.ts), everything by verify.ts. failSection and failIndex give the details of a
+// failure.
 
 import * as format from '../shared/format.ts';
 import {
@@ -36,12 +36,12 @@ import {
 } from './rows.ts';
 import { ShardView } from './view.ts';
 
-/** Section that the last failed open stumbled over, and row, page or other number there. */
+/** Section in which the last open failed, and row, page or other number there. */
 export let failSection: u32 = 0;
 export let failIndex: u32 = 0;
 
 
-/** Notes where opening failed; returns the status. */
+/** Records where opening failed; returns the status. */
 export function openFail(status: i32, section: u32, index: u32): i32 {
   failSection = section;
   failIndex = index;
@@ -55,9 +55,9 @@ export function headerChecksum(base: usize): u64 {
 
 /**
  * Opens the shard file of `size` bytes at `base` into `view`, a record of shardViewSize bytes that
- * the host reserves. Linear in the small tables.
+ * the host reserves. Cost: linear in the small tables.
  *
- * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
+ * Safety: [base, base + size) is readable and does not change as long as the view is used.
  */
 export function openShard(base: usize, size: u32, view: ShardView): i32 {
   let status = checkHeader(base, size);
@@ -87,7 +87,7 @@ export function openShard(base: usize, size: u32, view: ShardView): i32 {
   return status != STATUS_OK ? status : checkPathGrams(view);
 }
 
-/** Checks that the file is a shard of this version, and whole; reads the header alone. */
+/** Checks that the file is a complete shard of this version; reads only the header. */
 function checkHeader(base: usize, size: u32): i32 {
   if (size < format.HEADER_SIZE + format.TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   if (
@@ -106,8 +106,8 @@ function checkHeader(base: usize, size: u32): i32 {
 }
 
 /**
- * Row of the section with this kind; sections stand in the order of their kinds. Safety: 1 <= kind
- * <= SECTION_COUNT; before placeSections has run the row may say anything.
+ * Row of the section with this kind; sections are in the order of their kinds. Safety: 1 <= kind <=
+ * SECTION_COUNT; until placeSections has run the row may be invalid.
  */
 @inline
 export function sectionRow(base: usize, kind: u32): SectionRow {
@@ -117,8 +117,8 @@ export function sectionRow(base: usize, kind: u32): SectionRow {
 }
 
 /**
- * Checks order, alignment and bounds of all sections and the sizes that the counts demand, and
- * fills the view with their addresses.
+ * Checks order, alignment and bounds of all sections and the sizes required by the counts, and
+ * stores their addresses in the view.
  */
 function placeSections(view: ShardView): i32 {
   const base = <usize>view.base;
@@ -197,8 +197,7 @@ function placeSections(view: ShardView): i32 {
 }
 
 /**
- * Checks the sums of the pages themselves, then the pages of all sections but contents and
- * postings.
+ * Checks the sums of the page sums, then the pages of all sections except contents and postings.
  */
 function checkTablePages(view: ShardView): i32 {
   const sums = sectionRow(view.base, format.SECTION_PAGE_SUMS);
@@ -221,12 +220,12 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
   return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
 }
 
-/** A table has not as many rows as the header counts. */
+/** A table has not as many rows as the header says. */
 function tableFail(section: u32): i32 {
   return openFail(STATUS_SECTION_TABLE, section, 0);
 }
 
-// Rows of the tables. Safety: the id is below its count; of blocks it may be the count itself.
+// Rows of the tables. Safety: the id is below its count; for blocks it may equal the count.
 @inline
 export function blobAt(view: ShardView, blobId: u32): BlobRow {
   return changetype<BlobRow>(<usize>view.blobs + <usize>blobId * format.BLOB_ROW_SIZE);
@@ -240,7 +239,7 @@ export function docAt(view: ShardView, docId: u32): DocRow {
   return changetype<DocRow>(<usize>view.docs + <usize>docId * format.DOC_ROW_SIZE);
 }
 
-/** Blobs lie back to back in the content, their blocks in ascending order; each has a first doc. */
+/** Blobs are contiguous in the content, their blocks in ascending order; each has a first doc. */
 function checkBlobs(view: ShardView): i32 {
   let content: u32 = 0;
   let block: u32 = 0;
@@ -265,7 +264,7 @@ function checkBlobs(view: ShardView): i32 {
     : openFail(STATUS_BLOB_ROW, format.SECTION_BLOBS, view.blobCount);
 }
 
-/** Blocks ascend; those of a blob lie inside it and begin where it begins. */
+/** Blocks ascend; those of a blob are inside it, from its start on. */
 function checkBlocks(view: ShardView): i32 {
   for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
     const row = blockAt(view, blockId);
@@ -297,7 +296,7 @@ function blockFail(blockId: u32): i32 {
   return openFail(STATUS_BLOCK_ROW, format.SECTION_BLOCKS, blockId);
 }
 
-/** Names of repos and languages lie in the section of names. */
+/** Names of repos and languages are inside the section of names. */
 function checkNames(view: ShardView): i32 {
   for (let i: u32 = 0; i < view.repoCount; i++) {
     const row = changetype<RepoRow>(<usize>view.repos + <usize>i * format.REPO_ROW_SIZE);
@@ -315,8 +314,7 @@ function checkNames(view: ShardView): i32 {
 }
 
 /**
- * Paths lie back to back in the order of docs; ids and indexes are in range; ranks are a
- * permutation.
+ * Paths are contiguous in the order of docs; ids and indexes are in range; ranks are a permutation.
  */
 function checkDocs(view: ShardView): i32 {
   let path: u32 = 0;
@@ -341,8 +339,8 @@ function checkDocs(view: ShardView): i32 {
 }
 
 /**
- * A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend,
- * and its docs are of one language.
+ * A doc with a blob is in the blob's chain, as the first, or next of an earlier one; ids in the
+ * chain ascend, and its docs have one language.
  */
 function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.blobId == format.NONE_ID) return row.nextDoc == format.NONE_ID;
@@ -354,7 +352,7 @@ function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
   return next.blobId == row.blobId && next.languageIndex == row.languageIndex;
 }
 
-/** Keys ascend; lists lie in the postings, in order. */
+/** Keys ascend; lists are inside the postings, in order. */
 function checkGrams(view: ShardView): i32 {
   let previousKey: i64 = -1;
   let previousList: u32 = 0;

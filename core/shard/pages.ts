@@ -1,23 +1,20 @@
-// Sums of pages: each page of 4 KiB of a shard file or symbols file has a sum in the file's last
-// section, and is checked against it before anything in it is read for the first time. Which pages
-// were found sound is one bitmap over the whole memory, so that later reads cost a look at a bit. The
-// host forgets its bits every few minutes (daemon/engine/host/space.ts).
-// The host brings a page in before it is touched: one that cannot be read would end the process.
-// Without the bitmap, as in builds and the full check, nothing is checked here. FORMAT.md, "Page
-// sums".
+// Page sums: each page of 4 KiB of a shard file or symbols file has a sum in the file's last
+// section, and is checked against it before it is first read. One bitmap over the whole memory
+// marks the checked pages, so that later reads cost a bit test. The host clears the bits every few
+// minutes (daemon/engine/host/space.ts). The host brings a page in before it is touched: an
+// unreadable one would end the process. Without the bitmap, as in builds and the full check,
+// nothing is checked here. FORMAT.md, "Page sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
 import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { ShardView } from './view.ts';
 
-/** Asks the host to bring whole pages in; false: they cannot be read. */
+/** Asks the host to bring whole pages in; false: they are unreadable. */
 @external('env', 'bringIn')
 declare function bringIn(address: usize, size: usize): bool;
 
-/**
- * Tells the host that the page at `address` is damaged. Does not return: the host ends the call.
- */
+/** Reports a damaged page at `address` to the host. Does not return: the host ends the call. */
 @external('env', 'refusePage')
 declare function refusePage(address: usize): void;
 
@@ -32,18 +29,18 @@ export function soundPagesSize(): usize {
   return (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
 }
 
-/** The page that the last check stumbled over, by its address. */
+/** The address of the page that failed the last check. */
 let failedPage: usize = 0;
 
 /**
- * Makes the soundPagesSize bytes at `bitmap`, which are zero, the bitmap; from now on pages are
+ * Sets the soundPagesSize bytes at `bitmap`, which are zero, as the bitmap; from now on pages are
  * checked.
  */
 export function pagesInit(bitmap: usize): void {
   soundPages = bitmap;
 }
 
-/** Forgets what is known of the pages in [start, end): other bytes may lie there. */
+/** Clears the bits of the pages in [start, end): their bytes may have changed. */
 export function forgetPages(start: usize, end: usize): void {
   for (let page = start >> PAGE_SHIFT; page < (end + PAGE_SIZE - 1) >> PAGE_SHIFT; page++) {
     const ptr = soundPages + (page >> 3);
@@ -57,8 +54,8 @@ function isKnown(page: usize): bool {
 }
 
 /**
- * Sum of the `page`-th page of the file at `base`, whose first `headSize` bytes and those from
- * `end` on count not.
+ * Sum of the `page`-th page of the file at `base`, without the first `headSize` bytes and those
+ * from `end` on.
  */
 @inline
 function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
@@ -78,10 +75,7 @@ export function sumPages(base: usize, headSize: usize, end: usize, out: usize): 
   }
 }
 
-/**
- * First page of a file that its sum does not fit; 0xffffffff: all are sound. The sums lie behind
- * what they cover.
- */
+/** First page of a file with a wrong sum; 0xffffffff: none. The sums follow the pages. */
 export function findDamagedPage(base: usize, headSize: usize, sums: usize): u32 {
   const count = (sums - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
   for (let page: usize = 0; page < count; page++) {
@@ -90,10 +84,7 @@ export function findDamagedPage(base: usize, headSize: usize, sums: usize): u32 
   return 0xffffffff;
 }
 
-/**
- * Whether the pages of the file at `base` that hold [start, end) are sound; checks those that
- * nobody has read yet.
- */
+/** Whether the pages of the file at `base` with [start, end) are valid; checks those not marked. */
 export function arePagesSound(
   base: usize,
   headSize: usize,
@@ -127,18 +118,18 @@ function checkRun(base: usize, headSize: usize, sums: usize, first: usize, stop:
   return true;
 }
 
-/** Page of the file at `base` that arePagesSound stumbled over. */
+/** Page of the file at `base` that failed arePagesSound. */
 export function failedPageOf(base: usize): u32 {
   return <u32>((failedPage - base) >> PAGE_SHIFT);
 }
 
-/** Makes sure that [start, end) of the shard can be read and is sound; else the call ends here. */
+/** Ensures that [start, end) of the shard is in memory and valid; else the call ends here. */
 @inline
 export function needBytes(view: ShardView, start: usize, end: usize): void {
   if (!arePagesSound(view.base, HEADER_SIZE, view.pageSums, start, end)) refusePage(failedPage);
 }
 
-/** As needBytes, of its symbols file. */
+/** As needBytes, for its symbols file. */
 @inline
 export function needSymbolBytes(view: ShardView, start: usize, end: usize): void {
   if (
@@ -149,7 +140,7 @@ export function needSymbolBytes(view: ShardView, start: usize, end: usize): void
   }
 }
 
-/** Lets the system begin to read [start, end). */
+/** Has the system begin to read [start, end). */
 export function prefetch(start: usize, end: usize): void {
   if (soundPages != 0 && start < end) willNeed(start, end - start);
 }

@@ -1,6 +1,6 @@
-// The grams of paths: for each gram that paths have, which groups of docs have it. Docs lie in order of
-// tier and path, so that those of a group share folders. Built from the paths alone, so that checking a
-// shard builds them again. FORMAT.md, "Path grams".
+// The grams of paths: for each gram, the groups of docs whose paths have it. Docs are in order of
+// tier and path, so that those of a group share folders. Built from the paths only, so that the
+// check of a shard builds them again. FORMAT.md, "Path grams".
 
 import {
   GRAM_KEY_COUNT,
@@ -12,16 +12,16 @@ import { clearKeys, extractKeys, KEY_SET_SIZE } from './extract.ts';
 import { setBit } from './piece.ts';
 import { ShardView } from './view.ts';
 
-/** Rows of more bytes than this, or than four times those of the paths, are made shorter. */
+/** Rows with a total of more bytes than this, or more than four times the paths, are shortened. */
 const ROWS_SIZE_ENOUGH: u64 = 1 << 20;
 
-/** What pathGramsBuild made: keys, ascending, u32 each, and a row for each. */
+/** The result of pathGramsBuild: keys, ascending, u32 each, and a row for each. */
 export let pathKeys: usize = 0;
 export let pathRows: usize = 0;
 export let pathKeyCount: u32 = 0;
 export let pathRowSize: u32 = 0;
 
-/** Docs of a group, as a power of 2, where a row has `rowSize` bytes. */
+/** Docs of a group, as a power of 2, with rows of `rowSize` bytes. */
 export function pathGroupShift(docCount: u32, rowSize: u32): u32 {
   let shift = PATH_GROUP_SHIFT_MIN;
   while (docCount > 0 && (docCount - 1) >> shift >= rowSize << 3) shift++;
@@ -41,10 +41,10 @@ const SETS_SIZE: usize = 3 * KEY_SET_SIZE;
 const LIST_SIZE: usize = <usize>GRAM_KEY_COUNT * 4 + 64;
 
 /**
- * Builds the grams of `docCount` paths that lie back to back at `paths`; u32 offsets of their ends are
- * at `ends`. Two passes over the paths.
+ * Builds the grams of `docCount` concatenated paths at `paths`; u32 offsets of their ends are at
+ * `ends`. Two passes over the paths.
  *
- * Safety: from `scratch`, a multiple of 16, on there is room for all that is listed above.
+ * Safety: from `scratch`, a multiple of 16, on there is room for all of the above.
  */
 export function pathGramsBuild(paths: usize, ends: usize, docCount: u32, scratch: usize): void {
   allKeys = scratch;
@@ -90,7 +90,10 @@ function listKeys(paths: usize, ends: usize, first: u32, end: u32): usize {
   return listEnd;
 }
 
-/** Writes the keys of all paths in ascending order, and how many there are before each word of the set. */
+/**
+ * Writes the keys of all paths in ascending order, and the number of keys before each word of the
+ * set.
+ */
 function writeKeys(): void {
   pathKeyCount = 0;
   for (let word: u32 = 0; word < GRAM_KEY_COUNT / 32; word++) {
@@ -102,14 +105,16 @@ function writeKeys(): void {
   }
 }
 
-/** Place of a key among all. */
 function rankOf(key: u32): u32 {
   const word = <usize>(key >> 5) << 2;
   const below = load<u32>(allKeys + word) & ((<u32>1 << (key & 31)) - 1);
   return load<u32>(keysBefore + word) + popcnt(below);
 }
 
-/** As long as each of the smallest groups has a bit, or shorter, where that would take too much room. */
+/**
+ * Long enough for a bit for each of the smallest groups, or shorter where that would take too much
+ * room.
+ */
 function chooseRowSize(docCount: u32, size: u32): u32 {
   let rowSize = PATH_ROW_SIZE_MIN;
   while (rowSize < PATH_ROW_SIZE_MAX && (docCount >> PATH_GROUP_SHIFT_MIN) >= rowSize << 3) rowSize *= 2;

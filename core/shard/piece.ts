@@ -1,5 +1,5 @@
-// One piece: the ids of a posting list that lie in one stripe, as ascending local numbers below
-// 8,192. Three codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
+// One piece: the ids of a posting list in one stripe, as ascending local numbers below 8,192. Three
+// codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
 //
 //   head    | code 2 bits | order 3 bits | size 11 bits |      in front of the pieces of its list
 //
@@ -37,7 +37,7 @@ export function pieceCode(head: u32): u32 {
   return head >> PIECE_CODE_SHIFT;
 }
 
-/** Size in bytes of the piece that a head announces. */
+/** Size in bytes of the piece, from its head. */
 @inline
 export function pieceSize(head: u32): u32 {
   return head & PIECE_SIZE_MASK;
@@ -50,8 +50,8 @@ function pieceOrder(head: u32): u32 {
 }
 
 /**
- * Bits that the gaps of `count` ids take in the code of each order, as the smallest; order by
- * bestOrder().
+ * The smallest size in bits of the gaps of `count` ids over all orders; bestOrder() gives the
+ * order.
  */
 let bestOrderFound: u32 = 0;
 
@@ -85,10 +85,10 @@ function golombBits(idsPtr: usize, count: u32, order: u32): u32 {
 }
 
 /**
- * Writes the ids as a piece and returns its head; 0 < count <= 8,192. Linear in the count, up to
- * four times over for the choice of an order.
+ * Writes the ids as a piece and returns its head; 0 < count <= 8,192. Cost: linear in the count, up
+ * to four times over for the choice of an order.
  *
- * Safety: 1,024 + 16 bytes are free at outPtr. The ids (u16) ascend strictly and lie below 8,192.
+ * Safety: 1,024 + 16 bytes are free at outPtr. The ids (u16) ascend strictly and are below 8,192.
  */
 export function encodePiece(idsPtr: usize, count: u32, outPtr: usize): u32 {
   if (count == 1) {
@@ -164,9 +164,9 @@ function encodeGolomb(idsPtr: usize, count: u32, order: u32, outPtr: usize): voi
 /**
  * Sets the bits of a piece's ids in the bitmap (1,024 bytes) at `bitmapPtr`.
  *
- * Safety: the caller has checked that the piece's size lies inside its section; up to 8 bytes past
- * the piece are read (the file ends in a tail of zeros). Ids are checked here: STATUS_PIECE if one
- * lies at or past 8,192, if the code runs past the piece, or if the head names no code.
+ * Safety: the caller has checked that the piece is inside its section; up to 8 bytes past the piece
+ * are read (the file ends in a tail of zeros). Ids are checked here: STATUS_PIECE if one is not
+ * below 8,192, if the code exceeds the piece, or if the head names no code.
  */
 export function decodePiece(head: u32, ptr: usize, bitmapPtr: usize): i32 {
   const code = pieceCode(head);
@@ -186,9 +186,9 @@ export function decodePiece(head: u32, ptr: usize, bitmapPtr: usize): i32 {
 }
 
 /**
- * Sets the bits of the ids that encodeGolomb wrote: a word is read for each id, and whether the
- * code ran past the piece is asked once, at the end. A count that lies reads on no further than the
- * stripe has blocks, 27 bits for each.
+ * Sets the bits of the ids written by encodeGolomb: reads a word for each id, and checks once, at
+ * the end, whether the code exceeded the piece. With an incorrect count it reads at most as many
+ * ids as the stripe has blocks, 27 bits each.
  */
 function decodeGolomb(ptr: usize, size: u32, order: u32, bitmapPtr: usize): i32 {
   if (size < 2) return STATUS_PIECE;

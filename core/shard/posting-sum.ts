@@ -1,6 +1,6 @@
-// A number for a set of postings, whatever their order: the sum of a 64-bit hash of each (gram key,
-// block of its stripe). Two sets with equal sums are equal but for one chance in 2^64. The builder
-// sums what it extracts, the check after a build what the finished file decodes to.
+// An order-independent sum of a set of postings: the sum of a 64-bit hash of each (gram key, block
+// of its stripe). Sets with equal sums are equal except with a chance of one in 2^64. The builder
+// sums the grams it extracts, the check after a build what the finished file decodes to.
 
 @inline
 export function hashPosting(key: u32, block: u32): u64 {

@@ -1,6 +1,5 @@
-// The rows of a shard's tables as records over mapped memory. FORMAT.md describes them; the offsets
-// in shared/format.ts, which the daemon's writer uses, are checked against them here when asc
-// compiles.
+// The rows of a shard's tables as records over mapped memory. FORMAT.md describes them; asc checks
+// them here against the offsets in shared/format.ts, which the daemon's writer uses.
 
 import {
   BLOB_BLOCK_COUNT_OFFSET,
@@ -28,7 +27,7 @@ import {
 } from '../shared/format.ts';
 
 /**
- * One stored content. Rows of the tables name each other by index:
+ * One stored content. Rows of the tables refer to each other by index:
  *
  *   doc   -- blobId, nextDoc (with the same content) -->  blob, doc
  *   blob  -- firstDoc; firstBlock, blockCount        -->  doc; blocks
@@ -50,7 +49,7 @@ if (offsetof<BlobRow>('blockCount') != BLOB_BLOCK_COUNT_OFFSET) ERROR('BlobRow.b
 if (offsetof<BlobRow>('firstDoc') != BLOB_DOC_OFFSET) ERROR('BlobRow.firstDoc');
 if (offsetof<BlobRow>('flags') != BLOB_FLAGS_OFFSET) ERROR('BlobRow.flags');
 
-/** One block; the row after it tells where it ends. */
+/** One block; the next row has its end. */
 @unmanaged
 export class BlockRow {
   contentOffset: u32; // bytes from the start of the content section
@@ -61,14 +60,13 @@ if (offsetof<BlockRow>() != BLOCK_ROW_SIZE) ERROR('BlockRow: size');
 if (offsetof<BlockRow>('blobId') != BLOCK_BLOB_OFFSET) ERROR('BlockRow.blobId');
 if (offsetof<BlockRow>('line') != BLOCK_LINE_OFFSET) ERROR('BlockRow.line');
 
-/** One doc. */
 @unmanaged
 export class DocRow {
   pathOffset: u32; // bytes from the start of the paths section
   pathSize: u32; // bytes, > 0
   blobId: u32; // NONE_ID: empty or skipped
   nextDoc: u32; // the next docId with the same content, or NONE_ID
-  pathRank: u32; // place of the path among the shard's paths in byte order
+  pathRank: u32; // rank of the path among the shard's paths in byte order
   size: u32; // bytes of the file, also if its content is not indexed
   repoIndex: u16; // row of the repos table
   languageIndex: u16; // row of the languages table
@@ -98,8 +96,8 @@ export class SectionRow {
 }
 
 /**
- * The first kind of the `count` sections whose rows stand at `table` that is out of order, badly
- * aligned, or not between `start` and the end of the file; 0: all are in place.
+ * The first kind of the `count` sections with rows at `table` that is out of order, misaligned, or
+ * not between `start` and the end of the file; 0: all are correct.
  */
 export function misplacedSection(table: usize, count: u32, start: u32, fileSize: u32): u32 {
   let end = start;
@@ -117,7 +115,7 @@ export function misplacedSection(table: usize, count: u32, start: u32, fileSize:
   return 0;
 }
 
-/** A repo or language row's name lies in the names section. */
+/** The name of a repo or language row is inside the names section. */
 @unmanaged
 export class RepoRow {
   repoId: u32;

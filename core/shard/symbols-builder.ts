@@ -1,8 +1,7 @@
-// Builds the sections of a symbols file from the symbols of a shard's blobs, which the host hands
-// over blob by blob. Rows are coded at once; names, and the words within names (`run` of
-// `Job.run`), are collected in a hash table with the blocks they stand in, then sorted and written
-// as the order of names. All memory is laid out once; pages are touched only as far as they are
-// used.
+// Builds the sections of a symbols file from a shard's symbols, added blob by blob. Rows are
+// encoded at once; names, and the words within names (`run` of `Job.run`), are collected in a hash
+// table with their blocks, then sorted and written as the order of names. All memory is laid out
+// once; pages are touched only as far as they are used.
 //
 //   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 
@@ -17,25 +16,25 @@ import { blobAt, blockAt } from './open.ts';
 import { ShardView } from './view.ts';
 import { compareFolded, NO_PARENT } from './symbols.ts';
 
-// What memory is laid out for, one table behind the other; pages are touched as they are used.
+// The memory layout, one table after the other; pages are touched as they are used.
 //
 //   slots    128 MiB   u32 index of a name plus one, by its hash; 0: free (open addressing)
 //   names    448 MiB   Name
 //   places   320 MiB   u32 blockId, u32 index plus one of the name's next place
-//   starts             u32 for each blockId, and one more: where its rows start
-//   rows     384 MiB   rows of symbols as the file has them (FORMAT.md, "Symbol")
+//   starts             u32 for each blockId, and one more: start of its rows
+//   rows     384 MiB   rows of symbols as in the file (FORMAT.md, "Symbol")
 //   rest               for symbolsFinish: rows to sort, twice; offsets, sizes, references, lists
 const HASH_SLOTS: u32 = 1 << 25;
 const NAMES_MAX: u32 = 1 << 24;
 const ROWS_SIZE: usize = 384 << 20;
 const PLACES_MAX: u32 = 40 << 20;
-/** Most bytes that coding one number takes. */
+/** Most bytes of one coded number. */
 const NUMBER_SIZE_MAX: usize = 5;
 
 /**
- * A distinct name, or word of a name up to the name's end, and the distinct blocks that it stands
- * in: the first one here, the others in a chain of places. Names are told apart by their bytes, so
- * that those which fold alike have rows of their own, one behind the other.
+ * A distinct name, or word of a name up to the name's end, and its distinct blocks: the first one
+ * here, the others in a chain of places. Names are distinguished by their bytes, so that those
+ * which fold alike have separate, adjacent rows.
  */
 @unmanaged
 class Name {
@@ -43,17 +42,17 @@ class Name {
   size: u32; // at most SYMBOL_KEY_SIZE_MAX
   firstBlock: u32; // blockIds ascend
   lastBlock: u32;
-  firstPlace: u32; // index plus one of the place behind the first block; 0: none
+  firstPlace: u32; // index plus one of the place after the first block; 0: none
   lastPlace: u32;
   blockCount: u32; // distinct blocks
 }
 const NAME_SIZE: usize = 28;
 if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
 
-/** A further block of a name: the blockId, and the place behind it. */
+/** A further block of a name: the blockId, and the next place. */
 const PLACE_SIZE: usize = 8;
 
-/** The shard, and the tables. The host reads what is exported, after symbolsFinish. */
+/** The shard, and the tables. The host reads the exports after symbolsFinish. */
 let view: ShardView = changetype<ShardView>(0);
 let slots: usize = 0;
 let names: usize = 0;
@@ -66,10 +65,7 @@ export let rowsEnd: usize = 0;
 let rest: usize = 0;
 let limit: usize = 0;
 export let symbolCount: u32 = 0;
-/**
- * Block of the last symbol; where it ends in the content section; the parent last named in that
- * block.
- */
+/** Block of the last symbol; its end in the content section; the last parent in that block. */
 let block: u32 = 0;
 let blockEnd: u32 = 0;
 let lastEnd: u32 = 0;
@@ -77,7 +73,7 @@ let lastParent: u32 = NO_PARENT;
 /** First block whose start is not written yet. */
 let openBlock: u32 = 0;
 
-/** The sections that symbolsFinish makes. */
+/** The sections made by symbolsFinish. */
 export let nameOffsets: usize = 0;
 export let nameSizes: usize = 0;
 export let nameLists: usize = 0;
@@ -86,7 +82,7 @@ export let listsEnd: usize = 0;
 
 /**
  * Begins the symbols of a shard in [start, end), which reads as zeros.
- * Errors: STATUS_OUT_OF_MEMORY if it is too small to be of use.
+ * Errors: STATUS_OUT_OF_MEMORY if it is too small.
  */
 export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
   view = shard;
@@ -109,11 +105,11 @@ export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
 }
 
 /**
- * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint), those of a
- * blob behind the one added last. Linear in the bytes of their names, times the words in a name.
+ * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint) of a blob after
+ * the previous one. Cost: linear in the bytes of their names, times the words in a name.
  *
- * Errors: STATUS_SYMBOL_INPUT for a symbol that does not lie within one block behind the one
- * before, or has no such kind; STATUS_OUT_OF_MEMORY. Either ends the build.
+ * Errors: STATUS_SYMBOL_INPUT for a symbol that is not within one block after the previous one, or
+ * has an unknown kind; STATUS_OUT_OF_MEMORY. Either ends the build.
  */
 export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   if (blobId >= view.blobCount) return STATUS_SYMBOL_INPUT;
@@ -132,7 +128,7 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const place = blob.contentOffset + start;
     while (place >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
-    // Behind the symbol before, and in one block.
+    // After the previous symbol, and in one block.
     if (place < lastEnd || place + size > blockEnd) return STATUS_SYMBOL_INPUT;
     if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
     addRow(place, size, kind, parent - 1);
@@ -151,7 +147,7 @@ function enterBlock(blockId: u32): void {
   writeStarts(blockId);
 }
 
-/** Writes the starts of the blocks up to `last` that have none yet: where the next row goes. */
+/** Writes the missing starts of the blocks up to `last`: the position of the next row. */
 function writeStarts(last: u32): void {
   for (; openBlock <= last; openBlock++)
     store<u32>(starts + (<usize>openBlock << 2), <u32>(rowsEnd - rows));
@@ -199,7 +195,7 @@ function addNames(ptr: usize, size: u32): i32 {
   return status;
 }
 
-/** Notes that the text, as far as keys go, stands in the current block. */
+/** Adds the current block to the text, cut to the size of keys. */
 function addName(ptr: usize, size: u32): i32 {
   const known = min(size, layout.SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
@@ -229,7 +225,7 @@ function nameAt(index: u32): Name {
   return changetype<Name>(names + <usize>index * NAME_SIZE);
 }
 
-/** Notes that a name stands in the current block. */
+/** Adds the current block to a name. */
 function addPlace(name: Name): i32 {
   if (name.lastBlock == block) return STATUS_OK;
   if (placeCount == PLACES_MAX) return STATUS_OUT_OF_MEMORY;
@@ -286,8 +282,8 @@ export function symbolsFinish(): i32 {
 }
 
 /**
- * The first 8 bytes of a name, folded, highest first, as far as they are ASCII: names with other
- * keys are in their order.
+ * The first 8 bytes of a name, folded, highest first, as far as they are ASCII: names with
+ * different keys are in key order.
  */
 function foldedPrefix(ptr: usize, size: u32): u64 {
   let key: u64 = 0;
@@ -296,7 +292,7 @@ function foldedPrefix(ptr: usize, size: u32): u64 {
     if (ptr >= end) return key;
     const decoded = decodeUtf8(ptr, end);
     const point = foldCodePoint(decodedPoint(decoded));
-    // What comes behind is told apart by comparing.
+    // The rest is compared separately.
     if (point >= 0x80) return key | ((<u64>0xff) << shift);
     key |= (<u64>point) << shift;
     ptr += decodedSize(decoded);

@@ -1,6 +1,6 @@
-// Opens the symbols file of a shard and reads it: which symbols of the code each block holds, and
-// an order of their names. FORMAT.md is the authority. Opening checks the header and every table;
-// rows and lists are checked while they are read, so that no byte of the file leads outside of it.
+// Opens and reads the symbols file of a shard: the symbols of each block, and an order of their
+// names. Layout: FORMAT.md. Opening checks the header and every table; rows and lists are checked
+// while they are read, so that no value in the file leads outside it.
 
 import {
   HEADER_CHECKSUM_OFFSET,
@@ -37,7 +37,7 @@ import {
 } from './pages.ts';
 import { misplacedSection, SectionRow } from './rows.ts';
 
-// How the sections hang together (FORMAT.md, "Symbols file"):
+// References between the sections (FORMAT.md, "Symbols file"):
 //
 //   starts[block] --> rows: | gap | size | kind, mode | parent? | ... of the symbols of the block
 //                                                        +--> parents[i] --> parent names
@@ -47,10 +47,10 @@ import { misplacedSection, SectionRow } from './rows.ts';
 /** Most bytes of a coded number. */
 const NUMBER_SIZE_MAX: usize = 5;
 
-/** What a symbol that is not in another one has in place of a parent. */
+/** Instead of a parent: the symbol has none. */
 export const NO_PARENT: u32 = 0xffffffff;
 
-/** A parent; its name, as people write it, lies in the section of their names. */
+/** A parent; its name, as written, is in the section of their names. */
 @unmanaged
 export class SymbolParentRow {
   nameOffset: u32; // bytes from the start of that section
@@ -65,10 +65,10 @@ export function symbolsHeaderChecksum(base: usize): u64 {
 }
 
 /**
- * Opens the symbols file of `size` bytes at `base` as that of the open shard `view`. Linear in the
- * small tables.
+ * Opens the symbols file of `size` bytes at `base` as that of the open shard `view`. Cost: linear
+ * in the small tables.
  *
- * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
+ * Safety: [base, base + size) is readable and does not change as long as the view is used.
  */
 export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
   view.symbolStarts = 0;
@@ -89,7 +89,7 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
   return STATUS_OK;
 }
 
-/** Checks the pages of all sections but rows and lists. */
+/** Checks the pages of all sections except rows and lists. */
 function areTablePagesSound(base: usize, view: ShardView): bool {
   const sums = view.symbolPageSums;
   const starts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
@@ -100,9 +100,8 @@ function areTablePagesSound(base: usize, view: ShardView): bool {
 }
 
 /**
- * Checks every byte of the symbols file at `base`, which `view` has open: the checksums of its
- * sections, that the rows of each block are symbols within it, that names ascend and their lists
- * can be read.
+ * Checks every byte of the symbols file at `base`, opened in `view`: checksums of its sections,
+ * symbols within each block, ascending names, readable lists.
  *
  * @param bitmap  scratch memory of SHARD_BITMAP_SIZE bytes
  */
@@ -167,11 +166,11 @@ function nameSizeAt(view: ShardView, name: u32): u32 {
   return load<u8>(<usize>view.symbolNameSizes + name);
 }
 
-/** What the last check stumbled over. */
+/** Where the last check failed. */
 let failedSection: u32 = 0;
 let failedRow: u32 = 0;
 
-/** Checks that the file is one of this version, whole, and of this very shard. */
+/** Checks that the file is complete, of this version, and belongs to this shard. */
 function checkHeader(base: usize, size: u32, view: ShardView): i32 {
   if (size < layout.SYMBOLS_HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   const isSymbols =
@@ -207,7 +206,7 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
   return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
 }
 
-/** Checks order, alignment and bounds of the sections and the sizes that the counts demand. */
+/** Checks order, alignment and bounds of the sections and the sizes required by the counts. */
 function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
   failedSection = misplacedSection(
     base + layout.SYMBOLS_SECTIONS_OFFSET,
@@ -254,7 +253,7 @@ function areStartsSound(base: usize, view: ShardView): bool {
   return previous == sectionRow(base, layout.SYMBOLS_SECTION_ROWS).size;
 }
 
-/** Kinds and sizes are in range, and names lie in their section. */
+/** Kinds and sizes are in range, and names are inside their section. */
 function areParentsSound(base: usize, view: ShardView): bool {
   const namesSize = sectionRow(base, layout.SYMBOLS_SECTION_PARENT_NAMES).size;
   for (let i: u32 = 0; i < view.symbolParentCount; i++) {
@@ -270,7 +269,7 @@ function areParentsSound(base: usize, view: ShardView): bool {
   return true;
 }
 
-/** Names lie in the content of the shard, their lists in the section of lists. */
+/** Names are inside the content of the shard, their lists inside the section of lists. */
 function areNamesSound(view: ShardView): bool {
   for (let i: u32 = 0; i < view.symbolNameCount; i++) {
     failedRow = i;
@@ -308,9 +307,7 @@ export function blockHasSymbols(view: ShardView, blockId: u32): bool {
   return load<u32>(row) < load<u32>(row, 4);
 }
 
-/**
- * Makes sure that the rows of a block can be read and are sound. Safety: as for blockHasSymbols.
- */
+/** Ensures that the rows of a block are in memory and valid. Safety: as for blockHasSymbols. */
 @inline
 export function needSymbolRows(view: ShardView, blockId: u32): void {
   needSymbolBytes(view, symbolRowsOf(view, blockId), symbolRowsEndOf(view, blockId));
@@ -326,11 +323,11 @@ export function symbolRowsEndOf(view: ShardView, blockId: u32): usize {
   return <usize>view.symbolRows + load<u32>(<usize>view.symbolStarts + (<usize>blockId << 2), 4);
 }
 
-/** What readSymbol read. */
+/** The result of readSymbol. */
 @unmanaged
 class SymbolRow {
-  next: usize; // address behind what was read last
-  gap: u32; // bytes between the symbol before, or the start of the block, and this one
+  next: usize; // address after the last read
+  gap: u32; // bytes between the previous symbol, or the start of the block, and this one
   size: u32; // bytes of its name
   kind: u32; // SYMBOL_*
   parent: u32; // index of its parent; NO_PARENT
@@ -339,11 +336,11 @@ export const symbolRow = changetype<SymbolRow>(memory.data(20, 8));
 if (offsetof<SymbolRow>() != 20) ERROR('SymbolRow: size');
 
 /**
- * Reads the symbol whose row starts at `ptr`, in front of `end`, into symbolRow. A few loads; what
- * a damaged row says stays within the row and the table of parents, the gap is for the caller to
- * check against the block.
+ * Reads the symbol whose row starts at `ptr`, before `end`, into symbolRow. A few loads; values of
+ * a damaged row stay within the row and the table of parents, but the caller must check the gap
+ * against the block.
  *
- * @param lastParent  parent of the last symbol of the block that has one; NO_PARENT
+ * @param lastParent  last parent in the block; NO_PARENT
  * @returns  false at the end, and for damaged rows
  */
 export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: u32): bool {
@@ -370,8 +367,8 @@ export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: 
 }
 
 /**
- * A number of 7 bits a byte, lowest first; moves symbolRow.next behind it, or behind `end` if it
- * does not end in time.
+ * A number of 7 bits a byte, lowest first; advances symbolRow.next, past `end` if the number does
+ * not end in time.
  */
 function readNumber(end: usize): u32 {
   let value: u32 = 0;
@@ -408,8 +405,8 @@ export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPref
 }
 
 /**
- * First name that does not come before `text`; with `isBehind` the first that comes behind it and
- * all it begins.
+ * First name not before `text`; with `isBehind` the first after it and all names that begin with
+ * it.
  */
 export function lowerSymbolName(
   view: ShardView,
@@ -439,7 +436,7 @@ export function symbolParentKind(view: ShardView, parent: u32): u32 {
   return changetype<SymbolParentRow>(row).kind;
 }
 
-/** Whether a name is `text`, or begins with it, but for the case; false behind the last name. */
+/** Whether a name equals `text`, or begins with it, ignoring case; false after the last name. */
 export function isSymbolNamed(
   view: ShardView,
   name: u32,
@@ -454,10 +451,10 @@ export function isSymbolNamed(
   return compareFolded(text, size, start, nameSize, isPrefix) == 0;
 }
 
-/** Bytes of the list that readSymbolList read. */
+/** Size in bytes of the list read by readSymbolList. */
 export let symbolListBytes: u32 = 0;
 
-/** Sets the bits of the blocks that hold symbols with this name, or with this part of a name. */
+/** Sets the bits of the blocks with symbols of this name, or of this part of a name. */
 export function readSymbolList(view: ShardView, name: u32, bitmap: usize): bool {
   const list = load<u32>(<usize>view.symbolNameLists + (<usize>name << 2));
   symbolListBytes = 4;

@@ -1,6 +1,6 @@
-// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line
-// numbers and cuts of all blocks, and every posting against the content it came from, by extracting
-// the grams of each block again. Slow on purpose: it reads every byte. Works in bounded steps.
+// The full check of an open shard, beyond openShard: checksums of all sections, line numbers and
+// cuts of all blocks, and every posting against its content, by extracting the grams of each block
+// again. Slow by design: it reads every byte. Works in bounded steps.
 
 import * as format from '../shared/format.ts';
 import {
@@ -24,11 +24,11 @@ import { blobAt, blockAt, docAt, sectionRow } from './open.ts';
 import { pathGramsBuild, pathKeyCount, pathKeys, pathRows, pathRowSize } from './path-grams.ts';
 import { ShardView } from './view.ts';
 
-/** Section, block or gram that the last failed check stumbled over. */
+/** Section, block or gram in which the last check failed. */
 export let failIndex: u32 = 0;
 
 
-/** Notes where the check failed; returns the status. */
+/** Records where the check failed; returns the status. */
 function fail(status: i32, index: u32): i32 {
   failIndex = index;
   return status;
@@ -47,9 +47,9 @@ export function verifyChecksums(view: ShardView): i32 {
 }
 
 /**
- * Checks that the grams of paths are those of the paths, by building them again.
+ * Checks the grams of paths by building them again.
  *
- * @param scratch  a multiple of 16; room for 4 bytes a doc, and what pathGramsBuild takes
+ * @param scratch  a multiple of 16; room for 4 bytes a doc, and for pathGramsBuild
  */
 export function verifyPathGrams(view: ShardView, scratch: usize): i32 {
   for (let docId: u32 = 0; docId < view.docCount; docId++) {
@@ -72,8 +72,8 @@ export function verifyScratchSize(): usize {
 }
 
 /**
- * Checks that the postings of a stripe are the set with this sum (posting-sum.ts), which the
- * builder made of what it extracted. Reads the stripe's pieces and no content.
+ * Checks that the postings of a stripe have this sum (posting-sum.ts), computed by the builder from
+ * the grams it extracted. Reads the stripe's pieces and no content.
  *
  * @param scratch  BITMAP_SIZE bytes
  */
@@ -117,7 +117,9 @@ export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 
   return postingSum == contentSum ? STATUS_OK : fail(STATUS_PIECE, first);
 }
 
-/** A block begins at a line's start, with the line number that the newlines before it make. */
+/**
+ * A block begins at a line's start, with the line number that follows from the newlines before it.
+ */
 function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize): bool {
   const row = blockAt(view, blockId);
   if (stop <= start) return false;
@@ -134,7 +136,7 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
   return next.blobId == format.NONE_ID || next.line == row.line + countByte(start, stop, 10);
 }
 
-/** Whether the block's case marks are those of its bytes; `scratch` has room for them. */
+/** Whether the block's case marks match its bytes; `scratch` has room for marks. */
 function areMarksSound(
   view: ShardView,
   blockId: u32,
@@ -152,12 +154,12 @@ function areMarksSound(
   );
 }
 
-/** Sum of the postings that sumPostings decoded. */
+/** Sum of the postings decoded by sumPostings. */
 let postingSum: u64 = 0;
 
 /**
- * Decodes the pieces of all grams in the stripe, one by one. Why a sum: the set of
- * a stripe's postings need not be held beside the one that the contents give.
+ * Decodes the pieces of all grams in the stripe, one by one. Why a sum: it avoids keeping two sets
+ * of the stripe's postings.
  */
 function sumPostings(view: ShardView, stripe: u32, bitmap: usize): i32 {
   postingSum = 0;

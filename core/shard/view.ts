@@ -1,9 +1,9 @@
-// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and
-// symbols.ts fill it after they have checked the tables; everything else reads through it.
+// The record of an open shard: absolute addresses and counts of its tables. Filled by open.ts and
+// symbols.ts after their checks; everything else reads through it.
 
 /**
  * An open shard: absolute addresses of its sections and its counts. The host reserves it, and owns
- * the bytes that it points to; both stay where they are for as long as the shard is open.
+ * the bytes that it points to; both stay in place as long as the shard is open.
  */
 @unmanaged
 export class ShardView {
@@ -50,17 +50,15 @@ export class ShardView {
   symbolCount: u32;
   symbolNameCount: u32;
   symbolParentCount: u32;
-  // Its kept binding (match/bindings.ts), and since when that is so:
+  // Its kept binding (match/bindings.ts), and the generation of that:
   kept: u32;
   keptIn: u32;
-  // Sums of the pages of the file, right behind what they cover; and of its symbols file
-  // (pages.ts):
+  // Sums of the pages of the file, directly after the pages; and of its symbols file (pages.ts):
   pageSums: u32;
   symbolBase: u32;
   symbolPageSums: u32;
 }
 
-/** Bytes of a view. */
 const SHARD_VIEW_SIZE: usize = 188;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 

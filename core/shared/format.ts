@@ -1,5 +1,5 @@
-// The shard file in numbers: magic, version, record sizes and field offsets, section kinds. Plain
-// constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
+// The numbers of the shard file: magic, version, record sizes and field offsets, section kinds.
+// Plain constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
 // explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
 export const FORMAT_VERSION: u32 = 5;
@@ -25,7 +25,6 @@ export const HEADER_HASH_SIZE_OFFSET: u32 = 48;
 export const HEADER_CHECKSUM_OFFSET: u32 = 56;
 export const HEADER_SECTIONS_OFFSET: u32 = 64;
 
-// Section row.
 export const SECTION_ROW_SIZE: u32 = 24;
 export const SECTION_KIND_OFFSET: u32 = 0;
 export const SECTION_START_OFFSET: u32 = 4;
@@ -69,14 +68,14 @@ export const BLOB_BLOCK_COUNT_OFFSET: u32 = 12;
 export const BLOB_DOC_OFFSET: u32 = 16;
 export const BLOB_FLAGS_OFFSET: u32 = 20;
 
-/** Blob flag: holds U+212A or U+017F, which fold into ASCII. */
+/** Blob flag: contains U+212A or U+017F, which fold into ASCII. */
 export const BLOB_FLAG_FOLDS_TO_ASCII: u32 = 1;
-/** Blob flag: holds a byte beyond ASCII. */
+/** Blob flag: contains a non-ASCII byte. */
 export const BLOB_FLAG_NON_ASCII: u32 = 2;
-/** Blob flag: begins with a byte order mark, which is no part of its text. */
+/** Blob flag: begins with a byte order mark, which is not part of its text. */
 export const BLOB_FLAG_MARKED: u32 = 4;
 
-// Block row, with one more row for the end of the last block.
+// Block row; one extra row gives the end of the last block.
 export const BLOCK_ROW_SIZE: u32 = 12;
 export const BLOCK_CONTENT_OFFSET: u32 = 0;
 export const BLOCK_BLOB_OFFSET: u32 = 4;
@@ -85,7 +84,6 @@ export const BLOCK_LINE_OFFSET: u32 = 8;
 /** Bytes of a block's case marks. */
 export const CASE_MARKS_SIZE: u32 = 32;
 
-// Doc row.
 export const DOC_ROW_SIZE: u32 = 32;
 export const DOC_PATH_OFFSET: u32 = 0;
 export const DOC_PATH_SIZE_OFFSET: u32 = 4;
@@ -99,7 +97,7 @@ export const DOC_SKIP_REASON_OFFSET: u32 = 28;
 export const DOC_TIER_OFFSET: u32 = 29;
 export const DOC_PADDING_OFFSET: u32 = 30;
 
-/** In place of a blobId or docId: there is none. */
+/** Instead of a blobId or docId: none. */
 export const NONE_ID: u32 = 0x7fffffff;
 
 // Repo row and language row: a name in the names section.
@@ -118,7 +116,7 @@ export const SKIP_TOO_LARGE: u32 = 2;
 export const SKIP_TOO_MANY_TRIGRAMS: u32 = 3;
 
 // Blocks and stripes. A stripe is a fixed range of consecutive blockIds; a piece is the part of a
-// posting list that lies in one stripe.
+// posting list in one stripe.
 export const BLOCK_SIZE: u32 = 4096;
 export const STRIPE_BLOCKS: u32 = 8192;
 export const STRIPE_COUNT_MAX: u32 = 32;
@@ -129,11 +127,12 @@ export const SHARD_BITMAP_SIZE: u32 = 32768;
 // Gram keys: three letters of 7 bits.
 export const LETTER_BITS: u32 = 7;
 export const GRAM_KEY_COUNT: u32 = 2097152;
-/** Bit of a list reference that says: the other bits are the only blockId, there is no list. */
+/** Bit of a list reference: the other bits are the only blockId, there is no list. */
 export const LIST_SINGLE_SHIFT: u32 = 31;
 
-// Rows of path grams: a bit for each group of docs, set where a path of the group has the gram. Groups are
-// of 2^n docs, of the smallest n from PATH_GROUP_SHIFT_MIN on for which a row has a bit for each.
+// Rows of path grams: a bit for each group of docs, set if a path of the group has the gram. Groups
+// have 2^n docs, with the smallest n from PATH_GROUP_SHIFT_MIN on for which a row has a bit for
+// each group.
 export const PATH_GROUP_SHIFT_MIN: u32 = 6;
 /** Bytes of a row: a power of 2. */
 export const PATH_ROW_SIZE_MIN: u32 = 16;
@@ -147,6 +146,7 @@ export const PIECE_SINGLE: u32 = 1;
 export const PIECE_GOLOMB: u32 = 2;
 export const PIECE_BITMAP: u32 = 3;
 /**
- * From this many ids on a piece is a bitmap: larger than the code by a little, far quicker to read.
+ * Pieces with at least this many ids are bitmaps: slightly larger than the code, much faster to
+ * read.
  */
 export const PIECE_BITMAP_FROM: u32 = 640;

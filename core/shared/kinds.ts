@@ -1,8 +1,8 @@
-// The kinds of symbols beyond their numbers (symbols.ts): a table by kind, row for row the same
-// eight kinds in both lists. The daemon takes the names from its own list, for their types
-// (daemon/engine/symbols/kinds.ts); a test compares the two.
+// Properties of symbol kinds by their number (symbols.ts): two lists with the same eight kinds, row
+// for row. The daemon has its own list of names, for their types (daemon/engine/symbols/kinds.ts);
+// a test compares the two.
 
-/** As clients see them. */
+/** As in the API. */
 // prettier-ignore
 export const SYMBOL_KIND_NAMES: StaticArray<string> = [
   'class', 'struct', 'enum', 'enumMember', 'interface', 'trait', 'type', 'union',

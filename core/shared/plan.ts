@@ -1,6 +1,6 @@
-// The plan in numbers: how the daemon hands a query to the core, once for all shards. A header,
-// node rows, a list of children (u32 node indexes), then data (literals, names, ids). Children
-// stand before their parents. Plain constants that core and daemon both read.
+// The numbers of the plan, in which the daemon sends a query to the core, once for all shards. A
+// header, node rows, a list of children (u32 node indexes), then data (literals, names, ids).
+// Children precede their parents. Plain constants that core and daemon both read.
 
 export const PLAN_HEADER_SIZE: u32 = 16;
 export const PLAN_NODE_COUNT_OFFSET: u32 = 0;
@@ -22,84 +22,79 @@ export const NODE_CONST: u32 = 1;
 export const NODE_AND: u32 = 2;
 export const NODE_OR: u32 = 3;
 export const NODE_NOT: u32 = 4;
-/** The content holds the literal in the data. */
+/** The content contains the literal in the data. */
 export const NODE_TEXT: u32 = 5;
-/** The path holds the literal in the data. */
+/** The path contains the literal in the data. */
 export const NODE_PATH: u32 = 6;
 /** The doc's language is the one named in the data. */
 export const NODE_LANGUAGE: u32 = 7;
 /** The doc's repo is one of the ids (ascending u32) in the data. */
 export const NODE_REPOS: u32 = 8;
-/** The doc is in one of the sets that the host hands over beside the plan, shard by shard. */
+/** The doc is in one of the sets that the host passes beside the plan, shard by shard. */
 export const NODE_DOCS: u32 = 9;
 /**
- * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: a head, its
- * program (program.ts).
+ * The content (REGEX) or the path (PATH_REGEX) has a match of the expression in the data: a head,
+ * its program (program.ts).
  */
 export const NODE_REGEX: u32 = 10;
 export const NODE_PATH_REGEX: u32 = 11;
-/** Below a REGEX only, under AND and OR: a match holds the grams of the literal in the data. */
+/** Only below a REGEX, under AND and OR: a match has the grams of the literal in the data. */
 export const NODE_GRAMS: u32 = 12;
-/**
- * The name of a symbol of the code holds the literal, has a match of the expression, in the data.
- */
+/** The name of a symbol contains the literal, or has a match of the expression, in the data. */
 export const NODE_SYMBOL: u32 = 13;
 export const NODE_SYMBOL_REGEX: u32 = 14;
 
-// The head of an expression. The first three are indexes of nodes that tell which grams are held,
-// plus one, or 0: by a match; by the block in which one begins that may span lines; by that block
-// and the next one, each literal in one of them. Or else the next one is made of the bytes of the
-// chain and those beyond ASCII alone. Where that block alone does not hold it, it is these bytes
-// from the start of the match to its end.
+// The head of an expression. The first three are indexes of nodes plus one, or 0: the grams
+// required of a match; of the block where a match that may span lines begins; of that block and the
+// next one, each literal in one of them. Alternatively the next block consists only of bytes of the
+// chain and non-ASCII bytes. If the first block by itself lacks them, it has only these bytes from
+// the start of the match to its end.
 export const REGEX_HEAD_SIZE: u32 = 28;
 export const REGEX_CONDITION_OFFSET: u32 = 0;
 export const REGEX_START_OFFSET: u32 = 4;
 export const REGEX_NEAR_OFFSET: u32 = 8;
-/** Bit `b & 7` of byte `b >> 3`: the ASCII byte b is one of the chain. */
+/** Bit `b & 7` of byte `b >> 3`: the ASCII byte b is in the chain. */
 export const REGEX_CHAIN_OFFSET: u32 = 12;
 export const REGEX_CHAIN_SIZE: u32 = 16;
 
 export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
-/** PATH, SYMBOL: the literal must begin, end where the path, the name does. */
+/** PATH, SYMBOL: the literal must be at the start, or end, of the path or name. */
 export const PLAN_FLAG_AT_START: u32 = 2;
 export const PLAN_FLAG_AT_END: u32 = 4;
 
-/**
- * REGEX, PATH_REGEX: no more than a choice of literals, so that its runs are not told as runs of an
- * expression.
- */
+/** REGEX, PATH_REGEX: only a choice of literals, so it does not count as a run of an expression. */
 export const PLAN_FLAG_LITERALS: u32 = 8;
-/** PATH_REGEX: it holds for every path, though not always by a range of it. */
+/** PATH_REGEX: it holds for every path, though not always with a range. */
 export const PLAN_FLAG_ALWAYS: u32 = 16;
 
-/** SYMBOL: a word must begin or end where the literal begins, where it ends. */
+/** SYMBOL: the literal must be at the start, or end, of a word. */
 export const PLAN_FLAG_WORD_START: u32 = 32;
 export const PLAN_FLAG_WORD_END: u32 = 64;
-/** TEXT: it also holds for a doc whose path has the literal. */
+/** TEXT: also holds for a doc whose path contains the literal. */
 export const PLAN_FLAG_IN_PATH: u32 = 128;
 
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;
 
-// What one unit of work leaves: a row for each matching doc (u32: docId, ranges, score and tier,
-// path rank), and counters.
+// The output of one unit: a row for each matching doc (u32: docId, ranges, score and tier, path
+// rank), and counters.
 export const MATCH_ROW_SIZE: u32 = 16;
 /** The score field holds the tier above these bits. */
 export const MATCH_TIER_SHIFT: u32 = 28;
 
 /**
- * Docs and candidate bytes that one unit holds at most, unless its first doc alone is larger; docs
- * with the same content as the last one come on top, however many they are.
+ * Most docs and candidate bytes of one unit, unless its first doc is larger; all docs with the same
+ * content as the last one are added, however many they are.
  */
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-// A doc to render: in: the doc, the ranges to show, which texts for links, address and number of
-// its ranges that a unit kept (0: none), address and size of further members (0: none); out: the
-// ranges shown, the bytes written, and in place of the texts the bytes of content read beyond what
-// evaluating the doc took.
+// A doc to render: in: the doc, the most ranges, the index of its link texts, address and number of
+// its ranges kept by a unit (0: none), address and size of additional members (0: none); out: the
+// number of ranges, the bytes written, and instead of the index the bytes of content read in
+// addition to evaluation.
 export const RENDER_REQUEST_SIZE: u32 = 32;
-/** Addresses and sizes of the texts for links; core/match/file-results.ts. */
+/** Addresses and sizes of link texts; core/match/file-results.ts. */
 export const LINK_TEXTS_SIZE: u32 = 32;
 
 // Counters of one shard's binding and of one unit, f64 each.
@@ -121,8 +116,8 @@ export const UNIT_MATCHES_OFFSET: u32 = 24;
 /** Runs of the regular expression engine: one for each expression and block, or path. */
 export const UNIT_REGEXPS_OFFSET: u32 = 32;
 /**
- * Words of what is kept: for each doc, from the first on, the number of its kept ranges, then
- * these. They lie behind the room for a row of each doc considered.
+ * Kept ranges in words: for each doc, from the first on, their number, then the ranges. They follow
+ * the room for a row of each doc considered.
  */
 export const UNIT_KEPT_OFFSET: u32 = 40;
 
@@ -132,11 +127,11 @@ export const SCORE_SYMBOL_OFFSET: u32 = 0;
 export const SCORE_NAME_OFFSET: u32 = 8;
 export const SCORE_TEXT_OFFSET: u32 = 16;
 export const SCORE_NEAR_OFFSET: u32 = 24;
-/** What the parts up to here are multiplied by. */
+/** Factor of the parts up to here. */
 export const SCORE_TIER_OFFSET: u32 = 32;
-/** Of a doc without ranges in its content. */
+/** For a doc without ranges in its content. */
 export const SCORE_PATH_OFFSET: u32 = 40;
 export const SCORE_LEAVES_OFFSET: u32 = 48;
 
-/** A range that was kept: start and end, bytes from the start of the doc's content. */
+/** A kept range: start and end, bytes from the start of the doc's content. */
 export const KEPT_RANGE_SIZE: u32 = 8;

@@ -1,13 +1,13 @@
-// A regular expression as numbers: how the daemon hands the automata of one expression to the core,
-// once per request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core
+// A regular expression as numbers: the automata of one expression as the daemon sends them to the
+// core, once a request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core
 // checks every index and runs (core/regex). Plain constants that both read. Little-endian u32
 // throughout, no addresses.
 //
 // Layout: header | forward states | reverse states | transitions | alternatives | needle rows |
 // needle bytes, zero bytes up to a multiple of 4. Both automata work on the bytes of well-formed
 // UTF-8. The forward one reads from the start of a match to its end, the reverse one from the end
-// to the start (its assertions still speak of the text as it stands, not as it is read). Targets
-// are indexes of states of the same automaton.
+// to the start (its assertions still refer to the text's direction, not to the reading direction).
+// Targets are indexes of states of the same automaton.
 
 export const PROGRAM_HEADER_SIZE: u32 = 48;
 /** Bytes of the whole program, a multiple of 4. */
@@ -25,11 +25,11 @@ export const PROGRAM_NEEDLE_BYTES_OFFSET: u32 = 40;
 /** Zero. */
 export const PROGRAM_RESERVED_OFFSET: u32 = 44;
 
-/** A match may hold a byte behind a newline: it is not bound to one line. */
+/** A match may contain a byte after a newline: it may span lines. */
 export const PROGRAM_SPANS_LINES: u32 = 1;
 /** The empty text matches somewhere. */
 export const PROGRAM_CAN_BE_EMPTY: u32 = 2;
-/** Needles are found in any case (simple folding). */
+/** Needles match any case (simple folding). */
 export const PROGRAM_NEEDLES_FOLDED: u32 = 4;
 
 // A state: kind, first, count.
@@ -39,19 +39,19 @@ export const STATE_FIRST_OFFSET: u32 = 4;
 export const STATE_COUNT_OFFSET: u32 = 8;
 /** Reads one byte: transitions [first, first + count), ascending and disjoint; count 0: fails. */
 export const STATE_BYTES: u32 = 1;
-/** Goes on at several states: alternatives [first, first + count), the earlier preferred. */
+/** Continues at several states: alternatives [first, first + count), earlier ones preferred. */
 export const STATE_CHOICE: u32 = 2;
-/** Goes on at state `first` if the assertion `count` (ASSERT_*) holds here. */
+/** Continues at state `first` if the assertion `count` (ASSERT_*) holds here. */
 export const STATE_ASSERT: u32 = 3;
 /** A match ends (reverse: begins) here. */
 export const STATE_MATCH: u32 = 4;
 /**
- * Reads one code point of a set, then goes on at state `first`. The set is read by BYTES states of
- * its own, from the state `count` on, which lead to one another and in the end to a RETURN; all
- * calls of the set share them.
+ * Reads one code point of a set, then continues at state `first`. The set has its own BYTES states,
+ * from the state `count` on, which lead to one another and finally to a RETURN; all calls of the
+ * set share them.
  */
 export const STATE_CALL: u32 = 5;
-/** Goes on behind the CALL through which the search came here. */
+/** Continues after the CALL through which the search came here. */
 export const STATE_RETURN: u32 = 6;
 
 // A transition: first and last byte (first | last << 8), target. An alternative: target.
@@ -66,31 +66,31 @@ export const ASSERT_TEXT_END: u32 = 4;
 export const ASSERT_WORD_BORDER: u32 = 5;
 export const ASSERT_NOT_WORD_BORDER: u32 = 6;
 
-// Needles: literals of which every match holds at least one. A row: offset in the needle bytes,
+// Needles: literals of which every match contains at least one. A row: offset in the needle bytes,
 // size.
 export const NEEDLE_ROW_SIZE: u32 = 8;
 export const NEEDLES_NONE: u32 = 0;
 /** Every match begins with one of them. */
 export const NEEDLES_PREFIX: u32 = 1;
-/** Every match holds one of them somewhere, and none of them holds a newline. */
+/** Every match contains one of them somewhere, and none of them contains a newline. */
 export const NEEDLES_INNER: u32 = 2;
 /**
- * Every match that is not empty begins with a run of bytes of one class. One row, NEEDLE_RUN_SIZE
- * bytes: the class (32 bytes, bit `b & 7` of byte `b >> 3` for byte b), then the size of the run,
- * at least 1.
+ * Every non-empty match begins with a run of bytes of one class. One row, NEEDLE_RUN_SIZE bytes:
+ * the class (32 bytes, bit `b & 7` of byte `b >> 3` for byte b), then the size of the run, at least
+ * 1.
  */
 export const NEEDLES_RUN: u32 = 3;
 export const NEEDLE_RUN_SIZE: u32 = 36;
 export const NEEDLE_RUN_COUNT_OFFSET: u32 = 32;
 export const NEEDLE_RUN_COUNT_MAX: u32 = 64;
 
-// What an expression is run by where nothing is known of a text yet.
+// The engine of an expression, before any text is known.
 /** The lazy DFA, byte by byte. */
 export const ENGINE_DFA: u32 = 0;
 /** The DFA, from one needle, or run of bytes, to the next. */
 export const ENGINE_PREFIX: u32 = 1;
 export const ENGINE_RUN: u32 = 2;
-/** The DFA, if the text holds a needle; on lines that hold one. */
+/** The DFA, if the text contains a needle; on lines that contain one. */
 export const ENGINE_INNER: u32 = 3;
 export const ENGINE_LINES: u32 = 4;
 /** The simulation of the automaton. */

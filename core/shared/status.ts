@@ -1,11 +1,11 @@
-// Outcomes of core calls: 0 = OK, negative = what went wrong. The daemon turns them into words.
+// Status codes of core calls: 0 = OK, negative = an error. The daemon turns them into messages.
 
 export const STATUS_OK = 0;
-/** The arena or the output area given by the caller is too small; call again with a larger one. */
+/** The arena or the output area is too small; call again with a larger one. */
 export const STATUS_OUT_OF_MEMORY = -1;
 export const STATUS_TOO_MANY_TRIGRAMS = -2;
 export const STATUS_STRIPES_FULL = -3;
-/** The host wanted no more of the call's work, which is not done. */
+/** The host stopped the call, whose work is not done. */
 export const STATUS_STOPPED = -4;
 
 // Shard files.
@@ -25,13 +25,13 @@ export const STATUS_LIST_RANGE = -22;
 export const STATUS_PIECE = -23;
 export const STATUS_CONTENT = -24;
 export const STATUS_CASE_MARKS = -25;
-/** A page is not what its sum says. */
+/** A page does not match its sum. */
 export const STATUS_PAGE_SUM = -26;
 
 // Symbols files.
 export const STATUS_SYMBOL_TABLE = -30;
 export const STATUS_SYMBOLS_OF_OTHER_SHARD = -31;
-/** A symbol that is handed to the build is not where a symbol can be. */
+/** An added symbol has an invalid position. */
 export const STATUS_SYMBOL_INPUT = -32;
 
 // Plans.

@@ -1,4 +1,4 @@
-// The file of symbols in numbers. Plain constants that core and daemon both read; FORMAT.md
+// The numbers of the symbols file. Plain constants that core and daemon both read; FORMAT.md
 // explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
 export const SYMBOLS_VERSION: u32 = 2;
@@ -32,19 +32,18 @@ export const SYMBOLS_SECTION_LISTS: u32 = 8;
 export const SYMBOLS_SECTION_PAGE_SUMS: u32 = 9;
 export const SYMBOLS_SECTION_COUNT: u32 = 9;
 
-// Parent row.
 export const SYMBOL_PARENT_ROW_SIZE: u32 = 8;
 export const SYMBOL_PARENT_NAME_OFFSET: u32 = 0;
 export const SYMBOL_PARENT_NAME_SIZE_OFFSET: u32 = 4;
 export const SYMBOL_PARENT_KIND_OFFSET: u32 = 6;
 
-// The third number of a symbol: kind in the low bits, above them which parent.
+// The third number of a symbol: kind in the low bits, parent above them.
 export const SYMBOL_KIND_BITS: u32 = 5;
 export const SYMBOL_PARENT_NONE: u32 = 0;
 export const SYMBOL_PARENT_SAME: u32 = 1;
 export const SYMBOL_PARENT_NAMED: u32 = 2;
 
-/** Bytes of a name that the order of names looks at. */
+/** Bytes of a name that count in the order of names. */
 export const SYMBOL_KEY_SIZE_MAX: u32 = 255;
 /** Most bytes of the name of a symbol, or of a parent. */
 export const SYMBOL_NAME_SIZE_MAX: u32 = 1024;
@@ -76,8 +75,7 @@ export const SYMBOL_OTHER: u32 = 22;
 export const SYMBOL_KIND_COUNT: u32 = 23;
 
 /**
- * A symbol as the host hands it to the build: start and size in the blob, kind and (parent + 1)
- * above 8 bits.
+ * A symbol as input of the build: start and size in the blob, kind and (parent + 1) above 8 bits.
  */
 export const SYMBOL_INPUT_SIZE: u32 = 12;
 export const SYMBOL_INPUT_PARENT_SHIFT: u32 = 8;

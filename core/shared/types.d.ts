@@ -1,3 +1,3 @@
-// The types of AssemblyScript that shared constants have, as TypeScript sees them.
+// AssemblyScript types used by shared constants, declared for TypeScript.
 declare type u32 = number;
 declare type StaticArray<Value> = readonly Value[];

@@ -1,7 +1,7 @@
-// Case marks: which pairs of neighbouring bytes with a capital ASCII letter in them a block may
-// hold, as 256 bits. Grams are folded, so that one index serves both cases; the marks tell
-// PM_RESUME from pm_resume before the block is read. FORMAT.md, "Case marks". Only pairs of ASCII
-// are asked for: in a search bytes beyond it may stand for each other (bad UTF-8 reads as U+FFFD).
+// Case marks: the pairs of neighbouring bytes with an ASCII capital that a block may contain, as
+// 256 bits. Grams are folded, so that one index serves both cases; the marks distinguish PM_RESUME
+// from pm_resume before the block is read. FORMAT.md, "Case marks". Only ASCII pairs are tested: in
+// a search other bytes may equal each other (bad UTF-8 reads as U+FFFD).
 
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
 
@@ -13,7 +13,7 @@ function isCapital(byte: u32): bool {
 }
 
 /**
- * Whether the pair has a mark: no line ends in it, since lines meet in one block or in two by
+ * Whether the pair has a mark: pairs with a line end have none, since lines share a block by
  * chance.
  */
 @inline
@@ -28,13 +28,13 @@ function setMark(marks: usize, first: u32, second: u32): void {
   store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (bit & 7)));
 }
 
-/** Lanes that hold a capital letter. */
+/** Lanes with a capital letter. */
 @inline
 function capitals(bytes: v128): v128 {
   return i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x41)), i8x16.splat(26));
 }
 
-/** Makes the CASE_MARKS_SIZE bytes at `marks` those of the block [start, end). */
+/** Writes the case marks of the block [start, end) to the CASE_MARKS_SIZE bytes at `marks`. */
 export function markBlock(start: usize, end: usize, marks: usize): void {
   memory.fill(marks, 0, CASE_MARKS_SIZE);
   let ptr = start;
@@ -53,8 +53,8 @@ export function markBlock(start: usize, end: usize, marks: usize): void {
 }
 
 /**
- * Makes the bytes at `marks` those that every block has in which the text [start, end) stands as it
- * is written; false if the text says nothing of them.
+ * Writes to `marks` the marks of every block that contains the text [start, end) as written; false
+ * if the text has no marks.
  */
 export function wantMarks(start: usize, end: usize, marks: usize): bool {
   memory.fill(marks, 0, CASE_MARKS_SIZE);

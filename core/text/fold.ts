@@ -1,8 +1,8 @@
 // Unicode simple case folding: two code points are equal without regard to case exactly if they
 // fold to the same one. The data are generated (shared/fold-table.ts). Three facts shape the
 // scanners above: only ASCII letters fold within ASCII; U+212A (Kelvin) and U+017F (long s) are the
-// only code points outside ASCII that fold into it, to k and s; no more than FOLD_CLASS_MAX code
-// points share a fold.
+// only code points outside ASCII that fold into it, to k and s; at most FOLD_CLASS_MAX code points
+// share a fold.
 
 import {
   FOLD_CLASS_MAX,
@@ -30,7 +30,7 @@ function foldRange(index: u32): FoldRange {
   return changetype<FoldRange>(changetype<usize>(FOLD_TABLE) + <usize>index * ROW_SIZE);
 }
 
-/** What `point`, which lies within `range`, folds to. */
+/** The code point that `point`, which lies within `range`, folds to. */
 @inline
 function foldWithin(range: FoldRange, point: u32): u32 {
   const isMember = (range.packed & 3) == 1 || ((point - range.first) & 1) == 0;
@@ -68,7 +68,7 @@ function foldFromTable(point: u32): u32 {
 
 /**
  * Writes every code point that folds to the same one as `point`, itself included, as u32 at
- * `outPtr` in no certain order, and returns how many: 1 (no case) to FOLD_CLASS_MAX.
+ * `outPtr` in no particular order, and returns how many: 1 (no case) to FOLD_CLASS_MAX.
  *
  * Safety: room for FOLD_CLASS_MAX u32. Cost: reads the whole table, so for patterns, not for
  * haystacks.

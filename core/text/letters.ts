@@ -1,10 +1,9 @@
-// The alphabet of gram keys: 128 letters of 7 bits, made from code points folded by Unicode simple
-// folding, so that text and query that differ in case only have equal letters.
+// The alphabet of gram keys: 128 letters of 7 bits, made from code points by Unicode simple
+// folding, so that text and query that differ only in case have equal letters.
 //   ASCII: the folded byte itself; tab, newline and carriage return are themselves, other controls
 //          0.
-//   Others: one of 55 classes by the folded code point, which take the codes that folded ASCII
-//           leaves
-//   free (26 capitals, 29 controls). A bad byte counts as U+FFFD.
+//   Others: one of 55 classes by the folded code point, in the codes that folded ASCII leaves free
+//           (26 capitals, 29 controls). A bad byte counts as U+FFFD.
 // K (U+212A) and long s (U+017F) fold into ASCII and get the letters of k and s.
 
 import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
@@ -17,10 +16,10 @@ const CLASS_COUNT: u32 = 55;
 
 /** Letter of each ASCII byte; 128 bytes of static memory, filled by `lettersInit`. */
 const asciiLetters: usize = memory.data(128);
-/** Code of each class beyond ASCII. */
+/** Code of each non-ASCII class. */
 const classLetters: usize = memory.data(64);
 
-/** Fills the tables. Called once before any other function here. */
+/** Fills the tables. Must be called before all other functions here. */
 export function lettersInit(): void {
   let classIndex: u32 = 0;
   for (let byte: u32 = 0; byte < 128; byte++) {
@@ -41,18 +40,15 @@ export function asciiLetter(byte: u32): u32 {
   return load<u8>(asciiLetters + byte);
 }
 
-/** Letter of any code point. */
 export function letterOf(codePoint: u32): u32 {
   const folded = foldCodePoint(codePoint);
   if (folded < 128) return asciiLetter(folded);
-  // Why: neighbours in a script differ in their low bits; a multiplication spreads them over the
+  // Why: neighbours in a script differ in their low bits; the multiplication spreads them over the
   // classes.
   return load<u8>(classLetters + (((folded * 2654435761) >> 8) % CLASS_COUNT));
 }
 
-/**
- * Key of the last three code points of a text; of a shorter text, what it would be as their end.
- */
+/** Key of the last three code points of a text; of a shorter text, its part of such a key. */
 export function textKey(start: usize, end: usize): u32 {
   let key: u32 = 0;
   for (let ptr = start; ptr < end; ) {
@@ -63,7 +59,7 @@ export function textKey(start: usize, end: usize): u32 {
   return key;
 }
 
-/** The key whose last letter is that of `codePoint` and whose others move up. */
+/** Shifts the key by one letter and appends that of `codePoint`. */
 @inline
 export function appendLetter(key: u32, codePoint: u32): u32 {
   const letter = codePoint < 128 ? asciiLetter(codePoint) : letterOf(codePoint);

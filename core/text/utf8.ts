@@ -1,9 +1,9 @@
-// UTF-8 as the whole core reads it. A text is any bytes: well-formed sequences (no overlong forms,
-// no surrogates, at most U+10FFFF) are code points, and every byte that is not part of one is a
-// code point of its own, U+FFFD of size 1. Decoding forward and backward from any code point border
-// gives the same borders, because a lead byte never lies inside a well-formed sequence.
+// UTF-8 for the whole core. A text is any bytes: well-formed sequences (no overlong forms, no
+// surrogates, at most U+10FFFF) are code points, and every other byte is its own code point, U+FFFD
+// of size 1. Decoding forward and backward from any code point border gives the same borders,
+// because a lead byte never lies inside a well-formed sequence.
 
-/** What a bad byte decodes to. */
+/** The code point of a bad byte. */
 export const REPLACEMENT: u32 = 0xfffd;
 
 /** A decoded code point and its size in bytes in one number; see decodedPoint and decodedSize. */
@@ -20,13 +20,13 @@ export function decodedPoint(result: u32): u32 {
   return result >> 3;
 }
 
-/** The bytes that a result of decodeUtf8 or decodeUtf8Before takes, 1 to 4. */
+/** The size in bytes of a result of decodeUtf8 or decodeUtf8Before, 1 to 4. */
 @inline
 export function decodedSize(result: u32): usize {
   return <usize>(result & 7);
 }
 
-/** Bytes of the byte order mark that a content begins with: 3, or 0 where there is none. */
+/** Bytes of the byte order mark at the start of a content: 3, or 0 without one. */
 export function markSize(start: usize, end: usize): usize {
   const isMarked =
     end - start >= 3 && load<u16>(start) == 0xbbef && <u32>load<u8>(start, 2) == 0xbf;
@@ -39,9 +39,9 @@ function isContinuation(byte: u32): bool {
 }
 
 /**
- * The code point that starts at `ptr`, packed with its size (decodedPoint, decodedSize).
+ * Decodes the code point that starts at `ptr`, packed with its size (decodedPoint, decodedSize).
  *
- * Safety: ptr < end; reads no byte at or past `end`, where a cut sequence is bad bytes.
+ * Safety: ptr < end; reads no byte at or past `end`; a sequence cut there is bad bytes.
  */
 @inline
 export function decodeUtf8(ptr: usize, end: usize): u32 {
@@ -80,7 +80,7 @@ function decodeFour(point: u32): Decoded {
 }
 
 /**
- * The code point that ends right before `ptr`, packed with its size.
+ * Decodes the code point that ends right before `ptr`, packed with its size.
  *
  * Safety: start < ptr; `start` and `ptr` are code point borders. Reads no byte before `start`, and
  * none at or past `ptr`.
@@ -97,7 +97,7 @@ export function decodeUtf8Before(start: usize, ptr: usize): u32 {
 }
 
 /**
- * Code points in [start, end); a bad byte counts one.
+ * Number of code points in [start, end); a bad byte counts one.
  *
  * Safety: may read up to 64 bytes past `end`; they do not change the result.
  */
@@ -118,7 +118,7 @@ export function countCodePoints(start: usize, end: usize): u32 {
 }
 
 /**
- * True if [start, end) holds no byte above 0x7F.
+ * True if [start, end) has no byte above 0x7F.
  *
  * Safety: may read up to 64 bytes past `end`; they do not change the result.
  */

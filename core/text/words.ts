@@ -6,7 +6,6 @@ export function isWordByte(byte: u32): bool {
   return (lower >= 97 && lower <= 122) || (byte >= 48 && byte <= 57) || byte == 95;
 }
 
-/** Whether a word begins or ends at `ptr` in [start, end). */
 export function isWordBorder(ptr: usize, start: usize, end: usize): bool {
   const before = ptr > start && isWordByte(load<u8>(ptr - 1));
   const after = ptr < end && isWordByte(load<u8>(ptr));

@@ -295,7 +295,7 @@ void test('suggestions: what is asked wrongly is refused by name', TIMEOUT, asyn
     ['kind=repo', 'INVALID_QUERY_PARAMS', /^prefix: /],
     [`kind=repo&prefix=${'x'.repeat(257)}`, 'INVALID_QUERY_PARAMS', /^prefix: longer than 256/],
     ['kind=repo&prefix=&limit=51', 'INVALID_QUERY_PARAMS', /^limit: /],
-    ['kind=file&prefix=&query=word', 'FAILED_TO_PARSE_QUERY', /^filter: content belongs/],
+    ['kind=file&prefix=&query=word', 'FAILED_TO_PARSE_QUERY', /^filter: content words belong/],
     ['kind=lang&prefix=&query=repo:(', 'FAILED_TO_PARSE_QUERY', /^filter: .* at position 5$/],
   ] as const) {
     const { status, body } = await get<{ errorCode: string; message: string }>(

@@ -39,7 +39,7 @@ const REFUSED: readonly (readonly [query: string, reason: RegExp])[] = [
   ['x [a', /class without \] at position 2$/],
   ['"(a"', /group without \) at position 1$/],
   [raw`foo\ `, /lone backslash at the end at position 3$/],
-  ['(?=a)', /unsupported kind of group: .* at position 2$/],
+  ['(?=a)', /unsupported group: .* at position 2$/],
   [raw`(a)\1`, /back-references are not supported at position 4$/],
 ];
 

@@ -194,7 +194,7 @@ void test(
     assert.deepEqual(told(some), [
       false,
       ['revision_unreadable'],
-      `The revision "two" could not be read, or not whole, in ${names[2]}, ${names[1]}, ${names[3]}: ` +
+      `The revision "two" could not be read completely in ${names[2]}, ${names[1]}, ${names[3]}: ` +
         `Repository "${names[2]}" is not cloned: nothing exists at its path on disk.`,
     ]);
     // Kept docs say so again, and where nothing is found too.
@@ -202,7 +202,7 @@ void test(
     assert.deepEqual(told(again), [
       false,
       ['revision_unreadable'],
-      `The revision "two" could not be read, or not whole, in ${names[3]}: ` +
+      `The revision "two" could not be read completely in ${names[3]}: ` +
         'git cannot read d/: the repository is a partial clone, or damaged.',
     ]);
 

@@ -1,9 +1,8 @@
-// What became of the files of a batch, as a thread tells it. Columns, because V8 puts what comes with a large message
-// among its old objects, which it seldom looks through: objects would stay for hundreds of megabytes.
+// The outcome of each file of a batch, as a build thread reports it. Stored as columns. Why: V8 puts the content of a large
+// message into its old generation, which it rarely collects, so objects would survive for hundreds of megabytes.
 
-/** What became of one file. */
 export interface FileOutcome {
-  /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if it could not be read. */
+  /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if reading failed. */
   readonly size: number;
   /** Git object id, "" without content. */
   readonly oid: string;
@@ -14,18 +13,18 @@ export interface FileOutcome {
   readonly skipReason: number;
 }
 
-/** By the file's place in the batch. Plain values: may be posted. */
+/** By the file's index in the batch. Plain values: may be posted. */
 export interface BatchOutcomes {
   readonly sizes: Float64Array;
   readonly skipReasons: Uint8Array;
-  /** 1: there is content, and so an id. */
+  /** 1: the content was read, and has an id. */
   readonly areRead: Uint8Array;
-  /** Git object ids, one behind the other. */
+  /** Git object ids, concatenated. */
   readonly ids: Uint8Array;
   readonly idSize: number;
   /** Indexes into `languageNames`. */
   readonly languages: Uint16Array;
-  /** Of files with other paths. */
+  /** Only of files with further paths. */
   readonly languagesThere: ReadonlyMap<number, readonly string[]>;
   readonly languageNames: readonly string[];
 }

@@ -1,6 +1,6 @@
-// What the build's main side and its threads say to each other. A thread works on one job at a time: a
-// batch of files, or the completion of a shard. While it works on a batch it asks twice: which contents are
-// to be stored, and where the batch lies in its shard; both are answered in the order of the batches.
+// Messages between the build's main side and its threads. A thread works on one job at a time: a batch of files, or the
+// completion of a shard. For each batch it sends two requests: which contents to store, and the batch's position in its
+// shard. Both are answered in batch order.
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
 import type { NewTables } from '../shards/writer.ts';
@@ -10,7 +10,9 @@ import type { HeaderFolders } from '../../sources/languages/languages.ts';
 import type { PackedFiles } from '../../sources/docs/file-list.ts';
 import type { ReadFailure, SourceSpec } from '../../sources/docs/source.ts';
 
-/** What builds are for: a search waits for it and a restart drops it, so that no file is synced; or nobody waits. */
+/**
+ * Purpose of builds. demand: a search waits for it and a restart drops it, so files are not synced. background: nobody waits.
+ */
 export type BuildWork = 'demand' | 'background';
 
 export interface BuildWorkerData {
@@ -18,7 +20,7 @@ export interface BuildWorkerData {
   readonly work: BuildWork;
 }
 
-/** What a thread knows of the build that it works for. */
+/** The parts of the build that a thread needs. */
 export interface OfBuild {
   readonly spec: SourceSpec;
   readonly filters: FilterSettings;
@@ -30,13 +32,13 @@ export interface BatchJob {
   readonly batch: number;
   /** The contents to read. */
   readonly files: PackedFiles;
-  /** By place in the batch: other paths of the content in the shard, whose files are not read again. */
+  /** By index in the batch: other paths of the content in the shard; their files are not read again. */
   readonly alsoAt: ReadonlyMap<number, readonly string[]>;
   /** The shard file under construction. */
   readonly path: string;
 }
 
-/** What the writer gets, rows as the batches have them. */
+/** The writer's input, with rows as the batches return them. */
 export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'caseMarks'> {
   readonly kind: 'completion';
   readonly path: string;
@@ -50,8 +52,8 @@ export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'cas
 export interface KnownAnswer {
   readonly kind: 'known';
   /**
-   * Places in the batch of the files whose contents are to be stored, in this order. One that comes again is stored once more,
-   * for docs of another language.
+   * Indexes in the batch of the files whose contents are to be stored, in this order. A repeated index is stored again, for
+   * docs of another language.
    */
   readonly toStore: readonly number[];
 }
@@ -65,12 +67,12 @@ export interface PlaceAnswer {
   readonly stripeBase: number;
 }
 
-/** The jobs that follow are of this build. */
+/** The following jobs belong to this build. */
 export interface BeginOrder extends OfBuild {
   readonly kind: 'begin';
 }
 
-/** The thread is to let go of all that it has of its build; then `rested` follows, or it ends. */
+/** The thread releases everything of its build, then answers `rested`, or ends. */
 export interface LetGoOrder {
   readonly kind: 'letGo';
   readonly isOver: boolean;
@@ -93,7 +95,7 @@ export interface AskPlace {
   readonly blobCount: number;
   readonly blockCount: number;
   readonly stripeCount: number;
-  /** Places in `toStore` of contents that turned out to have too many trigrams, or did not fit a shard. */
+  /** Indexes in `toStore` of contents with too many trigrams, or that did not fit the shard. */
   readonly refused: ReadonlyMap<number, number>;
 }
 
@@ -118,7 +120,7 @@ export interface Rested {
 
 export type FromBuildWorker = AskKnown | AskPlace | BatchDone | ShardDone | Rested;
 
-/** What of a job is given away with it. */
+/** Buffers of a job that are transferred with it. */
 export function givenAway(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);
   const { docs, blobs, blobHashes, blocks, caseMarks } = job;
@@ -126,7 +128,7 @@ export function givenAway(job: BatchJob | CompletionJob): ArrayBuffer[] {
   return [...buffersOf(docs), ...buffersOf(rows)];
 }
 
-/** The memory of columns, which must be theirs alone. */
+/** Buffers of columns; nothing else may use them. */
 export function buffersOf(columns: object): ArrayBuffer[] {
   return Object.values(columns).flatMap((column) =>
     ArrayBuffer.isView(column) && column.buffer instanceof ArrayBuffer ? column.buffer : [],

@@ -1,17 +1,17 @@
-// Plans a build: the order of docs, which files go together in a batch, which batches in a shard. Docs of
-// one tier stand together, ordinary ones first; within a tier they keep the order of their paths.
-// Measured: 2026-11-21, X3: lists of neighbouring paths are clustered, 4.3 bits a posting against 5 in
-// any other order, and files are read where they lie; so names and sizes do not reorder docs.
+// Plans a build: the order of docs, the files of each batch, the batches of each shard. Docs are grouped by tier, ordinary
+// ones first, and ordered by path within a tier.
+// Measured: 2026-11-21, X3: lists of neighbouring paths are clustered, 4.3 bits a posting against 5 in any other order, and
+// files are read in the order of their location; so names and sizes do not reorder docs.
 
 import type { Attributes } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
 import { docTier } from './rank.ts';
 import type { FileList } from '../../sources/docs/file-list.ts';
 
-/** The docs of a build in their order, with what is known before they are read. */
+/** The docs of a build in order, with the data known before reading. */
 export interface PlannedDocs {
   readonly files: FileList;
-  /** For each doc its index in the listing. */
+  /** The index of each doc in the listing. */
   readonly fileIndexes: Uint32Array;
   /** DocTier. */
   readonly tiers: Uint8Array;
@@ -19,7 +19,7 @@ export interface PlannedDocs {
   readonly areTooLarge: Uint8Array;
 }
 
-/** A range of docs; those that are too large are not read. */
+/** A range of docs; too large ones are not read. */
 export interface PlannedBatch {
   readonly docStart: number;
   readonly docEnd: number;
@@ -32,14 +32,14 @@ export interface PlannedShard {
   readonly batches: readonly PlannedBatch[];
 }
 
-/** Measured: 2026-11-21, Linux 6.1: a block holds 3,558 bytes on average, a file half a block too much. */
+/** Measured: 2026-11-21, Linux 6.1: a block holds 3,558 bytes on average; a file wastes half a block. */
 const BYTES_PER_BLOCK = 3850;
 const BLOCKS_PER_FILE = 0.6;
 export const BATCH_BLOCKS = 7400;
 /**
- * Most stripes that a shard is planned with; some come out larger. Measured: 2026-11-23, Linux 6.1, three shards (of 14)
- * against two (of 28): the same bytes, classes of searches take 0.77 to 1.04 of the time; four (of 11) against three: 0.94
- * to 1.04, but one of 1.17 of a millisecond. A merge writes a quarter of the index at most.
+ * Most stripes that a shard is planned with; some get more. Measured: 2026-11-23, Linux 6.1, three shards (of 14) against two
+ * (of 28): the same bytes, classes of searches take 0.77 to 1.04 of the time; four (of 11) against three: 0.94 to 1.04,
+ * except one of 1.17 that takes a millisecond. A merge writes at most a quarter of the index.
  */
 export const STRIPES_PLANNED = 11;
 /** Blocks of such a shard. */
@@ -47,7 +47,7 @@ export const SHARD_BLOCKS_MAX = STRIPES_PLANNED * BATCH_BLOCKS;
 const SHARD_CONTENT_MAX = 1000 << 20;
 const SHARD_DOCS_MAX = 1 << 20;
 
-/** Orders the docs of a listing: by tier, within a tier as in the listing, which is by path. */
+/** Orders the docs of a listing: by tier, then as listed (by path). */
 export function planDocs(files: FileList, attributes: Attributes, filter: DocFilter): PlannedDocs {
   const count = files.length;
   const tierOfFile = new Uint8Array(count);
@@ -79,7 +79,7 @@ function orderByTier(tierOfFile: Uint8Array): Uint32Array {
 /**
  * Cuts the docs into shards and batches.
  *
- * @param stripesPerShard most stripes that a shard may be planned with
+ * @param stripesPerShard  most stripes to plan a shard with
  */
 export function planShards(docs: PlannedDocs, stripesPerShard: number): PlannedShard[] {
   const count = docs.fileIndexes.length;
@@ -97,12 +97,11 @@ export function planShards(docs: PlannedDocs, stripesPerShard: number): PlannedS
   return shards;
 }
 
-/** Bytes that are to be read of a doc. */
 export function sizeToRead({ files, fileIndexes, areTooLarge }: PlannedDocs, doc: number): number {
   return areTooLarge[doc] === 1 ? 0 : files.sizeOf(fileIndexes[doc]!);
 }
 
-/** About how many blocks docs take with contents of so many bytes together. */
+/** Estimated blocks of docs with this total size of contents. */
 export function blocksFor(docCount: number, size: number): number {
   return size / BYTES_PER_BLOCK + docCount * BLOCKS_PER_FILE;
 }

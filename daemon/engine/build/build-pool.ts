@@ -1,6 +1,6 @@
-// The threads of one build: hands each idle thread the next job, completions before batches, and passes on what
-// the threads say. Their number follows what other builds leave, one at least. The first error ends the build; close()
-// gives the threads back in any case.
+// The threads of one build: gives each idle thread the next job, completions before batches, and forwards the threads'
+// messages. It gets the threads that other builds do not use, at least one. The first error ends the build; close() always
+// releases the threads.
 
 import {
   type BatchJob,
@@ -14,10 +14,10 @@ import { errorOf } from '../../base/caught.ts';
 import type { BuildThread } from './build-thread.ts';
 import type { BuildThreads } from './build-threads.ts';
 
-/** Jobs are made when it is their turn: all together would take more memory than the listing. */
+/** Made when a thread is free: all jobs at once would take more memory than the listing. */
 type Job = () => BatchJob | CompletionJob;
 
-/** Called for each message of a thread; `answer` goes back to the same thread. */
+/** Called for each message of a thread; `answer` replies to the same thread. */
 export type OnBuildMessage = (
   message: FromBuildWorker,
   answer: (reply: ToBuildWorker) => void,
@@ -29,7 +29,7 @@ export class BuildPool {
   readonly #build: OfBuild;
   readonly #taken = new Set<BuildThread>();
   readonly #idle: BuildThread[] = [];
-  /** Those that are being given back. */
+  /** Threads being released. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #completions: Job[] = [];
   readonly #batches: Job[] = [];
@@ -38,7 +38,7 @@ export class BuildPool {
 
   readonly #endGiving: () => void;
 
-  /** @param threads  one of them is taken, and given back by `close` */
+  /** @param threads  takes one of them; `close` releases it */
   constructor(
     threads: BuildThreads,
     countMax: number,
@@ -55,7 +55,7 @@ export class BuildPool {
     this.#endGiving = threads.onWanted(() => this.#spare());
   }
 
-  /** Errors: the system lets no thread be started; what was taken for it is given back. */
+  /** Errors: the system refuses to start a thread; its reservation is released. */
   #start(): void {
     const thread = this.#thread();
     this.#taken.add(thread);
@@ -89,7 +89,7 @@ export class BuildPool {
     this.#dispatch();
   }
 
-  /** Gives back an idle thread that another build waits for, unless it is the last one. */
+  /** Releases an idle thread that another build waits for, unless it is the last one. */
   #spare(): void {
     if (!this.#threads.isWanted || this.#taken.size === 1) return;
     const thread = this.#idle.pop();
@@ -117,14 +117,14 @@ export class BuildPool {
     }
   }
 
-  /** False: there may be no further thread. */
+  /** False: no further thread is allowed now. */
   #grow(): boolean {
     if (this.#taken.size >= this.#countMax || !this.#threads.tryTake()) return false;
     this.#start();
     return true;
   }
 
-  /** Gives the threads back; one that is at work ends. */
+  /** Releases the threads; a busy one ends. */
   async close(): Promise<void> {
     this.#endGiving();
     for (const thread of this.#taken) this.#giveBack(thread, this.#idle.includes(thread));

@@ -1,5 +1,5 @@
-// A thread that builds (build-worker.ts). It works for one build after the other: to start one takes longer than a small
-// build does, and one that has ended leaves mappings to the process (koffi 3.3.4).
+// A thread that builds (build-worker.ts), reused by later builds. Why: starting a thread takes longer than a small build, and
+// an ended thread leaks mappings in the process (koffi 3.3.4).
 
 import { Worker } from 'node:worker_threads';
 import type {
@@ -11,15 +11,15 @@ import type {
 } from './build-messages.ts';
 import { programFile } from '../../base/program-files.ts';
 
-/** How long a thread may take to let go of a build before it is terminated. */
+/** Time for a thread to release a build before it is terminated. */
 const END_MS = 5000;
 /**
- * MiB of new objects before they are looked through; V8 would take 48. Measured: 2026-11-23, 300,000 small files, two
- * threads: 53 MB less at the peak, in the same time.
+ * Size of V8's young generation, MiB; its default is 48. Measured: 2026-11-23, 300,000 small files, two threads: 53 MB less
+ * at the peak, in the same time.
  */
 const YOUNG_MB_MAX = 12;
 
-/** Who it works for. */
+/** The build that the thread works for. */
 export interface BuildListener {
   readonly onMessage: (message: FromBuildWorker) => void;
   readonly onError: (error: Error) => void;
@@ -50,34 +50,34 @@ export class BuildThread {
       this.#isOver = true;
       this.#hasEnded = true;
       this.#onRest?.();
-      // Whoever tells a thread to end takes the listener away first: one that is there still waits for the build.
+      // Whoever ends a thread removes the listener first; a remaining listener still waits for the build.
       this.#listener?.onError(new Error('a build thread has ended'));
     });
   }
 
-  /** Whether it has ended or is about to, by itself or because it was told to. */
+  /** Whether it has ended or is ending, by itself or on request. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Works for another build from now on. */
+  /** Switches to another build. */
   begin(build: OfBuild, listener: BuildListener): void {
     this.#listener = listener;
     this.#worker.ref();
     this.post({ kind: 'begin', ...build });
   }
 
-  /** @param givenAway  memory of the message that becomes the thread's */
+  /** @param givenAway  buffers transferred to the thread */
   post(message: ToBuildWorker, givenAway: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, givenAway);
   }
 
-  /** Resolves when it has let go of its build, or has ended. It has nothing to do, and does not keep the process alive. */
+  /** Resolves when the thread has released its build, or has ended. It is idle then and does not keep the process alive. */
   rest(): Promise<void> {
     return this.#letGo(false);
   }
 
-  /** Ends it with what it has started; resolves when it has ended. */
+  /** Ends it with the processes that it started; resolves when it has ended. */
   end(): Promise<void> {
     return this.#letGo(true);
   }
@@ -88,7 +88,7 @@ export class BuildThread {
     const done = new Promise<void>((resolve) => (this.#onRest = resolve));
     this.post({ kind: 'letGo', isOver });
     const timer = setTimeout(() => {
-      // Why first: that it rests may still be on its way.
+      // Why first: a `rested` message may still be on its way.
       this.#isOver = true;
       void this.#worker.terminate();
     }, END_MS);

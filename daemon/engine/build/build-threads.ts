@@ -1,5 +1,5 @@
-// The threads that builds may have, all together. One big build has them all; a build that comes then gets its first one as
-// soon as a thread of the other has done what it has begun. Threads that nobody needs rest for a while.
+// Shares a limited number of build threads among all builds. A single build gets all of them; a second build gets its first
+// thread as soon as one of them finishes its job. Unused threads stay idle for a while, then end.
 
 import type { BuildWork } from './build-messages.ts';
 import { BuildThread } from './build-thread.ts';
@@ -17,8 +17,8 @@ export class BuildThreads {
 
   /**
    * @param module  the compiled core (engine/host/core.ts)
-   * @param count   of all builds; for example one for each core
-   * @param work    who else goes first
+   * @param count   for all builds together; for example one per core
+   * @param work    purpose of the builds (build-messages.ts)
    */
   constructor(module: WebAssembly.Module, count: number, work: BuildWork = 'background') {
     this.#module = module;
@@ -26,22 +26,21 @@ export class BuildThreads {
     this.work = work;
   }
 
-  /** Those in use. */
   get takenCount(): number {
     return this.#takenCount;
   }
 
-  /** Those that wait for a build. */
+  /** Idle ones. */
   get restingCount(): number {
     return this.#resting.length;
   }
 
-  /** A build waits for its first thread: whoever has more than one gives one back. */
+  /** A build waits for its first thread: builds with more than one release one. */
   get isWanted(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Resolves with the first thread of a build, which is then to be given back. Errors: the reason of the signal. */
+  /** Resolves with a reservation for a build's first thread, to be released. Errors: the reason of the signal. */
   async take(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (this.tryTake()) return;
@@ -60,14 +59,14 @@ export class BuildThreads {
     });
   }
 
-  /** A further thread; false: there is none now. */
+  /** Reserves a further thread; false: none is free. */
   tryTake(): boolean {
     if (this.#takenCount >= this.#count || this.isWanted) return false;
     this.#takenCount++;
     return true;
   }
 
-  /** The thread that one may have who has taken one. To be given back. */
+  /** The thread for a reservation. To be given back. */
   thread(): BuildThread {
     for (;;) {
       const rested = this.#resting.pop();
@@ -76,7 +75,7 @@ export class BuildThreads {
     }
   }
 
-  /** Resolves when another build may have it. @param isIdle  it has done all that it was told; else it ends */
+  /** Resolves when another build may have it. @param isIdle  it has finished its jobs; else it ends */
   async giveBack(thread: BuildThread, isIdle: boolean): Promise<void> {
     await (isIdle ? thread.rest() : thread.end());
     if (!thread.isOver) this.#resting.push(thread);
@@ -85,7 +84,7 @@ export class BuildThreads {
     this.release();
   }
 
-  /** Gives back what was taken, without a thread. */
+  /** Releases a reservation without a thread. */
   release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
@@ -96,13 +95,13 @@ export class BuildThreads {
     next();
   }
 
-  /** Calls `give` when a build waits for a thread that nobody has to spare; returns what ends that. */
+  /** Calls `give` when a build waits and no thread is free; returns the function that stops that. */
   onWanted(give: () => void): () => void {
     this.#givers.add(give);
     return () => void this.#givers.delete(give);
   }
 
-  /** Ends the threads that rest. */
+  /** Ends the idle threads. */
   async close(): Promise<void> {
     clearTimeout(this.#restTimer);
     await Promise.all(this.#resting.splice(0).map((thread) => thread.end()));

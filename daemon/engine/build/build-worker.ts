@@ -1,5 +1,5 @@
-// A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
-// contents and coded stripes; or completes the file of a shard, of its stripes, and checks it. One build after the other.
+// A build thread: reads a batch of files, excludes files that are not text, passes the rest to the core, and writes contents
+// and coded stripes; or completes a shard file from its stripes and checks it. Serves one build at a time.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -40,12 +40,12 @@ const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
 
 interface ReadBatch {
   readonly outcomes: FileOutcome[];
-  /** Place of each content in the builder; none: it is left out. */
+  /** Index of each content in the builder; undefined: it is excluded. */
   readonly places: (number | undefined)[];
   readonly failures: readonly ReadFailure[];
 }
 
-/** Guess: a shard of so many stripes is worth it to give memory back before and after it is completed. */
+/** Guess: from this many stripes on, returning memory before and after completion pays. */
 const MANY_STRIPES = 4;
 
 const { module, work }: BuildWorkerData = workerData;
@@ -53,7 +53,7 @@ loadMapping();
 lowerPriority(work);
 const port = parentPort!;
 let builder: StripeBuilder | undefined;
-/** What the build is of that the thread works for. */
+/** The build that the thread works for. */
 let build: (OfBuild & { readonly filter: DocFilter }) | undefined;
 let keeping: NodeJS.Timeout | undefined;
 let reader: SourceReader | undefined;
@@ -73,7 +73,7 @@ port.on('message', (message: ToBuildWorker) => {
     void closeReader().then(message.isOver ? end : rest);
     return;
   }
-  // Why: an error must end the thread, so that the build sees it.
+  // Why: an error must end the thread, so that the build notices.
   const work = message.kind === 'batch' ? runBatch(message) : runCompletion(message);
   work.catch(async (error: unknown) => {
     await closeReader();
@@ -83,7 +83,7 @@ port.on('message', (message: ToBuildWorker) => {
   });
 });
 
-/** Why awaited: a process whose thread ends before it stays defunct as long as the daemon runs. */
+/** Why awaited: a child process whose thread ends first stays defunct as long as the daemon runs. */
 async function closeReader(): Promise<void> {
   const open = reader;
   reader = undefined;
@@ -98,7 +98,7 @@ function rest(): void {
 }
 
 function end(): void {
-  // What is kept would keep the thread.
+  // The timer would keep the thread alive.
   clearTimeout(keeping);
   port.close();
 }
@@ -191,7 +191,7 @@ async function readBatch(
   return { outcomes, places, failures };
 }
 
-/** Returns why contents are refused (SKIP_*), by their places in `toStore`. */
+/** Returns why contents are refused (SKIP_*), by their indexes in `toStore`. */
 function addContents(
   target: StripeBuilder,
   files: readonly SourceFile[],
@@ -200,7 +200,7 @@ function addContents(
   toStore: KnownAnswer['toStore'],
 ): Map<number, number> {
   const staged = new Set<number>();
-  // Why first: what is added may take the place of what is staged.
+  // Why first: added contents may overwrite staged ones.
   const placesToStore = toStore.map((index) => {
     const place = places[index];
     if (place === undefined || !staged.has(index)) {

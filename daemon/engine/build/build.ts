@@ -1,6 +1,6 @@
-// Builds the shards of one repo: lists the source, plans batches, lets the threads read and code them,
-// keeps for each shard which contents it holds, and has it completed, checked and synced when its last batch
-// is in. Nothing here is visible to searches: the caller publishes the finished files (index/catalog/catalog.ts).
+// Builds the shards of one repo: lists the source, plans batches, has the threads read and code them, tracks which contents
+// each shard holds, and completes, checks and syncs a shard after its last batch. Searches see nothing of it until the caller
+// publishes the finished files (index/catalog/catalog.ts).
 
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -65,9 +65,9 @@ export interface BuildOptions {
   readonly repoId: number;
   readonly repoName: string;
   readonly filters: FilterSettings;
-  /** Folder for the shard files, on the disk where they are to stay. */
+  /** Folder for the shard files, on their final disk. */
   readonly folder: string;
-  /** Those of all builds of this kind. */
+  /** Shared by all builds of this kind. */
   readonly threads: BuildThreads;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -91,21 +91,21 @@ export interface BuildResult {
   readonly fingerprint: string;
   readonly shards: readonly BuiltShard[];
   /**
-   * The revision file (engine/shards/revisions.ts), if the source names further revisions, or commits have docs without stored
+   * The revision file (engine/shards/revisions.ts), if the source has further revisions, or commits have docs without stored
    * content.
    */
   readonly revisions?: Buffer;
   /** Docs indexed by name only. */
   readonly skipped: Readonly<Record<SkipReason, number>>;
-  /** Paths that are no docs, and files that could not be read. */
+  /** Paths that are not docs, and files that could not be read. */
   readonly leftOut: readonly (LeftOut | ReadFailure)[];
-  /** What rules leave out of the default revision. */
+  /** Paths that rules exclude from the default revision. */
   readonly ignored: IgnoredCounts;
-  /** Present if the default revision is files on disk: what they looked like before they were read. */
+  /** Present if the default revision is files on disk: their states before they were read. */
   readonly states?: FileStates | undefined;
 }
 
-/** Docs to build shards of, and what else their languages and order depend on. */
+/** Docs to build into shards, and what their languages and order depend on. */
 export interface DocList {
   /** Sorted by path. */
   readonly files: FileList;
@@ -113,7 +113,6 @@ export interface DocList {
   readonly headerFolders: HeaderFolders;
 }
 
-/** A shard of a list of docs. */
 export interface ListedShard extends BuiltShard {
   /** The list's index of each doc. */
   readonly fileOfDoc: Uint32Array;
@@ -127,14 +126,14 @@ export interface BuiltDocs {
   readonly failures: readonly ReadFailure[];
 }
 
-/** A shard came out with more stripes than the format has room for; planning it smaller helps. */
+/** A shard got more stripes than the format allows; planning smaller shards helps. */
 class ShardOverflow extends Error {}
 
 /** Guess: few, so that threads complete one shard while others read the next. */
 const STRIPES_ON_DEMAND = 2;
 
 /**
- * Builds all shards of a source. On failure and abort no file is left behind.
+ * Builds all shards of a source. Failure and abort leave no file behind.
  *
  * Errors: of the source (GitError, file system), of the disk, AbortError.
  */
@@ -154,7 +153,7 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     ignored: await listing.ignored(),
     states: listing.states,
   };
-  // Why of a commit alone too: it says which blobs the docs without stored content are.
+  // Why also for a single commit: the file has the blob ids of docs without stored content.
   const hasUnstored = spec.kind === 'commits' && shards.some(({ unstored }) => unstored.length > 0);
   const held = revisions ?? (hasUnstored ? onlyRevision(files.length) : undefined);
   return held === undefined || shards.length === 0
@@ -170,7 +169,7 @@ function onlyRevision(fileCount: number): RevisionFiles {
   return { count: 1, visit };
 }
 
-/** What the files of the default revision say of languages: it counts for all. Errors: GitError. */
+/** The language rules in the files of the default revision; they apply to all revisions. Errors: GitError. */
 async function rulesOf(
   { path: repoPath }: SourceSpec,
   { files, revisions }: SourceListing,
@@ -182,7 +181,7 @@ async function rulesOf(
   const folders = findHeaderFolders(heldPaths());
   return {
     attributes: new Attributes(await readAttributes(repoPath, texts)),
-    // Why not all: each thread has its own, and of 200,000 folders they would be 20 MB.
+    // Why not all: each thread has its own copy, 20 MB for 200,000 folders.
     headerFolders: new Map([...folders].filter(([folder]) => withHeaders.has(folder))),
   };
 
@@ -197,10 +196,7 @@ async function rulesOf(
   }
 }
 
-/**
- * Builds shards of these docs; no shard where there are no docs. On failure and abort no file is left behind. Errors: as
- * buildRepo.
- */
+/** Builds shards of these docs; none for no docs. Failure and abort leave no file behind. Errors: as buildRepo. */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
   if (list.files.length === 0)
     return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
@@ -226,7 +222,7 @@ const NOTHING_DONE: BuildProgress = {
 
 let buildCount = 0;
 
-/** One shard while it grows. */
+/** A shard under construction. */
 interface GrowingShard {
   readonly plan: PlannedShard;
   readonly path: string;
@@ -237,14 +233,14 @@ interface GrowingShard {
   readonly caseMarks: Uint8Array[];
   /** Index of its first batch. */
   readonly firstBatch: number;
-  /** From the first batch on until it is completed. */
+  /** From the first batch until completion. */
   outcomes: DocOutcomes | undefined;
   contentSize: number;
   blobCount: number;
   blockCount: number;
   stripeCount: number;
   batchesLeft: number;
-  /** Once it is completed: the listing's index of each doc, and the docs without stored content. */
+  /** After completion: the listing's index of each doc, and the docs without stored content. */
   fileOfDoc: Uint32Array;
   unstored: readonly UnstoredDoc[];
 }
@@ -252,11 +248,11 @@ interface GrowingShard {
 interface RunningBatch {
   readonly shard: GrowingShard;
   readonly plan: PlannedBatch;
-  /** While it runs: the docs that it reads. */
+  /** While the batch runs: the docs to read. */
   docs: readonly number[];
-  /** Docs whose contents are stored with it: no doc before them has that content in that language. */
+  /** Docs whose contents are stored with the batch: no earlier doc has that content in that language. */
   toStore: readonly number[];
-  /** Of them: bytes, and how many are indexed by name only. */
+  /** Of them: bytes, and number of docs indexed by name only. */
   size: number;
   skipped: number;
 }
@@ -270,7 +266,7 @@ class Build {
   readonly #skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
   readonly #finished: BuiltShard[] = [];
   readonly #batches: RunningBatch[] = [];
-  /** Questions that wait for those of earlier batches. */
+  /** Requests that wait for those of earlier batches. */
   readonly #waitingKnown = new Map<number, () => void>();
   readonly #waitingPlace = new Map<number, () => void>();
   #nextKnown = 0;
@@ -316,7 +312,7 @@ class Build {
     this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
     await threads.take(signal);
-    // Between its turn and now.
+    // Aborted while waiting for a thread.
     if (signal?.aborted === true) {
       threads.release();
       throw signal.reason;
@@ -324,7 +320,7 @@ class Build {
     const over = new AbortController();
     const done = new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };
-      // Why with an end: the signal is that of all builds, and would keep what each adds to it.
+      // Why removed at the end: the signal is shared by all builds, and would keep every listener.
       const listening = { once: true, signal: over.signal };
       signal?.addEventListener('abort', () => reject(signal.reason), listening);
       this.#pool = new BuildPool(
@@ -421,7 +417,7 @@ class Build {
       return outcomes.note(doc, message.outcomes, index);
     });
     const stored = news.flatMap((docs, index) => docs.map((doc, nth) => ({ doc, index, nth })));
-    // What is stored again comes last: it is staged behind all that was read.
+    // Repeated contents come last: they are staged behind everything that was read.
     stored.sort((a, b) => Math.min(a.nth, 1) - Math.min(b.nth, 1));
     batch.toStore = stored.map(({ doc }) => doc);
     answer({ kind: 'known', toStore: stored.map(({ index }) => index) });
@@ -473,7 +469,7 @@ class Build {
     this.#pool?.add('completion', () => this.#completionJob(shard));
   }
 
-  /** What the thread needs that completes a shard; it is given away. */
+  /** The input of the thread that completes a shard; transferred to it. */
   #completionJob(shard: GrowingShard): CompletionJob {
     const { repoId, repoName } = this.#options;
     const outcomes = this.#outcomesOf(shard);
@@ -483,7 +479,7 @@ class Build {
     return {
       kind: 'completion',
       path: shard.path,
-      // Stripes are numbered; threads may have finished them in another order.
+      // Threads may have finished stripes in another order.
       stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
       repos: [{ repoId, name: repoName, docCount: docs.count }],
       docs,
@@ -496,7 +492,7 @@ class Build {
     };
   }
 
-  /** The docs of a shard in order; files that vanished or could not be read are none. */
+  /** The docs of a shard in order, without files that vanished or could not be read. */
   #docsOf(shard: GrowingShard, outcomes: DocOutcomes): DocColumns {
     const { docStart, docEnd } = shard.plan;
     const docs = new ShardDocs(docEnd - docStart);
@@ -555,7 +551,7 @@ class Build {
   }
 }
 
-/** The sets of docs of all revisions, over the shards of a listing of so many files. */
+/** The sets of docs of all revisions over the shards of a listing. */
 async function revisionFile(
   shards: readonly ListedShard[],
   revisions: RevisionFiles,
@@ -579,10 +575,10 @@ async function revisionFile(
 }
 
 export const NO_SHARD = 0xffffffff;
-/** A revision is much work between two pauses. */
+/** A revision counts as this many steps between pauses. */
 const STEPS_PER_REVISION = 64;
 
-/** Shard and docId of each file of a listing; NO_SHARD: it could not be read. */
+/** Shard and docId of each file of a listing; NO_SHARD: reading failed. */
 export function placesOf(
   shards: readonly Pick<ListedShard, 'fileOfDoc'>[],
   fileCount: number,
@@ -600,7 +596,7 @@ export function placesOf(
   return places;
 }
 
-/** Runs the waiting answers from `next` on as far as they are there; returns the next one missing. */
+/** Runs the waiting answers from `next` on, up to a gap; returns the index of the gap. */
 function answerInOrder(waiting: Map<number, () => void>, next: number): number {
   for (; ; next++) {
     const answer = waiting.get(next);

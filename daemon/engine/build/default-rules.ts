@@ -1,6 +1,5 @@
-// What the docs of the default revision say of all docs of a repo, before and after a change of it: the languages and
-// marks in `.gitattributes` files, and the language of the headers in a folder by the sources beside them. Docs of which
-// it says something else now are to be built again.
+// Finds docs whose language or marks change with the docs of the default revision: by `.gitattributes` files, and for headers
+// by the sources in the same folder. These docs must be built again.
 
 import { compareText, folderOf, type NamedPath } from '../../base/paths.ts';
 import {
@@ -22,7 +21,7 @@ import { hasBit } from '../shards/bits.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
 import { docTier } from './rank.ts';
 
-/** At one time. */
+/** The rules at one time. */
 interface Rules {
   readonly attributes: Attributes;
   readonly headerFolders: HeaderFolders;
@@ -34,13 +33,13 @@ interface NewDoc extends SourceFile {
   readonly isOfDefault: boolean;
 }
 
-/** Those of the paths that are symbolic links in the default revision. Errors: GitError. */
+/** Finds the symbolic links among paths of the default revision. Errors: GitError. */
 export interface LinkFinder {
   linksBefore(paths: readonly string[]): Promise<ReadonlySet<string>>;
   linksNow(paths: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** A path that matters, and whether the default revision held it and holds it. */
+/** A relevant path, and whether the default revision had it before and has it now. */
 interface Found {
   readonly path: string;
   readonly was: boolean;
@@ -51,7 +50,7 @@ export class DefaultRules {
   readonly before: Rules;
   readonly now: Rules;
   readonly #areAttributesSame: boolean;
-  /** Folders whose headers are of another language now. */
+  /** Folders whose header language changed. */
   readonly #folders: ReadonlySet<string>;
 
   private constructor(before: Rules, now: Rules, areAttributesSame: boolean) {
@@ -62,13 +61,13 @@ export class DefaultRules {
   }
 
   /**
-   * @param before, now  the docs of the default revision in each known shard; it may be another revision now
-   * @param come         docs that no shard holds, of whatever revision
-   * @param places       says which paths are symbolic links, whose texts are no rules
+   * @param before, now  the docs of the default revision in each known shard; the default revision may have changed
+   * @param come         docs that no shard holds, of any revision
+   * @param places       finds symbolic links, whose texts are not rules
    *
-   * Errors: GitError. Cost: a look at each path of both.
+   * Errors: GitError. Cost: a test of each path of both.
    *
-   * @returns  undefined: an attribute file is not stored, so that it is not known what it said
+   * @returns  undefined: an attribute file is not stored, so its former rules are unknown
    */
   static async read(
     repoPath: string,
@@ -79,7 +78,7 @@ export class DefaultRules {
     places: LinkFinder,
   ): Promise<DefaultRules | undefined> {
     const more = come.filter(({ isOfDefault }) => isOfDefault);
-    // Why asked first: most changes touch no names of sources and no attributes, and then only new headers go by them.
+    // Why tested first: most changes touch no source names and no attributes; then only new headers depend on folders.
     const needsFolders =
       come.some(({ path }) => isHeader(path)) || !(await areNamesSame(docs, before, now, more));
     const mayMatter = needsFolders ? mayBeEither : mayBeAttributes;
@@ -120,12 +119,12 @@ export class DefaultRules {
     return new DefaultRules(then, since, areAttributesSame);
   }
 
-  /** No doc is of another language or tier than before. */
+  /** No doc changed its language or tier. */
   get isSame(): boolean {
     return this.#areAttributesSame && this.#folders.size === 0;
   }
 
-  /** Whether a doc at this path may be of another language or tier now. */
+  /** Whether a doc at this path may have changed its language or tier. */
   isStale(path: string): boolean {
     if (isHeader(path) && this.#folders.has(folderOf(path))) return true;
     if (this.#areAttributesSame) return false;
@@ -134,13 +133,13 @@ export class DefaultRules {
   }
 }
 
-/** Last characters of the paths below. */
+/** Last characters of the searched paths. */
 const LAST = new Set(Buffer.from('sScCpPxX+mM'));
 const LAST_OF_ATTRIBUTES = Buffer.from(ATTRIBUTE_FILE_NAME).at(-1);
-/** Longer than what is looked for. */
+/** Longer than any searched name. */
 const TAIL_SIZE = 20;
 
-/** Whether a path may be that of an attribute file, or of a source that headers go by. */
+/** Whether a path may be an attribute file, or a source that determines the language of headers. */
 function mayBeEither(path: Uint8Array): boolean {
   // Why first: of 80,000 paths nearly all end otherwise.
   if (!LAST.has(path[path.length - 1]!)) return false;
@@ -152,10 +151,7 @@ function mayBeAttributes(path: Uint8Array): boolean {
   return path[path.length - 1] === LAST_OF_ATTRIBUTES && mayBeEither(path);
 }
 
-/**
- * Whether the default revision has sources that headers go by at the paths where it had some, and the attribute files
- * that it had.
- */
+/** Whether the default revision has the same attribute files, and header-determining sources at the same paths, as before. */
 async function areNamesSame(
   docs: KnownDocs,
   before: readonly Uint8Array[],
@@ -173,7 +169,7 @@ async function areNamesSame(
   return sources.length === gone.size && sources.every((path) => gone.has(path));
 }
 
-/** An attribute file as its shard holds it; undefined: it does not, and it is not empty. */
+/** An attribute file as stored in its shard; undefined: it is not stored, and not empty. */
 function fileOf(docs: KnownDocs, place: DocPlace, path: string): AttributeFile | undefined {
   const content = docs.contentOf(place);
   if (content === undefined && docs.sizeOf(place) > 0) return undefined;
@@ -191,7 +187,7 @@ function united(sets: readonly Uint8Array[], others: readonly Uint8Array[]): Uin
   return sets.map((set, shard) => set.map((byte, i) => byte | others[shard]![i]!));
 }
 
-/** Equal for the same files, in whatever order. */
+/** Equal for the same files in any order. */
 function textOf(files: readonly AttributeFile[]): string {
   return JSON.stringify([...files].sort((a, b) => compareText(a.folder, b.folder)));
 }

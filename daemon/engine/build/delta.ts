@@ -1,7 +1,6 @@
-// Brings the shards of a repo to other commits or files by what changed: the docs that no shard holds make a shard of
-// their own, and a new revision file says which docs each revision holds. What comes out is to searches what a build of
-// the same commits and files would be. The shards that stay are not touched; small ones are built again together with the new
-// docs, so that their number stays low.
+// Updates a repo's shards to new commits or files: docs that no shard holds go into a new shard, and a new revision file
+// lists the docs of each revision. Searches see the same as after a full build. Existing shards are not changed; small ones
+// are merged into the new shard, so that their number stays low.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -46,45 +45,45 @@ export interface DeltaOptions extends BuildOptions {
 }
 
 export interface DeltaResult {
-  /** Each revision holds the docs that it held. */
+  /** No revision changed its docs. */
   readonly isSame: boolean;
-  /** Indexes of the known shards that stay. */
+  /** Indexes of the known shards that are kept. */
   readonly kept: readonly number[];
   readonly shards: readonly ListedShard[];
-  /** The revision file over the shards that were built and those that stay. */
+  /** The revision file over the new and the kept shards. */
   readonly revisions: Buffer | undefined;
   readonly skipped: Readonly<Record<string, number>>;
   readonly ignored: IgnoredCounts;
   readonly leftOut: Readonly<Record<string, number>>;
-  /** Paths that are no docs, and files that could not be read, as far as they are new. */
+  /** New paths that are not docs, and new files that could not be read. */
   readonly newlyLeftOut: readonly (LeftOut | ReadFailure)[];
 }
 
-/** Guess: with more docs than this share in no revision, or not in shards yet, building anew is better. */
+/** Guess: if more than this share of docs is in no revision, or in no shard yet, a full build is better. */
 const DEAD_SHARE_MAX = 0.5;
 const NEW_SHARE_MAX = 0.5;
-/** Shards with at most so many times the docs that are built are built again with them. */
+/** Shards with at most this many times the number of new docs are merged into the new shard. */
 const RETIRED_FACTOR = 2;
-/** Guess: docs and bytes of a shard that is built again. */
+/** Guess: limits of docs and bytes of a shard to merge. */
 const RETIRED_DOCS_MAX = 4000;
 const RETIRED_SIZE_MAX = 64 << 20;
 
 const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
 
-/** A revision to come. */
+/** A new revision. */
 interface Target {
   readonly commit: string | undefined;
-  /** The known revision that it is told from; undefined: from nothing. */
+  /** Index of the known revision that it is compared with; undefined: with nothing. */
   readonly basis: number | undefined;
   readonly changes: readonly TreeChange[];
-  /** What its rules leave out. */
+  /** Rules that exclude its paths. */
   readonly rules: CommittedRules | undefined;
-  /** For each known shard its docs. */
+  /** Its docs in each known shard. */
   readonly sets: Uint8Array[];
 }
 
 /**
- * The shards and sets that bring a repo to the commits of the spec; a text: why it must be built anew.
+ * The shards and sets that update a repo to the commits of the spec; a text: why a full build is needed.
  *
  * Errors: as buildRepo.
  */
@@ -116,7 +115,7 @@ async function deltaOf(options: DeltaOptions): Promise<DeltaResult | string> {
   }
 }
 
-/** Undefined: a shard is damaged or gone. */
+/** Undefined: a shard is damaged or missing. */
 function openDocs({ module, known }: DeltaOptions): KnownDocs | undefined {
   try {
     return KnownDocs.open(module, known.shards, known.table);
@@ -126,14 +125,14 @@ function openDocs({ module, known }: DeltaOptions): KnownDocs | undefined {
   }
 }
 
-/** What each revision to come differs in from what is known; a text: why that cannot be told. */
+/** The differences of each new revision from a known one; a text: why they cannot be found. */
 async function targetsOf({
   spec,
   known,
   defaultRevision,
 }: DeltaOptions): Promise<Omit<Target, 'sets'>[] | string> {
   const isCommitted = spec.kind === 'commits';
-  // Why: docs of a commit say nothing of files on disk.
+  // Why: docs of a commit have no states of files on disk.
   if (!isCommitted && known.revisions[0]?.commit !== undefined)
     return 'files on disk take the place of a commit';
   const wanted = [
@@ -159,7 +158,7 @@ async function targetsOf({
     }
     const before = basis === undefined ? undefined : known.revisions[basis]!.commit;
     const now = { commit, rules: rules.get(commit) };
-    // A branch that was rewritten may have left nothing of what it was.
+    // After a rewrite of the branch its former commit may be gone.
     if (before !== undefined && commit !== before && !isThere.has(before))
       return 'a commit that was indexed is gone';
     const changes =
@@ -172,7 +171,7 @@ async function targetsOf({
   return targets;
 }
 
-/** The known revision that one of a name is told from: itself, else the default one. Why a map: there may be 100,000. */
+/** The known revision to compare a name with: the same name, else the default one. Why a map: there may be 100,000. */
 function basesOf({ revisions }: KnownIndex): (name: string) => number | undefined {
   const placed = [...revisions.entries()].filter(([, { commit }]) => commit !== undefined);
   const byName = new Map(placed.toReversed().map(([index, { name }]) => [name, index]));
@@ -191,7 +190,7 @@ async function rulesOf(
   );
 }
 
-/** The work on one repo. */
+/** The update of one repo. */
 class Delta {
   readonly #options: DeltaOptions;
   readonly #docs: KnownDocs;
@@ -258,7 +257,7 @@ class Delta {
     };
   }
 
-  /** Whether each revision to come is a known one, and holds what that does, but for docs to be built. */
+  /** Whether each new revision is a known one with the same docs, except docs to be built. */
   #areSetsSame(): boolean {
     const { known } = this.#options;
     if (this.#missing.size > 0 || this.#targets.length !== known.revisions.length) return false;
@@ -269,7 +268,7 @@ class Delta {
     });
   }
 
-  /** Whether what is left out can be counted by what changed; of files on disk it is taken over. */
+  /** Whether the excluded paths can be counted from the changes; for files on disk the listing's counts are used. */
   #canCount(): boolean {
     const { ignored, revisions, leftOut } = this.#options.known;
     const { rules, basis, changes } = this.#targets[0]!;
@@ -280,20 +279,20 @@ class Delta {
       for (const { reason } of listed ?? []) add(this.#leftOut, reason, 1);
       return true;
     }
-    // Which of the paths are those of files on disk is not known.
+    // Unknown which of the paths are those of files on disk.
     const isMixed = Object.keys(leftOut).length + (listed?.length ?? 0) > 0;
     if (listed !== undefined && isMixed && changes.length > 0) return false;
     const hasRules = rules !== undefined || Object.keys(ignored).length > 0;
     if (disk === undefined && hasRules && (basis !== 0 || 'other rules' in ignored)) return false;
     if (this.#targets.length === 1 && revisions.length === 1 && basis === 0) return true;
-    // Of many revisions each such path counts once.
+    // A path of many revisions counts once.
     const bases = new Set(this.#targets.map((target) => target.basis));
     const areSame = bases.size === revisions.length && this.#targets.length === revisions.length;
     if (Object.keys(leftOut).length > 0 && !areSame) return false;
     return !this.#targets.some(({ changes }) => changes.some(changesNoDoc));
   }
 
-  /** Does to a revision what a change says, and counts what it leaves out. */
+  /** Applies a change to a revision, and counts the paths that it excludes. */
   #apply(index: number, { sets, rules }: Target, change: TreeChange): void {
     const [before, after] = [docOf(change, change.before), docOf(change, change.after)];
     this.#countLeftOut(
@@ -307,7 +306,7 @@ class Delta {
       add(this.#ignored, rule, Number(after !== undefined) - Number(before !== undefined));
   }
 
-  /** Counts what at a path was no doc, and is none. */
+  /** Counts a path that was or is not a doc. */
   #countLeftOut(
     { path, isOuter }: TreeChange,
     before: TreeItem | undefined,
@@ -318,7 +317,7 @@ class Delta {
     if (after !== undefined && before === undefined) this.#newlyLeftOut.push({ path, reason });
   }
 
-  /** What the default revision says of languages and tiers, before and now. */
+  /** The rules of the default revision for languages and tiers, before and now. */
   #defaultRules(): Promise<DefaultRules | undefined> {
     const before = this.#docs.docsIn(0);
     const { sets } = this.#targets[0]!;
@@ -338,7 +337,7 @@ class Delta {
       diff === undefined ? linksAt(this.#targets[0]!.commit, paths) : linksOnDisk(spec.path, paths);
     const linksBefore = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
       diff?.linksBefore(paths) ?? linksAt(known.revisions[0]!.commit, paths);
-    // The files are the same, and so are the paths: git is asked once.
+    // Files and paths are the same before and now: git is called once.
     const linksOfBoth = (paths: readonly string[]) => (same ??= linksNow(paths));
     const links = this.#areAttributesUntouched()
       ? { linksBefore: linksOfBoth, linksNow: linksOfBoth }
@@ -352,10 +351,7 @@ class Delta {
     return isTold && !changes.some(({ path }) => isAttributeFile(path));
   }
 
-  /**
-   * Has docs built again that are of another language or tier now, whatever revision holds them; false: it is not known
-   * which blobs they are.
-   */
+  /** Rebuilds docs whose language or tier changed, in all revisions; false: their blobs are unknown. */
   async #replaceStale(rules: DefaultRules): Promise<boolean> {
     if (rules.isSame) return true;
     const stale: DocPlace[] = [];
@@ -369,7 +365,7 @@ class Delta {
     return this.#rebuild(stale);
   }
 
-  /** Takes docs out of all revisions, to be built again for them; false: a blob is not known, and nothing is done. */
+  /** Removes docs from all revisions and marks them to be built again; false: a blob is unknown, and nothing is changed. */
   #rebuild(places: readonly DocPlace[]): boolean {
     const isKnown = (place: DocPlace): boolean =>
       this.#docs.oidOf(place) !== undefined || this.#isOnDiskAlone(this.#holdersOf(place));
@@ -391,12 +387,12 @@ class Delta {
     return new Set(indexes.filter((index) => hasBit(this.#targets[index]!.sets[shard]!, docId)));
   }
 
-  /** Whether a doc with these holders is a file on disk that no commit needs to have. */
+  /** Whether a doc with these holders is only a file on disk, which no commit has. */
   #isOnDiskAlone(holders: ReadonlySet<number>): boolean {
     return this.#diff !== undefined && holders.size === 1 && holders.has(0);
   }
 
-  /** For each known shard the docs that any revision holds now. */
+  /** The docs of each known shard that any revision holds now. */
   #union(): Uint8Array[] {
     return this.#docs.shards.map(({ docCount }, shard) => {
       const union = new Uint8Array(bitmapSizeOf(docCount));
@@ -406,7 +402,7 @@ class Delta {
     });
   }
 
-  /** Has the docs of small shards built again, the first ones first; returns these shards. */
+  /** Marks the docs of small shards to be built again, up to the first larger shard; returns these shards. */
   #retire(): Set<number> {
     const retired = new Set<number>();
     if (this.#missing.size === 0) return retired;
@@ -424,7 +420,7 @@ class Delta {
     return retired;
   }
 
-  /** The shards that stay: those of which no doc lives go. */
+  /** The shards that are kept; those without live docs are dropped. */
   #kept(retired: ReadonlySet<number>): number[] {
     const union = this.#union();
     return [...union.keys()].filter((shard) => !retired.has(shard) && countBits(union[shard]!) > 0);
@@ -438,7 +434,7 @@ class Delta {
     return this.#missing.size <= NEW_SHARE_MAX * all + 1 && live >= (1 - DEAD_SHARE_MAX) * all;
   }
 
-  /** What lies at the path of a doc that only files on disk hold; undefined: others hold it too. */
+  /** The file on disk at the path of a doc that only files on disk hold; undefined: other revisions hold it too. */
   #onDisk({ path, rawPath, targets }: MissingDoc): SourceFile | undefined {
     if (!this.#isOnDiskAlone(targets)) return undefined;
     const named = rawPath === undefined ? { path } : { path, rawPath };
@@ -452,7 +448,7 @@ class Delta {
     return revisionFileOver(this.#docs, kept, built, sets);
   }
 
-  /** Docs by name only, of any revision. */
+  /** Docs indexed by name only, of any revision. */
   async #countSkipped(
     kept: readonly number[],
     built: Readonly<Record<string, number>>,
@@ -475,7 +471,7 @@ class Delta {
   }
 }
 
-/** Whether what is no doc came or went. */
+/** Whether the change concerns only paths that are not docs. */
 function changesNoDoc({ isOuter, before, after }: TreeChange): boolean {
   return isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
 }
@@ -488,14 +484,14 @@ function placesIn(bits: Uint8Array, shard: number): DocPlace[] {
   return places;
 }
 
-/** Adds to a count; one of zero is none. */
+/** Adds to a count; removes it at zero. */
 function add(counts: Map<string, number>, name: string, more: number): void {
   const count = (counts.get(name) ?? 0) + more;
   if (count <= 0) counts.delete(name);
   else counts.set(name, count);
 }
 
-/** As an IgnoredCounter has them: the largest first. */
+/** In the order of IgnoredCounter: the largest first. */
 function countsOf(counts: ReadonlyMap<string, number>): Record<string, number> {
   const rows = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   return Object.fromEntries(rows);

@@ -1,5 +1,5 @@
-// What differs between files on disk and the docs that the shards of a repo hold of them: told by what the files looked
-// like when they were read, and by their contents where that says nothing.
+// Finds the differences between files on disk and the docs in a repo's shards: by the file state stored when each file was
+// read, and by content where the state does not decide.
 
 import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { hashFiles } from '../../sources/docs/disk-reader.ts';
@@ -11,40 +11,40 @@ import { isAttributeFile } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
 
-/** Files on disk as they are now, and what is known of those that were indexed. */
+/** The current files on disk, and the state of those indexed. */
 export interface DiskLook {
   readonly listing: DiskListing;
-  /** The listing holds these paths and what lies below them; undefined: all. */
+  /** The listing covers these paths and everything below them; undefined: all. */
   readonly within: readonly string[] | undefined;
-  /** What the files looked like when they were listed before they were read; undefined: that is lost. */
+  /** File states from the listing before the files were read; undefined: lost. */
   readonly known: FileStates | undefined;
 }
 
 export interface DiskDiff {
   readonly changes: readonly TreeChange[];
-  /** Those of the paths that were symbolic links. */
+  /** Returns those of the paths that were symbolic links. */
   readonly linksBefore: (paths: readonly string[]) => ReadonlySet<string>;
 }
 
-/** Blob id of what is not looked into; no doc has it. */
+/** Blob id of a file that is not read; no doc has it. */
 const UNKNOWN = '';
 
-/** A listed file that may be another one than its doc, or has none. */
+/** A listed file that may differ from its doc, or has none. */
 interface Suspect {
   readonly file: SourceFile;
   readonly place: DocPlace | undefined;
-  /** It has not changed, but its blob is not known. */
+  /** Unchanged, but its blob is unknown. */
   readonly isSame: boolean;
 }
 
 /**
  * Compares files on disk with the docs of the default revision.
  *
- * @param isShared  other revisions may hold the same docs, so that each content has to be known
+ * @param isShared  other revisions may hold the same docs, so that each content must be known
  *
- * @returns  undefined: it cannot be told what attribute files were
+ * @returns  undefined: former attribute files are unknown
  *
- * Cost: a look at each doc that the listing may hold; reads what may have changed.
+ * Cost: a test of each doc that the listing may hold; reads files that may have changed.
  */
 export async function diffDisk(
   root: string,
@@ -104,7 +104,7 @@ async function findSuspects(
   return suspects;
 }
 
-/** Undefined: the doc is the file's. */
+/** Undefined: the doc matches the file. */
 function changeOf(
   { file, place, isSame }: Suspect,
   docs: KnownDocs,
@@ -125,7 +125,7 @@ function changeOf(
   };
 }
 
-/** Whether a file is what it was. */
+/** Whether a file is certainly unchanged. */
 function isSettled(state: string | undefined, before: string | undefined): boolean {
   return state !== undefined && state === before && !state.startsWith(UNSETTLED);
 }

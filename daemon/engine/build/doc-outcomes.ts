@@ -1,6 +1,6 @@
-// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them share a stored content:
-// those of one blob id and one language, because symbols are found by both. Texts and objects of millions of docs would take
-// gigabytes.
+// The outcome of each doc of a shard under construction, as columns in the order of the plan, and the docs that share a
+// stored content: same blob id and same language, because symbols depend on both. Strings and objects for millions of docs
+// would take gigabytes.
 
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { detectLanguage } from '../../sources/languages/languages.ts';
@@ -8,42 +8,44 @@ import type { ShardDoc } from '../shards/shard-docs.ts';
 import type { BatchOutcomes } from './batch-outcomes.ts';
 import type { PlannedDocs, PlannedShard } from './build-plan.ts';
 
-/** There is no such doc, or no stored content yet. */
+/** No such doc, or no stored content yet. */
 const NONE = 0xffffffff;
-/** The content of a batch whose place is not known yet. */
+/** The content of a batch whose position is not known yet. */
 const COMING = 0xfffffffe;
 const NO_DOCS: readonly number[] = [];
 
-/** Docs are those of the plan, of the range of the shard. */
+/** Docs are numbered as in the plan, within the shard's range. */
 export class DocOutcomes {
   readonly #plan: PlannedDocs;
   readonly #docStart: number;
-  /** 1: the doc has been read, so that its content is known. This and those below are by place in the shard. */
+  /** 1: the doc has been read, so its content is known. By index in the shard, like the columns below. */
   readonly #areRead: Uint8Array;
   readonly #sizes: Uint32Array;
   readonly #skipReasons: Uint8Array;
   readonly #languages: Uint16Array;
   readonly #languageNames: string[] = [];
   readonly #languageIndexes = new Map<string, number>();
-  /** The place that is read for each; once it has been read, the place that stands for its stored content. */
+  /**
+   * Before reading: the index of the doc that is read for each; after: the index of the representative of its stored content.
+   */
   readonly #contents: Uint32Array;
-  /** The next place of the same content as listed. */
+  /** The next index with the same content, as listed. */
   readonly #nexts: Uint32Array;
-  /** By the place that stands for a content: its blobId, and why it is not stored after all. */
+  /** By index of the representative: the content's blobId, or why it is not stored. */
   readonly #blobIds: Uint32Array;
   readonly #refusals: Uint8Array;
-  /** By blob id and language, of what has been read. */
+  /** Contents read so far, by blob id and language. */
   readonly #table: ContentTable;
-  /** What rules say of the language of a doc, whatever its content; undefined: nothing. */
+  /** The language that rules give a doc, whatever its content; undefined: none. */
   readonly #saidOf: (doc: number) => string | undefined;
-  /** Ids that the listing did not know, one after the other; none until one is found. */
+  /** Ids missing from the listing, concatenated; undefined until one is found. */
   #foundIds: Uint8Array | undefined;
   #foundIdSize = 0;
 
   /**
-   * Has contents that the listing already knows to be equal read once.
+   * Arranges that contents known to be equal are read once.
    *
-   * @param saidOf  what rules say of the language of a doc, whatever its content; undefined: nothing
+   * @param saidOf  the language that rules give a doc, whatever its content; undefined: none
    */
   constructor(
     plan: PlannedDocs,
@@ -100,24 +102,24 @@ export class DocOutcomes {
     return this.#foundIds?.subarray(place * this.#foundIdSize, (place + 1) * this.#foundIdSize);
   }
 
-  /** Blob id of a doc, a view; undefined: it is not known, or not yet. */
+  /** Blob id of a doc, a view; undefined: unknown so far. */
   idOf(doc: number): Uint8Array | undefined {
     return this.#idAt(doc - this.#docStart);
   }
 
-  /** The docs of a range that are to be read: those too large are not, nor those of a content that another doc is read for. */
+  /** The docs of a range to read: without too large ones, and without those whose content another doc reads. */
   docsToRead(docStart: number, docEnd: number): number[] {
     const docs: number[] = [];
     for (let doc = docStart; doc < docEnd; doc++) {
       const place = doc - this.#docStart;
-      // Where a content has been read for docs of several languages, more than one of these stands for itself.
+      // A content read for docs of several languages has several representatives.
       const isRead = this.#contents[place] !== place || this.#areRead[place] === 1;
       if (this.#plan.areTooLarge[doc] === 0 && !isRead) docs.push(doc);
     }
     return docs;
   }
 
-  /** The docs that have the content of a doc that is to be read, as listed, without itself. */
+  /** The other docs listed with the same content as a doc to read. */
   docsAlike(doc: number): readonly number[] {
     let next = this.#nexts[doc - this.#docStart]!;
     if (next === NONE) return NO_DOCS;
@@ -127,11 +129,11 @@ export class DocOutcomes {
   }
 
   /**
-   * Notes what became of a doc that was read, and of those alike.
+   * Records the outcome of a doc that was read, and of docs with the same content.
    *
-   * @param index  its place in its batch
+   * @param index  its index in its batch
    *
-   * @returns  docs that stand for contents to be stored, one for each language that no doc before had that content in
+   * @returns  representatives of contents to store, one for each language that is new for the content
    */
   note(doc: number, outcomes: BatchOutcomes, index: number): number[] {
     const { sizes, skipReasons, areRead, ids, idSize, languages, languageNames } = outcomes;
@@ -152,7 +154,7 @@ export class DocOutcomes {
     return all.filter((one) => this.#isNew(one));
   }
 
-  /** Whether the content of a doc is neither stored nor refused; from now on it is to be stored. */
+  /** Whether the content of a doc is neither stored nor refused; marks it as to be stored. */
   #isNew(doc: number): boolean {
     const content = this.#contents[doc - this.#docStart]!;
     if (this.#blobIds[content] !== NONE || this.#refusals[content] !== SKIP_NONE) return false;
@@ -191,19 +193,19 @@ export class DocOutcomes {
     this.#foundIds.set(id, place * id.length);
   }
 
-  /** Notes where the content of a doc is stored in the shard. */
+  /** Records the blobId of a doc's stored content. */
   store(doc: number, blobId: number): void {
     this.#blobIds[this.#contents[doc - this.#docStart]!] = blobId;
   }
 
-  /** Notes why the content of a doc is not stored. */
+  /** Records why a doc's content is not stored. */
   refuse(doc: number, skipReason: number): void {
     const content = this.#contents[doc - this.#docStart]!;
     this.#blobIds[content] = NONE;
     this.#refusals[content] = skipReason;
   }
 
-  /** A doc as it is to be written; undefined: it vanished, or could not be read. */
+  /** A doc as written to the shard; undefined: it vanished, or could not be read. */
   shardDoc(doc: number): ShardDoc | undefined {
     const { files, fileIndexes, tiers, areTooLarge } = this.#plan;
     const file = fileIndexes[doc]!;
@@ -229,7 +231,7 @@ export class DocOutcomes {
     };
   }
 
-  /** Ids of the blobs, one after the other, and the size of each. */
+  /** Ids of the blobs, concatenated, and the size of each. */
   blobHashes(blobCount: number): [Uint8Array, number] {
     let hashes: Uint8Array | undefined;
     let idSize = ID_SIZE;
@@ -244,17 +246,17 @@ export class DocOutcomes {
   }
 }
 
-/** Of a shard without blobs. */
+/** For a shard without blobs. */
 const ID_SIZE = 20;
 
-/** Finds places of equal blob ids and languages, by the beginnings of the ids, which are as good as random. */
+/** Finds indexes with equal blob id and language, hashed by the start of the id, which is as good as random. */
 class ContentTable {
   readonly #idAt: (place: number) => Uint8Array;
   readonly #languageAt: (place: number) => number;
   /** NONE: free. */
   readonly #slots: Uint32Array;
 
-  /** @param count  most places */
+  /** @param count  most indexes */
   constructor(
     count: number,
     idAt: (place: number) => Uint8Array,
@@ -265,7 +267,7 @@ class ContentTable {
     this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(count * 2 + 2))).fill(NONE);
   }
 
-  /** The first place that was looked up with the id and language of this one; itself, if none was before. */
+  /** The first index added with this one's id and language; itself, if none was before. */
   firstOf(place: number): number {
     const id = this.#idAt(place);
     const language = this.#languageAt(place);

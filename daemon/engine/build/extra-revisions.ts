@@ -1,5 +1,5 @@
-// Builds what further revisions of an indexed repo need to be searched: shards of the docs that none of its shards holds,
-// and which docs of all these each of them has. What the repo has indexed stays as it is.
+// Builds additional revisions of an indexed repo: shards for the docs that its shards lack, and the set of docs of each
+// revision. The repo's index is not changed.
 
 import { Breather } from '../../base/next-turn.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
@@ -22,22 +22,22 @@ import {
 
 export interface ExtraOptions extends BuildOptions {
   readonly known: KnownIndex;
-  /** Full ids, each once. */
+  /** Full ids, distinct. */
   readonly commits: readonly string[];
-  /** Docs that are built at most. */
+  /** Most docs to build. */
   readonly docsMax: number;
   readonly signal: AbortSignal;
 }
 
 export interface ExtraRevisions {
   readonly shards: readonly ListedShard[];
-  /** The revision file of these commits alone, over the shards that were built and, behind them, the known ones. */
+  /** The revision file of only these commits, over the new shards and, after them, the known ones. */
   readonly revisions: Buffer;
-  /** What of the commits could not be read, in words; undefined: nothing. */
+  /** What of the commits could not be read, as text; undefined: nothing. */
   readonly unread: string | undefined;
 }
 
-/** Revisions have more docs than may be built. */
+/** The revisions have more docs than may be built. */
 export class TooManyDocsError extends Error {
   readonly count: number;
 
@@ -47,19 +47,19 @@ export class TooManyDocsError extends Error {
   }
 }
 
-/** Files and folders that a text names. */
+/** Files and folders named in a message. */
 const UNREAD_NAMED_MAX = 3;
 
-/** Source: `git hash-object -t blob` of nothing, with SHA-1 and SHA-256. */
+/** Source: `git hash-object -t blob` of empty input, with SHA-1 and SHA-256. */
 const EMPTY_BLOBS = [
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
   '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
 ];
 
 /**
- * Builds the docs of further commits of a repo. On failure and abort no file is left behind.
+ * Builds the docs of further commits of a repo. Failure and abort leave no file behind.
  *
- * Errors: TooManyDocsError, before any is read; ShardError where a known shard is damaged or gone; as buildDocs.
+ * Errors: TooManyDocsError, before any doc is read; ShardError where a known shard is damaged or missing; as buildDocs.
  */
 export async function buildExtraRevisions(options: ExtraOptions): Promise<ExtraRevisions> {
   const { module, known } = options;
@@ -85,7 +85,7 @@ class Extra {
 
   async run(): Promise<ExtraRevisions> {
     const { spec, known, commits, docsMax } = this.#options;
-    // Each asks a git of its own.
+    // Each starts its own git.
     const [basis, rules] = await Promise.all([
       this.#basis(),
       rulesOfCommits(spec, commits),
@@ -94,7 +94,7 @@ class Extra {
     this.#learnEmpty();
     const sets = new Map<number, readonly Uint8Array[]>();
     for (const [index, commit] of commits.entries()) {
-      // Why behind 0: that is the default revision.
+      // Why not 0: that is the default revision.
       const target = index + 1;
       sets.set(target, await this.#docsOf(target, commit, rules[index], basis));
     }
@@ -113,7 +113,7 @@ class Extra {
     return `git cannot read ${names}${more}: the repository is a partial clone, or damaged.`;
   }
 
-  /** The shards of the docs that no known one holds, and these docs as listed. */
+  /** Builds shards of the docs that no known shard holds; returns them with their rows. */
   async #build(): Promise<BuiltRows> {
     if (this.#missing.size === 0) return { shards: [], rows: [] };
     const { spec, known, signal } = this.#options;
@@ -128,16 +128,14 @@ class Extra {
     return { shards, rows };
   }
 
-  /**
-   * Of indexed docs without stored content (files on disk) notes which blob they are, where that is certain: of empty files.
-   */
+  /** Records the blob of indexed docs without stored content (files on disk) where it is certain: for empty files. */
   #learnEmpty(): void {
     const oid = EMPTY_BLOBS.find(({ length }) => length === this.#options.commits[0]?.length)!;
     for (const place of this.#docs.unknownDocs())
       if (this.#docs.sizeOf(place) === 0) this.#docs.learn(place, oid);
   }
 
-  /** The first indexed revision that is a commit which is there, and its rules; undefined: there is none. */
+  /** The first indexed revision whose commit is present, with its rules; undefined: there is none. */
   async #basis(): Promise<Basis | undefined> {
     const { spec, known, signal } = this.#options;
     const revision = known.revisions.findIndex(({ commit }) => commit !== undefined);
@@ -149,7 +147,7 @@ class Extra {
     return { revision, commit, rules };
   }
 
-  /** The docs of a commit in the known shards; notes those that are in none. */
+  /** The docs of a commit in the known shards; records those in none. */
   async #docsOf(
     target: number,
     commit: string,
@@ -174,7 +172,7 @@ class Extra {
     return sets;
   }
 
-  /** What a commit has, as changes from nothing; notes the folders that git cannot read. */
+  /** The content of a commit, as changes from nothing; records folders that git cannot read. */
   async #itemsOf(commit: string): Promise<readonly TreeChange[]> {
     const { spec, signal } = this.#options;
     const { docs, lostPaths } = await readTrees(spec.path, [commit], { signal });
@@ -187,13 +185,12 @@ class Extra {
   }
 }
 
-/** Undefined for a LostObjectError: git compares nothing then. Errors: others. */
+/** Undefined for a LostObjectError: git cannot compare then. Rethrows others. */
 function ifLostObject(error: unknown): undefined {
   if (!(error instanceof LostObjectError)) throw error;
 }
 
-/** What the docs of a commit are told from. */
+/** The known revision that commits are compared with. */
 interface Basis extends RuledCommit {
-  /** Its index. */
   readonly revision: number;
 }

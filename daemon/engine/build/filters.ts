@@ -1,13 +1,12 @@
-// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. That a doc has
-// too many distinct trigrams is found by the core while it reads the content, with the limit that
-// `trigramCountMax` gives.
+// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. The core finds docs with too many distinct
+// trigrams while it reads them; `trigramCountMax` is its limit.
 
 import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 import { CONTENT_SIZE_MAX } from '../host/builder.ts';
 
 /**
- * Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count; 3: files of one
- * content have the language of their own path; 4: a byte order mark of UTF-8 is no part of line 1.
+ * Raised when a build makes other docs from the same source and settings. 2: UTF-16 is text, modelines count; 3: files of one
+ * content have the language of their own path; 4: a byte order mark of UTF-8 is not part of line 1.
  */
 export const DOC_RULES_VERSION = 4;
 
@@ -18,7 +17,10 @@ export interface FilterSettings {
   readonly maxFileSize: number;
   /** Distinct trigrams a doc, inclusive; 0 = no limit. */
   readonly maxTrigramCount: number;
-  /** Globs over paths that lift both limits, up to the 1 GiB that a shard can hold of one content; `!` takes back, the last that matches decides. */
+  /**
+   * Globs over paths that lift both limits, up to 1 GiB, the shard's limit for one content; `!` negates, the last match
+   * decides.
+   */
   readonly alwaysIndexFilePatterns: readonly string[];
 }
 
@@ -31,20 +33,20 @@ export class DocFilter {
     this.#isAlwaysIndexed = compileGlobs(settings.alwaysIndexFilePatterns);
   }
 
-  /** Whether the doc is too large: by the size that was listed, and, as a file may grow, by what was read. */
+  /** Whether the doc is too large. Called with the listed size, and with the size read, since a file may grow. */
   skipReasonOfSize(path: string, size: number): SkipReason | undefined {
     if (size > CONTENT_SIZE_MAX) return 'too_large';
     if (size <= this.#settings.maxFileSize || this.#isAlwaysIndexed(path)) return undefined;
     return 'too_large';
   }
 
-  /** Limit of distinct trigrams for this doc; 0: none. */
+  /** Limit of distinct trigrams for this doc; 0: no limit. */
   trigramCountMax(path: string): number {
     return this.#isAlwaysIndexed(path) ? 0 : this.#settings.maxTrigramCount;
   }
 }
 
-/** Whether the content holds a NUL byte, anywhere. Cost: memory speed (`memchr`) for a Buffer. */
+/** Whether the content has a NUL byte. Cost: memory speed (`memchr`) for a Buffer. */
 export function isBinary(bytes: Uint8Array): boolean {
   return Buffer.prototype.indexOf.call(bytes, 0) >= 0;
 }

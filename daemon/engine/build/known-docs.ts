@@ -1,5 +1,5 @@
-// The docs that the shards of a repo hold, looked up by path, for a build that adds what they lack. Opens the shards
-// for itself; nothing of searches is touched.
+// The docs in a repo's shards, looked up by path, for a build that adds the missing ones. Opens the shards itself,
+// independent of searches.
 
 import { Breather } from '../../base/next-turn.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';
@@ -11,23 +11,23 @@ import { bitmapSizeOf, clearBit, hasBit, setBit, setBits } from '../shards/bits.
 import type { RevisionTable, UnstoredDoc } from '../shards/revisions.ts';
 import { ShardTables } from '../shards/tables.ts';
 
-/** A shard by the docs of one repo, which alone are looked at. */
+/** A shard with the docs of one repo; its other docs are ignored. */
 export interface KnownShard extends Pick<ShardFile, 'shardId' | 'path' | 'size'> {
-  /** Of the first of its docs. */
+  /** Of the repo's first doc. */
   readonly docStart: number;
   readonly docCount: number;
   /** Other repos have docs in it. */
   readonly isShared: boolean;
 }
 
-/** What is known of a repo. */
+/** The index of a repo. */
 export interface KnownIndex {
   readonly shards: readonly KnownShard[];
   /** Absent: the only revision holds every doc. */
   readonly table: RevisionTable | undefined;
-  /** Names of its revisions and what they were, the default one first; undefined: files on disk, or nothing. */
+  /** Its revisions by name with their commits, the default one first; commit undefined: files on disk, or nothing. */
   readonly revisions: readonly { readonly name: string; readonly commit: string | undefined }[];
-  /** What rules leave out of the default revision, and how many paths are no docs, by reason. */
+  /** Paths that rules exclude from the default revision, and numbers of paths that are not docs, by reason. */
   readonly ignored: IgnoredCounts;
   readonly leftOut: Readonly<Record<string, number>>;
 }
@@ -40,7 +40,7 @@ export interface DocPlace {
 }
 
 export interface KnownDoc extends DocPlace {
-  /** git blob id; undefined: it is not known. */
+  /** git blob id; undefined: unknown. */
   readonly oid: string | undefined;
 }
 
@@ -48,15 +48,15 @@ interface OpenShard {
   readonly tables: ShardTables;
   readonly docStart: number;
   readonly docCount: number;
-  /** Blob ids of docs without stored content, as far as they are known. */
+  /** Known blob ids of docs without stored content. */
   readonly unstored: Map<number, string>;
   /** A bit for each doc that a revision holds. */
   readonly live: Uint8Array;
-  /** Where a path was last looked for: who asks in the order of paths finds the next one nearby. */
+  /** Rank of the last path looked up: callers ask in order of paths, so the next is nearby. */
   lastRank: number;
 }
 
-/** The docs of the shards of a repo. To be closed. */
+/** The docs of a repo's shards. To be closed. */
 export class KnownDocs {
   readonly shards: readonly KnownShard[];
   readonly #table: RevisionTable | undefined;
@@ -73,7 +73,7 @@ export class KnownDocs {
    *
    * @param table  absent: the only revision holds every doc
    *
-   * Errors: ShardError where a file is damaged, gone, or cannot be mapped.
+   * Errors: ShardError where a file is damaged, missing, or cannot be mapped.
    */
   static open(
     module: WebAssembly.Module,
@@ -118,20 +118,20 @@ export class KnownDocs {
     for (const space of this.#spaces) space.drop();
   }
 
-  /** The docs of a revision, for each shard a bitmap of its own. */
+  /** The docs of a revision, a new bitmap for each shard. */
   docsIn(revision: number): Uint8Array[] {
     return this.#open.map(({ docCount }, index) =>
       bitsOf(this.#table?.shards[index]?.docsIn([revision]) ?? 'all', docCount),
     );
   }
 
-  /** No docs, for each shard a bitmap of its own. */
+  /** No docs, a new bitmap for each shard. */
   noDocs(): Uint8Array[] {
     return this.#open.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
   }
 
   /**
-   * Takes the doc at a path out of the sets, if `wasDoc`, and puts in the one that has `after` for its content.
+   * Removes the doc at a path from the sets, if `wasDoc`, and adds the one with the content `after`.
    *
    * @returns  false: no shard holds that doc
    */
@@ -153,7 +153,7 @@ export class KnownDocs {
   }
 
   /**
-   * Asks git for blobs that a build of a single revision has not noted.
+   * Gets from git the blobs that a build of a single revision has not stored.
    *
    * @param commit  that revision; undefined: files on disk. Errors: GitError.
    */
@@ -190,7 +190,7 @@ export class KnownDocs {
     return tables.doc(docStart + docId).size;
   }
 
-  /** Docs without stored content whose blobs are not known. */
+  /** Docs without stored content whose blobs are unknown. */
   unknownDocs(): DocPlace[] {
     return this.#open.flatMap(({ tables, docStart, docCount, unstored }, shard) => {
       const places: DocPlace[] = [];
@@ -201,12 +201,12 @@ export class KnownDocs {
     });
   }
 
-  /** Takes in which blob a doc without stored content is. */
+  /** Records the blob of a doc without stored content. */
   learn({ shard, docId }: DocPlace, oid: string): void {
     this.#open[shard]!.unstored.set(docId, oid);
   }
 
-  /** The stored content of a doc, a view that is valid until `close`; undefined: it is empty or skipped. */
+  /** The stored content of a doc, a view valid until `close`; undefined: empty or skipped. */
   contentOf({ shard, docId }: DocPlace): Uint8Array | undefined {
     const { tables, docStart } = this.#open[shard]!;
     const { blobId } = tables.doc(docStart + docId);
@@ -224,7 +224,7 @@ export class KnownDocs {
     return blobId === undefined ? unstored.get(docId) : tables.blobHash(blobId);
   }
 
-  /** The docs at a path, of whatever revision. Cost: a binary search in each shard, a short one behind the path before. */
+  /** The docs at a path, of any revision. Cost: a binary search in each shard, a short one behind the last path. */
   at({ path, rawPath }: NamedPath): KnownDoc[] {
     const bytes = rawPath ?? Buffer.from(path);
     const found: KnownDoc[] = [];
@@ -241,7 +241,7 @@ export class KnownDocs {
     return found;
   }
 
-  /** Calls back for each doc of these sets that lies right in a folder, not below. Cost: as `at`, for each folder there. */
+  /** Calls back for each doc of these sets directly in a folder. Cost: as `at`, for each folder there. */
   forEachIn(
     sets: readonly Uint8Array[],
     folder: NamedPath,
@@ -289,7 +289,7 @@ export class KnownDocs {
     }
   }
 
-  /** Calls back for each doc of these sets whose path passes. Other work comes in between. */
+  /** Calls back for each doc of these sets whose path passes. Yields to other work. */
   async forEach(
     sets: readonly Uint8Array[],
     isWanted: (path: Uint8Array) => boolean,
@@ -309,18 +309,20 @@ export class KnownDocs {
 
 const SLASH = 0x2f;
 
-/** What the paths of all docs in a folder begin with. */
+/** The prefix of all paths in a folder. */
 function bytesWithin({ path, rawPath }: NamedPath): Buffer {
   if (path === '') return Buffer.alloc(0);
   return Buffer.concat([rawPath ?? Buffer.from(path), Buffer.of(SLASH)]);
 }
 
-/** Less than all paths behind those in the folder that ends at a slash of `path`, and more than these. */
+/** Sorts between the paths in the folder that ends at a slash of `path`, and all paths behind it. */
 function behindFolder(path: Uint8Array, slash: number): Buffer {
   return Buffer.concat([path.subarray(0, slash), Buffer.of(SLASH + 1)]);
 }
 
-/** The first rank whose path is not less than these bytes. @param near  a rank; the closer behind it, the faster */
+/**
+ * The first rank whose path is not less than these bytes. @param near  a rank to start from; fastest just before the result
+ */
 function firstRank(tables: ShardTables, bytes: Uint8Array, near = 0): number {
   const isBefore = (rank: number): boolean =>
     Buffer.compare(tables.pathOf(tables.docAt(rank)), bytes) < 0;

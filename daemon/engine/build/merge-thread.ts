@@ -1,4 +1,4 @@
-// Runs merges in a thread of their own, one at a time, and leaves no file behind where one fails.
+// Runs merges in their own thread, one at a time. A failed merge leaves no file behind.
 
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,8 +24,8 @@ export class MergeThread {
   /**
    * Merges shards.
    *
-   * Errors: MergeOverflow; ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the
-   * reason of the signal.
+   * Errors: MergeOverflow; ShardError with the id of the damaged or unreadable shard; of the file system; the reason of the
+   * signal.
    */
   async run(order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
     signal.throwIfAborted();
@@ -53,7 +53,7 @@ export class MergeThread {
     }
   }
 
-  /** Ends the thread; resolves when it has ended. No merge is to be under way. */
+  /** Ends the thread; resolves when it has ended. No merge may be running. */
   close(): Promise<void> {
     return this.#thread.end();
   }
@@ -66,7 +66,7 @@ function errorOf({ message, isOverflow, shard }: FromMergeWorker & { kind: 'fail
     : new ShardError(shard.shardId, message, shard.fault);
 }
 
-/** Removes the file, that of its symbols, and stripes. */
+/** Removes the shard file, its symbols file and its stripes. */
 async function removeFiles({ path: file }: MergeOrder): Promise<void> {
   const folder = path.dirname(file);
   for (const name of await readdir(folder))

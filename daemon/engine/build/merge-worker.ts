@@ -1,5 +1,5 @@
-// The thread of merges, one at a time: checks all pages of the shards that it reads, without mapping them, and merges them.
-// Damage must not become part of another shard.
+// The merge thread: checks all pages of the input shards, without mapping them, and merges them, one merge at a time. The
+// check prevents damage from spreading to the new shard.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
@@ -24,7 +24,7 @@ export type FromMergeWorker =
       readonly kind: 'failed';
       readonly message: string;
       readonly isOverflow: boolean;
-      /** The shard that is at fault, if one is. */
+      /** The faulty shard, if there is one. */
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 

@@ -1,5 +1,5 @@
-// Makes one shard of docs that others hold: contents, languages, tiers and symbols come along as they are, and only
-// grams are taken again. Nothing is read from a repository. Runs to its end on the thread that calls it.
+// Merges docs of several shards into one: contents, languages, tiers and symbols are copied, only grams are extracted again.
+// Reads nothing from a repository. Runs synchronously on the caller's thread.
 
 import { writeFileSync } from 'node:fs';
 import { STRIPE_COUNT_MAX } from '../../../core/shared/format.ts';
@@ -13,7 +13,7 @@ import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
 import { BATCH_BLOCKS, blocksFor } from './build-plan.ts';
 import { completeShard, type FinishedShard, writeContent, writeStripes } from './shard-file.ts';
 
-/** Docs of a repo that are to be in the new shard. */
+/** Docs of a repo for the new shard. */
 export interface MergeRepo {
   readonly repoId: number;
   readonly name: string;
@@ -22,28 +22,28 @@ export interface MergeRepo {
 }
 
 export interface MergeOrder {
-  /** If all have symbols, the new one gets them. All have blob ids of one size. */
+  /** If all have symbols, the new one gets them too. All have blob ids of one size. */
   readonly sources: readonly ShardFile[];
   readonly repos: readonly MergeRepo[];
-  /** The file to write, and that of its symbols. */
+  /** The shard file to write, and its symbols file. */
   readonly path: string;
   readonly symbolsPath: string;
 }
 
-/** Where the docs of a repo are now. */
+/** The location of a repo's docs in the new shard. */
 export interface MergedRepo {
   readonly repoId: number;
   readonly docStart: number;
   readonly docEnd: number;
   /** Bytes of its contents. */
   readonly contentSize: number;
-  /** For each of its docs from `docStart` on: the index of the shard that it came from, and its id there. */
+  /** For each of its docs from `docStart` on: the index of its source shard, and its id there. */
   readonly sources: Uint16Array;
   readonly docIds: Uint32Array;
 }
 
 export interface MergeResult extends FinishedShard {
-  /** Without those that had no docs to merge. */
+  /** Without repos that had no docs to merge. */
   readonly repos: readonly MergedRepo[];
   readonly symbols: SymbolsSummary | undefined;
 }
@@ -66,9 +66,9 @@ interface KeptDoc extends ShardDoc {
 }
 
 /**
- * Writes the shard, and its symbols.
+ * Writes the shard and its symbols file.
  *
- * Errors: ShardError where a file cannot be opened; of the file system. What was written is left behind.
+ * Errors: ShardError where a file cannot be opened; of the file system. Files written so far remain.
  */
 export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
   const space = new Space(module);
@@ -119,7 +119,7 @@ function openSources(space: Space, files: readonly ShardFile[]): Source[] {
   });
 }
 
-/** The docs of a repo in the order of a build: by tier and path; of one path as they came. */
+/** The docs of a repo in build order: by tier and path; docs of one path keep their order. */
 function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
   const found = docs.flatMap(({ source, docIds }) =>
     Array.from(docIds, (docId) => ({ ...sources[source]!.tables.doc(docId), source, docId })),
@@ -127,17 +127,17 @@ function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
   return found.sort((a, b) => a.tier - b.tier || Buffer.compare(a.path, b.path));
 }
 
-/** The files of these shards do not fit a memory, or their contents together the stripes of a shard. */
+/** The files do not fit into one memory, or their contents do not fit the stripes of one shard. */
 export class MergeOverflow extends Error {
   override readonly name = 'MergeOverflow';
 }
 
-/** The contents of the new shard, each once for each language. */
+/** The contents of the new shard, each once per language. */
 class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: KeptBlob[] = [];
   readonly #ids = new Map<string, number>();
-  /** By id of a source's content. */
+  /** By blobId of a source. */
   readonly #placed: readonly Map<number, number>[];
 
   constructor(sources: readonly Source[]) {
@@ -156,15 +156,15 @@ class Contents {
   }
 
   /**
-   * The place of a content, which is that of an equal one of the same language where there is one. Why the bytes are compared:
-   * git does not check that an object of a repository is what its name says, so that who writes to one could have its bytes
-   * shown as those of another repository, or see these.
+   * The blobId of a content; equal contents of the same language share one. Why the bytes are compared: git does not verify
+   * that an object matches its id, so whoever writes to one repository could have its bytes shown as those of another, or see
+   * the other's bytes.
    */
   #placeBlob(source: number, blobId: number): number {
     const { tables } = this.#sources[source]!;
     const oid = tables.blobHash(blobId);
     const { content, docId } = tables.blob(blobId);
-    // All its docs are of one language.
+    // All its docs have the same language.
     let key = `${oid} ${tables.doc(docId).language}`;
     for (let placed = this.#ids.get(key); placed !== undefined; placed = this.#ids.get(key)) {
       if (Buffer.compare(this.#bytesOf(placed), content) === 0) return placed;
@@ -226,12 +226,12 @@ class Contents {
     };
   }
 
-  /** Ranges of blobs that are coded together. */
+  /** Ranges of blobs that are encoded together. */
   #batches(): [number, number][] {
     const batches: [number, number][] = [];
     let [start, blocks] = [0, 0];
     for (const blobId of this.#blobs.keys()) {
-      // A content has a block of its own, however short it is.
+      // A content has at least one block.
       const own = Math.max(1, blocksFor(1, this.#bytesOf(blobId).length));
       if (blobId > start && blocks + own > BATCH_BLOCKS) {
         batches.push([start, blobId]);
@@ -243,7 +243,7 @@ class Contents {
     return batches;
   }
 
-  /** Writes the symbols of the new shard, which is at `shardPath`. */
+  /** Writes the symbols of the new shard at `shardPath`. */
   writeSymbols(module: WebAssembly.Module, shardPath: string, path: string): SymbolsSummary {
     const builder = new SymbolsFileBuilder(module, shardPath);
     try {

@@ -1,4 +1,4 @@
-// The docs that no shard holds yet, collected from what differs, and which revisions hold each of them.
+// The docs that no shard holds yet, collected from differences, with the revisions that hold each of them.
 
 import type { NamedPath } from '../../base/paths.ts';
 import { compareListed, docKey } from '../../sources/docs/source-revisions.ts';
@@ -6,23 +6,22 @@ import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
 
-/** A doc that is to be built. */
 export interface MissingDoc extends NamedPath {
-  /** Of files on disk alone it may be unknown: "". */
+  /** "" where unknown, for files that are only on disk. */
   readonly oid: string;
-  /** False also for docs of an indexed shard that are built again: of these it is not known. */
+  /** Also false for docs of an indexed shard that are built again: there it is unknown. */
   readonly isSymlink: boolean;
   /** Indexes of the revisions that hold it. */
   readonly targets: Set<number>;
 }
 
-/** A doc as it is built. */
+/** A doc in the listing of the build. */
 export interface MissingRow extends Pick<MissingDoc, 'oid' | 'targets'> {
   readonly file: SourceFile;
 }
 
 export interface RowOptions extends ReadOptions {
-  /** The file that is read from disk for a doc; undefined: it is read from git. */
+  /** The file on disk to read for a doc; undefined: git has it. */
   readonly onDisk?: (doc: MissingDoc) => SourceFile | undefined;
 }
 
@@ -44,15 +43,12 @@ export class MissingDocs {
     else this.#docs.set(key, { ...doc, targets: new Set([target]) });
   }
 
-  /** Adds what is at a path. */
   addItem(target: number, { path, rawPath }: NamedPath, { oid, kind }: TreeItem): void {
     const named = rawPath === undefined ? { path } : { path, rawPath };
     this.add(target, { ...named, oid, isSymlink: kind === 'symlink' });
   }
 
-  /**
-   * The docs as a listing has them: by path, of one path those of revision 0 first. Errors: GitError.
-   */
+  /** The docs in listing order: by path, revision 0 first. Errors: GitError. */
   async rows(repoPath: string, { onDisk, ...options }: RowOptions = {}): Promise<MissingRow[]> {
     const files = this.all.map((doc) => ({ doc, file: onDisk?.(doc) }));
     const ids = files.flatMap(({ doc, file }) => (file === undefined ? doc.oid : []));

@@ -1,5 +1,5 @@
-// What kind of doc a path names: ordinary source, test, vendored, generated, documentation, dotfile. Its tier puts
-// docs in order before any query is known (build-plan.ts): it decides what a cut answer holds and breaks ties.
+// Classifies a doc by its path: ordinary source, test, vendored, generated, documentation, dotfile. The resulting tier orders
+// docs before any query (build-plan.ts): it decides which docs a cut answer holds, and breaks ties.
 
 import { baseNameOf } from '../../base/paths.ts';
 import type { DocAttributes } from '../../sources/languages/attributes.ts';
@@ -10,12 +10,12 @@ export type DocCategory =
 /** 0: ordinary; 1: test; 2: vendored or generated. */
 export type DocTier = 0 | 1 | 2;
 
-/** A folder of one of these names, anywhere in the path. */
+/** Matches a folder with one of these names, anywhere in the path. */
 function folderPattern(names: string): RegExp {
   return new RegExp(`(?:^|/)(?:${names.split(' ').join('|')})/`, 'i');
 }
 
-/** One of these patterns; they see the base name. */
+/** Matches a base name by one of these patterns. */
 function namePattern(patterns: readonly string[], flags = ''): RegExp {
   return new RegExp(patterns.join('|'), flags);
 }
@@ -49,7 +49,7 @@ const VENDORED_NAME = namePattern(
 const GENERATED_FOLDER = folderPattern(
   '__generated__ generated autogen __pycache__ \\.next \\.nuxt',
 );
-/** Declarations that a build puts beside what it compiles to. */
+/** Declarations that a build puts beside its compiled output. */
 const GENERATED_PATH = /(?:^|\/)lib\/.*\.d\.[cm]?ts$/;
 const LOCK_FILES = [
   'package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock',
@@ -80,10 +80,7 @@ const DOCUMENTATION_NAME = namePattern(
 );
 const DOTFILE = /(?:^|\/)\.[^/]/;
 
-/**
- * The first of vendored, generated, test, dotfile, documentation that fits; marks of the repo come
- * before all.
- */
+/** The first match of vendored, generated, test, dotfile, documentation; the repo's marks take precedence. */
 export function docCategory(path: string, attributes: DocAttributes = {}): DocCategory {
   if (attributes.isGenerated === true) return 'generated';
   if (attributes.isVendored === true) return 'vendored';
@@ -109,7 +106,6 @@ function isDocumentationPath(path: string): boolean {
   return DOCUMENTATION_NAME.test(baseNameOf(path)) || DOCUMENTATION_FOLDER.test(path);
 }
 
-/** How far behind the category puts a doc. */
 export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
   switch (docCategory(path, attributes)) {
     case 'vendored':
@@ -122,13 +118,13 @@ export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
   }
 }
 
-/** As clients see it (API.md 6.3). */
+/** Kinds as in the API (API.md 6.3). */
 export const FILE_KINDS = ['code', 'test', 'generated', 'vendored', 'docs'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
 /**
- * The kind of an indexed doc. Its tier knows the marks of the repo; which of vendored and generated they say, and what they say
- * of documentation, the index does not keep: there the path decides.
+ * The kind of an indexed doc. Its tier reflects the repo's marks; the index does not store whether they say vendored or
+ * generated, nor what they say of documentation: there the path decides.
  */
 export function fileKindOf(path: string, tier: number): FileKind {
   if (tier === 1) return 'test';

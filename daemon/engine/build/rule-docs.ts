@@ -1,5 +1,5 @@
-// What the docs of the default revision say of some other docs: the attribute files in the folders above them, and the
-// sources that headers among them go by. Looks at these folders alone.
+// Finds the docs of the default revision that determine language and marks of given docs: attribute files in the folders
+// above them, and the sources beside headers. Reads only these folders.
 
 import { Breather } from '../../base/next-turn.ts';
 import { joinPath, type NamedPath, nameKey, parentOf } from '../../base/paths.ts';
@@ -17,13 +17,13 @@ import type { DocList } from './build.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
 
 export interface RuleDocs {
-  /** Attribute files; symbolic links may be among them. */
+  /** Attribute files, possibly symbolic links. */
   readonly attributes: readonly SourceFile[];
   /** Paths of the docs beside headers. */
   readonly besideHeaders: readonly string[];
 }
 
-/** Those that matter to docs at these paths. Other work comes in between. Cost: a look at each folder above them. */
+/** The rule docs for docs at these paths. Yields to other work. Cost: a lookup of each folder above them. */
 export async function findRuleDocs(
   docs: KnownDocs,
   paths: readonly NamedPath[],
@@ -59,7 +59,7 @@ function fileOf(docs: KnownDocs, place: DocPlace, named: NamedPath): SourceFile 
 }
 
 /**
- * What they say.
+ * The rules in these docs.
  *
  * @param commit  that of the default revision; undefined: files on disk
  *

@@ -1,5 +1,5 @@
-// A shard file while it is made: contents go to their place, coded stripes to files beside it, and at the end all becomes
-// one file, which is checked.
+// A shard file under construction: contents are written in place, coded stripes into temporary files beside it; at the end
+// all are joined into one file, which is checked.
 
 import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { named } from '../../base/caught.ts';
@@ -11,13 +11,15 @@ import { mergeStripes } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
 import { type NewTables, type ShardSummary, writeShard } from '../shards/writer.ts';
 
-/** A shard that is complete and checked. */
+/** A complete and checked shard. */
 export interface FinishedShard extends ShardSummary {
   /** SHA-256 of the file: its name. */
   readonly fileId: string;
 }
 
-/** Writes contents into the file, behind `contentBase` bytes of others. Errors: of the file system, which name it. */
+/**
+ * Appends contents to the file, after `contentBase` bytes of earlier ones. Errors: of the file system, with the file's name.
+ */
 export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
   const file = openSync(path, 'r+');
   try {
@@ -32,7 +34,7 @@ export function writeContent(path: string, content: Uint8Array, contentBase: num
   }
 }
 
-/** Errors of `write` say which file could not be written. */
+/** Adds the file's name to errors of `write`. */
 function writeNamed<Result>(path: string, write: () => Result): Result {
   try {
     return write();
@@ -58,8 +60,8 @@ export function writeStripes(
  * Completes the file behind its contents, removes the stripes, and checks it.
  *
  * @param stripes   their paths, in order
- * @param isSynced  what is written outlives the machine
- * Errors: of the file system; where what was written is damaged.
+ * @param isSynced  syncs the file to disk
+ * Errors: of the file system; the written file is damaged.
  */
 export function completeShard(
   module: WebAssembly.Module,

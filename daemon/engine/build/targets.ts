@@ -1,4 +1,4 @@
-// Revisions to come, told from known ones: what changes for them, which docs they hold then, and the file that says so.
+// New revisions computed from existing ones: their differences, their sets of docs, and the revision file that records them.
 
 import { type CommittedRules, RULES_PATH } from '../../sources/docs/committed-rules.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
@@ -9,13 +9,13 @@ import type { ListedShard } from './build.ts';
 import type { KnownDocs } from './known-docs.ts';
 import type { MissingDocs, MissingRow } from './missing-docs.ts';
 
-/** A commit and what its rules leave out. */
+/** A commit and the rules that exclude its paths. */
 export interface RuledCommit {
   readonly commit: string;
   readonly rules: CommittedRules | undefined;
 }
 
-/** Docs that were missing, as rows, and the shards that were built of them. */
+/** Rows of missing docs, and the shards built from them. */
 export interface BuiltRows {
   readonly shards: readonly ListedShard[];
   readonly rows: readonly MissingRow[];
@@ -33,8 +33,8 @@ export async function presentCommits(
 }
 
 /**
- * What differs between a known commit, which is present, and another one; undefined: their rules do, so that they leave
- * out what does not. Errors: GitError.
+ * The differences between a known, present commit and another one; undefined: their rules differ, so that unchanged paths may
+ * be affected. Errors: GitError.
  */
 export async function changesFrom(
   repoPath: string,
@@ -45,17 +45,17 @@ export async function changesFrom(
   if (basis.rules?.oid !== rules?.oid) return undefined;
   if (basis.commit === commit) return [];
   const changes = await diffTrees(repoPath, basis.commit, commit, options);
-  // A link in the place of a file of rules is none, and they are not told apart by their blobs.
+  // A symbolic link instead of a rules file counts as none, and blobs do not tell links from files.
   return changes.some(({ path }) => path === RULES_PATH) ? undefined : changes;
 }
 
-/** An item of a change, if it is a doc. */
+/** The item of a change, if it is a doc. */
 export function docOf({ isOuter }: TreeChange, item: TreeItem | undefined): TreeItem | undefined {
   return isOuter || item?.kind === 'submodule' ? undefined : item;
 }
 
 /**
- * Does to the docs of a revision what a change says; a doc that no shard holds is missing.
+ * Applies a change to the docs of a revision; a doc that no shard holds is added to the missing ones.
  *
  * @param target  index of the revision
  * @param sets  its docs in each known shard
@@ -74,7 +74,7 @@ export function applyChange(
 }
 
 /**
- * The revision file over the shards that were built and, behind them, those of the known ones that stay.
+ * The revision file over the new shards and, after them, the kept known ones.
  *
  * @param kept  indexes of the latter
  * @param sets  by the index of each revision its docs in each known shard
@@ -98,7 +98,7 @@ export function revisionFileOver(
   return writer.bytes();
 }
 
-/** The docs of a revision in a shard that was built of these rows, as a bitmap. */
+/** The docs of a revision in a shard built from these rows, as a bitmap. */
 function builtDocsOf(
   target: number,
   { docCount, fileOfDoc }: ListedShard,

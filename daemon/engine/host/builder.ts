@@ -1,6 +1,6 @@
-// The build side of the core on one thread: contents go in back to back, coded stripes and rows come out
-// (StripeBuilder); stripes go in, gram dictionary and postings come out (mergeStripes). Knows nothing of
-// files of a repo; the shard file itself is put together by engine/shards/writer.ts.
+// The build functions of the core for one thread. StripeBuilder turns contents, placed back to back, into coded stripes and
+// rows; mergeStripes turns stripes into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
+// writes the shard file.
 
 import {
   BLOB_ROW_SIZE,
@@ -18,15 +18,15 @@ import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { isBrief, MAPPING_ALIGNMENT, placeFile } from './mapping.ts';
 
 const MIB = 1 << 20;
-/** What a builder uses of its memory: 3 GiB, of which only what a batch needs is ever touched. */
+/** Size of a builder's memory: 3 GiB, of which only the pages that a batch needs are touched. */
 const BUILDER_PAGES = 49152;
-/** Contents of one batch lie here; the largest single content too. */
+/** Area for the contents of one batch, and for the largest single content. */
 const CONTENT_AREA_SIZE = 1536 * MIB;
 
 /** Most bytes of one content. */
 export const CONTENT_SIZE_MAX = 1024 * MIB;
 
-/** What a content became. `full`: it did not fit this batch, which holds what was added before. */
+/** The outcome of a content. `full`: it did not fit into this batch, which keeps earlier contents. */
 export type AddOutcome = 'added' | 'too_many_trigrams' | 'full';
 
 /** A finished batch. Tables are copies; contents are a view of the builder's memory until the next batch. */
@@ -55,17 +55,14 @@ export class StripeBuilder {
     if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
   }
 
-  /** Starts a batch, dropping the one before. */
+  /** Starts a batch; drops the previous one. */
   begin(): void {
     this.#core.exports.builderBegin();
     this.#contentEnd = this.#contentStart;
     this.#stagedEnd = this.#contentStart;
   }
 
-  /**
-   * Copies a content into the builder's memory, to be added later; returns its place, undefined if it does
-   * not fit.
-   */
+  /** Copies a content into the builder's memory, to be added later; returns its position, undefined if it does not fit. */
   stage(bytes: Uint8Array): number | undefined {
     const place = this.#stagedEnd;
     if (place + bytes.length > this.#contentStart + CONTENT_AREA_SIZE) return undefined;
@@ -74,13 +71,13 @@ export class StripeBuilder {
     return place;
   }
 
-  /** As `stage`, of a content that is staged and not added yet. */
+  /** As `stage`, from a content that is staged and not added yet. */
   stageAgain(place: number, size: number): number | undefined {
     return this.stage(new Uint8Array(this.#core.memory.buffer, place, size));
   }
 
   /**
-   * Adds a staged content. Contents are added in the order in which they were staged; some may be left out.
+   * Adds a staged content. Contents are added in staging order; some may be skipped.
    *
    * @param size        1 to CONTENT_SIZE_MAX
    * @param trigramMax  most distinct trigrams; 0 = no limit
@@ -105,7 +102,7 @@ export class StripeBuilder {
     }
   }
 
-  /** Closes the batch; nothing can be added to it any more. */
+  /** Closes the batch; nothing can be added any more. */
   close(): BuiltBatch {
     const { exports, memory } = this.#core;
     const status = exports.builderClose();
@@ -129,12 +126,12 @@ export class StripeBuilder {
     };
   }
 
-  /** Gives up all memory. Not to be used any more. */
+  /** Releases all memory. Not to be used any more. */
   drop(): void {
     dropCore(this.#core);
   }
 
-  /** The rows of the closed batch, moved to where it lies in its shard; copies. */
+  /** The rows of the closed batch, shifted to its position in the shard; copies. */
   rows(
     contentBase: number,
     blobBase: number,
@@ -220,7 +217,7 @@ function mergeWith(
   return { gramCount, keys, lists };
 }
 
-/** Where each stripe goes, from the first on, and how much they take. */
+/** The position of each stripe, and their total size. */
 function placesOf(stripes: readonly StripeFile[]): { starts: number[]; size: number } {
   const starts: number[] = [];
   let size = 0;

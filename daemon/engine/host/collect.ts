@@ -1,44 +1,43 @@
-// Has the objects of this thread collected now, in place of when V8 finds that it is time.
+// Runs the garbage collector of this thread now.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { findHeapTrim } from './mapping.ts';
 
-/** Why two: the pages that one empties are given back by the next. */
+/** Why two: pages that one collection empties are returned by the next. */
 export const COLLECT_ROUNDS = 2;
 
-/** Collects all of this thread, and gives back what is free. Takes some ms for each 10 MB that live. */
+/**
+ * Collects all garbage of this thread, and returns free memory to the system. Takes some ms for each 10 MB of live objects.
+ */
 export function giveMemoryBack(): void {
   for (let round = 0; round < COLLECT_ROUNDS; round++) collectGarbage();
   findHeapTrim()?.();
 }
 
 /**
- * How long a thread that has done its order keeps what it has made: often the next order follows at once.
- * Measured: 2026-11-23, private memory of a daemon behind 100 small repositories: 248 MB, and 123 with build
- * threads that do so; 148 with threads that end.
+ * How long an idle thread keeps its memory: often the next job follows at once.
+ * Measured: 2026-11-23, private memory of a daemon after 100 small repositories: 248 MB, and 123 with build threads that do
+ * so; 148 with threads that end.
  */
 export const KEPT_MS = 2000;
 
 let giving: NodeJS.Timeout | undefined;
 
-/** Gives memory back unless `keepMemory` is called before long. */
+/** Returns memory to the system unless `keepMemory` is called soon. */
 export function giveMemoryBackSoon(): void {
   clearTimeout(giving);
   giving = setTimeout(giveMemoryBack, KEPT_MS);
 }
 
-/** The next order is there, or the thread is to end, for which nothing must wait. */
+/** A new job has come, or the thread ends, which must not wait. */
 export function keepMemory(): void {
   clearTimeout(giving);
 }
 
 let collector: (() => void) | undefined;
 
-/**
- * Collects all of this thread. Why like this: the flag would else have to stand on the command line of whoever starts the
- * daemon.
- */
+/** Collects all garbage of this thread. Why like this: otherwise the daemon's command line would need the flag. */
 export function collectGarbage(): void {
   if (collector === undefined) {
     setFlagsFromString('--expose-gc');

@@ -1,9 +1,9 @@
-// The shared words of one search: a word that halts it, and for each shard the next unit to claim, the number of its units once
-// a thread has bound it, whether the first one is a head unit (core/match/heads.ts), and a word for each unit: claimed, or
-// finished with the ranges it found. The order of a limited search is: the head units of all shards, then the other units,
-// shard by shard. From these words any thread can tell when all head units are finished, and the units finished so far, in order
-// and without a gap, hold more ranges than the limit: then no new unit is claimed. The answer is made of just those units, so it
-// is the same however the threads raced.
+// The shared words of one search: a stop word; for each shard the next unit to claim, its number of units once a thread has
+// bound it, and whether its first unit is a head unit (core/match/heads.ts); and a word for each unit: claimed, or finished
+// with its number of ranges. The order of a limited search: head units of all shards, then the other units, shard by shard.
+// Any thread can tell from these words when all head units are finished and the finished units, in order and without a gap,
+// hold more ranges than the limit; then no further unit is claimed. The answer consists of exactly those units, so it does
+// not depend on how threads race.
 
 const HALT = 0;
 const RUNNING = 0;
@@ -12,10 +12,10 @@ const STOPPED = 2;
 const HEAD = 1;
 const NEXT = 0;
 const COUNT = 1;
-/** 0: not known; else the number of head units, and 1. */
+/** 0: unknown; else the number of head units plus 1. */
 const HEADS = 2;
 const SHARD_HEAD = 3;
-/** Words of units that are not finished. */
+/** Words of unfinished units. */
 const FREE = 0;
 const CLAIMED = -1;
 
@@ -25,7 +25,7 @@ export class SearchControl {
   readonly #bases: number[] = [];
 
   /**
-   * Makes new words, or takes those of another thread.
+   * Allocates the words, or uses those of another thread.
    *
    * @param unitMaxes  most units of each shard
    */
@@ -43,12 +43,12 @@ export class SearchControl {
     Atomics.store(this.#words, HALT, STOPPED);
   }
 
-  /** Lets every thread leave the search behind its current unit; what is not claimed stays for later. */
+  /** All threads leave the search after their current unit; unclaimed units stay for later. */
   pause(): void {
     Atomics.compareExchange(this.#words, HALT, RUNNING, PAUSED);
   }
 
-  /** Takes a pause back; threads that have left must be called again. */
+  /** Ends a pause; threads that have left must be called again. */
   resume(): void {
     Atomics.compareExchange(this.#words, HALT, PAUSED, RUNNING);
   }
@@ -58,12 +58,12 @@ export class SearchControl {
     return Atomics.load(this.#words, HALT) !== RUNNING;
   }
 
-  /** No more work of the search is wanted, not even that of units under way. */
+  /** No more work of the search is needed, not even of running units. */
   get isStopped(): boolean {
     return Atomics.load(this.#words, HALT) === STOPPED;
   }
 
-  /** Claims the next unit of a shard that is bound; undefined: all are claimed. */
+  /** Claims the next unit of a bound shard; undefined: all are claimed. */
   claim(shard: number): number | undefined {
     const base = this.#bases[shard]!;
     const count = this.unitCount(shard) ?? 0;
@@ -79,12 +79,15 @@ export class SearchControl {
     return Atomics.compareExchange(this.#words, word, FREE, CLAIMED) === FREE;
   }
 
-  /** Claims the head unit of a shard, the first one; false: there is none, or it is claimed. */
+  /** Claims the head unit of a shard, its first; false: there is none, or it is claimed. */
   claimHead(shard: number): boolean {
     return this.headCount(shard) === 1 && this.#claimUnit(shard, 0);
   }
 
-  /** Takes the claim of a unit back. Others may have left the shard: who calls must go on with it, or leave it to a call. */
+  /**
+   * Releases the claim of a unit. Others may have left the shard: the caller must continue with it, or have a later call do
+   * so.
+   */
   giveBack(shard: number, unit: number): void {
     const base = this.#bases[shard]!;
     Atomics.store(this.#words, base + SHARD_HEAD + unit, FREE);
@@ -95,12 +98,12 @@ export class SearchControl {
     }
   }
 
-  /** Says how many units a shard has; every thread that binds it finds the same number. */
+  /** Sets the number of units of a shard; every thread that binds it computes the same. */
   setUnitCount(shard: number, count: number): void {
     Atomics.store(this.#words, this.#bases[shard]! + COUNT, count + 1);
   }
 
-  /** Says how many head units a shard has, 0 or 1; every thread finds the same number. */
+  /** Sets the number of head units of a shard, 0 or 1; every thread computes the same. */
   setHeadCount(shard: number, count: number): void {
     Atomics.store(this.#words, this.#bases[shard]! + HEADS, count + 1);
   }
@@ -111,19 +114,19 @@ export class SearchControl {
     return count === 0 ? undefined : count - 1;
   }
 
-  /** Head units of a shard; undefined: no thread has looked for them. */
+  /** Head units of a shard; undefined: no thread has determined them. */
   headCount(shard: number): number | undefined {
     const count = Atomics.load(this.#words, this.#bases[shard]! + HEADS);
     return count === 0 ? undefined : count - 1;
   }
 
-  /** Whether all units of a shard are claimed: nothing is left to bind it for. */
+  /** Whether all units of a shard are claimed; then it need not be bound. */
   isDrained(shard: number): boolean {
     const count = this.unitCount(shard);
     return count !== undefined && Atomics.load(this.#words, this.#bases[shard]! + NEXT) >= count;
   }
 
-  /** Whether no head unit of the shard is left to claim. */
+  /** Whether the shard has no unclaimed head unit. */
   isHeadDrained(shard: number): boolean {
     const count = this.headCount(shard);
     const word = this.#bases[shard]! + SHARD_HEAD;
@@ -135,14 +138,14 @@ export class SearchControl {
     Atomics.store(this.#words, this.#bases[shard]! + SHARD_HEAD + unit, capped + 1);
   }
 
-  /** Ranges that a finished unit found; undefined: it is not finished. */
+  /** Ranges found by a finished unit; undefined: not finished. */
   matchesOf(shard: number, unit: number): number | undefined {
     const word = Atomics.load(this.#words, this.#bases[shard]! + SHARD_HEAD + unit);
     return word <= FREE ? undefined : word - 1;
   }
 }
 
-/** Walks the finished units in the order of the search and sums up what they found. */
+/** Walks the finished units in the order of the search and sums their ranges. */
 export class PrefixSum {
   readonly #control: SearchControl;
   readonly #shardCount: number;
@@ -159,7 +162,7 @@ export class PrefixSum {
     this.#headShards = headShards;
   }
 
-  /** Whether the head units, and the units behind them without a gap, are finished and hold more ranges than `limit`. */
+  /** Whether the head units, and the following units without a gap, are finished and hold more ranges than `limit`. */
   isOver(limit: number): boolean {
     if (!this.#passHeads()) return false;
     while (this.#shard < this.#shardCount && this.#sum <= limit) {
@@ -174,7 +177,7 @@ export class PrefixSum {
     return this.#sum > limit;
   }
 
-  /** Walks over head units as far as they are finished; true: over all. */
+  /** Walks the finished head units; true: all are finished. */
   #passHeads(): boolean {
     while (this.#headIndex < this.#headShards.length) {
       const shard = this.#headShards[this.#headIndex]!;

@@ -1,5 +1,5 @@
-// The core as the daemon sees it: loads the compiled module once, makes instances over a memory of their
-// own, and types the exported functions (core/abi.ts). Besides mapping.ts the only door to WebAssembly.
+// The host's interface to the core: loads the compiled module once, creates instances with their own memory, and types the
+// exported functions (core/abi.ts). Only this file and mapping.ts use WebAssembly.
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,6 @@ import { builtFile } from '../../base/program-files.ts';
 import { giveMemoryBack } from './collect.ts';
 import { canMap, releaseRange } from './mapping.ts';
 
-/** An exported variable of the core. */
 interface CoreVariable {
   readonly value: number;
 }
@@ -102,10 +101,10 @@ export interface CoreExports {
   listBlocks(view: number, text: number, size: number, bitmap: number): number;
 }
 
-/** Whether a call of the core shall end before its work is done. Must not call the core. */
+/** Whether a call of the core should end early. Must not call the core. */
 export type StopTest = () => boolean;
 
-/** For calls that are always to be done. */
+/** For calls that must finish. */
 export const neverStops: StopTest = () => false;
 
 /** Instance, its memory, and the first address that the host may use. */
@@ -113,19 +112,22 @@ export interface Core {
   readonly exports: CoreExports;
   readonly memory: WebAssembly.Memory;
   readonly heapStart: number;
-  /** Asked during calls that take long (core/base/work.ts). */
+  /** Called during long calls (core/base/work.ts). */
   isStopWanted: StopTest;
-  /** Asked for the pages of shards before they are read; absent: the core checks none. */
+  /** Called before pages of shards are read; absent: the core checks no pages. */
   pages: PageHost | undefined;
 }
 
-/** What the core asks of whoever placed shards in its memory (core/shard/pages.ts). Addresses and sizes in bytes. */
+/**
+ * Functions for the core, provided by the owner of the shards in its memory (core/shard/pages.ts). Addresses and sizes in
+ * bytes.
+ */
 export interface PageHost {
-  /** Brings whole pages in; false: they cannot be read. */
+  /** Brings whole pages in; false: they are unreadable. */
   bringIn(address: number, size: number): boolean;
   /** Lets the system begin to read a range. */
   willNeed(address: number, size: number): void;
-  /** What to throw because the page at `address` is damaged. The instance stays sound. */
+  /** The error to throw for a damaged page at `address`. The instance stays usable. */
   damageAt(address: number): Error;
 }
 
@@ -140,30 +142,30 @@ const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
  * @param file  the module; default: the release build beside the compiled daemon
  */
 export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
-  // Why: V8 does not replace a running function by its optimised version, so first scans would run at
-  // half speed. Measured: bench/kernels.ts; core/DECISIONS.md.
+  // Why: V8 does not replace a running function by its optimised version, so first scans would run at half speed. Measured:
+  // bench/kernels.ts; core/DECISIONS.md.
   v8.setFlagsFromString('--no-liftoff');
   return WebAssembly.compile(await readFile(file));
 }
 
-/** Guess: a thread has no more instances at a time, but a thread with many jobs. */
+/** Guess: a thread rarely has more instances at once. */
 const SPARE_MAX = 4;
-/** Empty memories of this thread, as new. Why kept: each has two mappings, until the collector finds it. */
+/** Empty memories of this thread. Why kept: each holds two mappings until it is collected. */
 const spare: WebAssembly.Memory[] = [];
 const dropped = new WeakSet<Core>();
 
 /**
  * A memory of 4 GiB, which never grows.
  *
- * Why shared, though no other thread has it: V8 counts the whole size of any other memory as garbage to come, and collects
- * all objects of the thread for each that is made (daemon/DECISIONS.md, 2026-11-26). Of one that is shared it counts nothing.
+ * Why shared, although no other thread has it: V8 counts the whole size of an unshared memory as future garbage, and each new
+ * one triggers a collection of all objects of the thread (daemon/DECISIONS.md, 2026-11-26). A shared memory does not count.
  */
 function takeMemory(): WebAssembly.Memory {
   const size = { initial: MEMORY_PAGES, maximum: MEMORY_PAGES };
   return spare.pop() ?? new WebAssembly.Memory({ ...size, shared: true });
 }
 
-/** Makes an instance over a memory of its own, and initialises it. Who needs it no more calls `dropCore`. */
+/** Creates and initialises an instance with its own memory. To be released by `dropCore`. */
 export function instantiateCore(module: WebAssembly.Module): Core {
   const memory = takeMemory();
   const imports = {
@@ -193,14 +195,14 @@ export function instantiateCore(module: WebAssembly.Module): Core {
 }
 
 /**
- * Gives what an instance has in memory back to the system, mapped files too; neither it nor a view of its memory must be
- * used again: the next instance may have that memory. Where that cannot be done it is left to the collector, which runs for
- * those that were dropped before.
+ * Returns an instance's memory to the system, including mapped files; neither it nor views of its memory may be used again:
+ * the next instance may get that memory. Where that fails, the memory is left to the collector, which runs for those dropped
+ * before.
  *
- * @param isRead  views of it may still be read: they give zeros, and nobody else gets the memory
+ * @param isRead  views of it may still be read: they read as zeros, and the memory is not reused
  */
 export function dropCore(core: Core, isRead = false): void {
-  // Dropped twice, its memory would be that of two others.
+  // If dropped twice, its memory would be given to two instances.
   if (dropped.has(core)) return;
   dropped.add(core);
   const { memory } = core;
@@ -208,7 +210,7 @@ export function dropCore(core: Core, isRead = false): void {
   else if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
 }
 
-/** False: the system does not let ranges be given back. Why no error: it would hide what the caller has to tell. */
+/** False: the system refuses to release ranges. Why no error: it would hide the caller's error. */
 function tryRelease(memory: WebAssembly.Memory): boolean {
   if (!canMap()) return false;
   try {
@@ -219,15 +221,15 @@ function tryRelease(memory: WebAssembly.Memory): boolean {
   }
 }
 
-/** An assertion of the core failed. Its instance must not be used again. */
+/** An assertion of the core failed. The instance must not be used again. */
 export class CoreTrap extends Error {}
 
-/** Whether an error means that the instance it came from is dead. */
+/** Whether an error means that its instance is dead. */
 export function isTrap(error: unknown): boolean {
   return error instanceof CoreTrap || error instanceof WebAssembly.RuntimeError;
 }
 
-/** A text of the module: UTF-16, its size in bytes 4 bytes before it. */
+/** A string of the module: UTF-16, its size in bytes 4 bytes before it. */
 function assemblyText(memory: WebAssembly.Memory, ptr: number): string {
   if (ptr === 0) return '';
   const size = new DataView(memory.buffer).getUint32(ptr - 4, true);

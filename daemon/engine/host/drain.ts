@@ -1,8 +1,8 @@
-// Drains one search on one thread, step by step: binds a shard, claims and runs its units, goes on to the
-// next; head units of all shards come first (core/match/heads.ts). The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
-// so that the caller can look at the clock, the stop flag and other searches in between; one that takes long is
-// given up when the search is stopped, or when its caller has no time for it. A shard that
-// fails is tried once more on a new instance; what fails again is a failure of that shard alone.
+// The search loop of one thread: binds a shard, claims and runs its units, continues with the next shard; head units of all
+// shards come first (core/match/heads.ts). The main thread runs it on its own, the pool's threads run it together on one
+// search. Each step is bounded, so that the caller can check the clock, the stop flag and other searches between steps; a
+// long step is abandoned when the search is stopped or the caller's time is up. A failed shard is retried once on a new
+// instance; a second failure affects only that shard.
 
 import { isTrap, type StopTest } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
@@ -18,7 +18,7 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
-/** Shards that a step asks for heads: some microseconds each. */
+/** Shards tested for heads in one step: some microseconds each. */
 const HEAD_QUESTIONS = 64;
 
 export class Drain {
@@ -32,15 +32,15 @@ export class Drain {
   readonly #limit: number;
   readonly #control: SearchControl;
   readonly #plan: SearchPlan;
-  /** Shards with heads, by index, in order: of those that were asked, then of all. */
+  /** Indexes of shards with heads, in order: of those tested, at the end of all. */
   readonly #headShards: number[] = [];
   #askedCount = 0;
   #hasAsked: boolean;
-  /** How many of the shards with heads this thread is through with. */
+  /** Number of shards with heads that this thread has finished. */
   #headsDone = 0;
   #prefix: PrefixSum | undefined;
   #times: ShardTimes[] = [];
-  /** Shards whose binding is among the findings, taken ones included. */
+  /** Shards whose binding is among the findings, including those taken. */
   readonly #known = new Set<number>();
   #shard = 0;
   #unitCount: number | undefined;
@@ -63,12 +63,12 @@ export class Drain {
     this.#hasAsked = limit === Infinity;
   }
 
-  /** The head units of a shard are drained, not yet its others. */
+  /** The head units of a shard are drained, its other units are not. */
   get #isAmidHeads(): boolean {
     return this.#headsDone < this.#headShards.length;
   }
 
-  /** Goes on with a searcher that another search may have used: plan and binding must be set again. */
+  /** Continues on a searcher that another search may have used: plan and binding must be set again. */
   resumeOn(searcher: Searcher): void {
     this.#searcher = searcher;
     this.#isPlanned = false;
@@ -98,10 +98,10 @@ export class Drain {
   }
 
   /**
-   * Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError.
+   * Does one bounded step; false when this thread has nothing more to do. Throws PlanError.
    *
-   * @param isStopWanted  when to give the piece up, to be done again by the next who claims it. Absent: when the
-   *     search is stopped
+   * @param isStopWanted  when to abandon the step, which the next thread to claim it repeats. Default: when the search is
+   *   stopped
    */
   step(isStopWanted: StopTest = () => this.#control.isStopped): boolean {
     if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
@@ -134,7 +134,7 @@ export class Drain {
     return true;
   }
 
-  /** Asks some shards for symbols that the query names. */
+  /** Tests some shards for symbols that the query names. */
   #askForHeads(): void {
     const count = this.#shardIds.length;
     const end = Math.min(count, this.#askedCount + HEAD_QUESTIONS);
@@ -147,7 +147,7 @@ export class Drain {
     this.#prefix = new PrefixSum(this.#control, this.#shardIds.length, this.#headShards);
   }
 
-  /** A shard that cannot be read has no heads here: it fails when it is bound. */
+  /** An unreadable shard counts as without heads; binding reports the error. */
   #hasHeads(shardId: string): boolean {
     try {
       return this.#searcher.hasHeads(shardId);
@@ -177,7 +177,7 @@ export class Drain {
     this.#control.setUnitCount(this.#shard, binding.unitCount);
   }
 
-  /** Searches the head unit of a shard, unless another thread does, and goes on to the next shard. */
+  /** Searches the head unit of a shard, unless another thread does, and advances to the next shard. */
   #drainHead(shardId: string, isStopWanted: StopTest): void {
     const shard = this.#shard;
     let isClaimed = false;
@@ -209,7 +209,7 @@ export class Drain {
     const found = this.#searcher.searchUnit(unit, isStopWanted);
     this.#addTimes(0, Number(process.hrtime.bigint() - start));
     if (found === undefined) {
-      // Of a search that is stopped it counts as not begun.
+      // In a stopped search it counts as not begun.
       if (!this.#control.isStopped) this.#control.giveBack(this.#shard, unit);
       return;
     }
@@ -220,13 +220,13 @@ export class Drain {
 
   #runOrLose(unit: number, isStopWanted: StopTest): void {
     const shard = this.#shard;
-    // A lost unit counts as finished without a range, so that the sum in order can go on behind it.
+    // A lost unit counts as finished without ranges, so that the ordered sum can pass it.
     if (!this.#try(() => this.#runUnit(unit, isStopWanted))) this.#control.finish(shard, unit, 0);
   }
 
   /**
-   * Runs `work`; if it traps or finds the shard damaged, once more on a new instance. False: it failed
-   * again, and this thread has given the shard up.
+   * Runs `work`; after a trap or damage, once more on a new instance. False: it failed again, and this thread gives up the
+   * shard.
    */
   #try(work: () => void): boolean {
     try {
@@ -249,7 +249,7 @@ export class Drain {
     }
   }
 
-  /** Makes the searcher fit for use after a failure: an instance that trapped is dead, a refused call left it sound. */
+  /** Makes the searcher usable after a failure: a trapped instance is dead, a refused call left it usable. */
   #renew(error: unknown): void {
     const shardId = this.#shardIds[this.#shard]!;
     if (!isTrap(error)) this.#searcher.beginPlan(this.#plan);

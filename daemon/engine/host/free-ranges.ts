@@ -1,5 +1,5 @@
-// The free parts of a range of addresses: first fit, neighbours joined when they are given back. Taking and giving
-// cost as many steps as there are holes, however much is taken.
+// An allocator for a range of addresses: first fit; neighbouring free parts are joined on release. Allocating and releasing
+// cost one step per hole, whatever the size.
 
 interface Range {
   start: number;
@@ -7,14 +7,14 @@ interface Range {
 }
 
 export class RangeList {
-  /** Ascending, with something taken between any two. */
+  /** Ascending, never adjacent. */
   readonly #free: Range[];
 
   constructor(start: number, end: number) {
     this.#free = [{ start, end }];
   }
 
-  /** The lowest address with `size` free bytes behind it, now taken; undefined if there is none. */
+  /** Allocates `size` bytes at the lowest possible address; undefined if they do not fit. */
   take(size: number): number | undefined {
     const index = this.#free.findIndex(({ start, end }) => end - start >= size);
     const range = this.#free[index];
@@ -25,7 +25,7 @@ export class RangeList {
     return start;
   }
 
-  /** Gives back what `take` gave. */
+  /** Releases a range of `take`. */
   give(start: number, size: number): void {
     const end = start + size;
     const next = this.#free.findIndex((range) => range.start >= end);

@@ -1,41 +1,40 @@
-// Gives memory back to the system after large answers and much work. The C heap keeps what it once had, one for each
-// thread, and an answer of 20 MB passes through several; so it is trimmed. JavaScript collects only when something is
-// allocated, so a thread that rests after much work keeps all that it has left behind; so it is collected, once, in quiet.
-// Measured: 2026-11-21: private memory of the daemon after answers of 29 MB each: 243 MB, and 172 MB with it.
-// 2026-11-22, after 20 s of queries of 1,900 expressions each, whose answers are small: 343 MB, and 148 with it; 130 before.
+// Returns memory to the system after large answers and much work. The C heap keeps freed memory, per thread, and an answer of
+// 20 MB passes through several threads; so it is trimmed. JavaScript collects only on allocation, so an idle thread keeps its
+// garbage; so it is collected once, when the thread is idle.
+// Measured: 2026-11-21: private memory of the daemon after answers of 29 MB each: 243 MB, and 172 MB with it. 2026-11-22,
+// after 20 s of queries of 1,900 expressions each, with small answers: 343 MB, and 148 with it; 130 before.
 
 import { readFileSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { collectGarbage, COLLECT_ROUNDS } from './collect.ts';
 import { findHeapTrim } from './mapping.ts';
 
-/** Bytes; smaller answers leave little behind. */
+/** Bytes; smaller answers leave little garbage. */
 const LARGE_SIZE = 1 << 20;
-/** Guess: so long after the last large answer nobody waits for the next; but under load not later than that. */
+/** Guess: after this time no further large answer is expected. Also the longest delay under load. */
 const QUIET_MS = 300;
 const LATEST_MS = 5000;
-/** How often the thread is looked at while it has something to do, or to collect. */
+/** Interval of checks while the thread works or has something to collect. */
 const LOOK_MS = 1000;
-/** Share of the time that the thread worked: less is quiet; where much has come together, more is. */
+/** Share of time at work below which the thread counts as idle; higher where much garbage has accumulated. */
 const QUIET_SHARE_MAX = 0.1;
 const MUCH_QUIET_SHARE_MAX = 0.3;
 /**
- * Looks in a row that found quiet, before memory is collected, which stops the event loop.
- * Measured: 2026-11-22, 60 MB that live, a busy machine: 95 to 195 ms.
+ * Consecutive idle checks before a collection, which stops the event loop.
+ * Measured: 2026-11-22, 60 MB of live objects, a busy machine: 95 to 195 ms.
  */
 const QUIET_LOOKS = 5;
-/** Bytes by which what is not young must have grown since the last collection. */
+/** Growth of the old generation in bytes since the last collection that makes one worthwhile. */
 const GROWTH_MIN = 16 << 20;
-/** Guess: V8 collects by itself before that where it is at work all the time. */
+/** Guess: a busy thread's V8 collects before that. */
 const MUCH_GROWTH_MIN = 48 << 20;
-/** Guess: of so many bytes at most it is worth a collection what a start has left behind. */
+/** Guess: up to this size the garbage of a start is worth a collection. */
 const START_SIZE_MAX = 48 << 20;
 
-/** What is looked at. */
 export interface HeapLooks {
-  /** Bytes of this thread that small collections leave alone, its buffers among them. */
+  /** Bytes of this thread outside the young generation, buffers included. */
   oldSize(): number;
-  /** Bytes of the process in memory that no file backs: what the C heap keeps without use is among them. */
+  /** Anonymous memory of the process in bytes; includes what the C heap keeps unused. */
   privateSize(): number;
   /** Share of the time since the last call that the thread worked. */
   busyShare(): number;
@@ -47,15 +46,15 @@ export class HeapTrimmer {
   #trimTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
   #collectTimer: NodeJS.Timeout | undefined;
-  /** Bytes after the last collection, or the least seen since. */
+  /** Bytes after the last collection, or the minimum since. */
   #restSize: number;
-  /** The same of the process. */
+  /** Same for the process. */
   #restPrivateSize: number;
   #quietLooks = 0;
   trimCount = 0;
   collectCount = 0;
 
-  /** @param lookMs  for tests: another time between looks */
+  /** @param lookMs  for tests: another interval of checks */
   constructor(looks: HeapLooks = realLooks(), lookMs = LOOK_MS) {
     this.#lookMs = lookMs;
     this.#looks = looks;
@@ -69,21 +68,21 @@ export class HeapTrimmer {
     return this.#trimTimer !== undefined;
   }
 
-  /** Notes that an answer is over; `size` bytes are needed no more. */
+  /** Notes that an answer of `size` bytes was freed. */
   noteFreed(size: number): void {
     if (size >= LARGE_SIZE) this.#trimSoon();
     this.#collectTimer ??= setTimeout(() => this.#look(), this.#lookMs).unref();
   }
 
   /**
-   * Notes that threads have built something: what has passed through their C heaps is needed no more.
+   * Notes that threads have built something; their C heaps have free memory.
    * Measured: 2026-11-25, 5,000 small repositories: a third of the private memory, for 5 ms each 5 s.
    */
   noteBuilt(): void {
     this.noteFreed(LARGE_SIZE);
   }
 
-  /** Collects and trims what has come to be a lot once it has been quiet for a while. */
+  /** Collects and trims accumulated garbage after an idle while. */
   #look(): void {
     this.#collectTimer = undefined;
     const size = this.#looks.oldSize();
@@ -124,7 +123,7 @@ export class HeapTrimmer {
     this.#collectTimer = undefined;
     this.#restSize = this.#looks.oldSize();
     this.collectCount++;
-    // The buffers that were collected are free in the C heap.
+    // Collected buffers are now free in the C heap.
     this.#trimSoon();
   }
 
@@ -155,7 +154,7 @@ export function realLooks(): HeapLooks {
   };
 }
 
-/** Memory of the process that is not shared with files; 0 where the system does not tell. Measured: 2026-11-22: 30 us. */
+/** Memory of the process not shared with files; 0 where the system does not report it. Measured: 2026-11-22: 30 us. */
 export function privateSizeOfProcess(): number {
   try {
     const [, count] =

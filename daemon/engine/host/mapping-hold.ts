@@ -1,19 +1,18 @@
-// Who may hold how many mappings. A process has at most vm.max_map_count of them, each thread maps each shard, and
-// without room for its own needs the process dies: so every searcher has a share. Shards that come first stay mapped. On
-// threads that take turns those beyond the share are mapped when they are searched, the last few at a time;
-// elsewhere they are refused.
-// Guess: mapping a shard with symbols anew for a search costs 30 to 40 us.
+// Limits how many mappings each searcher holds. A process has at most vm.max_map_count of them, each thread maps each shard,
+// and a process that runs out dies; so every searcher has a share. The first shards stay mapped. On threads with time slices
+// the shards beyond the share are mapped per search, and the last few stay mapped; elsewhere they are refused.
+// Guess: mapping a shard with symbols again for a search costs 30 to 40 us.
 
 import { mappingLimit } from './mapping.ts';
 import { mappingCountOf, type ShardFile } from './space.ts';
 
-/** Guess: what the process itself needs: libraries, heaps and code of all threads, builds under way. */
+/** Guess: mappings of the process itself: libraries, heaps and code of all threads, running builds. */
 const OWN_MIN = 4096;
 const OWN_SHARE = 8;
-/** Shards that a thread maps in turns, at a time; each takes at most two mappings. */
+/** Shards mapped per search that stay mapped at a time; each takes at most two mappings. */
 const VISITOR_COUNT_MAX = 64;
 
-/** Mappings of the second searcher of a thread, which takes turns with all shards. */
+/** Mappings of a thread's second searcher, which maps all shards per search. */
 export const SECOND_MAPPING_MAX = 2 * VISITOR_COUNT_MAX;
 
 /** Mappings of shards that each kind of searcher may hold. */
@@ -24,7 +23,7 @@ export interface MappingShares {
   readonly thread: number;
 }
 
-/** The shares where `threadCount` search threads run beside the main one; undefined: the system sets no limit. */
+/** The shares for `threadCount` search threads beside the main one; undefined: the system has no limit. */
 export function mappingShares(
   threadCount: number,
   limit: number | undefined = mappingLimit(),
@@ -38,7 +37,7 @@ export function mappingShares(
   };
 }
 
-/** What to tell the operator about shards that are too many for the system's limit; undefined: nothing. */
+/** The operator's warning that the shards exceed the system's limit; undefined: they do not. */
 export function mappingWarning(
   shards: readonly ShardFile[],
   threadCount: number,
@@ -65,10 +64,10 @@ export class MappingHold {
   /** Mappings of each shard that stays. */
   readonly #staying = new Map<string, number>();
   #count = 0;
-  /** Shards that take turns and are mapped now, oldest first. */
+  /** Shards mapped per search that are mapped now, oldest first. */
   readonly #visitors = new Set<string>();
 
-  /** @param takeOut  unmaps a shard that has had its turn */
+  /** @param takeOut  unmaps a shard mapped per search */
   constructor(max: number, takesTurns: boolean, takeOut: (shardId: string) => void) {
     this.max = max;
     this.#takesTurns = takesTurns;
@@ -85,12 +84,12 @@ export class MappingHold {
     return this.#count + count <= this.max - reserved;
   }
 
-  /** Whether a shard of so many mappings may be opened. */
+  /** Whether a shard with `count` mappings may be opened. */
   hasRoomFor(count: number): boolean {
     return this.#takesTurns || this.#canStay(count);
   }
 
-  /** Counts a shard that was just mapped; another one may have to go for it. */
+  /** Counts a shard that was just mapped; may unmap another one. */
   add(shardId: string, count: number): void {
     if (this.#canStay(count)) {
       this.#staying.set(shardId, count);
@@ -105,7 +104,7 @@ export class MappingHold {
     }
   }
 
-  /** Forgets a shard that is closed. */
+  /** Removes a closed shard. */
   remove(shardId: string): void {
     this.#count -= this.#staying.get(shardId) ?? 0;
     this.#staying.delete(shardId);

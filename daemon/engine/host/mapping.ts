@@ -1,17 +1,17 @@
-// Puts a shard file into a range of linear memory: mapped read-only where the platform can (no copy, pages
-// shared by all workers through the page cache), else read in, at the same addresses. Where the platform can, a
-// mapping that fails is an error: reading in instead would fill private memory. Rules that keep V8 alive:
-// MAP_FIXED only, memories are never grown; a range that is given up becomes fresh anonymous memory
-// again, so that no hole is left. Also tells the system which pages of a mapping are wanted (madvise).
+// Places a shard file in a range of linear memory. Where the platform can, the file is mapped read-only (no copy; all workers
+// share its pages through the page cache); elsewhere it is read into the same addresses. Where the platform can map, a failed
+// mapping is an error: reading instead would fill private memory. Rules that keep V8 alive: MAP_FIXED only; memories never
+// grow; a released range becomes fresh anonymous memory, so that no hole remains. Also tells the system which pages of a
+// mapping will be read (madvise).
 
 import { closeSync, constants, fstatSync, readFileSync, readSync } from 'node:fs';
 import { openOwn } from '../../base/own-file.ts';
 import { loadLibc } from '../../base/libc.ts';
 
-/** A multiple of every system's page. */
+/** A multiple of every system's page size. */
 export const MAPPING_ALIGNMENT = 65536;
 
-/** How the bytes of a file came into memory. */
+/** How a file was placed in memory. */
 export type MappingKind = 'mapped' | 'read';
 
 const PROT_READ = 1;
@@ -20,7 +20,7 @@ const MAP_SHARED = 1;
 const MAP_PRIVATE = 2;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
-/** As V8 has it: a machine may have less memory than the whole of one. */
+/** As V8 does: the machine may have less memory than one whole reservation. */
 const MAP_NORESERVE = 0x4000;
 const MADV_RANDOM = 1;
 const MADV_WILLNEED = 3;
@@ -38,10 +38,10 @@ type Mmap = (
 
 type Madvise = (address: Uint8Array, size: number, advice: number) => number;
 
-/** Fills a byte for each page; its lowest bit: the page is in memory. */
+/** Writes a byte for each page; lowest bit: the page is in memory. */
 type Mincore = (address: Uint8Array, size: number, pages: Uint8Array) => number;
 
-/** A file could not be mapped: the process, or the system, has no more to give. */
+/** A file could not be mapped: the process or the system is at its limit. */
 export class MappingError extends Error {
   override readonly name = 'MappingError';
 }
@@ -75,7 +75,7 @@ function findMmap(): Mmap | undefined {
   return mmap;
 }
 
-/** glibc has it, other C libraries do not. */
+/** Only glibc has it. */
 function bindHeapTrim(libc: import('koffi').LibraryHandle): (() => void) | undefined {
   try {
     const trim = libc.func('int malloc_trim(size_t keep)');
@@ -85,15 +85,15 @@ function bindHeapTrim(libc: import('koffi').LibraryHandle): (() => void) | undef
   }
 }
 
-/** Gives free memory of the C heaps of all threads back to the system; undefined where that cannot be done. */
+/** Returns free memory of all threads' C heaps to the system; undefined where unsupported. */
 export function findHeapTrim(): (() => void) | undefined {
   findMmap();
   return heapTrim;
 }
 
 /**
- * Loads what maps files. Called as a thread begins that others may end: one that is ended while a native library loads takes the
- * process with it.
+ * Loads the mapping library. Called early in a thread that others may terminate: termination while a native library loads
+ * kills the process.
  */
 export function loadMapping(): void {
   findMmap();
@@ -104,13 +104,13 @@ export function canMap(): boolean {
   return findMmap() !== undefined;
 }
 
-/** Bytes of a page: what addresses of mappings are multiples of. */
+/** The system's page size in bytes; addresses of mappings are multiples of it. */
 export function systemPageSize(): number {
   findMmap();
   return pageSize;
 }
 
-/** Mappings that the system lets a process have; undefined: not known. */
+/** The system's limit of mappings of a process; undefined: unknown. */
 export function mappingLimit(): number | undefined {
   try {
     return Number(readFileSync('/proc/sys/vm/max_map_count', 'latin1'));
@@ -120,7 +120,7 @@ export function mappingLimit(): number | undefined {
 }
 
 /**
- * Tells the system that single pages of a range will be read: it reads no others along with them.
+ * Tells the system to expect random reads: it then reads no neighbouring pages.
  *
  * Measured with a disk that reads 8 MB ahead: a rare word on an index larger than memory took 13 ms with it, 259 ms without.
  */
@@ -128,19 +128,19 @@ export function expectLookups(memory: WebAssembly.Memory, address: number, size:
   advise(memory, address, size, MADV_RANDOM);
 }
 
-/** Lets the system begin to read a range, and does not wait for it. */
+/** Starts reading a range in the background. */
 export function willNeed(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_WILLNEED);
 }
 
-/** Gives what is in a range of private memory back to the system: it reads as zeros then. Whole pages. */
+/** Returns a range of private memory to the system; it reads as zeros then. Whole pages. */
 export function emptyRange(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_DONTNEED);
 }
 
 const residency = new Uint8Array(1);
 
-/** Whether the page at `address` would be read without a wait; true where the system cannot tell. */
+/** Whether the page at `address` is in memory; true where unknown. */
 export function isInMemory(memory: WebAssembly.Memory, address: number): boolean {
   if (findMmap() === undefined || mincore === undefined) return true;
   const page = new Uint8Array(memory.buffer, address - (address % pageSize), 1);
@@ -148,8 +148,8 @@ export function isInMemory(memory: WebAssembly.Memory, address: number): boolean
 }
 
 /**
- * Brings all pages of a range into memory. `lost`: one cannot be read, and touching it would end the process; `starved`:
- * the system has no memory for them now. `in` also where it cannot tell (Linux before 5.14).
+ * Brings all pages of a range into memory. `lost`: a page is unreadable, and touching it would end the process; `starved`:
+ * the system lacks memory for them now. `in` also where the system cannot tell (Linux before 5.14).
  */
 export function bringIn(
   memory: WebAssembly.Memory,
@@ -166,11 +166,11 @@ const EAGAIN = 11;
 const ENOMEM = 12;
 const EINVAL = 22;
 
-/** 0, or what went wrong. */
+/** 0, or the error. */
 function advise(memory: WebAssembly.Memory, address: number, size: number, advice: number): number {
   if (findMmap() === undefined || madvise === undefined || size === 0) return 0;
   const start = address - (address % pageSize);
-  // The call rounds the end up; a view must not leave the memory.
+  // The call rounds the end up; a view must not exceed the memory.
   const end = Math.min(address + size, memory.buffer.byteLength);
   const range = new Uint8Array(memory.buffer, start, end - start);
   return madvise(range, range.length, advice) === 0 ? 0 : (errno?.() ?? EINVAL);
@@ -179,8 +179,8 @@ function advise(memory: WebAssembly.Memory, address: number, size: number, advic
 /**
  * Places the whole file at `address` of `memory`.
  *
- * @param size      bytes that the caller has kept free there; the file must have exactly as many
- * @param wantsRead read in even where mapping is possible
+ * @param size      bytes that the caller has reserved there; must be the file's exact size
+ * @param wantsRead read it even where mapping is possible
  * Errors: throws if the file has another size or cannot be read; MappingError.
  */
 export function placeFile(
@@ -205,18 +205,18 @@ export function placeFile(
   }
 }
 
-/** Guess: files of more bytes are mapped also where they are wanted once. */
+/** Guess: larger files are mapped even for a single use. */
 export const BRIEF_SIZE_MAX = 16 << 20;
 
-/** Whether files of so many bytes together are read in where they are wanted for one piece of work. */
+/** Whether files of this total size are read for a single use. */
 export function isBrief(size: number): boolean {
   return size <= BRIEF_SIZE_MAX;
 }
 
 /**
- * Places a file, as `placeFile`, for one piece of work in a memory that is dropped behind it. A small one is read in.
+ * Places a file like `placeFile`, for a single use in a memory that is dropped afterwards. Small files are read.
  *
- * Why: it is sooner done, and leaves no mapping in a process that may have only so many.
+ * Why: it is faster, and needs none of the process's limited mappings.
  */
 export function placeBriefly(
   memory: WebAssembly.Memory,
@@ -241,8 +241,8 @@ function mapRange(
 }
 
 /**
- * Puts a file of `size` bytes over the start of a memory so that what is written there is in the file, whatever becomes
- * of this process. False where files cannot be mapped. Errors: MappingError; the file system's.
+ * Maps a file of `size` bytes over the start of a memory, so that writes reach the file even if this process dies. False
+ * where files cannot be mapped. Errors: MappingError; the file system's.
  */
 export function mapShared(memory: WebAssembly.Memory, path: string, size: number): boolean {
   const call = findMmap();
@@ -268,7 +268,7 @@ function readRange(memory: WebAssembly.Memory, address: number, size: number, fi
   }
 }
 
-/** Gives up what placeFile put at `address`: the pages are free again and read as zeros. */
+/** Releases a file placed by placeFile at `address`: the pages are free again and read as zeros. */
 export function releaseRange(memory: WebAssembly.Memory, address: number, size: number): void {
   const call = findMmap();
   const range = new Uint8Array(memory.buffer, address, size);

@@ -1,6 +1,6 @@
-// Reads a shard file or symbols file from end to end and checks its header and the sums of all its pages. It reads and does
-// not map, so that a page that cannot be read is an error and not the end of the process, and little by little, so that
-// it can go on beside searches. Says less than verify.ts, which also compares postings with contents.
+// Checks the header and all page sums of a shard file or symbols file. It reads instead of mapping, so that an unreadable
+// page is an error and not the end of the process, and in small steps, so that it can run beside searches. Checks less than
+// verify.ts, which also compares postings with contents.
 
 import type { FileHandle } from 'node:fs/promises';
 import * as format from '../../../core/shared/format.ts';
@@ -10,10 +10,10 @@ import { isMachineFault, messageOf } from '../../base/caught.ts';
 import { type Core, dropCore, instantiateCore } from './core.ts';
 import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
-/** Bytes that are read at a time, whole pages. */
+/** Bytes read at a time, whole pages. */
 const PIECE_SIZE = 1 << 20;
 
-/** What tells the two kinds of files apart. */
+/** The differences between the two kinds of files. */
 interface Kind {
   readonly headSize: number;
   readonly checksumOffset: number;
@@ -38,7 +38,7 @@ function rowOffset(table: number, kind: number): number {
   return table + (kind - 1) * format.SECTION_ROW_SIZE;
 }
 
-/** Called behind each piece with its bytes; what is read next waits for it. Errors end the check. */
+/** Called after each read with its size; reading continues when it resolves. Errors end the check. */
 export type Pace = (size: number) => Promise<void>;
 
 /** Checks files; one at a time. */
@@ -53,15 +53,15 @@ export class PageCheck {
     this.#piece = this.#sums + 65536;
   }
 
-  /** Gives up all memory. Not to be used any more. */
+  /** Releases all memory. Not to be used any more. */
   drop(): void {
     dropCore(this.#core);
   }
 
   /**
-   * The first thing wrong with the files of a shard; undefined: nothing.
+   * The first fault in the files of a shard; undefined: none.
    *
-   * Errors: those of `pace`; that of the machine where it has nothing to read a file with.
+   * Errors: those of `pace`; of the machine, if it lacks resources to read a file.
    */
   async check({ path, size, symbols }: ShardFile, pace: Pace): Promise<ShardProblem | undefined> {
     const reason = await this.#checkFile(path, size, SHARD, pace);
@@ -89,7 +89,7 @@ export class PageCheck {
     }
   }
 
-  /** The page sums of a file with a sound header, and where they start; or what is wrong. */
+  /** The page sums of a file with a valid header, and where they start; or a fault. */
   async #readSums(source: PieceReader, size: number, kind: Kind): Promise<PageSums | string> {
     const header = await source.read(0, kind.headSize);
     if (typeof header === 'string') return header;
@@ -101,7 +101,7 @@ export class PageCheck {
     const isInside = start + sumsSize + format.TAIL_SIZE === size;
     if (!isInside || sumsSize !== Math.ceil(start / format.PAGE_SIZE) * 4) return 'section table';
     const bytes = await source.read(start, sumsSize);
-    // Damage of the sums themselves shows as a page that they do not fit.
+    // Damaged sums appear as pages with wrong sums.
     return typeof bytes === 'string' ? bytes : { start, bytes };
   }
 
@@ -130,7 +130,7 @@ export class PageCheck {
 }
 
 interface PageSums {
-  /** Bytes from the start of the file; what they cover ends here. */
+  /** Bytes from the start of the file; the summed range ends here. */
   readonly start: number;
   readonly bytes: Buffer;
 }
@@ -142,7 +142,7 @@ function firstDifference(found: Buffer, wanted: Buffer): number {
   return index;
 }
 
-/** Reads parts of a file; what is wrong with it is a text. Errors: those of the machine. */
+/** Reads parts of a file; a fault of the file is returned as text. Errors: those of the machine. */
 class PieceReader {
   readonly #file: FileHandle;
 

@@ -1,5 +1,5 @@
-// Sums of the pages of a file that is being written (core/FORMAT.md, "Page sums"). Taken from the file, not from what was
-// to be written: what is checked later is what a reader gets.
+// Page sums of a file being written (core/FORMAT.md, "Page sums"). Computed from the file, not from the buffers written, so
+// that the sums match what a reader gets.
 
 import { PAGE_SIZE } from '../../../core/shared/format.ts';
 import { dropCore, instantiateCore } from './core.ts';
@@ -8,7 +8,7 @@ import { placeBriefly } from './mapping.ts';
 /**
  * The section of page sums of the file at `path`, of which `size` bytes are written.
  *
- * @param headSize  bytes of its header, which has a checksum of its own
+ * @param headSize  bytes of its header, which has its own checksum
  *
  * Errors: throws if the file cannot be read. Cost: reads the file once.
  */

@@ -1,16 +1,16 @@
-// The grams of the paths of a shard that is being written (core/shard/path-grams.ts).
+// Builds the path grams of a shard being written (core/shard/path-grams.ts).
 
 import { dropCore, instantiateCore } from './core.ts';
 
-/** As the sections of a shard hold them. */
+/** As in the sections of a shard. */
 export interface PathGrams {
   readonly keys: Uint8Array;
   readonly rows: Uint8Array;
 }
 
 /**
- * @param paths  back to back
- * @param ends   where each ends, in bytes from the start of the first
+ * @param paths  concatenated
+ * @param ends   end of each, in bytes from the start of the first
  */
 export function pathGramsOf(
   module: WebAssembly.Module,

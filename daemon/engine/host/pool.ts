@@ -1,6 +1,6 @@
-// The pool of search threads: passes searches to all of them, docs to render to the next one in turn, and
-// replaces a thread that died. What a dead thread had claimed is missing in the answer; the caller sees
-// which units have no finding and runs them again itself (engine/search/run.ts).
+// The pool of search threads: sends each search to all of them and each rendering job to the next one in turn, and replaces a
+// thread that died. Units claimed by a dead thread are missing; the caller sees which units have no finding and runs them
+// itself (engine/search/run.ts).
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -22,9 +22,9 @@ import { programFile } from '../../base/program-files.ts';
 
 export interface PoolOptions extends SpaceOptions {
   readonly module: WebAssembly.Module;
-  /** Mappings of shards on each thread; default: its share of what the system allows. */
+  /** Mappings of shards on each thread; default: its share of the system's limit. */
   readonly mappingMax?: number;
-  /** File in which threads note what they read; slot 0 is left to the main thread. Default: none. */
+  /** File in which threads note their current shard; slot 0 is the main thread's. Default: none. */
   readonly notePath?: string | undefined;
   /** Threads; default: one for each core. */
   readonly workers?: number | undefined;
@@ -32,29 +32,29 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
-/** Measured: 2026-11-21: with a second search at hand a thread does not wait for the next; a tenth more a second. */
+/** Measured: 2026-11-21: with a second search queued a thread never waits for the next; a tenth more a second. */
 const BACKLOG_MAX = 2;
-/** From so many silent deaths on, replacing a thread waits. */
+/** After this many silent deaths, replacing a thread is delayed. */
 const SILENT_DEATHS_MAX = 3;
 const RESTART_PAUSE_MS = 1000;
 
 interface Pending {
-  /** Takes findings told before the end. */
+  /** Receives findings before the end. */
   readonly onFindings: ((findings: Findings) => void) | undefined;
-  /** Takes what a search or rendering on one thread came to; undefined: the thread died. */
+  /** Receives the result of a search or rendering on one thread; undefined: the thread died. */
   settle(message: SearchDone | RenderDone | undefined): void;
 }
 
 interface PoolWorker {
   readonly noteSlot: number;
-  /** Of its second searcher. */
+  /** Slot of its second searcher. */
   readonly secondNoteSlot: number;
-  /** Undefined during the pause after several threads died without a word. */
+  /** Undefined during the pause after repeated silent deaths. */
   worker: Worker | undefined;
-  /** Threads that died one after the other without having answered anything. */
+  /** Consecutive deaths without any answer. */
   silentDeathCount: number;
   readonly pending: Map<number, Pending>;
-  /** Somebody is about to ask it for a search. */
+  /** A caller is about to send it a search. */
   isReserved: boolean;
   /** Resolves when the thread has started, or died. */
   ready: Promise<void>;
@@ -89,7 +89,7 @@ export class SearchPool {
     });
   }
 
-  /** Whether a thread owes an answer. */
+  /** Whether a thread has unanswered requests. */
   get isBusy(): boolean {
     return this.#workers.some(({ pending }) => pending.size > 0);
   }
@@ -166,7 +166,7 @@ export class SearchPool {
     for (const waiting of lost) waiting.settle(undefined);
   }
 
-  /** The live shards from now on; threads are told what has changed. Searches under way on one end before it looks at that. */
+  /** Sets the live shards; threads get the difference. A running search on a thread ends first. */
   setShards(shards: readonly ShardFile[]): void {
     const before = new Set(this.#shards.map(({ shardId }) => shardId));
     const come = shards.filter(({ shardId }) => !before.delete(shardId));
@@ -176,10 +176,9 @@ export class SearchPool {
   }
 
   /**
-   * Lets all threads drain the search; what each found. A dead thread leaves nothing but what it has told.
+   * Runs a search on all threads; returns what each found. A dead thread contributes only what it reported before.
    *
-   * @param onFindings  takes what threads tell of a progressive search while they run; the result holds
-   *     the rest
+   * @param onFindings  receives findings of a progressive search while it runs; the result holds the rest
    */
   async search(
     search: Omit<SearchMessage, 'kind' | 'id'>,
@@ -193,7 +192,7 @@ export class SearchPool {
     return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
   }
 
-  /** The thread with the least to do, for searchOn; undefined if each has something to go on with. */
+  /** Reserves the least loaded thread, for searchOn; undefined if all have enough work. */
   reserve(): number | undefined {
     let least: PoolWorker | undefined;
     for (const entry of this.#workers) {
@@ -206,7 +205,7 @@ export class SearchPool {
     return this.#workers.indexOf(least);
   }
 
-  /** Lets one thread, which was reserved, drain the search; undefined if it died. `onFindings` as for search. */
+  /** Runs a search on one reserved thread; undefined if it died. `onFindings` as for search. */
   async searchOn(
     thread: number,
     search: Omit<SearchMessage, 'kind' | 'id'>,
@@ -219,7 +218,7 @@ export class SearchPool {
     return answer?.kind === 'searchDone' ? answer : undefined;
   }
 
-  /** Renders docs on a thread, the next one in turn if none is named; undefined if it died. */
+  /** Renders docs on a thread, by default the next one in turn; undefined if it died. */
   async render(
     render: Omit<RenderMessage, 'kind' | 'id'>,
     thread?: number,
@@ -238,7 +237,7 @@ export class SearchPool {
     if (worker === undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       entry.pending.set(message.id, { onFindings, settle: resolve });
-      // Why: an idle thread lets the process end, one that owes an answer keeps it alive.
+      // Why: idle threads let the process exit, busy ones keep it alive.
       worker.ref();
       worker.postMessage(message);
     });
@@ -251,7 +250,7 @@ export class SearchPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // Why: ending a thread while it loads its native library would end the process.
+    // Why: terminating a thread while it loads its native library would kill the process.
     for (const entry of this.#workers) {
       entry.worker?.ref();
       await entry.ready;

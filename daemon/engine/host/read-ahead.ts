@@ -1,9 +1,9 @@
-// Has the system read ahead of scans, as long as what they read is not in memory. For pages that are in memory the call is
-// wasted, and takes a tenth of the time of their scan (1 MiB: 16 us); so one of every few ranges is looked at first.
+// Has the system read ahead of scans of pages that are not in memory. For pages in memory the call is wasted, and takes a
+// tenth of the time of their scan (1 MiB: 16 us); so one of every few ranges is probed first.
 
 import { isInMemory, willNeed } from './mapping.ts';
 
-/** Ranges that one look stands for. Measured: 2026-11-22: a look takes 4 us. */
+/** Ranges that one probe stands for. Measured: 2026-11-22: a probe takes 4 us. */
 const RANGES_A_LOOK = 4;
 
 export class ReadAhead {

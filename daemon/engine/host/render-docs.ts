@@ -1,13 +1,11 @@
-// Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. An
-// instance that traps is replaced and the docs are tried once more; what traps again is an error of the whole request, on a
-// sound instance.
+// Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. After a trap the
+// instance is replaced and the docs are retried once; a second trap is an error of the whole request, on a fresh instance.
 
 import { isTrap, neverStops, type StopTest } from './core.ts';
 import type { RenderMessage } from './search-messages.ts';
 import { REQUEST_WORDS, type RenderedDocs, type Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 
-/** What there is to render. */
 type RenderWork = Omit<RenderMessage, 'kind' | 'id'>;
 
 /** Undefined: it was stopped. Errors: ShardError, PlanError, a doc that does not fit, a second trap. */
@@ -30,7 +28,7 @@ export function renderDocs(
       if (!isBound) return undefined;
       return searcher.render(requests, kept, options, isStopWanted);
     } catch (error) {
-      // A refused call left the instance sound, but amid a doc.
+      // A refused call left the instance usable, but in the middle of a doc.
       if (error instanceof ShardError) searcher.beginPlan(plan);
       if (!isTrap(error)) throw error;
       searcher.replaceSpaceOf(shardId);

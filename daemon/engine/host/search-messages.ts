@@ -1,6 +1,5 @@
-// What the pool and its search threads say to each other. A search is drained by all threads together:
-// they claim units through the shared control words and leave their findings in one message each, or, where
-// the search wants them sooner, in several.
+// Messages between the pool and its search threads. All threads work on a search together: they claim units through the
+// shared control words and send their findings in one message each, or in several where the search wants them earlier.
 
 import type { SearchPlan } from './search-plan.ts';
 import type {
@@ -15,7 +14,7 @@ import type { ShardFault, ShardFile } from './space.ts';
 export interface SearchWorkerData {
   readonly module: WebAssembly.Module;
   readonly options: SearcherOptions;
-  /** Of the searcher for those that come while a call of the first takes long. */
+  /** For the second searcher, used while a call of the first takes long. */
   readonly secondOptions: SearcherOptions;
   readonly shards: readonly ShardFile[];
 }
@@ -24,7 +23,7 @@ export interface SearchWorkerData {
 export interface ShardsMessage {
   readonly kind: 'shards';
   readonly come: readonly ShardFile[];
-  /** Ids of those that are live no more. */
+  /** Ids of shards that are no longer live. */
   readonly gone: readonly string[];
 }
 
@@ -34,12 +33,12 @@ export interface SearchMessage {
   readonly plan: SearchPlan;
   /** Shards to search, in order. */
   readonly shardIds: readonly string[];
-  /** Stop once the ranges found in the units so far, in order, exceed this; Infinity: never. */
+  /** Stop when the ranges found in the units so far, in order, exceed this; Infinity: never. */
   readonly limit: number;
   /** Most units of each shard: the layout of the control words. */
   readonly unitMaxes: readonly number[];
   readonly control: SharedArrayBuffer;
-  /** Tell findings while the search runs. */
+  /** Report findings while the search runs. */
   readonly isProgressive: boolean;
 }
 
@@ -48,16 +47,16 @@ export interface RenderMessage {
   readonly id: number;
   readonly plan: SearchPlan;
   readonly shardId: string;
-  /** For each doc its docId, the most ranges to show, the index of its links, the number of its kept ranges. */
+  /** For each doc its docId, the most ranges to render, the index of its links, the number of its kept ranges. */
   readonly requests: Uint32Array;
-  /** Kept ranges of the docs, those of one behind those of the other. */
+  /** Kept ranges of the docs, concatenated. */
   readonly kept: Uint32Array;
   readonly options: RenderOptions;
 }
 
 export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage;
 
-/** What one unit found; `shard`, here and below, is an index into `shardIds` of the search. */
+/** The findings of one unit; `shard`, here and below, is an index into `shardIds` of the search. */
 export interface UnitFinding extends UnitResult {
   readonly shard: number;
   readonly unit: number;
@@ -71,7 +70,7 @@ export interface BindFinding extends Binding {
 export interface FailureFinding {
   readonly shard: number;
   readonly reason: string;
-  /** Absent: its work crashed. */
+  /** Absent: its work trapped. */
   readonly fault?: ShardFault;
 }
 
@@ -82,10 +81,10 @@ export interface ShardTimes {
   readonly searchNs: number;
 }
 
-/** What one thread found, in all or since it last told. */
+/** The findings of one thread, in total or since its last report. */
 export interface Findings {
   readonly bindings: readonly BindFinding[];
-  /** Of heads alone (core/match/heads.ts). */
+  /** Only of heads (core/match/heads.ts). */
   readonly headBindings: readonly BindFinding[];
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
@@ -93,11 +92,10 @@ export interface Findings {
   readonly times: readonly ShardTimes[];
   /** When the first unit of the search began on this thread (process.hrtime), if any did. */
   readonly firstUnitNs: bigint | undefined;
-  /** Shards that have heads (core/match/heads.ts), by index, in order; undefined: the thread does not know yet. */
+  /** Indexes of shards with heads (core/match/heads.ts), in order; undefined: not known yet on this thread. */
   readonly headShards: readonly number[] | undefined;
 }
 
-/** Findings of a search that goes on. */
 export interface SearchProgress extends Findings {
   readonly kind: 'searchProgress';
   readonly id: number;
@@ -106,7 +104,7 @@ export interface SearchProgress extends Findings {
 export interface SearchDone extends Findings {
   readonly kind: 'searchDone';
   readonly id: number;
-  /** Why the plan could not be run at all. */
+  /** Why the plan could not run. */
   readonly planError?: string;
 }
 
@@ -115,7 +113,7 @@ export interface RenderDone {
   readonly id: number;
   readonly docs?: RenderedDocs;
   readonly error?: string;
-  /** The error is of the shard. */
+  /** The error concerns the shard. */
   readonly fault?: ShardFault;
 }
 

@@ -1,24 +1,24 @@
-// Which shards are being searched, in a small file that outlives a crash of the process: a mapped page that cannot be read
-// ends it without a word, and would end the next one too. Each thread writes the shard it works on into a slot of the
-// file, which is mapped and shared: no system call, two words a shard. A daemon that ends cleanly clears it; one that
-// starts checks the shards that it finds there before it maps them.
-// Guess: noting a shard takes 0.1 us; reading its id anew took 0.3 (2026-11-22, busy cores).
+// Records which shards are being searched, in a small file that survives a crash of the process: an unreadable mapped page
+// kills the process without a message, and would kill the next one too. Each thread writes its current shard into a slot of
+// the file, which is mapped and shared: no system call, two words a shard. A clean shutdown clears the file; a start checks
+// the shards found in it before it maps them.
+// Guess: noting a shard takes 0.1 us; reading its id again took 0.3 (2026-11-22, busy cores).
 
 import { rmSync } from 'node:fs';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import { readOwn, writeOwn } from '../../base/own-file.ts';
 import { mapShared } from './mapping.ts';
 
-/** Bytes of a slot: the beginning of the shardId, a number of 64 bits. */
+/** Bytes of a slot: the start of the shardId, a number of 64 bits. */
 const SLOT_SIZE = 8;
-/** One page of every system, so that no part of it lies behind the end of the file. */
+/** A whole page on every system, so that no part lies past the end of the file. */
 const FILE_SIZE = 65536;
 
 /** Notes the shards of one thread. */
 export class SearchNote {
   readonly #words: Uint32Array;
   #last = '';
-  /** The number of the beginning of each id, as two words. Bound: ids that this process has seen. */
+  /** The start of each id as a number, in two words. Bound: ids that this process has seen. */
   readonly #ids = new Map<string, readonly number[]>();
 
   private constructor(words: Uint32Array) {
@@ -26,8 +26,8 @@ export class SearchNote {
   }
 
   /**
-   * The slot of a thread in the file of makeNotes at `path`; undefined where files cannot be mapped, or threads are too
-   * many, or there is no such file.
+   * The slot of a thread in the file of makeNotes at `path`; undefined where files cannot be mapped, or there are too many
+   * threads, or no file.
    */
   static open(path: string, slot: number): SearchNote | undefined {
     if ((slot + 1) * SLOT_SIZE > FILE_SIZE) return undefined;
@@ -35,7 +35,7 @@ export class SearchNote {
     try {
       if (!mapShared(memory, path, FILE_SIZE)) return undefined;
     } catch {
-      // It only helps the next start.
+      // The note only helps the next start.
       return undefined;
     }
     return new SearchNote(new Uint32Array(memory.buffer, slot * SLOT_SIZE, SLOT_SIZE / 4));
@@ -54,10 +54,7 @@ export class SearchNote {
   }
 }
 
-/**
- * Beginnings of the ids of the shards that were being searched when the process that wrote the file ended; none if there is no
- * file.
- */
+/** Id prefixes of the shards that were being searched when the writing process ended; none if there is no file. */
 export function readNotes(path: string): string[] {
   let bytes: Buffer;
   try {
@@ -74,10 +71,9 @@ export function readNotes(path: string): string[] {
 }
 
 /**
- * Makes an empty file of notes.
+ * Creates an empty file of notes.
  *
- * Safety: its bytes are written, not left out: a page that the file system finds no room for when it is touched would
- * end the process.
+ * Safety: all bytes are written; touching a page of a hole would end the process if the disk is full.
  *
  * Errors: the file system's; there is no file then.
  */
@@ -91,7 +87,7 @@ export function makeNotes(path: string): void {
   }
 }
 
-/** Forgets them. Threads that have the file mapped write to what nobody finds any more. */
+/** Removes the notes. Threads with a mapping write to the removed file. */
 export function clearNotes(path: string): void {
   rmSync(path, { force: true, recursive: true });
 }

@@ -1,32 +1,31 @@
-// A plan as it goes to the threads: its bytes, and beside them the sets of docs that it names by index, shard by
-// shard. A set is a bitmap in shared memory, so that a message to a thread carries a reference; each thread copies it
-// into the memory of its core when it binds the shard.
+// A plan as sent to the threads: its bytes, and the sets of docs that it names by index, shard by shard. A set is a bitmap in
+// shared memory, so that a message carries only a reference; each thread copies it into its core when it binds the shard.
 
 import { STATUS_OUT_OF_MEMORY } from '../../../core/shared/status.ts';
 import { type Core, statusName } from './core.ts';
 
-/** Docs of one shard: none, all, or a bit for each docId, low bits first, zeros behind the last doc. */
+/** Docs of one shard: none, all, or a bit for each docId, low bits first, zeros after the last doc. */
 export type DocSet = 'none' | 'all' | Uint8Array;
 
 export interface SearchPlan {
   readonly bytes: Uint8Array;
-  /** Sets that the plan names: its DOCS nodes hold indexes below this. */
+  /** Number of sets; the plan's DOCS nodes hold indexes below this. */
   readonly docSetCount: number;
-  /** By shardId; in a shard that is absent every set is all docs. */
+  /** By shardId; for a missing shard every set is all docs. */
   readonly docSets: ReadonlyMap<string, readonly DocSet[]>;
   /** Plans with the same bytes and the same id have the same sets. */
   readonly docSetsId: number;
 }
 
-/** The plan asks for more memory than a request may use, or names what the core does not know. */
+/** The plan needs more memory than a request may use, or contains something unknown to the core. */
 export class PlanError extends Error {}
 
 const WORD_NONE = 1;
 const WORD_ALL = 2;
-/** In place of an address: the core has kept what it bound. */
+/** Instead of an address: the core has kept the binding. */
 const KEPT = 1;
 
-/** Hands the core the sets of the shard that it binds next. Errors: PlanError. */
+/** Passes the core the sets of the shard that it binds next. Errors: PlanError. */
 export function placeDocSets(core: Core, view: number, shardId: string, plan: SearchPlan): void {
   const { exports, memory } = core;
   const count = plan.docSetCount;

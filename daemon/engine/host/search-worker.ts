@@ -1,8 +1,7 @@
-// A search thread: keeps its own instances with all live shards and does what it is asked to (thread-jobs.ts). Several
-// jobs are served in turns of some milliseconds, new ones first, so that an exhaustive search does not hold up the
-// others. One call of the core may take seconds; while it does, others have their turns all the same: the core asks
-// now and then whether to go on, and by then they are served on a second searcher. What proves too long for
-// that waits until the first is free.
+// A search thread: keeps its own instances with all live shards and runs jobs (thread-jobs.ts). Several jobs share the thread
+// in time slices of some milliseconds, new ones first, so that an exhaustive search does not delay the others. A call of the
+// core may take seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher. Jobs
+// too long for that wait until the first searcher is free.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
@@ -20,23 +19,23 @@ import { lowerPriority } from '../../base/priority.ts';
 import { Searcher, type SearcherOptions } from './searcher.ts';
 import { type Job, RenderJob, SearchJob } from './thread-jobs.ts';
 
-/** Guess: long enough that binding again after a change of turns is small beside it. */
+/** Guess: long enough that binding again after a switch is cheap in comparison. */
 const TURN_NS = 20_000_000n;
-/** Guess: how long messages wait at most while one job has its turn. */
+/** Guess: longest wait of messages while a job runs. */
 const SLICE_NS = 5_000_000n;
 
 /** A job and the time it took. */
 interface Entry {
   readonly job: Job;
-  /** Of the current turn, ns. */
+  /** In the current time slice, ns. */
   turnNs: bigint;
-  /** It has had no slice yet. */
+  /** It has not run yet. */
   isNew: boolean;
-  /** One of its core calls takes longer than the turn of a second one. */
+  /** One of its core calls takes longer than a time slice of the second searcher. */
   isLong: boolean;
 }
 
-/** A searcher, and whose plan it holds. */
+/** A searcher with the job whose plan it holds. */
 class Seat {
   readonly searcher: Searcher;
   #last: Job | undefined;
@@ -45,7 +44,7 @@ class Seat {
     this.searcher = new Searcher(module, options);
   }
 
-  /** Runs a slice of a job; false: it is over. `isOut` as in thread-jobs.ts. */
+  /** Runs a slice of a job; false: it has ended. `isOut` as in thread-jobs.ts. */
   work(job: Job, endNs: bigint, isOut: () => boolean): boolean {
     if (this.#last !== job) job.resumeOn(this.searcher);
     this.#last = job;
@@ -60,21 +59,21 @@ class Seat {
 
 const { module, options, secondOptions, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
-/** Large plans and lists stay behind jobs. The C heap, which all threads share, is looked at by the main thread. */
+/** Large plans and lists remain after jobs. The main thread trims the C heap, which all threads share. */
 const heap = new HeapTrimmer({ ...realLooks(), privateSize: () => 0 });
-/** Jobs in the order of their turns; the first has its turn now. */
+/** Jobs in the order of their time slices; the first is running. */
 const queue: Entry[] = [];
 const liveShards = new Map(shards.map((file) => [file.shardId, file]));
-/** The first searcher is amid a call, so that its shards must stay. */
+/** The first searcher is in a call, so its shards must stay. */
 let isCalling = false;
 let hasStaleShards = false;
 const first = new Seat(options);
-/** Made when it is needed. */
+/** Created on first use. */
 let second: Seat | undefined;
 
 loadMapping();
 lowerPriority('search');
-// What this thread cannot open fails again, and is reported, when a search asks for it.
+// A shard that cannot be opened fails again, and is reported, in the next search of it.
 first.searcher.setShards(shards);
 tell({ kind: 'ready' });
 port.on('message', take);
@@ -109,7 +108,7 @@ function searchJob(message: SearchMessage): SearchJob {
   return new SearchJob(id, drain, control, isProgressive, tell);
 }
 
-/** Puts a job behind all that are new too. */
+/** Queues a job behind the other new ones. */
 function enqueue(job: Job): void {
   const entry = { job, turnNs: 0n, isNew: true, isLong: false };
   const hasTurn = queue[0]?.isNew === false ? 1 : 0;
@@ -118,7 +117,7 @@ function enqueue(job: Job): void {
   if (queue.length === 1) setImmediate(runFirst);
 }
 
-/** Works on the first job for a slice of its turn, then lets messages in; goes on with the next. */
+/** Works on the first job for a slice, then handles messages; continues with the next. */
 function runFirst(): void {
   const entry = queue[0];
   if (entry === undefined) return;
@@ -153,7 +152,9 @@ function giveWay(entry: Entry): void {
   entry.turnNs = 0n;
 }
 
-/** While `caller` is amid a call: lets messages in, and gives others their turns if its own is over; it is first again then. */
+/**
+ * While `caller` is in a call: handles messages, and runs other jobs if its time slice is over; it is first again afterwards.
+ */
 function serveOthers(caller: Entry): void {
   receive();
   if (!isTurnOver(caller)) return;
@@ -174,7 +175,7 @@ function receive(): void {
   }
 }
 
-/** Works on the first job for a slice on the second searcher, where no core call may last longer than a turn. */
+/** Works on the first job for a slice on the second searcher, where no core call may last longer than a slice. */
 function runOnSecond(entry: Entry): void {
   if (second === undefined) {
     second = new Seat(secondOptions);

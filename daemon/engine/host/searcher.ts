@@ -1,7 +1,6 @@
-// Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
-// bounded calls: bind, one unit, render docs. Synchronous; the main thread uses one for cheap
-// queries, each worker has its own. After a trap the searcher replaces the dead space by a new one. When nobody has
-// used it for a while, it gives the memory of requests back.
+// Searches shards on one thread: keeps the spaces that hold them, passes the plan to each core, and runs bounded calls: bind,
+// one unit, render docs. Synchronous. The main thread uses one for cheap queries, each worker has its own. After a trap it
+// replaces the dead space; when idle for a while, it releases the memory of requests.
 
 import * as layout from '../../../core/shared/plan.ts';
 import {
@@ -23,41 +22,41 @@ import {
   type SpaceOptions,
 } from './space.ts';
 
-/** What binding a plan to a shard found; counts as API.md 7 defines them. */
+/** The result of binding a plan to a shard; counts as defined in API.md 7. */
 export interface Binding {
   readonly lookups: number;
   readonly indexBytes: number;
   readonly candidateBlocks: number;
   readonly candidateDocs: number;
-  /** Bytes of content that verifying them takes, about. */
+  /** Estimated bytes of content to read for verifying them. */
   readonly candidateBytes: number;
   readonly unitCount: number;
-  /** 1: the first unit is that of docs which define a symbol that the query names; 0: there are none. */
+  /** 1: the first unit holds docs that define a symbol named by the query; 0: there are none. */
   readonly headUnitCount: number;
-  /** Runs of regular expressions on paths. */
+  /** Regular expressions run on paths. */
   readonly regexps: number;
 }
 
-/** What one unit of work found. Rows: docId, range count, score and tier, path rank (u32 each). */
+/** The findings of one unit of work. Rows: docId, range count, score and tier, path rank (u32 each). */
 export interface UnitResult {
   readonly rows: Uint32Array;
   readonly considered: number;
   readonly loaded: number;
   readonly contentBytes: number;
   readonly matches: number;
-  /** Runs of regular expressions on blocks. */
+  /** Regular expressions run on blocks. */
   readonly regexps: number;
   readonly kept?: KeptRanges;
 }
 
 /**
- * Ranges of docs that need not be found again to be shown. For each doc of the rows, from the first on: the number
- * of its kept ranges, 0 or all it has, then start and end of each, bytes from the start of the doc's content.
+ * Ranges that need not be found again for rendering. For each doc of the rows, from the first on: the number of its kept
+ * ranges, 0 or all it has, then start and end of each, bytes from the start of the doc's content.
  */
 export type KeptRanges = Uint32Array;
 
 /**
- * What the score of a doc is made of, in points: (symbol + text + near) x tier + name, rounded down, + path + leaves
+ * Components of a doc's score, in points: (symbol + text + near) x tier + name, rounded down, + path + leaves
  * (core/match/doc-score.ts).
  */
 export interface ScoreParts {
@@ -66,42 +65,42 @@ export interface ScoreParts {
   readonly text: number;
   readonly near: number;
   readonly tier: number;
-  /** Of a doc without ranges in its content, of which the parts before are 0. */
+  /** For a doc without ranges in its content; the other parts are 0 then. */
   readonly path: number;
   /** For the share of the query's leaves that hold. */
   readonly leaves: number;
 }
 
-/** Texts that the links of docs share, ready as JSON (core/match/file-results.ts). */
+/** Texts shared by the links of docs, as JSON (core/match/file-results.ts). */
 export interface LinkTexts {
-  /** Page of a doc here up to its path, with the opening quote. */
+  /** URL of a doc's page up to its path, with the opening quote. */
   readonly page: string;
-  /** Members that all docs have alike, from a comma on. */
+  /** Members shared by all docs, from a comma on. */
   readonly members: string;
-  /** Page of a doc at the code host, before and behind its path; empty: there is none. */
+  /** URL of a doc at the code host, before and after its path; empty: there is none. */
   readonly external: string;
   readonly externalEnd: string;
 }
 
 export interface RenderOptions {
-  /** Requests name them by index. */
+  /** Requests refer to them by index. */
   readonly links: readonly LinkTexts[];
   readonly contextLines: number;
   readonly isWhole: boolean;
-  /** Further members of the result of each request, from a comma on, ready as JSON, ASCII; absent: there are none. */
+  /** Additional members of each result, from a comma on, as JSON, ASCII; absent: none. */
   readonly members?: readonly string[];
 }
 
-/** File results, one JSON object behind the other. */
+/** File results, JSON objects concatenated. */
 export interface RenderedDocs {
   readonly json: Uint8Array<ArrayBuffer>;
   /** Bytes of each object. */
   readonly sizes: Uint32Array;
-  /** Ranges that they show together. */
+  /** Their total number of ranges. */
   readonly rangeCount: number;
-  /** Bytes of content of each doc that rendering read beyond what evaluating it takes. */
+  /** Bytes of content of each doc that rendering read in addition to evaluation. */
   readonly bytesRead: Uint32Array;
-  /** Docs whose content only rendering looked at. */
+  /** Docs whose content only rendering read. */
   readonly loadCount: number;
 }
 
@@ -112,19 +111,19 @@ function align4(address: number): number {
 }
 
 /**
- * How often the core may ask whether it shall go on testing names. Measured: 2026-11-21: 64 of them take 100 ms; the work
- * is counted, not timed, so that the same query is always refused or never.
+ * How often testing names may continue. Measured: 2026-11-21: 64 checks take 100 ms; work is counted, not timed, so that the
+ * same query is always refused or never.
  */
 const NAME_QUESTIONS_MAX = 8;
 
-/** Words of a request to render: docId, most ranges, index of the links, number of kept ranges. */
+/** Words of a rendering request: docId, most ranges, index of the links, number of kept ranges. */
 export const REQUEST_WORDS = 4;
 /** Words of a kept range. */
 export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
-/** Guess: a unit with more ranges than this is shown in part, if at all. */
+/** Guess: a unit with more ranges is rendered partly, if at all. */
 const KEPT_RANGES_MAX = 32_768;
 
-/** Guess: ms; long beside what it costs to touch memory again, which the next search may want. */
+/** Guess: ms; long compared with the cost of touching memory again, which the next search may need. */
 const REST_MS = 3000;
 
 const NO_PLAN: SearchPlan = {
@@ -135,15 +134,15 @@ const NO_PLAN: SearchPlan = {
 };
 
 export interface SearcherOptions extends SpaceOptions {
-  /** Mappings that its shards may take; default: any number. */
+  /** Most mappings of its shards; default: no limit. */
   readonly mappingMax?: number | undefined;
-  /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
+  /** Further shards are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
   readonly takesTurns?: boolean;
-  /** How often memory is given back while there are searches, in ms; default: 3,000. */
+  /** Interval of returning memory while there are searches, in ms; default: 3,000. */
   readonly restMs?: number;
-  /** Shards are opened when they are first used; an error is of the call that uses them. */
+  /** Shards are opened on first use; that call gets the error. */
   readonly opensLate?: boolean;
-  /** Where the shard that is being read is noted (search-note.ts); default: nowhere. */
+  /** Where to note the current shard (search-note.ts); default: nowhere. */
   readonly note?: { readonly path: string; readonly slot: number } | undefined;
 }
 
@@ -153,17 +152,17 @@ export class Searcher {
   readonly #hold: MappingHold;
   readonly #note: SearchNote | undefined;
   readonly #files = new Map<string, ShardFile>();
-  /** Shards that are opened when they are used, or could not be for want of something that there may be later. */
+  /** Shards opened on first use, or not opened for lack of a resource that may return. */
   readonly #waiting = new Map<string, ShardFile>();
   #spaces: Space[] = [];
   readonly #spaceByShard = new Map<string, Space>();
   #plan: SearchPlan = NO_PLAN;
   /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
-  /** `isWhole`: the plan is bound to all docs of the shard, not to some alone. */
+  /** `isWhole`: the plan is bound to all docs of the shard, not to only some. */
   #bound: { space: Space; shardId: string; isWhole: boolean } | undefined;
   #isTickAwaited = false;
-  /** At the last tick; one that stays is of a search that takes long. */
+  /** At the last tick; if unchanged, a long search is running. */
   #lastPlan: SearchPlan | undefined;
   #isUsedSinceTick = false;
 
@@ -178,7 +177,7 @@ export class Searcher {
     });
   }
 
-  /** Opens the shards that are new in `files`, closes those that are gone; returns what was refused. */
+  /** Opens the new shards in `files`, closes the missing ones; returns the errors. */
   setShards(files: readonly ShardFile[]): ShardError[] {
     const wanted = new Set(files.map((file) => file.shardId));
     for (const shardId of this.#files.keys()) if (!wanted.has(shardId)) this.#close(shardId);
@@ -205,7 +204,7 @@ export class Searcher {
     this.#forgetBindings();
     const count = this.#options.wantsRead === true ? 0 : mappingCountOf(file);
     if (!this.#hold.hasRoomFor(count))
-      throw new MappingError(`the ${this.#hold.max} mappings for shards are taken`);
+      throw new MappingError(`all ${this.#hold.max} mappings for shards are in use`);
     const { shardId } = file;
     this.#note?.set(shardId);
     const space = this.#spaces.find((one) => one.open(file)) ?? this.#addSpace(file);
@@ -214,7 +213,7 @@ export class Searcher {
     this.#hold.add(shardId, count);
   }
 
-  /** A new space with the shard. Errors: as of its `open`; ShardError: too large. */
+  /** A new space with the shard. Errors: as its `open`; ShardError: too large. */
   #addSpace(file: ShardFile): Space {
     const space = new Space(this.#module, this.#options);
     let isOpen = false;
@@ -228,7 +227,7 @@ export class Searcher {
     return space;
   }
 
-  /** The core keeps bindings by the shard's address, which another shard may take. */
+  /** The core keeps bindings by the shard's address, which another shard may get. */
   #forgetBindings(): void {
     this.#bound = undefined;
     this.#compiled.clear();
@@ -252,7 +251,7 @@ export class Searcher {
     return this.#files.has(shardId);
   }
 
-  /** The space that holds a shard, the shard's bytes in it. Errors: ShardError. */
+  /** The space of a shard, with the shard's bytes in it. Errors: ShardError. */
   spaceOf(shardId: string): Space {
     const space = this.#spaceByShard.get(shardId) ?? this.#openWaiting(shardId);
     this.#note?.set(shardId);
@@ -278,15 +277,15 @@ export class Searcher {
   }
 
   /**
-   * Makes `plan` that of a new request, for which nothing is bound yet, also if the request before asked the
-   * same. Throws PlanError when it is first used, if the core refuses it.
+   * Sets the plan of a new request, without bindings, even if the previous request had the same plan. The first use throws
+   * PlanError if the core refuses it.
    */
   beginPlan(plan: SearchPlan): void {
     this.#plan = plan;
     this.#forgetBindings();
   }
 
-  /** Makes `plan` the current one; if it is so already, what is compiled and bound stays. Throws as beginPlan. */
+  /** Sets the current plan; if unchanged, compiled and bound state is kept. Throws as beginPlan. */
   setPlan(plan: SearchPlan): void {
     const { bytes, docSetsId } = this.#plan;
     const isSame = docSetsId === plan.docSetsId && Buffer.compare(plan.bytes, bytes) === 0;
@@ -309,15 +308,15 @@ export class Searcher {
     return space;
   }
 
-  /** Whether a shard has symbols that the plan names. Costs some microseconds. Errors: as `bind`. */
+  /** Whether a shard has symbols named by the plan. Costs some microseconds. Errors: as `bind`. */
   hasHeads(shardId: string): boolean {
     const space = this.#spaceWithPlan(shardId);
     return space.core.exports.hasHeads(space.viewOf(shardId)) !== 0;
   }
 
   /**
-   * Binds the plan to a shard; units and docs are of this shard until the next call. Cheap for a shard that
-   * the plan was bound to before (core/match/bindings.ts). Undefined: it was stopped, and nothing is bound.
+   * Binds the plan to a shard; units and docs refer to it until the next call. Cheap for a shard that the plan was bound to
+   * before (core/match/bindings.ts). Undefined: it was stopped, and nothing is bound.
    */
   bind(shardId: string): Binding;
   bind(shardId: string, isStopWanted: StopTest): Binding | undefined;
@@ -329,8 +328,8 @@ export class Searcher {
   }
 
   /**
-   * As `bind`, but for the docs alone that define a symbol which the query names: they are the only unit, which is the
-   * first one of `bind` too. Cheaper than `bind`, as it reads the lists of few stripes.
+   * As `bind`, but only for docs that define a symbol named by the query: they are the only unit, and the first one of `bind`
+   * too. Cheaper than `bind`, as it reads the lists of few stripes.
    */
   bindHeads(shardId: string, isStopWanted: StopTest = neverStops): Binding | undefined {
     const space = this.#bindBy(shardId, isStopWanted, false, (view, { core, statsStart }) =>
@@ -339,7 +338,7 @@ export class Searcher {
     return space && bindingOf(space);
   }
 
-  /** As `bind`, but to show some docs: no others, and no units, are known. False: it was stopped. */
+  /** As `bind`, but only for rendering these docs: there are no units. False: it was stopped. */
   bindDocs(shardId: string, docIds: readonly number[], isStopWanted: StopTest): boolean {
     const space = this.#bindBy(shardId, isStopWanted, false, (view, { core, outputStart }) => {
       new Uint32Array(core.memory.buffer, outputStart, docIds.length).set(docIds);
@@ -377,8 +376,8 @@ export class Searcher {
   }
 
   /**
-   * Not for a search that was there at the last tick and still is: that would have to read its plan anew each time. Others
-   * that are under way do so once.
+   * Skipped for a search that has run since the last tick: it would have to compile its plan after each tick. Other running
+   * searches do so once.
    */
   #tick(): void {
     this.#isTickAwaited = false;
@@ -394,7 +393,7 @@ export class Searcher {
     for (const space of this.#spaces) space.rest();
   }
 
-  /** Whether the plan is bound to this shard now, to all its docs. */
+  /** Whether the plan is bound to all docs of this shard now. */
   isBound(shardId: string): boolean {
     return this.#bound?.shardId === shardId && this.#bound.isWhole;
   }
@@ -436,7 +435,7 @@ export class Searcher {
     };
   }
 
-  /** The parts of the score of a doc of the bound shard that matches. Undefined: it was stopped. */
+  /** The components of the score of a matching doc of the bound shard. Undefined: it was stopped. */
   scoreDoc(docId: number, isStopWanted: StopTest): ScoreParts | undefined {
     const { core, outputStart } = this.#boundSpace();
     const status = whileWanted(core, isStopWanted, ({ exports }) =>
@@ -456,11 +455,11 @@ export class Searcher {
   }
 
   /**
-   * Renders docs of the bound shard that match; throws if one alone does not fit the output area.
+   * Renders matching docs of the bound shard; throws if a single doc does not fit the output area.
    *
-   * @param requests  for each doc its docId, the most ranges to show, the index of its links, and the number of its
-   *     ranges in `kept`
-   * @param kept      start and end of each range, those of one doc behind those of the other
+   * @param requests  for each doc its docId, the most ranges to render, the index of its links, and the number of its ranges
+   *   in `kept`
+   * @param kept      start and end of each range, concatenated by doc
    * @returns         undefined: it was stopped
    */
   render(requests: Uint32Array, kept: Uint32Array, options: RenderOptions): RenderedDocs;
@@ -557,10 +556,10 @@ export class Searcher {
   }
 
   /**
-   * Which of the names a regular expression matches somewhere, an empty match included. Throws PlanError if the
-   * core refuses the program, or if it takes too much work. Drops what is bound.
+   * Tests which of the names a regular expression matches somewhere, including empty matches. Throws PlanError if the core
+   * refuses the program, or for too much work. Drops bindings.
    *
-   * @param isTooMuch  asked now and then whether it is
+   * @param isTooMuch  called now and then to limit the work
    */
   testNames(
     program: Uint8Array,
@@ -580,20 +579,22 @@ export class Searcher {
       next += written;
     }
     memory.set(program, outputStart);
-    // The core's scratch memory for expressions is one for all; the plan takes its own again.
+    // All expressions share the core's scratch memory; the plan must set it up again.
     this.#forgetBindings();
     const status = whileWanted(core, isTooMuch, ({ exports }) =>
       exports.testNames(outputStart, program.length, rowsStart, names.length, out),
     );
     if (status === STATUS_STOPPED)
-      throw new PlanError(`an expression takes too much work on ${names.length} names of repos`);
+      throw new PlanError(
+        `a regular expression takes too many steps on ${names.length} repository names`,
+      );
     if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
     return names.map((_, index) => memory[out + index] !== 0);
   }
 
   /**
-   * What the core runs a program by on contents, or, if `isTest`, on names: ENGINE_* (core/shared/program.ts). Throws
-   * PlanError if the core refuses it. Drops what is bound.
+   * The engine for a program on contents, or, if `isTest`, on names: ENGINE_* (core/shared/program.ts). Throws PlanError if
+   * the core refuses it. Drops bindings.
    */
   engineOf(program: Uint8Array, isTest: boolean): number {
     this.#forgetBindings();
@@ -604,14 +605,14 @@ export class Searcher {
     return answer;
   }
 
-  /** Blocks of a shard that hold a text of three characters. Errors: ShardError. Drops what is bound. */
+  /** Blocks of a shard that contain a text of three characters. Errors: ShardError. Drops bindings. */
   countGramBlocks(shardId: string, gram: string): number {
-    // The gram takes the place of the plan.
+    // The gram overwrites the plan.
     this.#forgetBindings();
     return this.spaceOf(shardId).blocksOfTrigram(shardId, gram).length;
   }
 
-  /** Replaces the space that holds a shard, whose instance trapped, by a new one with the same shards. */
+  /** Replaces the space of a shard, whose instance trapped, by a new one with the same shards. */
   replaceSpaceOf(shardId: string): void {
     const dead = this.spaceOf(shardId);
     const files = [...this.#files.values()].filter((file) => dead.has(file.shardId));
@@ -623,13 +624,13 @@ export class Searcher {
       this.#spaceByShard.delete(shardId);
       this.#hold.remove(shardId);
     }
-    // Why now: what it has would otherwise stay until the garbage collector finds the memory. Other requests may be amid theirs.
+    // Why now: its memory would otherwise stay until it is collected. Other requests may still use views of it.
     dead.drop(true);
     this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
   }
 }
 
-/** What the last `bind` of the space found. */
+/** The result of the last `bind` of the space. */
 function bindingOf({ core, statsStart }: Space): Binding {
   const stats = new DataView(core.memory.buffer, statsStart);
   return {
@@ -655,13 +656,13 @@ function memoryError({ arenaSize }: Space): PlanError {
   return new PlanError(`it takes more memory than the limit of ${arenaSize} bytes`);
 }
 
-/** Asked more often than so, it says that it is too much. */
+/** A test that is true after `countMax` calls. */
 function asOften(countMax: number): StopTest {
   let count = 0;
   return () => ++count > countMax;
 }
 
-/** Calls the core, which asks `isStopWanted` meanwhile. */
+/** Calls the core with `isStopWanted` as its stop test. */
 function whileWanted(core: Core, isStopWanted: StopTest, call: (core: Core) => number): number {
   core.isStopWanted = isStopWanted;
   try {
@@ -671,7 +672,7 @@ function whileWanted(core: Core, isStopWanted: StopTest, call: (core: Core) => n
   }
 }
 
-/** Writes the records of link texts and the texts behind them; returns where they end, a multiple of 16. */
+/** Writes the records of link texts and the texts behind them; returns the end, a multiple of 16. */
 function writeLinks(
   memory: WebAssembly.Memory,
   records: number,
@@ -693,7 +694,7 @@ function writeLinks(
   return Math.ceil(next / 16) * 16;
 }
 
-/** Writes the further members of each request and where they are; returns where they end, a multiple of 16. */
+/** Writes the additional members of each request with their positions; returns the end, a multiple of 16. */
 function writeMembers(
   memory: WebAssembly.Memory,
   start: number,

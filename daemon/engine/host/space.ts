@@ -1,5 +1,5 @@
 // One instance of the core with its memory of 4 GiB and the shards placed in it. Memory map:
-//   static data | views | sound pages | plan | counters | output | arena | shards from MAP_START up
+//   static data | views | checked pages | plan | counters | output | arena | shards from MAP_START up
 // Shards beyond the capacity of one space go to further spaces, one instance each (searcher.ts).
 
 import * as format from '../../../core/shared/format.ts';
@@ -28,27 +28,27 @@ const VIEW_COUNT_MAX = 16384;
 const PLAN_SIZE_MAX = 4 * MIB;
 const STATS_SIZE = 256;
 const OUTPUT_SIZE = 448 * MIB;
-/** Guess: what searches without expressions and long lists use. */
+/** Guess: arena of searches without expressions and long lists. */
 const RESTING_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
-/** Guess: one page kept unused, so that scans may read past the end of the last shard. */
+/** Guess: one unused page, so that scans may read past the end of the last shard. */
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
-/** Guess: between two looks at the files of a shard; a look takes 4 us. */
+/** Guess: interval of checks of a shard's files; a check takes 4 us. */
 const LOOK_PAUSE_MS = 10_000;
 
 /**
- * Pages that were found sound are checked again when they are read so long after. Why: bytes may change behind a mapping, by
- * another name of the file, a bad disk or bad memory, also when a page is read from disk once more.
- * Measured: 2026-11-28: 0.3 us a page. An index of 1.15 GB has tables of 28 MB, at most 9 MB a shard: 2 ms a thread each time;
- * if all of it is read all the time, 90 ms.
+ * Checked pages are checked again when they are read after this time. Why: bytes may change behind a mapping, through another
+ * name of the file, a bad disk or bad memory, also when a page is read from disk again.
+ * Measured: 2026-11-28: 0.3 us a page. An index of 1.15 GB has tables of 28 MB, at most 9 MB a shard: 2 ms a thread each
+ * time; if all of it is read all the time, 90 ms.
  */
 const SOUND_MS = 120_000;
-/** What is forgotten at a time: the share of the pages that a second of SOUND_MS is. */
+/** Share of the pages to forget at least at a time: one second of SOUND_MS. */
 const FORGET_MIN = 1000 / SOUND_MS;
 /** Guess: between two checks of the tables of shards, so that no search waits for those of all. */
 const TABLES_PAUSE_MS = 10;
-/** Bytes of tables that are checked, or passed over because they are not in memory, at a time. */
+/** Bytes of tables that are checked, or skipped because they are not in memory, at a time. */
 const TABLE_PIECE_SIZE = 1 << 18;
 
 /** Bytes of shards that one space holds. */
@@ -56,21 +56,21 @@ export const SPACE_CAPACITY = MAP_END - MAP_START;
 
 /** A shard file on disk. */
 export interface ShardFile {
-  /** Unique and constant: its content has this id for ever. */
+  /** Unique and constant: content with this id never changes. */
   readonly shardId: string;
   readonly path: string;
   readonly size: number;
-  /** The file with its symbols; absent: they are not known. */
+  /** Its symbols file; absent: symbols are not available. */
   readonly symbols?: { readonly path: string; readonly size: number };
 }
 
-/** What is wrong with a shard: its bytes, those of its symbols, or that the machine has no room or right to read it. */
+/** The fault of a shard: its bytes, those of its symbols, or the machine's lack of resources or permission to read it. */
 export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
 
-/** Where a kind of file has its tables: from the start of one section to that of another one. */
+/** Location of a file kind's tables: from the start of one section to the start of another. */
 interface FileTables {
   readonly headSize: number;
-  /** Offset of the rows of sections. */
+  /** Offset of the section rows. */
   readonly sections: number;
   readonly checked: readonly (readonly [first: number, behind: number])[];
   readonly sums: number;
@@ -97,13 +97,13 @@ const SYMBOL_TABLES: FileTables = {
   sums: symbolLayout.SYMBOLS_SECTION_PAGE_SUMS,
 };
 
-/** What is wrong with a shard or its symbols. */
+/** The fault of a shard or its symbols. */
 export interface ShardProblem {
   readonly reason: string;
   readonly fault: ShardFault;
 }
 
-/** A shard that cannot be searched: `reason` says what is wrong where. */
+/** A shard that cannot be searched: `reason` tells the fault and its location. */
 export class ShardError extends Error {
   readonly shardId: string;
   readonly reason: string;
@@ -119,17 +119,17 @@ export class ShardError extends Error {
 interface PlacedShard {
   readonly file: ShardFile;
   readonly address: number;
-  /** Of both files, the second at a page of its own. */
+  /** Of both files, the second starting at a page border. */
   readonly size: number;
   readonly view: number;
   readonly kind: MappingKind;
-  /** False: its range is kept for it, but holds nothing. */
+  /** False: its range is reserved, but empty. */
   isIn: boolean;
-  /** When its files were looked at last, ms; -Infinity: since it was opened nobody did. */
+  /** When its files were last checked, ms; -Infinity: not since it was opened. */
   lookedAtMs: number;
-  /** The pages that are checked when it is opened, and not when they are read. */
+  /** Pages that are checked on opening, not on reading. */
   readonly tables: readonly TableRange[];
-  /** When they were checked last, ms. */
+  /** When they were last checked, ms. */
   checkedAtMs: number;
 }
 
@@ -143,22 +143,22 @@ interface TableRange {
 }
 
 export interface SpaceOptions {
-  /** Bytes of shards that fit; at most SPACE_CAPACITY, which is the default. */
+  /** Capacity in bytes of shards; default and maximum: SPACE_CAPACITY. */
   readonly capacity?: number | undefined;
-  /** Read shards in even where they could be mapped. */
+  /** Read shards even where they could be mapped. */
   readonly wantsRead?: boolean | undefined;
   /** For tests: after how many ms pages are checked again; default: 120,000. */
   readonly soundMs?: number | undefined;
 }
 
-/** An instance with shards in it. Not to be used after any of its calls trapped. */
+/** An instance with shards in it. Not to be used after a trap. */
 export class Space {
   readonly core: Core;
   readonly planStart: number;
   readonly statsStart: number;
   readonly outputStart: number;
   readonly outputEnd: number;
-  /** Bytes that a request may use beside its plan and output. */
+  /** Bytes available to a request besides its plan and output. */
   readonly arenaSize: number;
   readonly #viewStart: number;
   readonly #wantsRead: boolean;
@@ -167,12 +167,12 @@ export class Space {
   readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
   #viewCount = 0;
-  /** There was no memory for the pages that were wanted last. */
+  /** The last requested pages found no memory. */
   #isStarved = false;
-  /** Where the pages begin that are forgotten next, and when it was done last, ms. */
+  /** Start of the pages to forget next, and the time of the last forgetting, ms. */
   #forgetStart = MAP_START;
   #forgotAtMs = performance.now();
-  /** When tables were checked last, ms. */
+  /** When tables were last checked, ms. */
   #tablesCheckedAtMs = performance.now();
 
   constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
@@ -208,12 +208,11 @@ export class Space {
     return this.#shards.size;
   }
 
-  /** How a shard's bytes came into memory. */
+  /** How a shard was placed in memory. */
   kindOf(shardId: string): MappingKind | undefined {
     return this.#shards.get(shardId)?.kind;
   }
 
-  /** Address of the shard's view. */
   viewOf(shardId: string): number {
     return this.#placed(shardId).view;
   }
@@ -224,7 +223,7 @@ export class Space {
     return new Uint8Array(this.core.memory.buffer, address, file.size);
   }
 
-  /** The bytes of its symbols, as `bytesOf`; undefined: they are not known. */
+  /** The bytes of its symbols, as `bytesOf`; undefined: not available. */
   symbolBytesOf(shardId: string): Uint8Array | undefined {
     const { address, file } = this.#placed(shardId);
     if (file.symbols === undefined) return undefined;
@@ -280,7 +279,7 @@ export class Space {
           exports.openSymbols(address + align(file.size), file.symbols.size, view),
           'symbols',
         );
-      // Why now: opening reads the tables from end to end.
+      // Why now: opening reads the tables sequentially.
       if (kind === 'mapped') expectLookups(this.core.memory, address, size);
       this.#shards.set(shardId, {
         file,
@@ -299,13 +298,13 @@ export class Space {
       try {
         this.#release(address, size);
       } catch {
-        // Nobody gets the range any more; what went wrong first is told.
+        // The range is not reused; the first error is reported.
       }
       throw error;
     }
   }
 
-  /** Errors: MappingError; a file that is gone or has another size. */
+  /** Errors: MappingError; a missing file, or another size. */
   #place(file: ShardFile, address: number): MappingKind {
     const { memory } = this.core;
     const kind = placeFile(memory, address, file.path, file.size, this.#wantsRead);
@@ -320,7 +319,7 @@ export class Space {
     return kind;
   }
 
-  /** Why the hint: several pages are sooner read in one go than one after the other. */
+  /** Why the hint: several pages are read faster together than one after the other. */
   #bringIn(address: number, size: number): boolean {
     const { memory } = this.core;
     if (this.#wantsRead) return true;
@@ -336,7 +335,7 @@ export class Space {
       const offset = address - shard.address;
       if (offset < 0 || offset >= shard.size) continue;
       if (this.#isStarved)
-        return new ShardError(shardId, 'a page could not be read for want of memory', 'unmapped');
+        return new ShardError(shardId, 'a page could not be read: out of memory', 'unmapped');
       const symbolsStart = align(shard.file.size);
       return offset < symbolsStart
         ? new ShardError(shardId, `page ${offset / format.PAGE_SIZE} is damaged or cannot be read`)
@@ -346,7 +345,7 @@ export class Space {
             'symbols',
           );
     }
-    return new Error(`no shard lies at ${address}`);
+    return new Error(`no shard at address ${address}`);
   }
 
   #release(address: number, size: number): void {
@@ -356,8 +355,8 @@ export class Space {
   }
 
   /**
-   * To be called before a shard is searched. Looks now and then whether its mapped files still have their sizes, as touching
-   * what was cut off would end the process, and checks again what was checked long ago. Errors: ShardError.
+   * To be called before a shard is searched. Checks now and then whether its mapped files still have their sizes, as touching
+   * a truncated part would end the process, and checks old pages again. Errors: ShardError.
    */
   checkNowAndThen(shardId: string): void {
     const shard = this.#placed(shardId);
@@ -373,7 +372,7 @@ export class Space {
     shard.lookedAtMs = nowMs;
   }
 
-  /** Forgets which pages were found sound, a part of them after each part of the time. */
+  /** Forgets which pages were checked, a part of them after each part of the time. */
   #forgetOld(nowMs: number): void {
     const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#soundMs, 1));
     if (share < FORGET_MIN) return;
@@ -400,7 +399,7 @@ export class Space {
     this.#tablesCheckedAtMs = performance.now();
   }
 
-  /** All sections of the files of a shard but those whose pages are checked when they are read. */
+  /** All sections of a shard's files except those whose pages are checked on reading. */
   #tablesOf({ size, symbols }: ShardFile, address: number): TableRange[] {
     const { buffer } = this.core.memory;
     const ranges = (base: number, { headSize, sections, checked, sums }: FileTables) => {
@@ -423,7 +422,7 @@ export class Space {
     return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
   }
 
-  /** Gives the memory that requests have used back to the system, but for a little. A plan must be compiled anew. */
+  /** Returns most of the memory of requests to the system. A plan must be compiled again. */
   rest(): void {
     const { memory } = this.core;
     const arenaStart = MAP_START - this.arenaSize;
@@ -437,14 +436,14 @@ export class Space {
     return this.#placed(shardId).isIn;
   }
 
-  /** Takes the bytes of an open shard out of memory, until takeIn. It stays open. */
+  /** Removes the bytes of an open shard from memory, until takeIn. It stays open. */
   takeOut(shardId: string): void {
     const shard = this.#placed(shardId);
     shard.isIn = false;
     releaseRange(this.core.memory, shard.address, shard.size);
   }
 
-  /** Puts the bytes of a shard back. Errors: ShardError. */
+  /** Places the bytes of a shard again. Errors: ShardError. */
   takeIn(shardId: string): void {
     const shard = this.#placed(shardId);
     try {
@@ -463,7 +462,7 @@ export class Space {
     throw new ShardError(shardId, `${statusName(status)} (${place})`, fault);
   }
 
-  /** Closes all shards and gives up all memory. Not to be used any more. @param isRead  as of `dropCore` */
+  /** Closes all shards and releases all memory. Not to be used any more. @param isRead  as in `dropCore` */
   drop(isRead = false): void {
     this.#shards.clear();
     dropCore(this.core, isRead);
@@ -478,7 +477,7 @@ export class Space {
   }
 }
 
-/** What is wrong with the sizes of the files of a shard; one that is gone, or that cannot be looked at, stays readable. */
+/** A wrong size of a shard's files; a file that is missing or cannot be checked stays readable. */
 export function sizeProblemOf(file: ShardFile): ShardProblem | undefined {
   const reason = wrongSize(file);
   if (reason !== undefined) return { reason, fault: 'damaged' };
@@ -496,26 +495,26 @@ function wrongSize({
   try {
     return sizeFault(statSync(path).size, size);
   } catch {
-    // Not known: as before.
+    // Unknown: no change.
     return undefined;
   }
 }
 
-/** That a file has not the bytes that it must have, in words; undefined: it has. */
+/** A wrong file size, as text; undefined: it is right. */
 export function sizeFault(actual: number, size: number): string | undefined {
   return actual === size ? undefined : `its file has ${actual} bytes instead of ${size}`;
 }
 
-/** Mappings that an open shard takes, unless it is read in. */
+/** Mappings of an open shard, if it is mapped. */
 export function mappingCountOf({ symbols }: ShardFile): number {
   if (!canMap()) return 0;
   return symbols === undefined ? 1 : 2;
 }
 
 /**
- * Anything that went wrong with a shard, as an error that names it.
+ * Converts any failure of a shard into an error that names it.
  *
- * @param fault  where it is not for want of something
+ * @param fault  unless the cause is a lack of resources
  */
 export function shardErrorOf(
   shardId: string,
@@ -523,13 +522,13 @@ export function shardErrorOf(
   fault: ShardFault = 'damaged',
 ): ShardError {
   if (error instanceof ShardError) return error;
-  // Symbols that may not be read are made anew; the text is served meanwhile.
+  // Unreadable symbols are built again; the text is served meanwhile.
   const isWant = fault === 'symbols' ? isShortage(error) : isMachineFault(error);
   const isUnmapped = error instanceof MappingError || isWant;
   return new ShardError(shardId, messageOf(error), isUnmapped ? 'unmapped' : fault);
 }
 
-/** Bytes of address space; no gap is left between shards, which would be a mapping of its own. */
+/** Bytes of address space; there is no gap between shards, which would be another mapping. */
 function placedSize({ size, symbols }: ShardFile): number {
   return align(size) + (symbols === undefined ? 0 : align(symbols.size));
 }

@@ -1,6 +1,5 @@
-// Builds the file with the symbols of a shard (core/FORMAT.md, symbols file): takes the symbols of its blobs one after the
-// other, and writes the file at the end. The shard is opened in an instance of the core of its own. What a symbol is, and
-// who finds it, is told by daemon/engine/symbols.
+// Builds the symbols file of a shard (core/FORMAT.md): takes the symbols blob by blob and writes the file at the end. Opens
+// the shard in its own instance of the core. Finding symbols is left to daemon/engine/symbols.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import {
@@ -17,9 +16,9 @@ import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
 
-/** A symbol in a content; `name` of its parent as people write it. */
+/** A symbol in a content; `name` of its parent as written. */
 export interface BuilderSymbol {
-  /** Bytes from the start of the content to the name, which stands on one line. */
+  /** Bytes from the start of the content to the name, which is on one line. */
   readonly start: number;
   /** Bytes of the name. */
   readonly size: number;
@@ -38,7 +37,7 @@ export interface SymbolsSummary {
   readonly nameCount: number;
 }
 
-/** Symbols of one blob that are kept, the first ones; pages of the area are touched only as far as they are used. */
+/** Most symbols of one blob; further ones are dropped. Pages of the area are touched only as far as they are used. */
 const INPUT_COUNT_MAX = 1 << 22;
 
 interface Section {
@@ -58,7 +57,7 @@ export class SymbolsFileBuilder {
   /**
    * Opens the shard file.
    *
-   * Errors: throws if it is damaged, or too large to have symbols.
+   * Errors: throws if it is damaged, or too large for symbols.
    */
   constructor(module: WebAssembly.Module, shardPath: string) {
     this.#module = module;
@@ -88,10 +87,10 @@ export class SymbolsFileBuilder {
   }
 
   /**
-   * Adds the symbols of a blob, which has a higher id than the one before.
+   * Adds the symbols of a blob; blob ids must ascend.
    *
-   * @param symbols  ascending by start; one that overlaps the one before, lies in no single line of the content, or
-   *                 has too long a name is left out
+   * @param symbols  ascending by start; a symbol is dropped if it overlaps the one before, is not within a single line, or
+   *   has too long a name
    * @returns        how many were kept
    *
    * Errors: throws if the memory of the build is full.
@@ -187,7 +186,7 @@ export class SymbolsFileBuilder {
     return { fileId: hashFile(path), size, symbolCount, nameCount };
   }
 
-  /** Gives up the shard and all memory. */
+  /** Releases the shard and all memory. */
   drop(): void {
     dropCore(this.#core);
   }
@@ -219,7 +218,7 @@ export class SymbolsFileBuilder {
         end = start + bytes.length;
       };
       for (const section of sections) write(section);
-      // The sums cover what is in front of them, up to where they start.
+      // The sums cover everything before them.
       ftruncateSync(file, align(end));
       const sums = sumPagesOf(this.#module, path, align(end), layout.SYMBOLS_HEADER_SIZE);
       write({ kind: layout.SYMBOLS_SECTION_PAGE_SUMS, bytes: sums });
@@ -259,7 +258,7 @@ export class SymbolsFileBuilder {
     header.writeBigUInt64LE(checksum, layout.SYMBOLS_CHECKSUM_OFFSET);
   }
 
-  /** XXH64 of bytes, which may lie outside the core. */
+  /** XXH64 of bytes, possibly outside the core. */
   #checksum(bytes: Uint8Array): bigint {
     const { exports, memory } = this.#core;
     if (bytes.buffer === memory.buffer) {
@@ -272,7 +271,7 @@ export class SymbolsFileBuilder {
   }
 }
 
-/** Whether a symbol can be kept: a name of a sane size on one line of the content. */
+/** Whether a symbol can be kept: a name of valid size on one line of the content. */
 function isSound({ start, size, kind }: BuilderSymbol, content: Uint8Array): boolean {
   if (size <= 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
     return false;
@@ -280,7 +279,7 @@ function isSound({ start, size, kind }: BuilderSymbol, content: Uint8Array): boo
   return !content.subarray(start, start + size).includes(0x0a);
 }
 
-/** The next place where a section may start. */
+/** The next possible start of a section. */
 function align(offset: number): number {
   return Math.ceil(offset / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
 }
@@ -304,7 +303,7 @@ class ParentTable {
     return this.#list.length;
   }
 
-  /** Id of a parent; the last one where there are too many to tell apart. */
+  /** Id of a parent; the last id if there are too many. */
   idOf({ name, kind }: { readonly name: string; readonly kind: number }): number {
     const key = `${kind} ${name}`;
     const known = this.#ids.get(key);
@@ -332,7 +331,7 @@ class ParentTable {
   readonly names = (): Uint8Array => Buffer.concat(this.#list.map(({ name }) => name));
 }
 
-/** The bytes of a name, as many whole characters as a name may have. */
+/** The bytes of a name, cut to whole characters within the limit. */
 function cutName(name: string): Buffer {
   const bytes = Buffer.from(name);
   if (bytes.length <= layout.SYMBOL_NAME_SIZE_MAX) return bytes;

@@ -1,5 +1,5 @@
-// What a search thread is asked to do: drain a search, or render docs. A job is done in slices, on whichever of the
-// thread's searchers has time, and tells what it found. Which job is next: search-worker.ts.
+// The jobs of a search thread: run a search, or render docs. A job runs in slices, on any free searcher of the thread, and
+// reports its findings. search-worker.ts chooses the next job.
 
 import type { StopTest } from './core.ts';
 import type { SearchControl } from './control.ts';
@@ -10,39 +10,39 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
-/** A search that wants its findings soon gets the first matches at once, then others in this interval. */
+/** A progressive search reports its first matches at once, then further ones in this interval. */
 const PROGRESS_NS = 10_000_000n;
-/** And what was searched without a match in this one. */
+/** Interval of reports without matches. */
 const STATISTICS_NS = 500_000_000n;
 
 /** Sends a message to the main thread. */
 export type Tell = (message: FromSearchWorker) => void;
 
 export interface Job {
-  /** No work is wanted any more: what is left is to tell. */
+  /** No more work is needed: only the rest must be reported. */
   readonly isHalted: boolean;
   /**
-   * Works until `endNs` (process.hrtime), or the end of the core call under way then; false: it is over, and told.
+   * Works until `endNs` (process.hrtime), or the end of the current core call; false: it has ended and reported.
    *
-   * @param isOut  asked during core calls: whether to give one up, which is done again from its start later
+   * @param isOut  called during core calls: whether to abandon one, which is repeated from its start later
    */
   work(searcher: Searcher, endNs: bigint, isOut: StopTest): boolean;
-  /** Another job has used the searcher that it works on next. */
+  /** Another job has used the searcher that it continues on. */
   resumeOn(searcher: Searcher): void;
 }
 
-/** Drains a search together with other threads. */
+/** Runs a search together with other threads. */
 export class SearchJob implements Job {
   readonly #id: number;
   readonly #drain: Drain;
   readonly #control: SearchControl;
   readonly #isProgressive: boolean;
   readonly #tell: Tell;
-  /** When findings were told last; at first: when the search began. */
+  /** When findings were last reported; initially the start of the search. */
   #toldNs = process.hrtime.bigint();
   #hasToldMatches = false;
 
-  /** @param isProgressive  findings are told while it runs, not only at its end */
+  /** @param isProgressive  findings are reported while it runs, not only at its end */
   constructor(
     id: number,
     drain: Drain,
@@ -85,7 +85,7 @@ export class SearchJob implements Job {
     return false;
   }
 
-  /** Tells the findings that nobody knows of if it is time. */
+  /** Reports new findings if it is time. */
   #tellProgress(nowNs: bigint): void {
     const passedNs = nowNs - this.#toldNs;
     if (this.#hasToldMatches && passedNs < PROGRESS_NS) return;
@@ -98,14 +98,14 @@ export class SearchJob implements Job {
 
   #finish(planError?: string): void {
     const id = this.#id;
-    // The end of a search is known when all threads are through; its findings are wanted before that.
+    // The search ends when all threads have finished; its findings are needed before.
     if (this.#isProgressive) this.#tell({ kind: 'searchProgress', id, ...this.#drain.take() });
     const done = { kind: 'searchDone', id, ...this.#drain.take() } as const;
     this.#tell(planError === undefined ? done : { ...done, planError });
   }
 }
 
-/** Renders docs, in one go. */
+/** Renders docs, without pauses. */
 export class RenderJob implements Job {
   readonly isHalted = false;
   readonly #message: RenderMessage;
@@ -117,7 +117,7 @@ export class RenderJob implements Job {
   }
 
   resumeOn(): void {
-    // It keeps nothing in a searcher.
+    // It keeps no state in a searcher.
   }
 
   work(searcher: Searcher, _: bigint, isOut: StopTest): boolean {

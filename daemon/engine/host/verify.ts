@@ -1,5 +1,5 @@
-// Checks every byte of a shard file: opens it in an instance of its own, then checksums, blocks and
-// postings (core/shard/verify.ts). Used after every build and by `trawl verify`.
+// Checks every byte of a shard file: opens it in its own instance, then checks checksums, blocks and postings
+// (core/shard/verify.ts). Runs after every build and in `trawl verify`.
 
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
@@ -7,19 +7,18 @@ import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../../core/shared/f
 import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
 
-/** Most bytes of a file that fits a memory beside the scratch area. */
+/** Most bytes of a file that fits into memory beside the scratch area. */
 const FILE_SIZE_MAX = 0xe0000000;
 /** Memory for the core's sets and lists, in pages of 64 KiB. */
 const SCRATCH_PAGES = 256;
 
 /**
- * What is wrong with the shard file, in words; undefined if it is sound.
+ * The fault of a shard file, as text; undefined: it is valid.
  *
- * @param sums  of the postings of each stripe, from the build, which has just read the contents; without
- *              them the grams of every block are extracted again
+ * @param sums  of the postings of each stripe, from the build, which has just read the contents; without them the grams of
+ *   every block are extracted again
  *
- * Errors: throws if the file cannot be read. Cost: a quarter of building its postings with sums, as long as
- * that without.
+ * Errors: throws if the file cannot be read. Cost: with sums a quarter of building its postings, else the same as building.
  */
 export function verifyShardFile(
   module: WebAssembly.Module,
@@ -43,7 +42,7 @@ export function verifyShardFile(
 }
 
 /**
- * What is wrong with the file of symbols, in words; undefined if it is sound.
+ * The fault of a symbols file, as text; undefined: it is valid.
  *
  * @param shardPath  the shard that it belongs to
  *
@@ -91,7 +90,7 @@ function checkTables(core: Core, base: number, size: number): string | undefined
 
 /** @param end  of the file in memory */
 function checkPathGrams({ exports, heapStart }: Core, end: number): string | undefined {
-  // Behind the mapping, which ends at a multiple of that.
+  // After the mapping, which ends at a multiple of that.
   const scratch = Math.ceil(end / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
   const status = exports.verifyPathGrams(heapStart, scratch);
   return status === STATUS_OK

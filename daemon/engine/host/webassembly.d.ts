@@ -1,5 +1,5 @@
-// The part of the WebAssembly JavaScript interface that the engine and the tests use. Declared here because
-// the types of Node.js leave it to the browser's library, which a server program does not load.
+// The part of the WebAssembly JavaScript interface that engine and tests use. Declared here because Node.js types lack it and
+// the browser's library is not loaded.
 
 declare namespace WebAssembly {
   type ExportValue = (...values: never[]) => unknown;

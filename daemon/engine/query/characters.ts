@@ -1,5 +1,5 @@
-// Query texts and patterns as arrays of code points: positions count code points, and indexing an array
-// is what every later stage needs. A lone surrogate is a code point of its own.
+// Query texts and patterns as arrays of code points, so that an index is a position in code points. A lone surrogate is its
+// own code point.
 
 /** The code points of a text, one string each. */
 export function toCharacters(text: string): readonly string[] {
@@ -16,14 +16,14 @@ export function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t' || character === '\n';
 }
 
-/** Index of the first character at or after `index` that is no blank; the count if there is none. */
+/** Index of the first non-blank character at or after `index`; the count if there is none. */
 export function skipBlanks(characters: readonly string[], index: number): number {
   let next = index;
   while (isBlank(characters[next])) next++;
   return next;
 }
 
-/** Outside of all groups a word goes on to the next blank. */
+/** End of a word outside groups: the next blank. */
 export function runEnd(characters: readonly string[], index: number): number {
   let end = index;
   while (end < characters.length && !isBlank(characters[end])) end++;

@@ -1,4 +1,4 @@
-// Writes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
+// Encodes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
 
 import * as layout from '../../../core/shared/plan.ts';
 import type { SearchPlan } from '../host/search-plan.ts';
@@ -9,13 +9,13 @@ import type { ProgramExpression } from './expressions.ts';
 import { type PlanNode, tooManyConditions } from './plan-tree.ts';
 import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts';
 
-/** Nodes of a plan beyond which what only narrows a search is left out. */
+/** Above this number of nodes, conditions that only narrow a search are omitted. */
 const NODES_ENOUGH = layout.PLAN_NODES_MAX / 4;
 
 /**
  * Encodes a plan for the core.
  *
- * @param shards  those it is to run on, for the docs of revisions
+ * @param shards  those to search, for the docs of revisions
  * Errors: QueryError if it has too many nodes.
  */
 export function encodePlan(
@@ -26,7 +26,7 @@ export function encodePlan(
   return atOnce(encodeSteps(plan, isCaseSensitive, shards));
 }
 
-/** As encodePlan; a step is about one node, or the sets of docs of one shard. */
+/** As encodePlan; each step handles one node, or the sets of docs of one shard. */
 export function* encodeSteps(
   plan: PlanNode,
   isCaseSensitive: boolean,
@@ -55,7 +55,7 @@ class PlanEncoder {
     this.#caseFlag = caseFlag;
   }
 
-  /** Adds a node behind its children; returns its index. */
+  /** Adds a node after its children; returns its index. */
   *add(plan: PlanNode): Steps<number> {
     yield;
     switch (plan.kind) {
@@ -127,7 +127,7 @@ class PlanEncoder {
     return index;
   }
 
-  /** `undefined`: as the request says. Of a literal without letters either would do. */
+  /** `undefined`: the request's setting. Irrelevant for a literal without letters. */
   #flagOf(letterCase: LetterCase | undefined): number {
     if (letterCase === undefined) return this.#caseFlag;
     return letterCase === 'folded' ? 0 : layout.PLAN_FLAG_CASE_SENSITIVE;
@@ -148,7 +148,7 @@ class PlanEncoder {
     if (beginning === undefined) return this.#lineHeadOf(expression);
     const head = Buffer.alloc(layout.REGEX_HEAD_SIZE);
     const { start, near, bytes } = beginning;
-    // What the start says already, all docs that are left hold.
+    // The part that `start` does not imply.
     const rest = withoutKnown(condition, start);
     head.writeUInt32LE(this.#condition(rest, 0), layout.REGEX_CONDITION_OFFSET);
     head.writeUInt32LE(this.#condition(start, 0), layout.REGEX_START_OFFSET);
@@ -168,7 +168,7 @@ class PlanEncoder {
     return this.#leaf(kind, flags, Buffer.concat([head, program]));
   }
 
-  /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */
+  /** Adds the nodes of a condition; returns the index of its root plus one, 0: no condition. */
   #condition(condition: Condition, flags: number): number {
     switch (condition.kind) {
       case 'all':
@@ -190,7 +190,7 @@ class PlanEncoder {
 
   #leaf(kind: number, flags: number, data: Buffer): number {
     const offset = this.#dataSize;
-    // Ids are read as words, so every piece of data begins at a multiple of 4.
+    // Ids are read as words, so every data item begins at a multiple of 4.
     const padded = Buffer.alloc(Math.ceil(data.length / 4) * 4);
     data.copy(padded);
     this.#data.push(padded);

@@ -1,5 +1,5 @@
-// Decides how the regular expressions of a query are answered: what is only a choice of literals by literal search,
-// the rest by its program.
+// Decides how each regular expression of a query is run: by literal search if it is only a choice of literals, else by its
+// program.
 
 import { type CompiledRegex, type CompileOptions, compileSteps } from '../regex/compile.ts';
 import {
@@ -15,23 +15,23 @@ import type { Steps } from '../../base/steps.ts';
 export type ChoiceOrProgram =
   { readonly kind: 'literals'; readonly choice: LiteralChoice } | ProgramExpression;
 
-/** `name`: of a symbol, which has one range however often the expression matches within its name. */
+/** `name`: a symbol's name, with one range however often the expression matches within it. */
 export type Expression = ChoiceOrProgram | { readonly kind: 'name'; readonly literal: NameLiteral };
 
 export interface ProgramExpression {
   readonly kind: 'program';
   readonly regex: CompiledRegex;
-  /** It is a choice of literals, of which matches can overlap. */
+  /** A choice of literals whose matches can overlap. */
   readonly isChoice: boolean;
-  /** It holds for every name, as an empty match does. */
+  /** It matches every name, as the empty match does. */
   readonly holdsAlways: boolean;
 }
 
-/** How an expression is compiled, as for compileRegex; default of `subject`: what the expression is run on. */
+/** Options of compileRegex; default of `subject`: the text that the expression is run on. */
 export type Effort = Pick<CompileOptions, 'subject' | 'isBrief'>;
 
 /**
- * The expression of a leaf of a query; a step is about part of one.
+ * The expression of a leaf of a query; each step handles part of one.
  *
  * Errors: QueryError for a pattern that is too large.
  */
@@ -42,7 +42,7 @@ export function* expressionOf(
   if (node.kind === 'pattern' && node.prefix === 'sym') return yield* nameExpression(node, effort);
   const { tree, position } = node;
   const subject = node.kind === 'regex' ? 'content' : 'name';
-  // Of repos only counts whether it holds, not where it matches.
+  // For repos only the test counts, not the location of matches.
   const isTestOnly = node.kind === 'pattern' && node.prefix === 'repo';
   const choice = reduceToLiterals(tree, subject);
   const isPlain = choice !== undefined && (isTestOnly || areAllPlain(choice, subject));
@@ -63,24 +63,24 @@ function* nameExpression({ tree, position }: PatternNode, effort: Effort): Steps
   return { kind: 'program', regex, isChoice, holdsAlways: false };
 }
 
-/** Whether an alternative stands in every name. */
+/** Whether an alternative matches every name. */
 function standsAnywhere({ alternatives }: LiteralChoice): boolean {
   return alternatives.some((one) => one.text === '' && !(one.anchoredStart && one.anchoredEnd));
 }
 
-/** Whether the alternatives are literals that literal search can look for, each by itself. */
+/** Whether literal search can search for each alternative separately. */
 function areAllPlain({ alternatives }: LiteralChoice, subject: Subject): boolean {
   return alternatives.every(
     ({ text, anchoredStart, anchoredEnd }) =>
-      // Empty text also stands for whatever else an expression may match where it matches nothing.
+      // The empty text also stands for other matches of an expression at places where it matches nothing.
       text !== '' && (subject === 'name' || !(anchoredStart || anchoredEnd)),
   );
 }
 
 /**
- * Whether matches of two alternatives can overlap. Which of them matches depends on their order then, and
- * where the next one matches on that: `aa|ba` finds `ba` and `aa` in `baaa`, but literal search for `aa`
- * alone begins one character earlier. Of those that end with the name the leftmost matches, whatever the order.
+ * Whether matches of two alternatives can overlap. Then their order decides which one matches, and that decides where the
+ * next one matches: `aa|ba` finds `ba` and `aa` in `baaa`, but literal search for `aa` alone begins one character earlier. Of
+ * those that end with the name the leftmost matches, in any order.
  */
 function mayOverlap(alternatives: LiteralChoice['alternatives']): boolean {
   return alternatives.some((one, i) =>
@@ -91,7 +91,7 @@ function mayOverlap(alternatives: LiteralChoice['alternatives']): boolean {
   );
 }
 
-/** Whether `other` can begin within `text`. */
+/** Whether `other` can begin inside `text`. */
 function overlaps(text: string, other: string): boolean {
   for (let start = 0; start < text.length; start++) {
     const rest = text.slice(start);

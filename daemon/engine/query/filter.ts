@@ -1,20 +1,22 @@
-// The second query of a search, which narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without words of
-// content. Both together are one query, as if the filter stood beside the query in parentheses.
+// The filter of a search, a second query that narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without
+// content words. Query and filter become one query, as if the filter were appended in parentheses.
 
 import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../../base/steps.ts';
 import { parseSteps, type QueryOptions } from './parser.ts';
 import type { QueryNode } from './tree.ts';
 
-/** The texts of a search. */
 export interface QueryTexts {
-  /** As people write it, or parsed: then its expressions say themselves in which case they match. */
+  /** Written by people, or parsed: then its expressions determine their case. */
   readonly query: string | QueryNode;
   /** Absent: none. */
   readonly filter?: string;
 }
 
-/** The query of a search with its filter. Errors: QueryError; one of the filter says so, and counts in its text. */
+/**
+ * The query of a search with its filter. Errors: QueryError; for an error in the filter, the message says so and its position
+ * is in the filter's text.
+ */
 export function* wholeQuerySteps(
   { query: given, filter }: QueryTexts,
   options: QueryOptions,
@@ -23,13 +25,12 @@ export function* wholeQuerySteps(
   return filter === undefined ? query : bothOf(query, yield* filterSteps(filter, options));
 }
 
-/** What holds where both hold. */
 export function bothOf(left: QueryNode, right: QueryNode): QueryNode {
   const children = [left, right].flatMap((node) => (node.kind === 'and' ? node.children : [node]));
   return { kind: 'and', children };
 }
 
-/** A query without content. Errors: QueryError, its reason beginning with `filter: `. */
+/** Parses a query without content. Errors: QueryError, its message prefixed with `filter: `. */
 export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNode> {
   let filter: QueryNode;
   try {
@@ -39,7 +40,8 @@ export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNo
     throw error;
   }
   const position = contentPosition(filter);
-  if (position !== undefined) throw filterError('content belongs into the query', position);
+  if (position !== undefined)
+    throw filterError('content words belong in the query, not in the filter', position);
   return filter;
 }
 
@@ -47,7 +49,7 @@ function filterError(reason: string, position: number): QueryError {
   return new QueryError(`filter: ${reason}`, position);
 }
 
-/** Where the first word of content stands; undefined: there is none. */
+/** Position of the first content word; undefined: there is none. */
 function contentPosition(query: QueryNode): number | undefined {
   switch (query.kind) {
     case 'text':

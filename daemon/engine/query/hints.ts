@@ -1,37 +1,36 @@
-// What a query may have meant where it reads like the syntax of another tool (API.md 6.2, hints). What is a sure sign of
-// one is told with every answer, what may as well be text with one that shows nothing. Looks at the text of the query alone, never
-// at what is indexed (engine/search/near-hints.ts does), so that it cannot tell of anything hidden. Quoted text is meant as it
-// stands.
+// Hints for queries written in the syntax of another tool (API.md 6.2, hints). Unambiguous signs are reported with every
+// answer, ambiguous ones only with an empty answer. Reads only the query text, never the index (engine/search/near-hints.ts
+// does), so that it cannot reveal anything hidden. Quoted text is taken literally.
 
 import { parseQuery } from './parser.ts';
 import { PREFIX_NAMES } from './prefixes.ts';
 
 export interface Hint {
   readonly message: string;
-  /** The query as it may have been meant, with all that hints say of it; it parses. */
+  /** The suggested query, with all hints applied; it parses. */
   readonly query?: string;
-  /** Name of the repo that the message is about, where it counts files that are not searched. */
+  /** Name of the repo in the message, for a count of files that were not searched. */
   readonly repo?: string;
 }
 
 /** Most hints of an answer. */
 export const HINTS_MAX = 3;
 
-/** A habit: what it looks like in a query, what to say of it, and what to write in place of the match. */
+/** A habit from another tool: its pattern in a query, the message, and the replacement of the match. */
 interface Habit {
-  /** As it was written, without what has to stand around it. */
+  /** As written, without the required surroundings. */
   readonly source: string;
   readonly pattern: RegExp;
   readonly message: string;
-  /** Given the match, what stands before it, and the groups of the pattern. */
+  /** Arguments: the match, the text before it, and the groups of the pattern. */
   readonly instead: (...groups: string[]) => string;
-  /** It is meant where words are literal. */
+  /** Only where words are literal. */
   readonly isOfWords?: true;
-  /** It is as likely meant as it stands: told only where that finds nothing. */
+  /** Ambiguous: reported only for a query without results. */
   readonly isDoubtful?: true;
 }
 
-/** Finds what stands where a word begins and ends; group 1 is what stands before. */
+/** Matches between word boundaries; group 1 is the text before. */
 const atWords = (source: string, flags: string): RegExp =>
   new RegExp(`(^|[\\s(])(?:${source})(?=$|[\\s)])`, flags);
 
@@ -45,19 +44,19 @@ const habit = (source: string, message: string, instead: string | Habit['instead
       : instead,
 });
 
-/** A filter that has another name here. */
+/** A filter with another name here. */
 const renamed = (names: string, ours: string, message: string): Habit =>
   habit(`(-?)(?:${names}):([^\\s)]+)`, message, `$1$2${ours}:$3`);
 
 const HABITS: readonly Habit[] = [
   habit(
     'case:(?:yes|no|auto)',
-    'Case is an option of the search, isCaseSensitivityEnabled, not of the query.',
+    'Case sensitivity is an option of the search, isCaseSensitivityEnabled, not part of the query.',
     '$1',
   ),
   habit(
     '(?:type|select|count|timeout|patterntype):\\S+',
-    'There is no such filter: type:, select:, count:, timeout: and patterntype: are plain words here.',
+    'type:, select:, count:, timeout: and patterntype: are not filters here but plain words.',
     '$1',
   ),
   renamed('path|filename', 'file', 'The filter by path is file:, a regular expression.'),
@@ -70,38 +69,38 @@ const HABITS: readonly Habit[] = [
   renamed('branch|b|revision', 'rev', 'The filter by branch is rev:.'),
   renamed('symbol', 'sym', 'The filter by symbols is sym:.'),
   renamed('org|user', 'repo', 'The filter by repository is repo:, a regular expression.'),
-  renamed('regex', 'content', 'Expressions are words of the query, with isRegexEnabled.'),
+  renamed('regex', 'content', 'With isRegexEnabled the words of a query are regular expressions.'),
   renamed('a(?=:(?:yes|no|only)(?:$|[\\s)]))', 'archived', 'The filter is archived:.'),
   habit('(-?)public:(?:yes|only)', 'The filter is visibility:.', '$1$2visibility:public'),
   habit('(-?)public:no', 'The filter is visibility:.', '$1$2visibility:private'),
   habit(
     '(-?r(?:epo)?:[^\\s@)]+)@([^\\s)]+)',
-    'A revision is a filter of its own, rev:.',
+    'Revisions have their own filter, rev:.',
     '$1$2 rev:$3',
   ),
   habit(
     `NOT\\s+((?:${PREFIX_NAMES.join('|')}):[^\\s)]+)`,
-    'Negation is a dash before a filter.',
+    'To negate a filter, put a dash before it.',
     '$1-$2',
   ),
   habit(
     '(?:NOT\\s+|!)([^\\s()!=:][^\\s():]*)',
-    'Files that hold a text are left out by -content:.',
+    'To exclude files that contain a text, use -content:.',
     '$1-content:$2',
   ),
   {
     ...habit(
       '-([^\\s()\\-:][^\\s():]*)',
-      'A dash before a word is part of it; -content: leaves out files that hold it.',
+      'A dash before a word is part of the word; -content: excludes files that contain it.',
       '$1-content:$2',
     ),
     isDoubtful: true,
   },
-  habit('(?:&&|AND)', 'Words side by side must all be found; there is no operator for it.', '$1'),
-  habit('(?:\\|\\||OR)', 'The operator is or, in small letters.', '$1or'),
+  habit('(?:&&|AND)', 'All words of a query must match; there is no operator for that.', '$1'),
+  habit('(?:\\|\\||OR)', 'The operator is or, in lower case.', '$1or'),
   habit(
     '/([^\\s/]+)/',
-    'A regular expression is written without slashes, with isRegexEnabled.',
+    'Write regular expressions without slashes, and set isRegexEnabled.',
     '$1$2',
   ),
   habit(
@@ -112,7 +111,7 @@ const HABITS: readonly Habit[] = [
   {
     ...habit(
       '([^\\s:()/][^\\s:()]*)?(?:\\.[*+]|\\\\[bdsw]|\\[[\\w-]*\\w-\\w[\\w-]*\\]|\\w\\|\\w)[^\\s:()]*',
-      'Words are literal; what is meant as a regular expression wants isRegexEnabled.',
+      'Words are literal; regular expressions need isRegexEnabled.',
       (all) => all,
     ),
     isOfWords: true,
@@ -123,10 +122,10 @@ const HABITS: readonly Habit[] = [
 /** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
 export const HINT_TEXT_SIZE_MAX = 1000;
 
-/** What every habit has at least one of; most queries have none. */
+/** Every habit contains one of these; most queries contain none. */
 const SIGN = /[:/!&|*+\\-]|NOT|AND|OR/;
 
-/** Finds any of the habits: one look at the text, 1 us, instead of one for each, 8 us. */
+/** Matches any of the habits: one test of the text, 1 us, instead of one for each, 8 us. */
 const anyOf = (habits: readonly Habit[]): RegExp =>
   atWords(habits.map(({ source }) => source).join('|'), 'u');
 const ANY_HABIT = anyOf(HABITS);
@@ -138,14 +137,14 @@ function globPattern(glob: string): string {
   return `${glob.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*').replaceAll('?', '.').replace(/\.\*$/, '')}${end}`;
 }
 
-/** Whether a value of `file:` is likely a glob: its star stands where a name or folder begins or ends. */
+/** Whether a value of `file:` is probably a glob: its star is at the start or end of a name or folder. */
 const isGlob = (value: string): boolean =>
   /(?:^|\/)\*|\*(?:$|\/|\.\w)/.test(value) && !/[\])}.]\*/.test(value);
 
 /**
- * What the text of a query may have meant, at most HINTS_MAX. For queries that parse.
+ * Hints for the text of a query, at most HINTS_MAX. For queries that parse.
  *
- * @param isFound  the query as it stands found something
+ * @param isFound  the query has results
  *
  * Cost: at most quadratic in the text, which is short. Errors: none.
  */
@@ -174,7 +173,7 @@ function isMeant([all, , prefix, value]: RegExpMatchArray): boolean {
   return !isFile || prefix === undefined || value === undefined || isGlob(value);
 }
 
-/** The first of the characters that each stand for a quoted text while a query is rewritten; no query holds one. */
+/** The first of the characters that stand for quoted texts while a query is rewritten; no query contains one. */
 const FIRST_MARK = 0xf0000;
 
 const withoutGaps = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
@@ -195,7 +194,6 @@ function unmask(text: string, quotes: readonly string[]): string {
   );
 }
 
-/** Whether a query can be read. */
 export function parses(query: string, isRegexEnabled: boolean): boolean {
   try {
     parseQuery(query, { isRegexEnabled });

@@ -1,12 +1,12 @@
-// Where words, quoted texts and groups of a query end (API.md 9.2), for every index they could begin at.
+// Finds the ends of words, quoted texts and groups of a query (API.md 9.2), for every index where one could begin.
 //
-// Whether a "(" is a group depends on text far behind it, and a "(" that is none changes how the text
-// behind it reads (a quote after it is no longer at the start of an item). Trying and falling back would
-// be exponential. So all answers are computed once, from the right end of the query to its left: each
-// follows in constant time from answers further right. The parser then walks from the left and looks up.
+// Whether a "(" opens a group depends on text far behind it, and a "(" that opens none changes how the text behind it reads
+// (a quote after it is no longer at the start of an item). Backtracking would be exponential. So all answers are computed
+// once, from right to left: each follows in constant time from answers further right. The parser then walks from the left and
+// looks them up.
 //
-// Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a
-// "(" at or behind it, quoted items left out; -1 if there is none.
+// Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a "(" at or behind it,
+// quoted items excluded; -1 if there is none.
 
 import { isBlank, skipBlanks } from './characters.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -20,13 +20,13 @@ const STEP_SIZE = 4096;
 const POSIX_CLASS_SIZE_MAX = '[:^xdigit:]'.length;
 const POSIX_CLASS = /^\[:\^?[a-z]{1,6}:\]/;
 
-/** How a word that begins at an index goes on, if it is inside a group. */
+/** The rest of a word that begins at an index, if it is inside a group. */
 interface WordSpans {
-  /** Index of the blank, of the unmatched ")" or of the end of the query that ends the word. */
+  /** Index of the end of the word: the blank, the unmatched ")" or the end of the query. */
   readonly ends: Int32Array;
   /** Closer of the level that the word is in. */
   readonly closers: Int32Array;
-  /** 1 if a blank stands on that level before the closer. */
+  /** 1 if that level has a blank before the closer. */
   readonly blanks: Uint8Array;
 }
 
@@ -37,7 +37,7 @@ export interface Layout {
   wordEnd(index: number, isPattern: boolean): number;
   /** Whether the "(" at `index`, the start of an item, opens a group. */
   isGroup(index: number): boolean;
-  /** The same behind a negating dash, where every balanced pair is a group. */
+  /** The same after a negating dash, where every balanced pair is a group. */
   isBalanced(index: number): boolean;
 }
 
@@ -46,18 +46,18 @@ interface Tables {
   readonly isRegexEnabled: boolean;
   /** By index inside a quoted text: its closing quote, or -1. */
   readonly quoteEnds: Int32Array;
-  /** By index inside a class: the index behind the class, at most the next blank. */
+  /** By index inside a class: the index after the class, at most the next blank. */
   readonly classEnds: Int32Array;
   readonly plainWords: WordSpans;
   readonly patternWords: WordSpans;
-  /** By start of an item: closer of its level, and whether a blank stands before it on that level. */
+  /** By start of an item: closer of its level, and whether that level has a blank before it. */
   readonly closers: Int32Array;
   readonly blanks: Uint8Array;
   /** By index of a "(" at the start of an item: 1 if it opens a group. */
   readonly groups: Uint8Array;
 }
 
-/** How many of the tables are Int32Array and Uint8Array. */
+/** Number of tables of type Int32Array and Uint8Array. */
 const INT_TABLES = 7;
 const BYTE_TABLES = 4;
 
@@ -87,7 +87,7 @@ export function* layOut(characters: readonly string[], isRegexEnabled: boolean):
 
 function allocate(characters: readonly string[], isRegexEnabled: boolean): Tables {
   const count = characters.length + 1;
-  // Why one buffer for all: 2 us of a query, a buffer each 9.
+  // Why one buffer for all tables: 2 us of a query, separate buffers 9.
   const buffer = new ArrayBuffer((INT_TABLES * 4 + BYTE_TABLES) * count);
   let ints = 0;
   let bytes = INT_TABLES * 4 * count;
@@ -115,7 +115,7 @@ function allocate(characters: readonly string[], isRegexEnabled: boolean): Table
   };
 }
 
-/** Safety: indexes are at most the count of characters, and tables have one more entry than that. */
+/** Safety: indexes are at most the number of characters, and tables have one more entry. */
 function at(table: Int32Array | Uint8Array, index: number): number {
   return table[index] ?? NOWHERE;
 }
@@ -143,13 +143,13 @@ function classEnd({ characters, classEnds }: Tables, index: number): number {
   return at(classEnds, index + (POSIX_CLASS.exec(head)?.[0].length ?? 1));
 }
 
-/** A backslash protects the next character, but no blank: words of a pattern are cut first. */
+/** A backslash escapes the next character, but no blank: words of a pattern are cut first. */
 function escapeSize(characters: readonly string[], index: number): number {
   const next = characters[index + 1];
   return next === undefined || isBlank(next) ? 1 : 2;
 }
 
-/** Size of the escape, class or character at `index` of a word that is a pattern. */
+/** Size of the escape, class or character at `index` of a pattern word. */
 function patternStep(tables: Tables, index: number): number {
   const { characters, classEnds } = tables;
   if (characters[index] === '\\') return escapeSize(characters, index);
@@ -160,7 +160,7 @@ function patternStep(tables: Tables, index: number): number {
   return at(classEnds, body) - index;
 }
 
-/** Entries for a blank or the end of the query: any word has ended, an item may begin behind it. */
+/** Entries for a blank or the end of the query: every word has ended, an item may begin after it. */
 function fillGap(tables: Tables, index: number): void {
   const isEnd = index === tables.characters.length;
   tables.closers[index] = isEnd ? NOWHERE : at(tables.closers, index + 1);
@@ -172,7 +172,7 @@ function fillGap(tables: Tables, index: number): void {
   }
 }
 
-/** Entries for a word that begins at `index` with a piece of `step` characters. */
+/** Entries for a word whose first part at `index` has `step` characters. */
 function fillWord(tables: Tables, words: WordSpans, index: number, step: number): void {
   const character = step === 1 ? tables.characters[index] : undefined;
   if (character === ')') {
@@ -192,7 +192,7 @@ function fillWordOpening(tables: Tables, words: WordSpans, index: number): void 
     setWord(words, index, at(words.ends, rest), at(words.closers, rest), at(words.blanks, rest));
     return;
   }
-  // The word ends with this "(" unmatched, but its ")" counts on the way to the closer.
+  // This unmatched "(" ends the word, but its ")" counts for the closer.
   const partner = at(words.closers, index + 1);
   const closer = partner === NOWHERE ? NOWHERE : at(tables.closers, partner + 1);
   const blank = partner === NOWHERE ? 0 : at(tables.blanks, partner + 1);
@@ -211,7 +211,7 @@ function setWord(
   words.blanks[index] = blank;
 }
 
-/** Entries for an item that begins at `index`, which is neither a blank nor the end. */
+/** Entries for an item at `index`, which is neither a blank nor the end. */
 function fillItem(tables: Tables, index: number): void {
   const { characters, closers, groups } = tables;
   const character = characters[index];
@@ -229,7 +229,7 @@ function fillItem(tables: Tables, index: number): void {
   setItem(tables, index, at(words.closers, index), at(words.blanks, index));
 }
 
-/** Entries for a dash that negates what follows it; false if the dash is part of a word. */
+/** Entries for a negating dash; false if the dash is part of a word. */
 function fillNegation(tables: Tables, index: number): boolean {
   const { characters, closers } = tables;
   const target = skipBlanks(characters, index + 1);
@@ -242,7 +242,7 @@ function fillNegation(tables: Tables, index: number): boolean {
   return true;
 }
 
-/** Entries for a filter at `target`, perhaps behind a dash at `index`; false if there is none. */
+/** Entries for a filter at `target`, possibly after a dash at `index`; false if there is none. */
 function fillFilter(tables: Tables, index: number, target: number): boolean {
   const found = findPrefix(tables.characters, target);
   if (found === undefined) return false;
@@ -264,12 +264,12 @@ function setItem(tables: Tables, index: number, closer: number, blank: number): 
   tables.blanks[index] = blank;
 }
 
-/** The item at `index` ends before `next`, where another one on the same level may begin. */
+/** The item at `index` ends before `next`, where another item of the same level may begin. */
 function continueItem(tables: Tables, index: number, next: number): void {
   setItem(tables, index, at(tables.closers, next), at(tables.blanks, next));
 }
 
-/** In regex mode a pair of parentheses may also be part of the pattern; 9.2 says when it is not. */
+/** In regex mode parentheses may also be part of the pattern; 9.2 says when they are not. */
 function isGroupOpening(tables: Tables, index: number): boolean {
   const { characters, closers, groups } = tables;
   const inside = index + 1;

@@ -1,4 +1,4 @@
-// Nodes of queries that are made of values instead of text. Their expressions tell upper from lower case.
+// Query nodes built from values instead of text. Their expressions are case-sensitive.
 
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';
@@ -9,29 +9,28 @@ const POSITION = { position: 0 };
 /** Bound: an expression may have 4,096 bytes. */
 const REPO_NAME_SIZE_MAX = 1000;
 
-/** Content that holds a match. Errors: QueryError. */
+/** Content with a match. Errors: QueryError. */
 export function regexNode(pattern: string): RegexNode {
   return { kind: 'regex', pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
-/** A filter by an expression. Errors: QueryError. */
+/** A filter whose value is an expression. Errors: QueryError. */
 export function patternNode(prefix: PatternNode['prefix'], pattern: string): PatternNode {
   return { kind: 'pattern', prefix, pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
-/** A filter by a text. */
+/** A filter whose value is a text. */
 export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
   return { kind: 'value', prefix, value, ...POSITION };
 }
 
-/** The repo of this name alone. */
 export function repoNode(name: string): QueryNode {
   // No repo has such a name.
   if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
   return patternNode('repo', `^${quotePattern(name)}$`);
 }
 
-/** What holds where each of the nodes, at least one, does. */
+/** The conjunction of the nodes, at least one. */
 export function allOf([first, ...rest]: readonly [QueryNode, ...QueryNode[]]): QueryNode {
   return rest.length === 0 ? first : { kind: 'and', children: [first, ...rest] };
 }

@@ -1,6 +1,6 @@
-// Query text to tree (API.md section 9). The layout has already decided where words, quoted texts and
-// groups end; this file walks over it from the left, item by item. What filters mean, which default
-// revision applies and how an expression is matched is left to the planner.
+// Parses query text into a tree (API.md section 9). The layout has already found the ends of words, quoted texts and groups;
+// this file reads it from the left, item by item. The planner decides the meaning of filters, the default revision and how
+// expressions are matched.
 
 import assert from 'node:assert/strict';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
@@ -16,24 +16,24 @@ export const GROUP_DEPTH_MAX = 250;
 export interface QueryOptions {
   /** Words and quoted texts are regular expressions instead of literals. */
   readonly isRegexEnabled: boolean;
-  /** Letters of expressions match in any case, unless a pattern says otherwise; those of `repo:` never do. */
+  /** Expressions ignore case unless a pattern says otherwise; `repo:` always ignores this option. */
   readonly isFolded?: boolean;
 }
 
-/** A query being read; `index` moves to the right only. */
+/** A query being parsed; `index` only increases. */
 interface Reader {
   readonly characters: readonly string[];
   readonly layout: Layout;
   readonly isRegexEnabled: boolean;
   readonly isFolded: boolean;
   index: number;
-  /** Count of groups that are open. */
+  /** Number of open groups. */
   depth: number;
-  /** Index behind the last ")" that closed a group. */
+  /** Index after the last ")" that closed a group. */
   groupEnd: number;
 }
 
-/** A piece of the query text that became a word or a value; quotes are outside of it. */
+/** A part of the query text that became a word or a value, without quotes. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -49,7 +49,7 @@ export function parseQuery(text: string, options: QueryOptions): QueryNode {
   return atOnce(parseSteps(text, options));
 }
 
-/** As parseQuery; a step is about one item. */
+/** As parseQuery; each step handles one item. */
 export function* parseSteps(text: string, options: QueryOptions): Steps<QueryNode> {
   const characters = toCharacters(text);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
@@ -60,7 +60,7 @@ export function* parseSteps(text: string, options: QueryOptions): Steps<QueryNod
   return yield* readSides({ characters, layout, isRegexEnabled, isFolded, ...start });
 }
 
-/** Reads the sides of `or` up to the end of the query, or up to the ")" of the innermost group. */
+/** Parses the sides of `or` up to the end of the query, or to the ")" of the innermost group. */
 function* readSides(reader: Reader): Steps<QueryNode> {
   const sides: QueryNode[] = [];
   let items: QueryNode[] = [];
@@ -88,7 +88,7 @@ function isAtEnd(reader: Reader, index: number): boolean {
   return character === undefined || (character === ')' && reader.depth > 0);
 }
 
-/** Whether the operator `or` stands at the index; the caller knows that it is not first. */
+/** Whether the operator `or` is at the index; the caller knows that it is not first. */
 function isOperator(reader: Reader): boolean {
   const { characters, index } = reader;
   if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
@@ -97,7 +97,7 @@ function isOperator(reader: Reader): boolean {
   return isBlank(characters[next]) && !isAtEnd(reader, skipBlanks(characters, next));
 }
 
-/** One node for several: flattened and unwrapped. No children at all hold for nothing. */
+/** One node for several: flattened and unwrapped. No children match nothing. */
 function listOf(kind: 'and' | 'or', nodes: readonly QueryNode[]): QueryNode {
   const [first] = nodes;
   if (first === undefined) return { kind: 'const', value: false };
@@ -124,7 +124,7 @@ function negate(child: QueryNode): QueryNode {
   return isNone ? { kind: 'const', value: true } : { kind: 'not', child };
 }
 
-/** Reads the group whose "(" is at the index. */
+/** Parses the group whose "(" is at the index. */
 function* readGroup(reader: Reader): Steps<QueryNode> {
   if (reader.depth === GROUP_DEPTH_MAX) {
     throw new QueryError(`more than ${GROUP_DEPTH_MAX} nested groups`, reader.index);
@@ -132,7 +132,7 @@ function* readGroup(reader: Reader): Steps<QueryNode> {
   reader.depth++;
   reader.index++;
   const node = yield* readSides(reader);
-  // Invariant: the layout calls a group only what has its ")", and this walk comes to it no later.
+  // Invariant: the layout marks a group only if it has its ")", and this walk does not pass it.
   assert.equal(reader.characters[reader.index], ')');
   reader.depth--;
   reader.index++;
@@ -173,7 +173,7 @@ function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
   return { kind: 'value', prefix: prefix.name, value, position };
 }
 
-/** Moves over the quoted text or the word at the index. */
+/** Reads the quoted text or the word at the index. */
 function readSpan(reader: Reader, isPattern: boolean): Span {
   const { characters, layout, index } = reader;
   const quote = layout.closingQuote(index);
@@ -200,7 +200,7 @@ function readPattern(
   return { pattern, tree: parseRegex(pattern, { position, isFolded }), position };
 }
 
-/** The text of a span that is no pattern: `\"` and `\\` lose their backslash, no other does. */
+/** The text of a span that is not a pattern: only `\"` and `\\` lose their backslash. */
 function literalOf(reader: Reader, span: Span): string {
   return textOf(reader.characters, span.start, span.end).replaceAll(/\\(["\\])/g, '$1');
 }

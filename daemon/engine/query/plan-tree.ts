@@ -1,5 +1,5 @@
-// The plan of a query: a tree of conditions on docs that is encoded for the core (encode.ts), shown to people
-// (print-plan.ts), and asked about repos (repos.ts). Lists and negations are made here, with constants folded.
+// The plan of a query: a tree of conditions on docs that is encoded for the core (encode.ts), printed (print-plan.ts), and
+// evaluated for repos (repos.ts). Creates lists and negations, with constants folded.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { QueryError } from '../regex/query-error.ts';
@@ -7,10 +7,10 @@ import type { LetterCase, LiteralAlternative, NameLiteral } from '../regex/liter
 import type { ProgramExpression } from './expressions.ts';
 import type { DocsNode } from './revisions.ts';
 
-/** Leaf: the content, the path, or the name of a symbol has a match of an expression. */
+/** Leaf: the content, the path, or a symbol's name matches an expression. */
 export interface ExpressionNode {
   readonly kind: 'regex' | 'pathRegex' | 'symbolRegex';
-  /** As the query says it. */
+  /** As written in the query. */
   readonly pattern: string;
   readonly expression: ProgramExpression;
 }
@@ -24,7 +24,7 @@ export type PlanNode =
       readonly kind: 'text';
       readonly text: string;
       readonly letterCase?: LetterCase;
-      /** It is looked for in paths too. */
+      /** Also searched in paths. */
       readonly isInPath?: boolean;
     }
   | {
@@ -38,29 +38,27 @@ export type PlanNode =
   | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> }
   | DocsNode;
 
-/** What is thrown for a query of more than PLAN_NODES_MAX conditions. */
+/** The error for a query with more than PLAN_NODES_MAX conditions. */
 export function tooManyConditions(): QueryError {
   return new QueryError(`the query has too many conditions, limit ${PLAN_NODES_MAX}`, 0);
 }
 
-/** Holds for every doc. */
+/** Matches every doc. */
 const ALWAYS: PlanNode = { kind: 'const', value: true };
 
-/** The negation of `child`. */
 export function not(child: PlanNode): PlanNode {
   if (child.kind === 'const') return { kind: 'const', value: !child.value };
   const isAlwaysTrue = child.kind === 'or' && child.children.includes(ALWAYS);
   return isAlwaysTrue ? { kind: 'const', value: false } : { kind: 'not', child };
 }
 
-/** AND or OR. */
 export function list(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
   const deciding = kind === 'or';
   const others = children.filter((child) => child.kind !== 'const');
-  // Sets of docs first: where they leave none, nothing else is looked up.
+  // Sets of docs first: if they are empty, nothing else is looked up.
   const rest = kind === 'or' ? others : others.sort((a, b) => docsFirst(a) - docsFirst(b));
   if (children.some((child) => child.kind === 'const' && child.value === deciding)) {
-    // Why: an OR that holds anyhow still shows where its literals stand.
+    // Why: an OR that always holds still has ranges of its literals.
     return deciding && rest.some(hasRanges)
       ? { kind, children: [ALWAYS, ...rest] }
       : { kind: 'const', value: deciding };
@@ -82,7 +80,7 @@ const ATOM_KINDS: ReadonlySet<string> = new Set<PlanNode['kind']>([
   'symbolRegex',
 ]);
 
-/** Whether a doc that the plan holds for may have ranges by it. */
+/** Whether the plan may give ranges to a doc that it matches. */
 function hasRanges(plan: PlanNode): boolean {
   if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(hasRanges);
   return ATOM_KINDS.has(plan.kind);

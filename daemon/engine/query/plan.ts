@@ -1,4 +1,4 @@
-// Translates a parsed query into a plan: decides how each leaf is looked for, within what one query may cost.
+// Translates a parsed query into a plan: decides how each leaf is searched, within the cost limit of a query.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
@@ -17,21 +17,21 @@ import {
 import { type DocsNode, planLiveDocs, planRevisions } from './revisions.ts';
 import type { ListNode, PatternNode, QueryNode, RegexNode, ValueNode } from './tree.ts';
 
-/** What a plan depends on beside its query. */
+/** Inputs of planning besides the query. */
 export interface PlanContext extends RepoContext {
-  /** Some of their docs are not to be found without a word, such as those of further revisions. */
+  /** Some of their docs must be excluded by default, such as those of further revisions. */
   readonly needsDocSets: boolean;
-  /** Some have revisions on demand. */
+  /** Some have on-demand revisions. */
   readonly hasDemanded?: boolean | undefined;
 }
 
-/** States of all automata of one query. Bound: compiling so many takes about a second. */
+/** Most states of all automata of one query. Bound: compiling them takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
-/** Programs of one query beyond which they are compiled briefly. Guess: a query of more is not written by hand. */
+/** Programs of one query above which compilation is brief. Guess: nobody writes more by hand. */
 const PROGRAMS_MAX = 32;
 
-/** The context, what compiling may still cost, and what has been made before of equal leaves. */
+/** The context, the remaining cost of compiling, and results for equal leaves. */
 interface Planning extends PlanContext {
   statesLeft: number;
   programsLeft: number;
@@ -42,17 +42,16 @@ interface Planning extends PlanContext {
 }
 
 /**
- * The plan of a query; without any `rev:` it is about the default revisions, and never about docs that no revision
- * holds.
+ * The plan of a query; without `rev:` it covers the default revisions, and never docs that no revision holds.
  *
- * Errors: QueryError for patterns that are too large, alone or together, and for what this version cannot
- * answer, UnknownContextError.
+ * Errors: QueryError for patterns that are too large, separately or together, and for unsupported queries;
+ * UnknownContextError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
   return atOnce(planSteps(query, context));
 }
 
-/** As planQuery; a step is about one leaf of the query, or part of it. */
+/** As planQuery; each step handles one leaf of the query, or part of it. */
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
@@ -89,7 +88,7 @@ function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
   }
 }
 
-/** The children of a list; those that are about repos alone are one. Why: each may name all of many repos. */
+/** The children of a list; children that depend only on repos are joined. Why: each may list all of many repos. */
 function* planChildren({ kind, children }: ListNode, context: Planning): Steps<PlanNode[]> {
   const plans: PlanNode[] = [];
   let place: number | undefined;
@@ -104,7 +103,7 @@ function* planChildren({ kind, children }: ListNode, context: Planning): Steps<P
   return plans;
 }
 
-/** Reads an expression and takes its states from what is left. */
+/** Compiles an expression and subtracts its states from the budget. */
 function* readWithinBudget(node: RegexNode | PatternNode, context: Planning): Steps<Expression> {
   const key = `${node.kind === 'pattern' ? node.prefix : ''}:${node.pattern}`;
   const effort = { isBrief: context.programsLeft <= 0 };

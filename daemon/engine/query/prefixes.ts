@@ -1,9 +1,8 @@
-// The prefixes of API.md 9.3: which names there are and what kind of value follows each. Whether the
-// value holds for a doc is the planner's business.
+// The prefixes of API.md 9.3: their names and the kind of value that follows each. The planner evaluates the values.
 
 import type { PatternNode, ValuePrefix } from './tree.ts';
 
-/** What the value of a prefix is; `name` is the long form of the prefix. */
+/** The kind of a prefix's value; `name` is the long form of the prefix. */
 export type Prefix =
   | { readonly kind: 'pattern'; readonly name: PatternNode['prefix'] }
   | { readonly kind: 'text'; readonly name: Exclude<ValuePrefix, EnumPrefix> }
@@ -12,7 +11,6 @@ export type Prefix =
 
 type EnumPrefix = 'archived' | 'fork' | 'visibility';
 
-/** The long forms of all prefixes. */
 export type LongPrefix = PatternNode['prefix'] | ValuePrefix | 'content';
 
 const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
@@ -32,7 +30,7 @@ const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
   ['visibility', { kind: 'enum', name: 'visibility', values: ['public', 'private', 'any'] }],
 ]);
 
-/** As people write them, without colons. */
+/** As written, without colons. */
 export const PREFIX_NAMES: readonly string[] = [...PREFIXES.keys()];
 
 const NAME_SIZE_MAX = Math.max(...PREFIX_NAMES.map((name) => name.length));
@@ -43,7 +41,7 @@ export interface FoundPrefix {
   readonly end: number;
 }
 
-/** The prefix and colon that start at `index`, if they do. */
+/** The prefix and colon at `index`, if there is one. */
 export function findPrefix(characters: readonly string[], index: number): FoundPrefix | undefined {
   let name = '';
   for (let i = index; i <= index + NAME_SIZE_MAX; i++) {

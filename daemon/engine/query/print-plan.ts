@@ -1,5 +1,4 @@
-// The canonical text of a plan, for tests, logs and explain: the forms of canonical queries (print.ts) for what has
-// become of them.
+// The canonical text of a plan, for tests, logs and explain, in the notation of canonical queries (print.ts).
 
 import type { PlanNode } from './plan-tree.ts';
 import { quoteText } from './print.ts';

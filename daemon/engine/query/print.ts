@@ -1,5 +1,5 @@
-// The canonical form of a query (API.md 9.8), for tests, logs and explain. Made for people: a backslash
-// prints as itself, so it cannot be parsed back.
+// The canonical form of a query (API.md 9.8), for tests, logs and explain. For people: backslashes are not escaped, so it
+// cannot be parsed back.
 
 import type { QueryNode } from './tree.ts';
 

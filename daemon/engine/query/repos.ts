@@ -1,5 +1,5 @@
-// Filters over repos, decided once for all shards: each becomes the set of repos it holds for. And what a whole plan
-// says about a repo.
+// Filters on repos, evaluated once for all shards: each becomes the set of repos that match. Also evaluates a whole plan for
+// one repo.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import {
@@ -14,27 +14,27 @@ import type { ChoiceOrProgram } from './expressions.ts';
 import { not, type PlanNode } from './plan-tree.ts';
 import type { ValuePrefix } from './tree.ts';
 
-/** A query names a search context that is not configured, or none of whose repos the caller sees: one error for both. */
+/** A query names a search context that is not configured, or that has no visible repo: one error for both. */
 export class UnknownContextError extends Error {
   readonly errorCode = 'SEARCH_CONTEXT_NOT_FOUND';
 }
 
-/** Names of repos that are tested in one step. */
+/** Repo names tested in one step. */
 const NAMES_AT_ONCE = 256;
 
-/** What filters over repos are decided by. */
+/** Inputs of filters on repos. */
 export interface RepoContext {
-  /** Asked for by queries that are about repos. */
+  /** Called for queries with filters on repos. */
   readonly repos: () => readonly RepoRecord[];
   /** Which of the names the program matches (engine/host/searcher.ts). */
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
   /** Absent: there are none. */
   readonly contexts?: SearchContexts | undefined;
-  /** Names of the connections that have a repo; absent: none has. */
+  /** Names of the connections of a repo; absent: none. */
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
 }
 
-/** The repos whose names an expression matches; a step is about NAMES_AT_ONCE of them. */
+/** The repos whose names match an expression; each step tests NAMES_AT_ONCE of them. */
 export function* planRepoPattern(
   expression: ChoiceOrProgram,
   context: RepoContext,
@@ -54,7 +54,7 @@ export function* planRepoPattern(
   return reposNode(repos, (repo) => kept.has(repo));
 }
 
-/** The repos of a search context. Errors: UnknownContextError where it has none: its name may tell of hidden ones. */
+/** The repos of a search context. Errors: UnknownContextError if it has none: its name may reveal hidden ones. */
 export function* planRepoContext(
   name: string,
   { repos, contexts = {}, connectionsOf }: RepoContext,
@@ -104,7 +104,7 @@ function standsIn({ text, anchoredStart, anchoredEnd }: LiteralAlternative, name
   return anchoredEnd ? name.endsWith(text) : name.includes(text);
 }
 
-/** The repos that a condition holds for; a constant if it holds for all or none. */
+/** The repos that satisfy a condition; a constant if all or none do. */
 function reposNode(repos: readonly RepoRecord[], holds: (repo: RepoRecord) => boolean): PlanNode {
   const ids = repos.filter(holds).map((repo) => repo.repoId);
   if (ids.length === 0) return { kind: 'const', value: false };
@@ -141,12 +141,12 @@ function isVisible(value: string, visibility: RepoRecord['visibility']): boolean
   return value === 'any' || (value === 'public') === (visibility === 'public');
 }
 
-/** Whether a plan is about repos alone. */
+/** Whether a plan depends only on repos. */
 export function isOfRepos(plan: PlanNode): boolean {
   return plan.kind === 'not' ? plan.child.kind === 'repos' : plan.kind === 'repos';
 }
 
-/** One condition on repos for two of a list; a constant where nothing is left of them. */
+/** Joins two conditions on repos of a list; a constant where nothing remains of them. */
 export function joinRepos(
   kind: 'and' | 'or',
   left: PlanNode,
@@ -159,12 +159,12 @@ export function joinRepos(
   return isMost ? not(reposNode(repos, ({ repoId }) => test(repoId) !== true)) : joined;
 }
 
-/** What a plan says about a repo: false: no doc of it can match; true: all do; undefined: it depends. */
+/** The result of a plan for a repo: false: no doc matches; true: all do; undefined: it depends on the doc. */
 export type RepoTest = (repoId: number) => boolean | undefined;
 
 const depends: RepoTest = () => undefined;
 
-/** The test of a plan, made once for all repos: of its leaves only those about repos are looked at. */
+/** The test of a plan, made once for all repos: uses only its leaves on repos. */
 export function repoTestOf(plan: PlanNode): RepoTest {
   switch (plan.kind) {
     case 'const':
@@ -187,7 +187,7 @@ function negated(verdict: boolean | undefined): boolean | undefined {
   return verdict === undefined ? undefined : !verdict;
 }
 
-/** @param deciding  what one child says for the whole list */
+/** @param deciding  the child result that decides the whole list */
 function repoTestOfList(deciding: boolean, tests: readonly RepoTest[]): RepoTest {
   const sure = tests.filter((test) => test !== depends);
   if (sure.length === 0) return depends;

@@ -1,19 +1,19 @@
-// A search as it is asked for, and how much it may ask for.
+// A search request and its limits.
 
 import type { QueryTexts } from './filter.ts';
 
-/** What may complete a query: values of these prefixes. */
+/** Prefixes whose values can be completed. */
 export const SUGGESTION_KINDS = ['repo', 'file', 'lang', 'sym', 'rev', 'context'] as const;
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number];
 
 export const CONTEXT_LINES_MAX = 100;
 
-/** What file results also have; a request may name fewer. */
+/** Optional members of file results. */
 export const RESULT_FIELDS = ['score', 'blobSha'] as const;
 export type ResultField = (typeof RESULT_FIELDS)[number];
 
 export interface SearchRequest extends QueryTexts {
-  /** Ranges at most, 1 or higher. */
+  /** Most ranges, 1 or higher. */
   readonly matches: number;
   readonly contextLines: number;
   readonly whole: boolean;
@@ -21,13 +21,13 @@ export interface SearchRequest extends QueryTexts {
   readonly fields?: readonly ResultField[];
   readonly isRegexEnabled: boolean;
   readonly isCaseSensitivityEnabled: boolean;
-  /** Bytes of JSON that an answer may have, file results being left out; absent: as many as it takes. */
+  /** Most bytes of JSON in an answer; file results are dropped to fit. Absent: no limit. */
   readonly maxBytes?: number;
-  /** Bytes of a line that chunks show, of a longer one what is around its ranges; absent: all. */
+  /** Most bytes of a line in chunks; longer lines are cut around their ranges. Absent: all. */
   readonly maxLineBytes?: number;
 }
 
-/** The request with `matches` and `contextLines` as far as they may go. */
+/** The request with `matches` and `contextLines` capped. */
 export function boundedRequest<Request extends SearchRequest>(
   request: Request,
   matchCountMax: number,

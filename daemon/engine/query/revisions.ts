@@ -1,5 +1,5 @@
-// Revisions in a search (API.md 9.6): which revisions a `rev:` means, the rule for queries without one, the sets of
-// docs that a plan names, and which revisions a result shows.
+// Revisions in a search (API.md 9.6): resolves `rev:`, applies the rule for queries without one, makes the sets of docs that
+// a plan names, and tells which revisions a result lists.
 
 import type { DocSet, SearchPlan } from '../host/search-plan.ts';
 import type { QueryNode } from './tree.ts';
@@ -8,15 +8,15 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { type ChosenRevisions, docsOfParts, type PartedShard } from '../shards/parts.ts';
 import type { ShardRevisions } from '../shards/revisions.ts';
 
-/** What `rev:` says for the default revision, and for any. */
+/** `rev:` values for the default revision, and for any. */
 export const DEFAULT_REVISION = 'HEAD';
 export const ANY_REVISION = '*';
-/** Any revision, those on demand too: no `rev:` says it. */
+/** Any revision, including on-demand ones; cannot be written in a `rev:`. */
 const LIVE_REVISIONS = '\x01*';
 
-/** In front of the text of a `rev:` that means the revision of this name alone; no name of a ref has it. */
+/** Prefix of a `rev:` text that means only the revision with this exact name; no ref name contains it. */
 const EXACT_MARK = '\0';
-/** In front of the text of a `rev:` that means the revision on demand of this name alone. */
+/** Prefix of a `rev:` text that means only the on-demand revision with this name. */
 const DEMAND_MARK = '\x01';
 
 /** The text of a `rev:` for the revision with this full name. */
@@ -24,16 +24,19 @@ export function exactRevision(name: string): string {
   return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
 }
 
-/** Names of refs and ids of commits, with steps back from them: the form of sources/git/names.ts, which queries do not know. */
+/**
+ * Names of refs and ids of commits, with steps back from them: the syntax of sources/git/names.ts, which queries cannot
+ * import.
+ */
 const GIT_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
 
-/** What git may know by the text of a `rev:` as the name of a revision; undefined: nothing. */
+/** The text of a `rev:` if git may know it as a revision; undefined: it cannot. */
 export function demandedName(text: string): string | undefined {
   const name = text.startsWith(EXACT_MARK) ? text.slice(EXACT_MARK.length) : text;
   return GIT_NAME.test(name) ? name : undefined;
 }
 
-/** The query with each `rev:` under no negation whose text names one of these revisions on demand as meaning that alone. */
+/** Rewrites each non-negated `rev:` that names one of these on-demand revisions to mean only that. */
 export function withDemanded(query: QueryNode, names: ReadonlySet<string>): QueryNode {
   if (query.kind === 'and' || query.kind === 'or')
     return { ...query, children: query.children.map((child) => withDemanded(child, names)) };
@@ -42,12 +45,12 @@ export function withDemanded(query: QueryNode, names: ReadonlySet<string>): Quer
   return name === undefined || !names.has(name) ? query : { ...query, value: DEMAND_MARK + name };
 }
 
-/** A `rev:` as its text was written. */
+/** A `rev:` text as originally written. */
 export function writtenRevision(text: string): string {
   return text.startsWith(DEMAND_MARK) ? text.slice(DEMAND_MARK.length) : text;
 }
 
-/** What the names of revisions are tested for. */
+/** Fields used to match names of revisions. */
 type RevisionNames = Pick<RepoRecord, 'defaultRevision' | 'revisions' | 'onDemand'>;
 
 /** Full ref names of the indexed revisions, the default one first. */
@@ -55,7 +58,7 @@ function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly st
   return revisions ?? [defaultRevision];
 }
 
-/** Indexes of the revisions that `rev:` with this text means. */
+/** Indexes of the revisions that match this `rev:` text. */
 export function matchRevisions(repo: RevisionNames, text: string): number[] {
   if (text === DEFAULT_REVISION) return [0];
   const names = revisionsOf(repo);
@@ -71,7 +74,7 @@ export function matchRevisions(repo: RevisionNames, text: string): number[] {
   return [...names.keys()].filter((index) => isAny || names[index]!.includes(text));
 }
 
-/** Whether a `rev:` stands anywhere in a query. */
+/** Whether a query contains a `rev:`. */
 export function hasRevisionFilter(query: QueryNode): boolean {
   if (query.kind === 'not') return hasRevisionFilter(query.child);
   if (query.kind === 'and' || query.kind === 'or') return query.children.some(hasRevisionFilter);
@@ -81,17 +84,16 @@ export function hasRevisionFilter(query: QueryNode): boolean {
 /** Leaf of a plan: the doc is in one of these revisions of its repo. */
 export interface DocsNode {
   readonly kind: 'docs';
-  /** As `rev:` says it; nodes with the same text are the same. */
+  /** The `rev:` text; nodes with the same text are equal. */
   readonly text: string;
-  /** Those of each repo. */
   readonly chosenOf: (repoId: number) => ChosenRevisions;
 }
 
 const DEFAULT_INDEXES = [0];
 
 /**
- * The leaf for `rev:` with this text. Why never a constant: a revision is a condition on docs, so a repo that it rules
- * out stays in scope, and its docs count as ruled out by a filter.
+ * The leaf for `rev:` with this text. Why never a constant: a revision is a condition on docs, so a repo without it stays in
+ * scope, and its docs count as excluded by a filter.
  */
 export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
   if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => DEFAULT_INDEXES };
@@ -106,22 +108,22 @@ export function planRevisions(repos: readonly RepoRecord[], text: string): DocsN
 }
 
 /**
- * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds.
- * Not needed where every repo has its default revision alone, and shards of its own.
+ * The leaf added to every query: the default revisions if it has no `rev:`, else the docs of any revision. Not needed where
+ * every repo has only its default revision and unshared shards.
  */
 export function planLiveDocs(query: QueryNode, hasDemanded: boolean): DocsNode {
   if (!hasRevisionFilter(query)) return planRevisions([], DEFAULT_REVISION);
   return planRevisions([], hasDemanded ? LIVE_REVISIONS : ANY_REVISION);
 }
 
-/** A shard as far as sets of its docs concern it. */
+/** The data of a shard for sets of its docs. */
 export interface PlannedShardView extends PartedShard {
   readonly shardId: string;
 }
 
 let lastId = 0;
 
-/** The sets that the leaves of a plan, in the order of their indexes, name in these shards. */
+/** The sets of docs in these shards for the leaves of a plan, in the order of their indexes. */
 export function* docSetsFor(
   leaves: readonly DocsNode[],
   shards: readonly PlannedShardView[],
@@ -139,7 +141,7 @@ export function* docSetsFor(
   };
 }
 
-/** Sets of the default revisions and of any, which nearly every query needs, by shard as a snapshot has it. */
+/** Sets of the default revisions and of any, used by nearly every query, by shard object of a snapshot. */
 const usualSets = {
   [DEFAULT_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
   [ANY_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
@@ -155,8 +157,8 @@ function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet
 }
 
 /**
- * Texts of the `rev:` that say which revisions of a doc are shown: those under no negation; an empty list: all that
- * hold the doc. Undefined: every doc that the query finds is in the default revision, and shown as of that.
+ * `rev:` texts that select the revisions listed for a doc: the non-negated ones; an empty list: all that hold the doc.
+ * Undefined: every doc found is in the default revision, and only that is listed.
  */
 export function shownRevisionTexts(query: QueryNode): readonly string[] | undefined {
   if (!hasRevisionFilter(query)) return undefined;
@@ -164,13 +166,13 @@ export function shownRevisionTexts(query: QueryNode): readonly string[] | undefi
   return texts.size === 1 && requiresDefault(query) ? undefined : [...texts];
 }
 
-/** Whether `rev:HEAD` must hold for every doc. Why: under an `or` it says nothing of docs that the other side finds. */
+/** Whether `rev:HEAD` must hold for every doc. Why: under an `or` it does not restrict docs found by the other side. */
 function requiresDefault(query: QueryNode): boolean {
   if (query.kind === 'and') return query.children.some(requiresDefault);
   return query.kind === 'value' && query.prefix === 'rev' && query.value === DEFAULT_REVISION;
 }
 
-/** Texts of the `rev:` under no negation. */
+/** Texts of the non-negated `rev:` filters. */
 export function revisionTexts(query: QueryNode, texts = new Set<string>()): Set<string> {
   if (query.kind === 'and' || query.kind === 'or')
     for (const child of query.children) revisionTexts(child, texts);
@@ -178,17 +180,16 @@ export function revisionTexts(query: QueryNode, texts = new Set<string>()): Set<
   return texts;
 }
 
-/** Names of the revisions that some docs are shown in, and which docs these are. */
+/** Names of revisions, and the docs listed with them. */
 export interface BranchGroup {
   readonly branches: readonly string[];
-  /** Indexes into the docs asked for. */
+  /** Indexes into the requested docs. */
   readonly docs: readonly number[];
 }
 
 /**
- * Groups docs of a repo in a shard by the revisions that a result shows: those that hold the doc and that one of the
- * texts means; if there is none (the doc matched by another side of an `or`), all that hold it. Default first, then by
- * name.
+ * Groups docs of a repo in a shard by the revisions that a result lists: those that hold the doc and match one of the texts;
+ * if there is none (the doc matched another side of an `or`), all that hold it. Default first, then by name.
  *
  * @param texts   see shownRevisionTexts
  * @param docIds  counted from the first doc of the repo's part

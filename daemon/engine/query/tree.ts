@@ -1,10 +1,10 @@
-// The parsed query as a tree of plain values (API.md section 9). The parser makes it, the printer shows
-// it in canonical form, the planner translates it. Positions are 0-based code point offsets into the
-// query text, so that a later stage (a bad or unsupported expression) can still point at its culprit.
+// The parsed query as a tree of plain values (API.md section 9), made by the parser, printed in canonical form, translated by
+// the planner. Positions are 0-based code point offsets into the query text, so that later errors (a bad or unsupported
+// expression) can point at the cause.
 
 import type { RegexTree } from '../regex/tree.ts';
 
-/** Leaf: a literal that the content of a doc must hold, or its path, unless `content:` asks for it. */
+/** Leaf: a literal in the content of a doc or, without `content:`, in its path. */
 export interface TextNode {
   readonly kind: 'text';
   readonly text: string;
@@ -40,7 +40,7 @@ export interface ValueNode {
 export type ValuePrefix =
   'lang' | 'rev' | 'context' | 'reposet' | 'archived' | 'fork' | 'visibility';
 
-/** `()` holds for nothing (false), `-()` for everything (true). */
+/** `()` matches nothing (false), `-()` everything (true). */
 export interface ConstNode {
   readonly kind: 'const';
   readonly value: boolean;

@@ -1,5 +1,5 @@
-// The words of a query as they are typed: where prefixes, values, quotes and operators stand. By the layout that the parser
-// walks over; a query that does not parse has words, too. For those who colour and complete queries.
+// The words of a query as typed: positions of prefixes, values, quotes and operators, from the layout that the parser uses.
+// Works for queries that do not parse. For syntax colours and completion.
 
 import { atOnce } from '../../base/steps.ts';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
@@ -16,7 +16,7 @@ export interface QueryWord {
   readonly prefix?: Prefix;
 }
 
-/** A query being walked over. */
+/** The state of a walk over a query. */
 interface Walk {
   readonly characters: readonly string[];
   readonly layout: Layout;
@@ -26,7 +26,7 @@ interface Walk {
   depth: number;
 }
 
-/** All words of a query, in order. Behind a prefix stands its value, which may be empty. Cost: linear. */
+/** All words of a query, in order. A prefix is followed by its value, possibly empty. Cost: linear. */
 export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWord[] {
   const characters = toCharacters(text);
   const layout = atOnce(layOut(characters, isRegexEnabled));
@@ -38,7 +38,6 @@ export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWo
   }
 }
 
-/** The text of a word. */
 export function textOfWord(text: string, { start, end }: Pick<QueryWord, 'start' | 'end'>): string {
   return textOf(toCharacters(text), start, end);
 }
@@ -57,7 +56,7 @@ function takeOperator(walk: Walk): boolean {
   return isOr(walk) && addOperator(walk, 2, 0);
 }
 
-/** Whether the operator `or` stands at the index: between blanks or groups, neither first nor last of its level. */
+/** Whether the operator `or` is at the index: between blanks or groups, neither first nor last of its level. */
 function isOr({ characters, index, depth, words }: Walk): boolean {
   if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
   const last = words.at(-1);

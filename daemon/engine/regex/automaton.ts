@@ -1,8 +1,7 @@
-// States of one automaton while it is made (core/shared/program.ts says what they mean), and how a set of
-// code points becomes states that read its UTF-8, forwards or backwards. Equal states that read bytes or
-// assert are one, so alternatives share their ends. Choices stay apart: the order in which an engine comes
-// to them carries the preference of repeats that may be empty. A large set that stands at many places is called there:
-// its states are listed once for all of them.
+// States of an automaton under construction (core/shared/program.ts defines them), and the translation of a set of code
+// points into states that read its UTF-8, forwards or backwards. Equal states that read bytes or assert are shared, so
+// alternatives share their ends. Choices are not shared: their order carries the preference of repeats that may be empty. A
+// large set that occurs often is called as a subroutine: its states are listed once.
 
 import type { Assertion, CodePointRange } from './tree.ts';
 import {
@@ -29,7 +28,7 @@ export interface Automaton {
   readonly start: number;
 }
 
-/** An automaton needs more states than it may have, or more work than STEPS_PER_STATE for each of these. */
+/** An automaton needs more states than allowed, or more than STEPS_PER_STATE steps for each allowed state. */
 export class StateLimitError extends Error {
   readonly isTooMuchWork: boolean;
 
@@ -40,27 +39,24 @@ export class StateLimitError extends Error {
 }
 
 /**
- * Why: where copies of a part share their states, making them costs no states but takes time. Guess: word lists, which
- * share much, take less than two steps a state.
+ * Why: copies of a part that share states cost no states but take time. Guess: word lists, which share much, take less than
+ * two steps a state.
  */
 export const STEPS_PER_STATE = 4;
 
 /**
- * States that sets of several nodes may take by being copied at each of their places; after that they are copied once, and
- * then called. Why not at once: the only copy of a large set takes a fifth of the time to compile, and copies take less
- * time to simulate.
+ * States that sets of several nodes may take by being copied at each use; beyond that they are copied once, and then called.
+ * Why not at once: a single copy of a large set takes a fifth of the time to compile, but copies take less time to simulate.
  */
 export const COPIED_COUNT_MAX = 2000;
-/**
- * Steps that a node of a graph costs which is called. Measured: 2026-11-22, backwards, 15 to 40 us a node on a loaded machine.
- */
+/** Steps that a called node of a graph costs. Measured: 2026-11-22, backwards, 15 to 40 us a node on a loaded machine. */
 const STEPS_PER_NODE = 4;
 
 export class AutomatonBuilder {
   readonly #states: State[] = [];
   readonly #known = new Map<string, number>();
   readonly #copied = new Set<readonly CodePointRange[]>();
-  /** Where the states of sets that are called begin. */
+  /** Entry states of called sets. */
   readonly #entries = new Map<readonly CodePointRange[], number>();
   readonly #countMax: number;
   readonly #isReverse: boolean;
@@ -74,12 +70,12 @@ export class AutomatonBuilder {
     this.#copiesLeft = copiedCountMax;
   }
 
-  /** Counts a step of the work. Errors: StateLimitError. */
+  /** Counts one step of work. Errors: StateLimitError. */
   countStep(): void {
     if (--this.#stepsLeft < 0) throw new StateLimitError(true);
   }
 
-  /** Whether texts are read from their end. */
+  /** Whether texts are read backwards. */
   get isReverse(): boolean {
     return this.#isReverse;
   }
@@ -97,7 +93,7 @@ export class AutomatonBuilder {
     return this.#share(`${at} ${target}`, { kind: 'assert', at, target });
   }
 
-  /** A choice whose targets come later, by setChoice. */
+  /** A choice whose targets are set later, by setChoice. */
   reserveChoice(): number {
     return this.#add({ kind: 'choice', targets: [] });
   }
@@ -106,7 +102,7 @@ export class AutomatonBuilder {
     this.#states[index] = { kind: 'choice', targets: [...new Set(targets)] };
   }
 
-  /** The earlier target is preferred. A single one needs no state. */
+  /** Earlier targets are preferred. A single target needs no state. */
   addChoice(targets: readonly number[]): number {
     const distinct = [...new Set(targets)];
     const [first] = distinct;
@@ -115,7 +111,7 @@ export class AutomatonBuilder {
       : this.#add({ kind: 'choice', targets: distinct });
   }
 
-  /** Reads one code point of the set, then goes on at `next`. */
+  /** Reads one code point of the set, then continues at `next`. */
   addSet(ranges: readonly CodePointRange[], next: number): number {
     const graph = byteGraph(ranges);
     if (graph.length > 1) {
@@ -151,7 +147,7 @@ export class AutomatonBuilder {
     return root;
   }
 
-  /** A graph from its end: a node is where one comes from there, each edge into it becomes one out of it. */
+  /** Reverses a graph: each edge into a node becomes one out of it. */
   #addBackwards(graph: ByteGraph, next: number): number {
     const incoming: ByteEdge[][] = graph.map(() => []);
     const atEnd: ByteEdge[] = [];
@@ -166,7 +162,7 @@ export class AutomatonBuilder {
     return this.#addOverlapping(atEnd);
   }
 
-  /** States for edges that may overlap: a choice of as few as it takes that have disjoint ones. */
+  /** States for edges that may overlap: a choice of the fewest states with disjoint edges. */
   #addOverlapping(edges: readonly ByteEdge[]): number {
     const rows: ByteEdge[][] = [];
     for (const edge of edges.toSorted((a, b) => a.first - b.first || a.target - b.target)) {

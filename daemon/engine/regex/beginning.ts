@@ -1,8 +1,8 @@
-// Where a match that may span lines can begin, in terms of the blocks of a shard, which are cut at line ends. Its
-// first line lies in the block where it begins. So does its `reach`: the chain, the parts in front whose characters
-// are of few kinds, and the parts behind it that hold no newline - or else the chain runs on into the next
-// block. Then whatever stands from the match's start to the end of its block is of those kinds, and either the
-// reach ends in the next block, or that is of those kinds altogether. core/match/beginnings.ts makes use of it.
+// Where a match that may span lines can begin, in terms of the blocks of a shard, which end at line ends. The first line of a
+// match lies in the block where it begins. So does its `reach`: the chain (the leading parts whose characters are of few
+// kinds), and the parts behind it that hold no newline. Otherwise the chain continues into the next block: then everything
+// from the match's start to the end of its block is of those kinds, and either the reach ends in the next block, or the next
+// block is entirely of those kinds. Used by core/match/beginnings.ts.
 
 import {
   ALL,
@@ -24,11 +24,11 @@ import {
   type TextOptions,
 } from './required-texts.ts';
 
-/** Of matches that may span lines; texts as in CompiledRegex.condition. */
+/** For matches that may span lines; texts as in CompiledRegex.condition. */
 export interface Beginning {
-  /** What the block holds in which a match begins. */
+  /** Required in the block where a match begins. */
   readonly start: Condition;
-  /** What its reach holds besides: each literal of it stands in that block or in the next one. */
+  /** Required by the rest of its reach: each literal is in that block or in the next one. */
   readonly near: Condition;
   /** Bit `b & 7` of byte `b >> 3`: the chain may hold the ASCII byte b. 16 bytes. */
   readonly bytes: Uint8Array;
@@ -37,7 +37,7 @@ export interface Beginning {
 const NEWLINE = 0x0a;
 const ASCII_END = 0x80;
 
-/** What is known of the beginnings of the matches of `tree`; `hasGaps` only adds to what they are near. */
+/** The beginnings of the matches of `tree`; `hasGaps` only extends `near`. */
 export function* beginningOf(tree: SimpleTree, options: TextOptions): Steps<Beginning> {
   const sides = tree.kind === 'choice' ? tree.children : [tree];
   let joined: Beginning | undefined;
@@ -50,10 +50,10 @@ export function* beginningOf(tree: SimpleTree, options: TextOptions): Steps<Begi
   return joined!;
 }
 
-/** Either of two. */
+/** Either of the two. */
 function join(left: Beginning, right: Beginning): Beginning {
   const start = either(left.start, right.start);
-  // Why whole: what one side says in `start` must not be missed where the other says it in `near`.
+  // Why the whole: what one side requires in `start` and the other in `near` must not be lost.
   const near = either(both(left.start, left.near), both(right.start, right.near));
   const bytes = left.bytes.map((byte, index) => byte | right.bytes[index]!);
   return { start, near: withoutKnown(near, start), bytes };
@@ -73,30 +73,30 @@ function* ofSequence(tree: SimpleTree, options: TextOptions): Steps<Beginning> {
   if (!options.hasGaps) return { start, near, bytes };
   yield;
   const closer = withoutKnown(holdOf(reach, options), both(start, near));
-  // Why in this order, and not without what is implied: the second is dear to look up, and may not pay.
+  // Why in this order and unreduced: the second is expensive to look up and may not pay.
   return { start, near: allOf([near, closer]), bytes };
 }
 
-/** What the texts of `parts`, one behind the other, hold; of texts that may be empty, nothing is known. */
+/** The condition on the concatenated texts of `parts`; nothing for texts that may be empty. */
 function holdOf(parts: readonly SimpleTree[], options: TextOptions): Condition {
   const { canBeEmpty, texts } = knowledgeOf({ kind: 'sequence', children: parts }, options);
   return canBeEmpty || texts === undefined ? ALL : conditionOf(texts, options);
 }
 
-/** One of the texts that all matches begin with. */
+/** One of the prefixes of all matches. */
 function prefixOf({ texts }: Knowledge, { literalMin }: TextOptions): Condition {
   const prefix = texts === undefined ? [] : fewest(texts.prefix, 'start');
   const isKnown = prefix.every((text) => Array.from(text).length >= literalMin);
   return prefix.length > 0 && isKnown ? anyOf(prefix) : ALL;
 }
 
-/** End of the parts from `first` on in which no newline can stand; `kinds` are the bytes of all parts. */
+/** End of the parts from `first` on that cannot contain a newline; `kinds` are the bytes of all parts. */
 function lineEnd(kinds: readonly Uint8Array[], first: number): number {
   const end = kinds.findIndex((bytes, index) => index >= first && hasByte(bytes, NEWLINE));
   return end < 0 ? kinds.length : end;
 }
 
-/** Size and bytes of the longest chain: as long as some printable byte is none of its own. */
+/** Size and bytes of the longest chain: it grows as long as some printable byte is excluded. */
 function chainOf(kinds: readonly Uint8Array[]): { size: number; bytes: Uint8Array } {
   let bytes: Uint8Array = new Uint8Array(ASCII_END / 8);
   for (const [size, added] of kinds.entries()) {
@@ -112,7 +112,7 @@ function hasForeign(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** The ASCII bytes that may stand in a match of `tree`. */
+/** The ASCII bytes that may occur in a match of `tree`. */
 function bytesOf(tree: SimpleTree): Uint8Array {
   const bytes = new Uint8Array(ASCII_END / 8);
   addBytes(tree, bytes);

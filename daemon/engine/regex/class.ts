@@ -1,5 +1,4 @@
-// Character classes of the regular expression syntax: `[a-z]`, `[^\d[:alpha:]]`, and the classes that
-// stand alone, `\d` and `\p{Greek}`.
+// Parses character classes of regular expressions: `[a-z]`, `[^\d[:alpha:]]`, and `\d` and `\p{Greek}` outside brackets.
 
 import { complementRanges, normalizeRanges, PERL_CLASSES, POSIX_CLASSES } from './code-points.ts';
 import { foldRanges } from './fold.ts';
@@ -7,13 +6,13 @@ import { failAt, peek, readEscapedCodePoint, type RegexReader } from './reader.t
 import { tryReadProperty, tryTake } from './reader.ts';
 import type { ClassNode, CodePointRange, UnicodeProperty } from './tree.ts';
 
-/** What a class holds so far. */
+/** The parts of a class read so far. */
 interface ClassParts {
   readonly ranges: CodePointRange[];
   readonly properties: UnicodeProperty[];
 }
 
-/** A class that stands alone, `\d` or `\pL`, if one comes next. */
+/** Reads a class outside brackets, `\d` or `\pL`, if there is one. */
 export function tryReadClassEscape(reader: RegexReader): ClassNode | undefined {
   const parts: ClassParts = { ranges: [], properties: [] };
   return tryReadSet(reader, parts) ? classNode(reader, parts, false) : undefined;
@@ -25,7 +24,7 @@ export function readClass(reader: RegexReader): ClassNode {
   reader.index++;
   const isNegated = tryTake(reader, '^');
   const parts: ClassParts = { ranges: [], properties: [] };
-  // Why: a "]" that comes first is a member.
+  // Why: a leading "]" is a member.
   for (let isFirst = true; isFirst || peek(reader) !== ']'; isFirst = false) {
     if (peek(reader) === undefined) failAt(reader, start, 'class without ]');
     if (!tryReadPosixClass(reader, parts) && !tryReadSet(reader, parts)) {
@@ -42,7 +41,7 @@ function classNode(reader: RegexReader, parts: ClassParts, isNegated: boolean): 
   return { kind: 'class', ranges, properties: parts.properties, isNegated, isFolded };
 }
 
-/** `\d`, `\W`, `\pL`: sets that stand for themselves and within a class. */
+/** `\d`, `\W`, `\pL`: sets that may also be part of a class. */
 function tryReadSet(reader: RegexReader, parts: ClassParts): boolean {
   if (peek(reader) !== '\\') return false;
   const property = tryReadProperty(reader);
@@ -58,7 +57,7 @@ function tryReadSet(reader: RegexReader, parts: ClassParts): boolean {
   return true;
 }
 
-/** `[:alpha:]`. A `[:` that no `:]` follows is two members. */
+/** `[:alpha:]`. A `[:` without a following `:]` is two members. */
 function tryReadPosixClass(reader: RegexReader, parts: ClassParts): boolean {
   const { characters, index } = reader;
   if (characters[index] !== '[' || characters[index + 1] !== ':') return false;
@@ -76,19 +75,19 @@ function tryReadPosixClass(reader: RegexReader, parts: ClassParts): boolean {
   return true;
 }
 
-/** Adds a set that has a name, or all but that set. */
+/** Adds a named set or its complement. */
 function addNamed(
   reader: RegexReader,
   parts: ClassParts,
   ranges: readonly CodePointRange[],
   isNegated: boolean,
 ): void {
-  // Why: without regard to case a set and its negation must not meet, so folding comes first.
+  // Why: ignoring case, a set and its negation must be disjoint, so folding comes first.
   const whole = isNegated && reader.flags.isFolded ? foldRanges(ranges) : ranges;
   parts.ranges.push(...(isNegated ? complementRanges(whole) : whole));
 }
 
-/** One member or a range of members of the class that begins at `classStart`. */
+/** Reads a member or a range of members of the class that begins at `classStart`. */
 function readRange(reader: RegexReader, classStart: number): CodePointRange {
   const start = readMember(reader, classStart);
   const isRange = peek(reader) === '-' && peek(reader, 1) !== ']' && peek(reader, 1) !== undefined;

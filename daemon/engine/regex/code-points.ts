@@ -1,15 +1,14 @@
-// Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations that
-// character classes need.
+// Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations of character classes.
 
 import type { CodePointRange } from './tree.ts';
 
 /** One more than the last code point. */
 export const CODE_POINT_END = 0x110000;
 
-/** No code points of a text: UTF-8 has none of them. */
+/** Not valid code points: UTF-8 excludes them. */
 export const SURROGATES: CodePointRange = { start: 0xd800, end: 0xe000 };
 
-/** Ranges that are written as pairs of characters, both inclusive: `09AZ`. */
+/** Ranges from pairs of characters, both inclusive: `09AZ`. */
 function ascii(pairs: string): readonly CodePointRange[] {
   const ranges: CodePointRange[] = [];
   for (let i = 0; i + 1 < pairs.length; i += 2) {
@@ -21,7 +20,7 @@ function ascii(pairs: string): readonly CodePointRange[] {
 const DIGIT = ascii('09');
 const WORD = ascii('09AZ__az');
 
-/** By the letter behind the backslash, lower case. */
+/** By the letter after the backslash, lower case. */
 export const PERL_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new Map([
   ['d', DIGIT],
   ['s', ascii('\t\n\f\r  ')],

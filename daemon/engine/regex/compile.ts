@@ -1,5 +1,5 @@
-// One call from syntax tree to all that a search needs of an expression: the program for the core, and the
-// condition for the index. Made once a request.
+// Compiles a syntax tree into what a search needs of an expression: the program for the core, and the condition for the
+// index. Done once a request.
 
 import { PROGRAM_STATES_MAX } from '../../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
@@ -19,43 +19,43 @@ import type { RegexTree } from './tree.ts';
 
 /** States of the forward automaton. */
 export const PROGRAM_COUNT_MAX = 10_000;
-/** Code points: shorter literals have no gram. */
+/** Code points; shorter literals have no gram. */
 const FOLDED_TEXTS = { isFolded: true, literalMin: 3 };
 
 export interface CompileOptions {
-  /** Where the pattern stands in the query, in code points; 0 if absent. */
+  /** Position of the pattern in the query, in code points; default 0. */
   readonly position?: number;
   /**
-   * What the program is run on; default: contents. An index narrows contents by `condition` and `beginning`, and
-   * symbols by `condition`; of names only the program is made, and the condition says no more than whether one can match.
+   * What the program is run on; default: contents. An index narrows contents by `condition` and `beginning`, symbols by
+   * `condition`; for names only the program is made, and the condition only tells whether one can match.
    */
   readonly subject?: 'content' | 'symbol' | 'name';
   /**
-   * Takes about a fifth of the time, and leaves more to read: gaps are not looked into; needles of names are looked for in
-   * any case alone, and what is run on symbols has none, and no exact condition.
+   * Takes about a fifth of the time, and leaves more to read: gaps are skipped; names get only case-insensitive needles;
+   * symbols get no needles and no exact condition.
    * Measured: 2026-11-22: 1,900 paths by 10,600, without needles 2,200 ms, with them 280; 2,000 symbols 180 and 350.
    */
   readonly isBrief?: boolean;
 }
 
 export interface CompiledRegex {
-  /** Laid out as core/shared/program.ts says. */
+  /** Layout: core/shared/program.ts. */
   readonly program: Uint8Array;
   /**
-   * What every non-empty match holds, compared without regard to case; literals are folded, have at least 3
-   * code points and no newline.
+   * Required in every non-empty match, compared without regard to case; literals are folded, have at least 3 code points and
+   * no newline.
    */
   readonly condition: Condition;
-  /** The same with literals as they are written, if all of them are found in that case alone; not beside `beginning`. */
+  /** The same with literals as written, if all of them are case-sensitive; not together with `beginning`. */
   readonly exactCondition?: Condition;
   /** Where matches that may span lines can begin; absent: none spans lines. */
   readonly beginning?: Beginning;
   readonly needles: Needles;
-  /** A match may hold a byte behind a newline. */
+  /** A match may contain a byte after a newline. */
   readonly spansLines: boolean;
   /** The empty text matches somewhere. */
   readonly canBeEmpty: boolean;
-  /** Of the forward automaton, and of the reverse one. */
+  /** Of the forward and the reverse automaton. */
   readonly stateCount: number;
   readonly reverseStateCount: number;
 }
@@ -63,14 +63,14 @@ export interface CompiledRegex {
 /**
  * Compiles `tree`.
  *
- * Errors: QueryError at `position` if the automata have too many states, or take too many steps to compile; found
- * before more are made.
+ * Errors: QueryError at `position` if the automata have too many states, or take too many steps to compile; raised before
+ * more are made.
  */
 export function compileRegex(tree: RegexTree, options: CompileOptions = {}): CompiledRegex {
   return atOnce(compileSteps(tree, options));
 }
 
-/** As compileRegex; a step takes some 10 ms at most. */
+/** As compileRegex; a step takes at most some 10 ms. */
 export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<CompiledRegex> {
   const { position = 0, subject = 'content', isBrief = false } = options;
   const simple = simplify(tree);
@@ -94,7 +94,7 @@ export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<C
   };
 }
 
-/** What an index can narrow a search by. */
+/** The conditions that an index can use. */
 function* knownOf(
   tree: SimpleTree,
   spansLines: boolean,
@@ -112,14 +112,14 @@ function* knownOf(
   return exactCondition === undefined ? { condition } : { condition, exactCondition };
 }
 
-/** What every non-empty match of `tree` holds, its literals folded or in the case that they match in. */
+/** Required in every non-empty match of `tree`, its literals folded or in the case that they match in. */
 function conditionOfMatches(tree: SimpleTree, isFolded: boolean): Condition {
   const options = { ...FOLDED_TEXTS, isFolded };
   const { texts } = knowledgeOf(tree, options);
   return texts === undefined ? NONE : conditionOf(texts, options);
 }
 
-/** The condition in exact case, if that says all that `folded` does. */
+/** The condition in exact case, if it implies `folded`. */
 function exactConditionOf(tree: SimpleTree, folded: Condition): Condition | undefined {
   if (countLiterals(folded) === 0) return undefined;
   const exact = conditionOfMatches(tree, false);

@@ -1,21 +1,20 @@
-// What every match of an expression must hold, as AND and OR over literals: the base of its gram plan. Worked out by
-// required-texts.ts, of matches over several lines by beginning.ts. Lists are kept free of what another of their parts says
-// already.
+// The literals that every match of an expression contains, as AND and OR: the base of its gram plan. Computed by
+// required-texts.ts; for matches over several lines by beginning.ts. Lists omit parts that another part implies.
 
-/** Texts are contained in a match; whether letters are compared exactly is up to who made the condition. */
+/** Texts contained in a match; the maker decides whether case counts. */
 export type Condition =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'and' | 'or'; readonly children: readonly Condition[] };
 
-/** Most literals of one condition. Guess: more say little and cost planning. */
+/** Most literals of one condition. Guess: more say little and slow planning. */
 export const CONDITION_LITERALS_MAX = 200;
 
 export const ALL: Condition = { kind: 'all' };
 export const NONE: Condition = { kind: 'none' };
 
-/** A match holds one of `texts`; for none of them there is no match. */
+/** A match contains one of `texts`; an empty list matches nothing. */
 export function anyOf(texts: readonly string[]): Condition {
   const distinct = [...new Set(texts)];
   const kept = distinct.filter(
@@ -32,7 +31,7 @@ export function both(left: Condition, right: Condition): Condition {
   if (implies(right, left)) return right;
   if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return left;
   const kept = partsOf('and', left).filter((part) => !implies(right, part));
-  // Why: compared with what is kept, or else a part of both sides would vanish from both.
+  // Why the kept ones: a part common to both sides would otherwise vanish from both.
   const rest = listOf('and', kept);
   const added = partsOf('and', right).filter((part) => !implies(rest, part));
   return listOf('and', [...kept, ...added]);
@@ -53,7 +52,7 @@ export function either(left: Condition, right: Condition): Condition {
   return listOf('or', [...kept, ...added]);
 }
 
-/** All hold; kept in this order, whatever follows from another. */
+/** All hold; kept in this order, even if one implies another. */
 export function allOf(conditions: readonly Condition[]): Condition {
   const parts = conditions.filter(({ kind }) => kind !== 'all');
   return parts.length === 0
@@ -64,7 +63,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
       );
 }
 
-/** What `condition` says that `known` does not. */
+/** The part of `condition` that `known` does not imply. */
 export function withoutKnown(condition: Condition, known: Condition): Condition {
   const parts = partsOf('and', condition).filter((part) => !implies(known, part));
   return parts.length === 0 ? ALL : listOf('and', parts);
@@ -82,7 +81,7 @@ function listOf(kind: 'and' | 'or', children: readonly Condition[]): Condition {
   return children.length === 1 ? children[0]! : { kind, children };
 }
 
-/** Whether a text that satisfies `left` is known to satisfy `right`. */
+/** Whether `left` is known to imply `right`. */
 function implies(left: Condition, right: Condition): boolean {
   if (left === right) return true;
   if (left.kind === 'none' || right.kind === 'all') return true;
@@ -98,24 +97,24 @@ function implies(left: Condition, right: Condition): boolean {
   return impliesPart(left, right);
 }
 
-/** As implies, quick where both are literals, which most are. */
+/** As implies, fast for literals, the usual case. */
 function impliesPart(left: Condition, right: Condition): boolean {
   if (right.kind !== 'literal') return implies(left, right);
   return left.kind === 'literal' && left.text.includes(right.text);
 }
 
-/** Literals of the alternatives of a condition, and how long they are. */
+/** Literals of a condition's alternatives, and their lengths. */
 interface LiteralIndex {
   readonly texts: ReadonlySet<string>;
   readonly lengths: ReadonlySet<number>;
   readonly others: readonly Condition[];
 }
 
-/** So many are compared one by one. */
+/** Up to this number they are compared one by one. */
 const FEW_LITERALS = 8;
 const indexes = new WeakMap<readonly Condition[], LiteralIndex>();
 
-/** Whether a text is known to satisfy one of many alternatives: its parts are looked up among their literals. */
+/** Whether a text is known to satisfy one of many alternatives: looks its parts up among their literals. */
 function holdsOneOf(text: string, alternatives: readonly Condition[]): boolean {
   const { texts, lengths, others } = indexOf(alternatives);
   for (const length of lengths) {
@@ -137,7 +136,6 @@ function indexOf(alternatives: readonly Condition[]): LiteralIndex {
   return index;
 }
 
-/** The condition with each of its texts changed. */
 export function mapTexts(condition: Condition, change: (text: string) => string): Condition {
   if (condition.kind === 'literal') return { ...condition, text: change(condition.text) };
   if (condition.kind !== 'and' && condition.kind !== 'or') return condition;

@@ -1,20 +1,20 @@
-// Unicode simple case folding in the daemon, by the same table as in the core (core/text/fold.ts):
-// two code points are equal without regard to case exactly if they fold to the same one.
+// Unicode simple case folding in the daemon, from the core's table (core/text/fold.ts): two code points are equal without
+// regard to case exactly if they fold to the same one.
 
 import { FOLD_DELTA_BIAS, FOLD_TABLE } from '../../../core/shared/fold-table.ts';
 import { normalizeRanges } from './code-points.ts';
 import type { CodePointRange } from './tree.ts';
 
-/** What folds to another code point, and to which. */
+/** Code points that fold to another one, with that one. */
 const FOLDED: ReadonlyMap<number, number> = readTable();
 
-/** The code points of a fold by what they fold to; at least two each. */
+/** The code points of a fold by its target; at least two each. */
 const VARIANTS: ReadonlyMap<number, readonly number[]> = groupByFold();
 
-/** All that take part in a fold, ascending. */
+/** All code points of folds, ascending. */
 const CASED: readonly number[] = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
 
-/** For each of CASED, the indexes there of all that it equals without regard to case. */
+/** For each of CASED, the indexes of all that equal it without regard to case. */
 const PEERS: readonly (readonly number[])[] = findPeers();
 
 function findPeers(): readonly (readonly number[])[] {
@@ -42,12 +42,12 @@ function groupByFold(): ReadonlyMap<number, readonly number[]> {
   return variants;
 }
 
-/** The code point that `codePoint` folds to; itself if it has no case. */
+/** The target of folding `codePoint`; itself if it has no case. */
 export function foldCodePoint(codePoint: number): number {
   return FOLDED.get(codePoint) ?? codePoint;
 }
 
-/** Every code point that equals `codePoint` without regard to case, itself included, in no certain order. */
+/** Every code point that equals `codePoint` without regard to case, itself included, in no particular order. */
 export function foldVariants(codePoint: number): readonly number[] {
   return VARIANTS.get(foldCodePoint(codePoint)) ?? [codePoint];
 }
@@ -62,11 +62,11 @@ export function foldText(text: string): string {
 }
 
 /**
- * The set with all that equals a member without regard to case.
+ * The set plus everything that equals a member without regard to case.
  *
  * @param ranges  normalized; so is the result
  *
- * Cost: linear in the set and in the table of folds; of a small set, in its members.
+ * Cost: linear in the set and in the table of folds; for a small set, in its members.
  */
 export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
   const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -76,10 +76,9 @@ export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePoin
   return normalizeRanges([...ranges, ...points]);
 }
 
-/** Guess: of so many members the variants are looked up one by one. */
+/** Guess: up to this number of members the variants are looked up one by one. */
 const FEW_MEMBERS = 200;
 
-/** The variants of all members. */
 function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   const variants: number[] = [];
   for (const { start, end } of ranges) {
@@ -90,7 +89,7 @@ function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   return variants;
 }
 
-/** The variants of members that are none themselves. */
+/** Variants of members that are not members themselves. */
 function missingVariants(ranges: readonly CodePointRange[]): readonly number[] {
   let rangeIndex = 0;
   const isMember = CASED.map((codePoint) => {

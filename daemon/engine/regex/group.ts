@@ -1,14 +1,13 @@
-// Heads of groups in the regular expression syntax: names and flags. What has no place in RE2 (look-around,
-// back-references by name, atomic groups, comments) is refused here.
+// Parses the heads of groups in regular expressions: names and flags. Refuses what RE2 lacks: look-around, back-references by
+// name, atomic groups, comments.
 
 import { failAt, peek, type RegexFlags, type RegexReader, tryTake } from './reader.ts';
 
-const LOOK_AROUND =
-  'unsupported kind of group: there is no look-around; -content:x leaves out files that hold x';
+const LOOK_AROUND = 'unsupported group: no look-around; -content:x excludes files that contain x';
 
 /**
- * Reads what follows `(?`: a name, or flags, which are set. `flags`: they were all, up to the ")", and hold
- * for the rest of the group around them.
+ * Reads what follows `(?`: a name, or flags, which are set. `flags`: flags up to the ")", which apply to the rest of the
+ * enclosing group.
  */
 export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
   if (tryTake(reader, 'P') || peek(reader) === '<') {
@@ -31,11 +30,7 @@ export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' 
       reader.index++;
       return character === ')' ? 'flags' : 'group';
     } else {
-      failAt(
-        reader,
-        reader.index,
-        isLookAround(reader) ? LOOK_AROUND : 'unsupported kind of group',
-      );
+      failAt(reader, reader.index, isLookAround(reader) ? LOOK_AROUND : 'unsupported group');
     }
     reader.index++;
   }
@@ -65,14 +60,14 @@ function readGroupName(reader: RegexReader, groupStart: number): void {
   if (peek(reader) === undefined) failAt(reader, groupStart, 'group without )');
   if (name === '' || peek(reader) !== '>') {
     const isAround = isNamed && name === '' && isLookAround(reader);
-    failAt(reader, reader.index, isAround ? LOOK_AROUND : 'bad name or unsupported kind of group');
+    failAt(reader, reader.index, isAround ? LOOK_AROUND : 'bad name or unsupported group');
   }
   if (reader.names.has(name)) failAt(reader, start, `second group named ${name}`);
   reader.names.add(name);
   reader.index++;
 }
 
-/** Whether the index is at the mark that makes a group look ahead or behind. */
+/** Whether the index is at a look-ahead or look-behind mark. */
 function isLookAround(reader: RegexReader): boolean {
   return peek(reader) === '=' || peek(reader) === '!';
 }

@@ -1,12 +1,12 @@
-// Ends of lines in expressions: `$` holds before a newline, never before the carriage return of CRLF (API.md 9.5).
+// Line ends in expressions: `$` matches before a newline, never before the carriage return of CRLF (API.md 9.5).
 
-/** What a `$` may stand in that is no end of a line: a quotation, an escape, a class; or the `$` itself. */
+/** A quotation, an escape or a class, in which `$` is not a line end; or a `$`. */
 const TOKENS = /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*\]|\$/gu;
 
 /**
- * The pattern with a carriage return before each `$`; the same where it has no `$`, or names `\r` already.
+ * The pattern with a carriage return before each `$`; unchanged where it has no `$`, or already contains `\r`.
  *
- * @param isOptional  false: only line ends of CRLF are left
+ * @param isOptional  false: matches only line ends of CRLF
  */
 export function withCarriageReturns(pattern: string, isOptional = true): string {
   if (!pattern.includes('$') || pattern.includes(String.raw`\r`)) return pattern;

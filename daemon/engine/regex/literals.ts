@@ -1,13 +1,12 @@
-// Reduces a regular expression to a choice of literals where it is no more than that, so that it can be
-// answered by literal search: `(test|spec)\.tsx?$` is the four texts `test.tsx`, `test.ts`, `spec.tsx`,
-// `spec.ts` at the end. What cannot be said that way is undefined, and left to the automaton.
-// No more and no less than the expression, in its order: required-texts.ts says what every match holds, and may say too little.
+// Reduces a regular expression to an equivalent choice of literals, for literal search: `(test|spec)\.tsx?$` is the four
+// texts `test.tsx`, `test.ts`, `spec.tsx`, `spec.ts` at the end. Undefined if there is none; the automaton runs it then. The
+// choice is exact and in the expression's order, unlike required-texts.ts, which may describe too little.
 
 import { foldCodePoint, foldVariants } from './fold.ts';
 import { isNullable } from './traits.ts';
 import type { Assertion, ClassNode, RegexTree, RepeatNode } from './tree.ts';
 
-/** More than this: not reduced. Guess: literal search of more texts gains nothing. */
+/** Above this number: not reduced. Guess: literal search of more texts gains nothing. */
 export const ALTERNATIVE_COUNT_MAX = 64;
 /** Of all alternatives together, in UTF-16 units. */
 export const ALTERNATIVE_SIZE_MAX = 65_536;
@@ -17,23 +16,23 @@ export type Subject = 'name' | 'content';
 
 export interface LiteralAlternative {
   readonly text: string;
-  /** The text stands at the start of the name, or of a line of the content. */
+  /** The text is at the start of the name, or of a line of the content. */
   readonly anchoredStart: boolean;
-  /** The text stands at the end of the name, or of a line of the content. */
+  /** The text is at the end of the name, or of a line of the content. */
   readonly anchoredEnd: boolean;
 }
 
-/** How the letters of all alternatives are compared; `none`: nothing in them has another case. */
+/** How the letters of all alternatives are compared; `none`: none has another case. */
 export type LetterCase = 'exact' | 'folded' | 'none';
 
 export interface LiteralChoice {
-  /** At least one, none twice; at equal starts the earlier is preferred. */
+  /** At least one, distinct; at equal starts the earlier is preferred. */
   readonly alternatives: readonly LiteralAlternative[];
   /** Where it is `folded`, texts are folded. */
   readonly letterCase: LetterCase;
 }
 
-/** A literal within a name, and where it stands: anywhere, at a border of a word, at the name's end. */
+/** A literal within a name, with its position: anywhere, at a word border, at the name's end. */
 export interface NameLiteral {
   readonly text: string;
   readonly letterCase: LetterCase;
@@ -43,7 +42,7 @@ export interface NameLiteral {
 
 type Alternatives = readonly LiteralAlternative[];
 
-/** What an expression is read for, and how the letters that it held so far are compared. */
+/** The subject, and the case of the letters read so far. */
 interface Reduction {
   readonly subject: Subject;
   readonly letterCases: Set<'exact' | 'folded'>;
@@ -54,12 +53,12 @@ const AT_START: LiteralAlternative = { text: '', anchoredStart: true, anchoredEn
 const AT_END: LiteralAlternative = { text: '', anchoredStart: false, anchoredEnd: true };
 
 /**
- * The literals that `tree` accepts, or undefined if it is more than a short choice of literals, or if some of
- * its letters are compared exactly and others are not.
+ * The literals that `tree` accepts; undefined if it is more than a short choice of literals, or mixes case-sensitive and
+ * case-insensitive letters.
  *
- * A name is accepted if one alternative stands in it: empty and unanchored text stands in every name, which
- * is also what a pattern with an empty match, such as `.*`, reduces to if it has no finite form. In
- * content, where only non-empty matches count, no alternative is empty.
+ * A name is accepted if it contains one alternative: empty, unanchored text is in every name. Patterns with an empty match,
+ * such as `.*`, reduce to that if they have no finite form. In content, where only non-empty matches count, no alternative is
+ * empty.
  */
 export function reduceToLiterals(
   tree: RegexTree,
@@ -69,7 +68,7 @@ export function reduceToLiterals(
   const alternatives = reduce(tree, reduction);
   const [letterCase = 'none'] = reduction.letterCases;
   if (alternatives === undefined || reduction.letterCases.size > 1) {
-    // The empty text matches at every place of every name.
+    // The empty text matches everywhere in every name.
     const isAlwaysTrue = subject === 'name' && isNullable(tree, false);
     return isAlwaysTrue ? { alternatives: [EMPTY], letterCase: 'none' } : undefined;
   }
@@ -78,7 +77,7 @@ export function reduceToLiterals(
   return subject === 'content' && hasEmpty ? undefined : { alternatives: distinct, letterCase };
 }
 
-/** The one literal that `tree` accepts in a name; undefined if it is more than that. */
+/** The literal equivalent to `tree` in names; undefined if there is none. */
 export function reduceToName(tree: RegexTree): NameLiteral | undefined {
   const parts = tree.kind === 'sequence' ? tree.children : [tree];
   const [hasWordStart, hasWordEnd] = [isWordBorder(parts[0]), isWordBorder(parts.at(-1))];
@@ -89,7 +88,7 @@ export function reduceToName(tree: RegexTree): NameLiteral | undefined {
   const [literal, second] = choice?.alternatives ?? [];
   if (choice === undefined || literal === undefined || second !== undefined) return undefined;
   const { text, anchoredStart, anchoredEnd } = literal;
-  // A border of a word beside an anchor is a border of the name.
+  // A word border beside an anchor is a border of the name.
   const isPlain = text !== '' && !(anchoredStart && hasWordStart) && !(anchoredEnd && hasWordEnd);
   if (!isPlain) return undefined;
   return {
@@ -128,7 +127,7 @@ function codePointAlternatives(
   isFolded: boolean,
   { letterCases }: Reduction,
 ): Alternatives | undefined {
-  // Why: UTF-8 has no surrogates, and two of them side by side would become another code point.
+  // Why: UTF-8 has no surrogates, and two adjacent ones would become another code point.
   if (codePoints.some((codePoint) => codePoint >= 0xd800 && codePoint < 0xe000)) return undefined;
   if (codePoints.some((codePoint) => foldVariants(codePoint).length > 1)) {
     letterCases.add(isFolded ? 'folded' : 'exact');
@@ -147,7 +146,7 @@ function reduceClass(node: ClassNode, reduction: Reduction): Alternatives | unde
   return codePointAlternatives(codePoints, node.isFolded, reduction);
 }
 
-/** In content the anchors of an alternative mean lines, so only the line assertions reduce there. */
+/** In content the anchors of an alternative mean lines, so only line assertions reduce there. */
 function reduceAssertion(at: Assertion, subject: Subject): Alternatives | undefined {
   if (at === 'lineStart' || (at === 'textStart' && subject === 'name')) return [AT_START];
   if (at === 'lineEnd' || (at === 'textEnd' && subject === 'name')) return [AT_END];
@@ -178,7 +177,7 @@ function reduceSequence(
   return alternatives;
 }
 
-/** `x{2,4}` is `xx(x(x)?)?`, so that the order of preference stays. */
+/** `x{2,4}` becomes `xx(x(x)?)?`, which keeps the order of preference. */
 function reduceRepeat(node: RepeatNode, reduction: Reduction): Alternatives | undefined {
   const { min, max, isLazy } = node;
   if (max === undefined) return undefined;

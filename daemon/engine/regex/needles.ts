@@ -1,7 +1,6 @@
-// Which literals the scanner looks for, so that the automaton need not read the whole text: those that all
-// matches begin with, or those of which all matches hold one somewhere; where there are none, a run of bytes that
-// all matches begin with (runs.ts). How rare a literal is in source code
-// is guessed from its characters. Needles position only; what matches is the automaton's business.
+// Chooses the literals that the scanner searches for, so that the automaton need not read the whole text: literals that begin
+// every match, or of which every match contains one; without such literals a run of bytes that begins every match (runs.ts).
+// Rarity in source code is estimated from a literal's characters. Needles only locate; the automaton decides matches.
 
 import type { Condition } from './condition.ts';
 import { beginningRun, type Run } from './runs.ts';
@@ -13,25 +12,25 @@ import { conditionOf, fewest, type Knowledge, knowledgeOf } from './required-tex
 
 export interface Needles {
   readonly kind: 'none' | 'prefix' | 'inner' | 'run';
-  /** At most NEEDLE_COUNT_MAX; of `inner` none holds a newline. */
+  /** At most NEEDLE_COUNT_MAX; `inner` needles contain no newline. */
   readonly texts: readonly string[];
-  /** Texts are folded and stand for themselves in any case. */
+  /** Texts are folded and match any case. */
   readonly isFolded: boolean;
-  /** Of kind `run`. */
+  /** Only for kind `run`. */
   readonly run?: Run;
 }
 
 const NEEDLE_COUNT_MAX = 64;
 /** Bytes of UTF-8. */
 const NEEDLE_SIZE_MIN = 2;
-/** How much rarer than a beginning, in bits, an inner literal must be to pay for the way back. */
+/** How much rarer than a prefix, in bits, an inner literal must be to pay for finding the start backwards. */
 const INNER_MARGIN = 2;
-/** Guess: bits that a search in any case costs. */
+/** Guess: cost of a case-insensitive search in bits. */
 const FOLD_PENALTY = 2;
-/** Bits beyond which rarer is no better. */
+/** Bits above which rarer is no better. */
 const RARITY_MAX = 60;
 
-/** Needles and how rare they are together, in bits: one of them stands at 2^-rarity of all places. */
+/** Needles with their joint rarity in bits: one of them occurs at 2^-rarity of all positions. */
 interface Choice {
   readonly needles: Needles;
   readonly rarity: number;
@@ -43,7 +42,7 @@ const NO_CHOICE: Choice = { needles: NO_NEEDLES, rarity: -Infinity };
 /**
  * The best needles for the non-empty matches of `tree`, which `forward` accepts.
  *
- * @param isBrief  of those in any case only, in half the time
+ * @param isBrief  only case-insensitive ones, in half the time
  */
 export function* chooseNeedles(
   tree: SimpleTree,
@@ -93,7 +92,7 @@ function rarest(choices: readonly Choice[]): Choice {
   return choices.reduce((best, choice) => (choice.rarity > best.rarity ? choice : best), NO_CHOICE);
 }
 
-/** The rarest literals of which one is in every text that satisfies `condition`. */
+/** The rarest literals such that every text that satisfies `condition` contains one. */
 function bestOf(condition: Condition, isFolded: boolean): readonly string[] | undefined {
   switch (condition.kind) {
     case 'literal':
@@ -117,7 +116,7 @@ function rarityOf(texts: readonly string[], isFolded: boolean): number {
   return -Math.log2(share) - (isFolded ? FOLD_PENALTY : 0);
 }
 
-/** Guess: bits that the characters of source code carry; common words stand for themselves (words.ts). */
+/** Guess: information of the characters of source code in bits; common words have their own figure (words.ts). */
 function bitsOf(text: string): number {
   let bits = 0;
   const rest = text.replace(COMMON_WORD, (word) => {

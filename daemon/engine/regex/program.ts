@@ -1,4 +1,4 @@
-// Writes automata and needles as the program that the core runs; core/shared/program.ts holds the layout.
+// Encodes automata and needles as the program that the core runs; core/shared/program.ts has the layout.
 
 import * as layout from '../../../core/shared/program.ts';
 import type { Automaton, State } from './automaton.ts';
@@ -21,7 +21,6 @@ const NEEDLE_CODES: Readonly<Record<Needles['kind'], number>> = {
   run: layout.NEEDLES_RUN,
 };
 
-/** What a program says. */
 export interface ProgramParts {
   readonly forward: Automaton;
   readonly reverse: Automaton;
@@ -30,14 +29,13 @@ export interface ProgramParts {
   readonly canBeEmpty: boolean;
 }
 
-/** Tables that both automata fill, as words. */
+/** Tables shared by both automata, as words. */
 interface Tables {
   readonly states: number[];
   readonly transitions: number[];
   readonly alternatives: number[];
 }
 
-/** The bytes of a program. */
 export function encodeProgram(parts: ProgramParts): Uint8Array {
   const tables: Tables = { states: [], transitions: [], alternatives: [] };
   for (const state of parts.forward.states) addState(tables, state);

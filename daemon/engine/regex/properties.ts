@@ -1,11 +1,11 @@
-// The code points of Unicode properties, `\p{Greek}`: general categories and scripts of one version of Unicode
-// (property-table.ts), the same under every engine of JavaScript, and that of case folding (core/shared/fold-table.ts).
+// The code points of Unicode properties such as `\p{Greek}`: general categories and scripts, of the Unicode version of the
+// case folding (property-table.ts, core/shared/fold-table.ts), whatever the JavaScript engine's version is.
 
 import { SURROGATES } from './code-points.ts';
 import { CATEGORY_NAMES, CATEGORY_RUNS, SCRIPT_NAMES, SCRIPT_RUNS } from './property-table.ts';
 import type { CodePointRange } from './tree.ts';
 
-/** Categories of several others, with their aliases: the letter that the short names of these begin with. */
+/** Categories that combine others, with their aliases: the initial letter of the combined ones. */
 const GROUPS: Readonly<Record<string, string>> = {
   Other: 'C',
   Letter: 'L',
@@ -55,7 +55,7 @@ function letterIndex(letter: string): number {
   return letter.charCodeAt(0) - 65;
 }
 
-/** Indexes of the categories that a name stands for; undefined: it is none of a category. */
+/** Indexes of the categories of a name; undefined: not a category. */
 function categoryIndexes(name: string): ReadonlySet<number> | undefined {
   const { indexes } = categories();
   const one = indexes.get(name);
@@ -69,7 +69,7 @@ function categoryIndexes(name: string): ReadonlySet<number> | undefined {
   return isGroup ? new Set(members.map(([, index]) => index)) : undefined;
 }
 
-/** Whether the name is that of a general category or of a script, or `Any`; upper and lower case count. */
+/** Whether the name is a general category, a script, or `Any`; case-sensitive. */
 export function isPropertyName(name: string): boolean {
   return name === 'Any' || categoryIndexes(name) !== undefined || scripts().indexes.has(name);
 }
@@ -77,7 +77,7 @@ export function isPropertyName(name: string): boolean {
 /**
  * The code points of a general category or a script, or all for `Any`: normalized, without surrogates.
  *
- * Errors: throws on a name that is none (isPropertyName). Cost: some milliseconds at the first use of any.
+ * Errors: throws on an unknown name (isPropertyName). Cost: some milliseconds at the first use of any.
  */
 export function propertyRanges(name: string): readonly CodePointRange[] {
   const cached = known.get(name);

@@ -1,6 +1,5 @@
-// The one error of the query language: what is wrong and where. It leaves the daemon as 400
-// FAILED_TO_PARSE_QUERY; turning it into a response is left to the HTTP layer. cli/errors.ts and web/search/words.ts know it by
-// its code, and read the position out of the message.
+// The only error of the query language: message and position. The HTTP layer turns it into 400 FAILED_TO_PARSE_QUERY.
+// cli/errors.ts and web/search/words.ts recognize its code and read the position from the message.
 
 /** A query that cannot be run. The message is `${reason} at position ${position}`. */
 export class QueryError extends Error {

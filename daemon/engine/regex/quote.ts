@@ -1,6 +1,6 @@
-// A text as a regular expression.
+// Escapes a text for use in a regular expression.
 
-/** An expression for the text alone. */
+/** An expression that matches exactly the text. */
 export function quotePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

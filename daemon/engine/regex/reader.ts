@@ -1,6 +1,5 @@
-// Reading position, flags and failure of the regular expression parser, and the parts of the syntax that
-// mean the same inside and outside of a class: escapes and Unicode properties. RE2 syntax as documented at
-// https://github.com/google/re2/wiki/Syntax.
+// Position, flags and errors of the regular expression parser, and the syntax that is the same inside and outside classes:
+// escapes and Unicode properties. RE2 syntax as documented at https://github.com/google/re2/wiki/Syntax.
 
 import { QueryError } from './query-error.ts';
 import { CODE_POINT_END } from './code-points.ts';
@@ -10,9 +9,9 @@ import type { UnicodeProperty } from './tree.ts';
 export interface RegexFlags {
   /** `i` */
   readonly isFolded: boolean;
-  /** `m`, on from the start: `^` and `$` hold at line ends too. */
+  /** `m`, set by default: `^` and `$` also match at line ends. */
   readonly hasLines: boolean;
-  /** `s`: the dot takes a newline. */
+  /** `s`: the dot matches a newline. */
   readonly hasNewline: boolean;
   /** `U`: repeats are lazy, and greedy with a question mark. */
   readonly isLazy: boolean;
@@ -29,25 +28,25 @@ export interface RegexReader {
   /** Into `characters`. */
   index: number;
   flags: RegexFlags;
-  /** Count of groups that are open. */
+  /** Number of open groups. */
   depth: number;
 }
 
-// A backslash before a blank ends up so, since the blank ends the word.
+// A backslash before a blank comes alone, since the blank ends the word.
 const LONE_BACKSLASH =
-  'an expression that holds a blank must be quoted, "a b"; lone backslash at the end';
+  'an expression with a blank must be quoted, "a b"; lone backslash at the end';
 
-/** Refuses the pattern; `index` is that of the culprit in the pattern. */
+/** Refuses the pattern; `index` is the cause's position in the pattern. */
 export function failAt(reader: RegexReader, index: number, reason: string): never {
   throw new QueryError(`regular expression: ${reason}`, reader.position + index);
 }
 
-/** The character at the index, or at `ahead` characters behind it; undefined at the end. */
+/** The character at the index plus `ahead`; undefined at the end. */
 export function peek(reader: RegexReader, ahead = 0): string | undefined {
   return reader.characters[reader.index + ahead];
 }
 
-/** Moves over `text` if it comes next. */
+/** Skips `text` if it comes next. */
 export function tryTake(reader: RegexReader, text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     if (peek(reader, i) !== text[i]) return false;
@@ -66,8 +65,8 @@ const CONTROL_ESCAPES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The code point that an escape stands for; the index is behind the backslash before the call, and behind
- * the escape after it. Refuses back-references and escapes that RE2 does not know.
+ * Reads an escape to its code point; the index moves from after the backslash to after the escape. Refuses back-references
+ * and escapes unknown to RE2.
  */
 export function readEscapedCodePoint(reader: RegexReader): number {
   const start = reader.index;
@@ -83,7 +82,7 @@ export function readEscapedCodePoint(reader: RegexReader): number {
   return character.charCodeAt(0);
 }
 
-/** `\0`, `\012`, `\12`; one digit other than 0 alone would be a back-reference. */
+/** `\0`, `\012`, `\12`; a single digit other than 0 would be a back-reference. */
 function readOctal(reader: RegexReader): number {
   const start = reader.index;
   let digits = '';
@@ -97,7 +96,7 @@ function readOctal(reader: RegexReader): number {
   return Number.parseInt(digits, 8);
 }
 
-/** `\x7f`, `\x{10ffff}`; the index is behind the `x`. */
+/** `\x7f`, `\x{10ffff}`; the index is after the `x`. */
 function readHexadecimal(reader: RegexReader): number {
   const isBraced = tryTake(reader, '{');
   const countMax = isBraced ? Infinity : 2;

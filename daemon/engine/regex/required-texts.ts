@@ -1,7 +1,7 @@
-// Bottom-up knowledge of the texts that an expression matches: all of them if they are few, else what they
-// begin and end with, and what they must hold between. Assertions count as empty, so everything here is
-// necessary for a match, not sufficient. Only non-empty matches are described; whether a part can be empty
-// is kept beside. Source: R. Cox, https://swtch.com/~rsc/regexp/regexp4.html.
+// Computes bottom-up the texts that an expression matches: all of them if they are few, else their prefixes, suffixes and
+// required inner texts. Assertions count as empty, so the result is necessary for a match, not sufficient. Describes only
+// non-empty matches; whether a part can be empty is stored separately. Source: R. Cox,
+// https://swtch.com/~rsc/regexp/regexp4.html.
 
 import { ALL, anyOf, both, type Condition, countLiterals, either } from './condition.ts';
 import { foldCodePoint } from './fold.ts';
@@ -11,73 +11,72 @@ import type { SetNode, SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 const TEXT_COUNT_MAX = 64;
 /** Code points of one text. */
 const TEXT_LENGTH_MAX = 100;
-/** Members of a set that is listed. */
+/** Most members of a listed set. */
 const SET_COUNT_MAX = 16;
-/** Of a set of which runs are written out, such as whitespace. */
+/** Most members of a set whose runs are listed, such as whitespace. */
 const GAP_COUNT_MAX = 6;
-/** Copies of a repeated part that are written out. */
+/** Most listed copies of a repeated part. */
 const COPY_COUNT_MAX = 16;
-/** Copies that may be left out and are written out. */
+/** Most listed optional copies. */
 const OPTION_COUNT_MAX = 4;
-/** To a text of so many code points, a set of more than FEW members adds little but work. */
+/** After texts of this length, a set with more than FEW members adds mainly work. */
 const ENOUGH_LENGTH = 3;
 const FEW = 4;
-/** Code points on either side of a gap that are looked at together with it. */
+/** Code points on either side of a gap that are analysed together with it. */
 const GAP_CONTEXT = 2;
-/** Cases that are told apart. */
+/** Most cases that are distinguished. */
 const CASE_COUNT_MAX = 6;
 /**
- * Texts that are made for one reading of an expression, and literals of its conditions. Measured: 2026-11-21: some
- * 10 ms; a list of words as long as a pattern may be takes half of it.
+ * Most texts made for one analysis, including literals of its conditions. Measured: 2026-11-21: some 10 ms; the longest
+ * possible list of words takes half of it.
  */
 const TEXTS_MADE_MAX = 10_000;
-/** Code points to which texts are cut, one after the other, if they are too many. */
+/** Lengths to which texts are cut, in turn, if they are too many. */
 const CUT_LENGTHS = [Infinity, 6, 4, 3, 2, 1] as const;
 
-/** Of all non-empty matches; `exact`, if there, are the matches, and the same as the other two lists. */
+/** Describes all non-empty matches; `exact`, if present, is all matches, and equals the other two lists. */
 export interface Texts {
   readonly exact?: readonly string[];
   /** Every match begins with one of these. */
   readonly prefix: readonly string[];
   /** Every match ends with one of these. */
   readonly suffix: readonly string[];
-  /** What every match holds besides `exact`. */
+  /** Required in every match, besides `exact`. */
   readonly condition: Condition;
 }
 
-/** What is known of a part of an expression. */
+/** The analysis of a part of an expression. */
 export interface Knowledge {
   readonly canBeEmpty: boolean;
-  /** Absent: no match but the empty one. */
+  /** Absent: only the empty match. */
   readonly texts?: Texts;
-  /** If there, one of these holds for each non-empty match: more than `texts`, which says it of all. */
+  /** If present, one of these describes each non-empty match: more specific than `texts`, which describes all. */
   readonly cases?: readonly Texts[];
 }
 
 export interface TextOptions {
   /** Texts are folded, and so is what is compared with them. */
   readonly isFolded: boolean;
-  /** Code points of the shortest literal of a condition. */
+  /** Fewest code points of a literal in a condition. */
   readonly literalMin: number;
   /**
-   * Runs of few kinds of characters are told from single ones, so that what stands on both sides of whitespace is
-   * known. Texts may hold newlines then; a literal of a condition may begin or end with one.
+   * Runs of few kinds of characters are distinguished from single ones, so that the texts on both sides of whitespace are
+   * known. Texts may contain newlines then; a literal of a condition may begin or end with one.
    */
   readonly hasGaps?: boolean;
 }
 
-/** Some text, of which nothing else is known. */
 const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
-/** Options, and how many texts may still be made. */
+/** Options, and the remaining number of texts. */
 interface Reading extends TextOptions {
   textsLeft: number;
 }
 
 /**
- * What the matches of `tree` are known to be. No text holds a newline, unless there are gaps.
+ * Analyses the matches of `tree`. No text contains a newline, unless there are gaps.
  *
- * Cost: bound by TEXTS_MADE_MAX; behind it little more is known than before.
+ * Cost: bound by TEXTS_MADE_MAX; beyond it little is added.
  */
 export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
   return ofTree(tree, { ...options, textsLeft: TEXTS_MADE_MAX });
@@ -98,7 +97,7 @@ function ofTree(tree: SimpleTree, reading: Reading): Knowledge {
   }
 }
 
-/** What every non-empty match holds. */
+/** Required in every non-empty match. */
 export function conditionOf(texts: Texts, options: TextOptions): Condition {
   return texts.exact === undefined ? texts.condition : someOf(texts.exact, options);
 }
@@ -118,8 +117,8 @@ function someOf(texts: readonly string[], options: TextOptions): Condition {
 }
 
 /**
- * The lines of a text, each with the newlines that end it and stand in front of it: as grams of one block. None
- * is empty, since no gram has a newline in its middle.
+ * The lines of a text, each with the newlines before and after it: as grams of one block. None is empty, since no gram has a
+ * newline in its middle.
  */
 function linesOf(text: string): readonly string[] {
   if (!text.includes('\n')) return [text];
@@ -147,7 +146,7 @@ function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Knowled
   let count = 0;
   for (const { start, end } of ranges) {
     count += end - start;
-    // Why: of code points that fold together there are at most 4.
+    // Why: at most 4 code points fold together.
     if (count > 4 * SET_COUNT_MAX) return unknown;
     if (!hasGaps && start <= 0x0a && end > 0x0a) return unknown;
     for (let codePoint = start; codePoint < end; codePoint++) {
@@ -180,7 +179,7 @@ function ofRepeat(node: SimpleRepeatNode, reading: Reading): Knowledge {
   return follow(copies, tail, reading);
 }
 
-/** One or more of the same. */
+/** One or more repetitions. */
 function several(child: Knowledge, reading: Reading): Knowledge {
   if (child.texts === undefined) return child;
   const { prefix, suffix } = child.texts;
@@ -190,7 +189,7 @@ function several(child: Knowledge, reading: Reading): Knowledge {
   return cases ? { canBeEmpty, texts, cases } : { canBeEmpty, texts };
 }
 
-/** One character out of few, or several; undefined for longer texts and for more characters. */
+/** One character of a few, or several; undefined for longer texts and for more characters. */
 function casesOfGap({ exact }: Texts): readonly Texts[] | undefined {
   if (exact === undefined || exact.length > GAP_COUNT_MAX) return undefined;
   if (exact.some((text) => lengthOf(text) !== 1)) return undefined;
@@ -200,7 +199,7 @@ function casesOfGap({ exact }: Texts): readonly Texts[] | undefined {
 
 function ofSequence(children: readonly SimpleTree[], reading: Reading): Knowledge {
   const parts: Knowledge[] = [];
-  // Single texts are joined first: what is long enough then needs no set beside it.
+  // Single texts are joined first: long texts need no set beside them.
   for (const child of children) {
     const part = ofTree(child, reading);
     const last = parts.at(-1);
@@ -225,7 +224,7 @@ function ofChoice(children: readonly SimpleTree[], reading: Reading): Knowledge 
   return withTexts(canBeEmpty, known.length === 0 ? undefined : joinTexts(known, reading));
 }
 
-/** One behind the other. */
+/** Concatenation. */
 function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
   if (reading.textsLeft <= 0) return withoutEnd(left, right, reading);
   const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, reading)) : casesOf(left);
@@ -236,11 +235,11 @@ function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge 
   if (left.canBeEmpty) cases.push(...rights);
   const texts = cases.length === 0 ? undefined : joinTexts(cases, reading);
   const all = withTexts(left.canBeEmpty && right.canBeEmpty, texts);
-  // Told apart up to what follows: only then is known what stands on both sides of the gap.
+  // Distinguished up to the next part: only then are the texts on both sides of the gap known.
   return right.cases && cases.length <= CASE_COUNT_MAX ? { ...all, cases } : all;
 }
 
-/** As follow, with no more than the beginning looked at. */
+/** As follow, with only the prefix analysed. */
 function withoutEnd(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
   if (left.canBeEmpty && left.texts === undefined) return right;
   const canBeEmpty = left.canBeEmpty && right.canBeEmpty;
@@ -250,7 +249,7 @@ function withoutEnd(left: Knowledge, right: Knowledge, reading: Reading): Knowle
   return { canBeEmpty, texts: { prefix, suffix: [''], condition } };
 }
 
-/** Of texts in front of a gap only the last characters are of interest there. */
+/** Of texts before a gap only the last characters matter. */
 function beforeGap(texts: Texts, reading: Reading): Texts {
   if (!texts.suffix.some((text) => text.length > GAP_CONTEXT)) return texts;
   const suffix = cutAll(texts.suffix, GAP_CONTEXT, 'end');
@@ -271,7 +270,7 @@ function withTexts(canBeEmpty: boolean, texts: Texts | undefined): Knowledge {
   return texts === undefined ? { canBeEmpty } : { canBeEmpty, texts };
 }
 
-/** What is known of a text of which one of `cases`, at least one, is known. */
+/** Describes a text that one of `cases`, at least one, describes. */
 function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
   const [only] = cases;
   if (cases.length === 1 && only !== undefined) return only;
@@ -293,7 +292,7 @@ function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
   };
 }
 
-/** The condition; what it takes to make and compare it is counted like texts. */
+/** The condition; its literals count towards the limit of texts. */
 function counted(condition: Condition, reading: Reading): Condition {
   reading.textsLeft -= countLiterals(condition);
   return condition;
@@ -314,7 +313,7 @@ function followTexts(left: Texts, right: Texts, reading: Reading): Texts {
   };
 }
 
-/** Ends of texts that end with one of `last`, and before that with one of `ends`. */
+/** Suffixes of texts that end with one of `ends` followed by one of `last`. */
 function endsBefore(
   ends: readonly string[],
   last: readonly string[],
@@ -327,7 +326,7 @@ function endsBefore(
   return product(cut, last, reading) ?? product(cutAll(cut, 1, 'end'), last, reading) ?? last;
 }
 
-/** What stands across the border of two texts; undefined if that is too much for what it says. */
+/** Texts across the border of two texts; undefined if there are too many. */
 function cross(
   ends: readonly string[],
   beginnings: readonly string[],
@@ -339,7 +338,7 @@ function cross(
   return product(left, cutAll(beginnings, GAP_CONTEXT, 'start'), reading);
 }
 
-/** Every text of `left` before every one of `right`; undefined if that is too much for what it says. */
+/** Concatenates every text of `left` with every one of `right`; undefined if there are too many. */
 function product(
   left: readonly string[],
   right: readonly string[],
@@ -364,7 +363,7 @@ function isWasteful(texts: readonly string[], set: readonly string[], few: numbe
   return isSet && texts.every((text) => lengthOf(text) >= ENOUGH_LENGTH);
 }
 
-/** Beginnings or ends that stand for all of `texts`: no more than TEXT_COUNT_MAX, none part of another. */
+/** Prefixes or suffixes that cover all `texts`: at most TEXT_COUNT_MAX, none part of another. */
 export function fewest(texts: readonly string[], side: 'start' | 'end'): readonly string[] {
   for (const length of CUT_LENGTHS) {
     const cut = cutAll(texts, length, side);

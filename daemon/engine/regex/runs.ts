@@ -1,10 +1,10 @@
-// What bytes every match begins with, where no literal says it: so many bytes in a row, all of one class, such as
-// the nine digits of `\d{9,}` or the lead bytes of `\p{Greek}`. Read off the forward automaton, as a place to
-// begin for the scanner. A class that is common in source code is of no use, and given up.
+// Finds the byte run that begins every match, for expressions without literals: n bytes of one class, such as the nine digits
+// of `\d{9,}` or the lead bytes of `\p{Greek}`. Read from the forward automaton; the scanner starts there. A class that is
+// common in source code is useless and dropped.
 
 import type { Automaton, State } from './automaton.ts';
 
-/** A run that every non-empty match begins with. */
+/** A run that begins every non-empty match. */
 export interface Run {
   /** Bytes, at least 1. */
   readonly size: number;
@@ -12,11 +12,11 @@ export interface Run {
   readonly bytes: Uint8Array;
 }
 
-/** Longer runs tell hardly more. */
+/** Longer runs add little. */
 const SIZE_MAX = 32;
-/** Guess: bytes of a run beyond these depend on those before, so they make it no rarer. */
+/** Guess: further bytes of a run depend on those before, so they make it no rarer. */
 const INDEPENDENT_MAX = 4;
-/** Guess: the DFA had better read on where a run stands at more than one of so many places. */
+/** Guess: the DFA is faster if a run occurs more often than once in this many positions. */
 const RARITY_MIN = 128;
 /** Guess: share of one byte outside ASCII. */
 const OTHER_SHARE = 0.00002;
@@ -27,10 +27,10 @@ export function beginningRun(automaton: Automaton): Run | undefined {
   let best: { run: Run; share: number } | undefined;
   let places = closureOf(automaton, [automaton.start]);
   for (let size = 1; size <= SIZE_MAX && places.length > 0; size++) {
-    // The empty match is none; behind the first byte a match may end, and then nothing more is sure.
+    // The empty match does not count; after the first byte a match may end, and then nothing more is certain.
     if (size > 1 && places.some((place) => stateAt(automaton, place).kind === 'match')) break;
     const targets = addBytes(automaton, places, bytes);
-    // Nothing can be read: the expression has no match but the empty one.
+    // Nothing can be read: only the empty match.
     if (targets.length === 0) return undefined;
     const share = shareOf(bytes, size);
     if (best === undefined || share <= best.share) {
@@ -41,23 +41,23 @@ export function beginningRun(automaton: Automaton): Run | undefined {
   return best !== undefined && best.share * RARITY_MIN < 1 ? best.run : undefined;
 }
 
-/** A place is the index of a state; within a call, CALL_SIZE times that of the state behind the call plus one are added. */
+/** A position is the index of a state; within a call, plus CALL_SIZE times (index of the state after the call + 1). */
 const CALL_SIZE = 2 ** 20;
 
 function stateAt(automaton: Automaton, place: number): State {
   return automaton.states[place % CALL_SIZE]!;
 }
 
-/** The place behind a byte that leads from `place` to the state `target`. */
+/** The position after a byte that leads from `place` to the state `target`. */
 function placeBehind({ states }: Automaton, place: number, target: number): number {
   const call = Math.floor(place / CALL_SIZE);
   return call > 0 && states[target]!.kind === 'return' ? call - 1 : call * CALL_SIZE + target;
 }
 
-/** Adds the bytes that are read at the places to `bytes`; returns the places behind them. */
+/** Adds the bytes read at the positions to `bytes`; returns the next positions. */
 function addBytes(automaton: Automaton, places: readonly number[], bytes: Uint8Array): number[] {
   const targets = new Set<number>();
-  // How many more ranges begin at a byte than end before it.
+  // Number of ranges that begin at a byte minus those that end before it.
   const borders = new Int32Array(257);
   for (const place of places) {
     const state = stateAt(automaton, place);
@@ -76,7 +76,7 @@ function addBytes(automaton: Automaton, places: readonly number[], bytes: Uint8A
   return [...targets];
 }
 
-/** The places where bytes are read, and the match, as far as they are reached without reading. */
+/** The positions that read bytes, and the match, reachable without reading. */
 function closureOf(automaton: Automaton, from: readonly number[]): number[] {
   const seen = new Set(from);
   for (const place of seen) {
@@ -88,7 +88,7 @@ function closureOf(automaton: Automaton, from: readonly number[]): number[] {
   return [...seen];
 }
 
-/** Guess: the share of the places of source code where so many bytes in a row are in the class. */
+/** Guess: the share of positions in source code with `size` bytes of the class in a row. */
 function shareOf(bytes: Uint8Array, size: number): number {
   let ascii = 0;
   let other = 0;
@@ -97,7 +97,7 @@ function shareOf(bytes: Uint8Array, size: number): number {
     if (byte < 0x80) ascii += shareOfByte(byte);
     else other += OTHER_SHARE;
   }
-  // Bytes outside ASCII come in rows anyway.
+  // Bytes outside ASCII come in runs anyway.
   return Math.max(ascii ** Math.min(size, INDEPENDENT_MAX), other);
 }
 

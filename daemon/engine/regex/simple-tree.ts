@@ -1,10 +1,10 @@
-// A regular expression in the few kinds of nodes that analysis and compilation need: every literal, dot and
-// class has become a set of code points. simplify.ts makes it.
+// A regular expression in the few node kinds that analysis and compilation need: literals, dots and classes are sets of code
+// points. Made by simplify.ts.
 
 import { printRanges } from './code-points.ts';
 import type { AssertionNode, Choice, CodePointRange, Repeat, Sequence } from './tree.ts';
 
-/** One code point of a set; of none: fails. */
+/** One code point of a set; the empty set fails. */
 export interface SetNode {
   readonly kind: 'set';
   /** Ascending, neither overlapping nor adjacent, without surrogates. */
@@ -13,7 +13,7 @@ export interface SetNode {
 
 export type SimpleRepeatNode = Repeat<SimpleTree>;
 
-/** No sequence has a sequence among its children, and no choice a choice. */
+/** No sequence has a sequence as a child, and no choice a choice. */
 export type SimpleTree =
   SetNode | AssertionNode | SimpleRepeatNode | Sequence<SimpleTree> | Choice<SimpleTree>;
 
@@ -23,7 +23,7 @@ export const EMPTY: SimpleTree = { kind: 'sequence', children: [] };
 /** Matches nothing. */
 export const NOTHING: SimpleTree = { kind: 'set', ranges: [] };
 
-/** Whether `tree` is the set of no code points, to which simplify.ts reduces what can match nothing. */
+/** Whether `tree` is the empty set, to which simplify.ts reduces everything that matches nothing. */
 export function isNothing(tree: SimpleTree): boolean {
   return tree.kind === 'set' && tree.ranges.length === 0;
 }

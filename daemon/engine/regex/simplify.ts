@@ -1,7 +1,6 @@
-// Syntax tree to simple tree: literals, dots and classes become sets of code points; lists are flattened;
-// what can match nothing or only the empty text disappears; repeats of repeats become one; neighbouring
-// alternatives share what they begin with. None of it changes which text is matched, or in which order of
-// preference.
+// Simplifies a syntax tree: literals, dots and classes become sets of code points; lists are flattened; parts that match
+// nothing or only the empty text are removed; nested repeats become one; neighbouring alternatives share their prefix. The
+// matched texts and their order of preference stay the same.
 
 import {
   CODE_POINT_END,
@@ -18,11 +17,11 @@ import { printRegex } from './print.ts';
 const ANY = withoutSurrogates([{ start: 0, end: CODE_POINT_END }]);
 const ANY_IN_LINE = withoutSurrogates(complementRanges([{ start: 0x0a, end: 0x0b }]));
 
-/** What occurred before in the same expression: equal sets are one, so that what follows is made once for them. */
+/** Sets that occurred before in the same expression: equal sets become one object, so that derived data is made once. */
 interface Sets {
   /** By the text of the class. */
   readonly classes: Map<string, SetNode>;
-  /** By code point; those that are folded, and those that are not. */
+  /** By code point; folded and unfolded. */
   readonly literals: readonly [Map<number, SetNode>, Map<number, SetNode>];
   /** By name; folded. */
   readonly properties: Map<string, readonly CodePointRange[]>;
@@ -70,7 +69,7 @@ function literalSet(codePoint: number, isFolded: boolean, { literals }: Sets): S
   return set;
 }
 
-/** The members of a class. Without regard to case every part of it is folded before it is negated. */
+/** The members of a class. Ignoring case, every part is folded before negation. */
 function classSet(node: ClassNode, sets: Sets): SetNode {
   const key = printRegex(node);
   const known = sets.classes.get(key);
@@ -99,7 +98,7 @@ function simplifyRepeat({ child, min, max, isLazy }: RepeatNode, sets: Sets): Si
   if (max === 0) return EMPTY;
   const simple = simplifyNode(child, sets);
   if (isNothing(simple)) return min === 0 ? EMPTY : NOTHING;
-  // A repeat that may be left out is preferred in vain where it adds nothing.
+  // An optional part that adds nothing is removed.
   if (isZeroWidth(simple)) return min === 0 ? EMPTY : simple;
   if (min === 1 && max === 1) return simple;
   if (simple.kind === 'repeat' && simple.isLazy === isLazy && isIdempotent(simple, min, max)) {
@@ -144,8 +143,8 @@ function choiceOf(parts: readonly SimpleTree[]): SimpleTree {
 }
 
 /**
- * Alternatives with the neighbours joined that begin with the same steps, or are sets. Only steps that
- * succeed in one way at most may be shared: behind others the order of preference would change.
+ * Joins neighbouring alternatives that are sets or begin with the same steps. Only steps that succeed in at most one way may
+ * be shared: with others the order of preference would change.
  */
 function mergeNeighbours(alternatives: readonly SimpleTree[]): readonly SimpleTree[] {
   const merged: SimpleTree[] = [];
@@ -164,7 +163,7 @@ function stepsOf(tree: SimpleTree): readonly SimpleTree[] {
   return tree.kind === 'sequence' ? tree.children : [tree];
 }
 
-/** Whether two steps are the same, and succeed in one way at most. */
+/** Whether two steps are equal, and succeed in at most one way. */
 function isSameStep(left: SimpleTree | undefined, right: SimpleTree | undefined): boolean {
   if (left?.kind === 'assertion') return right?.kind === 'assertion' && left.at === right.at;
   return left?.kind === 'set' && right?.kind === 'set' && isSameSet(left, right);
@@ -188,7 +187,7 @@ function shareSteps(group: readonly (readonly SimpleTree[])[]): SimpleTree {
   return sequenceOf([...first.slice(0, sharedCount), choiceOf(rests)]);
 }
 
-/** The alternatives with neighbouring sets as one, and without one that is empty behind another such. */
+/** Joins neighbouring sets, and drops an empty alternative after another empty one. */
 function joinSets(alternatives: readonly SimpleTree[]): readonly SimpleTree[] {
   const joined: SimpleTree[] = [];
   for (let index = 0; index < alternatives.length;) {

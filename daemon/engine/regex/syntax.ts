@@ -1,7 +1,6 @@
-// Regular expression text to syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line from
-// the start. What RE2 does not have is refused: look-around, back-references, possessive and doubled
-// repeats. Escapes live in reader.ts, classes in
-// class.ts, heads of groups in group.ts; matching is left to others.
+// Parses a regular expression into a syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line by default.
+// Refuses what RE2 lacks: look-around, back-references, possessive and doubled repeats. Escapes are in reader.ts, classes in
+// class.ts, heads of groups in group.ts.
 
 import { readClass, tryReadClassEscape } from './class.ts';
 import { readGroupHead } from './group.ts';
@@ -18,9 +17,9 @@ export const PATTERN_DEPTH_MAX = 250;
 const FLAGS: RegexFlags = { isFolded: false, hasLines: true, hasNewline: false, isLazy: false };
 
 export interface RegexOptions {
-  /** Where the pattern stands in the query, in code points; 0 if absent. */
+  /** Position of the pattern in the query, in code points; default 0. */
   readonly position?: number;
-  /** The flag `i` holds from the start, as in a request without regard to case. */
+  /** The flag `i` is set from the start, as in a case-insensitive request. */
   readonly isFolded?: boolean;
 }
 
@@ -31,13 +30,13 @@ const ASSERTION_ESCAPES: ReadonlyMap<string, Assertion> = new Map([
   ['B', 'notWordBorder'],
 ]);
 
-/** A tree and how often its nested counted repeats multiply what is in them. */
+/** A tree, and the factor by which its nested counted repeats multiply its content. */
 interface Parsed {
   readonly tree: RegexTree;
   readonly repeatProduct: number;
 }
 
-/** Counts of a repeat operator. `countIndex` is where a count that does not fit stands. */
+/** Counts of a repeat operator. `countIndex` is the position of an invalid count. */
 interface Counts {
   readonly min: number;
   readonly max?: number;
@@ -45,10 +44,10 @@ interface Counts {
 }
 
 /**
- * The syntax tree of a pattern.
+ * Parses a pattern.
  *
- * Errors: QueryError at the culprit: an unclosed group or class at its opening character, a lone backslash
- * at itself, a pattern above its largest size at its start, else the first character that does not fit.
+ * Errors: QueryError at the cause: an unclosed group or class at its opening character, a lone backslash at itself, a pattern
+ * above the size limit at its start, else the first unexpected character.
  * Cost: linear in the pattern; recursion is bound by PATTERN_DEPTH_MAX.
  */
 export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTree {
@@ -72,7 +71,7 @@ export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTr
   return tree;
 }
 
-/** Says why a repeat stands wrong, and, of a star, what it may have been meant to be. */
+/** The error message for a misplaced repeat, with a suggestion for a star. */
 function nothingToRepeat(character: string): string {
   const reason = 'nothing to repeat';
   return character === '*'
@@ -94,7 +93,7 @@ function readChoice(reader: RegexReader): Parsed {
 
 function readSequence(reader: RegexReader): Parsed {
   const items: Parsed[] = [];
-  // Why: `a**` is refused, but in RE2 flags between the two make them one repeat inside the other.
+  // Why: `a**` is refused, but in RE2 flags between the two stars make nested repeats.
   let isRepeatable = false;
   for (;;) {
     const character = peek(reader);
@@ -133,7 +132,7 @@ function tryReadCounts(reader: RegexReader): Counts | undefined {
   return counts;
 }
 
-/** `{2}`, `{2,}`, `{2,4}`. The index is undefined behind anything else. */
+/** `{2}`, `{2,}`, `{2,4}`; undefined for anything else. */
 function tryReadBraces(reader: RegexReader): Counts | undefined {
   reader.index++;
   const minIndex = reader.index;
@@ -158,7 +157,7 @@ function tryReadCount(reader: RegexReader): number | undefined {
   return digits === '' || /^0./.test(digits) ? undefined : Number(digits);
 }
 
-/** Repeats `item`; the index is behind the counts. */
+/** Repeats `item`; the index is after the counts. */
 function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
   const { min, max, countIndex } = counts;
   if (min > REPEAT_MAX || (max ?? 0) > REPEAT_MAX) {
@@ -175,7 +174,7 @@ function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
   return { tree: max === undefined ? node : { ...node, max }, repeatProduct };
 }
 
-/** What comes next: mostly one atom; none for flags, several for `\Q...\E`. */
+/** The next atom; none for flags, several for `\Q...\E`. */
 function readAtoms(reader: RegexReader): readonly Parsed[] {
   switch (peek(reader)) {
     case '(':
@@ -202,7 +201,7 @@ function atom(tree: RegexTree): Parsed {
   return { tree, repeatProduct: 1 };
 }
 
-/** Reads the character at the index as itself. */
+/** Reads the character at the index as a literal. */
 function readLiteral(reader: RegexReader): Parsed {
   const codePoint = peek(reader)?.codePointAt(0) ?? 0;
   reader.index++;
@@ -226,7 +225,7 @@ function readBackslash(reader: RegexReader): readonly Parsed[] {
   return [literal(reader, readEscapedCodePoint(reader))];
 }
 
-/** The inside of `\Q...\E`; without `\E` it goes on to the end. */
+/** The inside of `\Q...\E`; without `\E` it extends to the end. */
 function readQuoted(reader: RegexReader): readonly Parsed[] {
   const literals: Parsed[] = [];
   while (peek(reader) !== undefined && !tryTake(reader, String.raw`\E`)) {

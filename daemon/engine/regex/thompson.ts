@@ -1,6 +1,6 @@
-// Simple tree to automaton, after Thompson: every node becomes states that go on at a state known
-// beforehand, so lists are walked from the side that is read last. Source: K. Thompson, Regular Expression
-// Search Algorithm, CACM 11 (1968); preferences as in R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
+// Translates a simple tree into an automaton, after Thompson: each node becomes states that continue at a given state, so
+// lists are built from the end that is read last. Source: K. Thompson, Regular Expression Search Algorithm, CACM 11 (1968);
+// preferences as in R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
 
 import { type Automaton, AutomatonBuilder, COPIED_COUNT_MAX } from './automaton.ts';
 import type { SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
@@ -9,14 +9,12 @@ import { isNullable } from './traits.ts';
 /**
  * The automaton of `tree`; `isReverse`: reads from the end.
  *
- * Invariant: a cycle of states that read nothing occurs only around a repeated part that can be empty. There
- * the preference is that of RE2: an iteration that read nothing ends the repeat, since its next one would
- * come to states where the search already is.
+ * Invariant: a cycle of states that read nothing occurs only around a repeated part that can be empty. There the preference
+ * is that of RE2: an iteration that read nothing ends the repeat, since the next one would only reach states already visited.
  *
  * @param copiedCountMax  states that sets of several nodes may take before they are called
  *
- * Errors: StateLimitError as soon as there are more than `countMax` states, or more than `stepsMax` nodes and states
- * were looked at. Cost: linear in these.
+ * Errors: StateLimitError beyond `countMax` states, or `stepsMax` visited nodes and states. Cost: linear in these.
  */
 export function compileTree(
   tree: SimpleTree,
@@ -30,7 +28,7 @@ export function compileTree(
   return { states: builder.states, start };
 }
 
-/** States for `tree` that go on at `next`; returns where they begin. */
+/** States for `tree` that continue at `next`; returns their start. */
 function compile(builder: AutomatonBuilder, tree: SimpleTree, next: number): number {
   builder.countStep();
   switch (tree.kind) {

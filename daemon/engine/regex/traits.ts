@@ -1,10 +1,10 @@
-// What can be said of all matches of an expression without knowing a text: whether one can be empty, and
-// whether one can hold something behind a newline.
+// Properties of all matches of an expression: whether one can be empty, and whether one can contain a character after a
+// newline.
 
 import type { SimpleTree } from './simple-tree.ts';
 import type { Assertion, RegexTree } from './tree.ts';
 
-/** Kinds of neighbours on either side of a place between two code points; `border`: the end of the text. */
+/** Kinds of neighbours on either side of a position between two code points; `border`: the end of the text. */
 const NEIGHBOURS = ['border', 'newline', 'word', 'other'] as const;
 type Neighbour = (typeof NEIGHBOURS)[number];
 
@@ -35,7 +35,7 @@ export function canBeEmpty(tree: SimpleTree): boolean {
   return emptyPlaces(tree) !== 0;
 }
 
-/** The places at which the empty text matches. */
+/** The positions where the empty text matches. */
 function emptyPlaces(tree: SimpleTree): number {
   switch (tree.kind) {
     case 'set':
@@ -51,7 +51,7 @@ function emptyPlaces(tree: SimpleTree): number {
   }
 }
 
-/** Whether the tree can match without reading, assertions being taken to hold, or not to. */
+/** Whether the tree can match without reading, under the assumption that assertions hold, or do not. */
 export function isNullable(tree: SimpleTree | RegexTree, doAssertionsHold = true): boolean {
   const isChildNullable = (child: SimpleTree | RegexTree) => isNullable(child, doAssertionsHold);
   switch (tree.kind) {
@@ -68,19 +68,19 @@ export function isNullable(tree: SimpleTree | RegexTree, doAssertionsHold = true
   }
 }
 
-/** Of some match: it is not empty; it holds a newline; it holds something behind a newline. */
+/** Whether some match is non-empty; contains a newline; contains something after a newline. */
 interface Reach {
   readonly isFilled: boolean;
   readonly hasNewline: boolean;
   readonly spansLines: boolean;
 }
 
-/** Whether a match may be other than empty; `tree` is simplified, so that all of its parts can match. */
+/** Whether a match may be non-empty; `tree` is simplified, so that all of its parts can match. */
 export function canBeFilled(tree: SimpleTree): boolean {
   return reachOf(tree).isFilled;
 }
 
-/** Whether a match may hold a byte behind a newline, assertions being taken to hold. */
+/** Whether a match may contain a byte after a newline, under the assumption that assertions hold. */
 export function spansLines(tree: SimpleTree): boolean {
   return reachOf(tree).spansLines;
 }

@@ -1,6 +1,5 @@
-// A parsed regular expression as a tree of plain values. Flags are resolved: every node says itself
-// whether it folds case or is lazy, so no later stage tracks them. Groups leave no node of their own,
-// since nothing here captures; they only shape the tree.
+// The syntax tree of a regular expression as plain values. Flags are resolved: each node states whether it folds case or is
+// lazy. Groups have no node, since nothing captures; they only shape the tree.
 
 /** Half-open range of code points. */
 export interface CodePointRange {
@@ -15,7 +14,7 @@ export interface LiteralNode {
   readonly isFolded: boolean;
 }
 
-/** Any one code point, newline included or not. */
+/** Any code point, with or without newline. */
 export interface AnyNode {
   readonly kind: 'any';
   readonly hasNewline: boolean;
@@ -27,7 +26,7 @@ export interface UnicodeProperty {
   readonly isNegated: boolean;
 }
 
-/** One code point of a set; folding applies to the set before the negation does. */
+/** One code point of a set; folding is applied before negation. */
 export interface ClassNode {
   readonly kind: 'class';
   /** Ascending, neither overlapping nor adjacent. */
@@ -37,7 +36,7 @@ export interface ClassNode {
   readonly isFolded: boolean;
 }
 
-/** Holds between two code points. `lineStart` and `lineEnd` hold at the ends of the text too. */
+/** Holds between two code points. `lineStart` and `lineEnd` also hold at the ends of the text. */
 export interface AssertionNode {
   readonly kind: 'assertion';
   readonly at: Assertion;
@@ -46,26 +45,26 @@ export interface AssertionNode {
 export type Assertion =
   'lineStart' | 'lineEnd' | 'textStart' | 'textEnd' | 'wordBorder' | 'notWordBorder';
 
-/** Of trees as written and of simple ones, as the next two. */
+/** For syntax trees and simple trees, like the next two. */
 export interface Repeat<Tree> {
   readonly kind: 'repeat';
   readonly child: Tree;
   readonly min: number;
-  /** Absent: without bound. */
+  /** Absent: unlimited. */
   readonly max?: number;
-  /** As few as possible are tried first. */
+  /** Prefers as few as possible. */
   readonly isLazy: boolean;
 }
 
 export type RepeatNode = Repeat<RegexTree>;
 
-/** Children one after the other; none: the empty text. Never exactly one. */
+/** Children in sequence; none: the empty text. Never exactly one. */
 export interface Sequence<Tree> {
   readonly kind: 'sequence';
   readonly children: readonly Tree[];
 }
 
-/** At least two children, the earlier preferred. */
+/** At least two children, earlier ones preferred. */
 export interface Choice<Tree> {
   readonly kind: 'choice';
   readonly children: readonly Tree[];

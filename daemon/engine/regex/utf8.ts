@@ -1,13 +1,12 @@
-// A set of code points as graphs over the bytes of UTF-8, from the first byte of a code point to the last for the
-// forward automaton, and from the last to the first for the reverse one. What is read decides where a graph leads:
-// no two ways begin with the same bytes.
+// A set of code points as graphs over UTF-8 bytes, from first to last byte for the forward automaton, from last to first for
+// the reverse one. Deterministic: no two branches of a node begin with the same byte.
 
 import type { CodePointRange } from './tree.ts';
 
-/** Target of the edge that reads the last byte of those to read. */
+/** Target of an edge that reads the last byte. */
 export const GRAPH_END = -1;
 
-/** A range of bytes, both inclusive, and the node behind it. */
+/** A range of bytes, both inclusive, and the next node. */
 export interface ByteEdge {
   readonly first: number;
   readonly last: number;
@@ -15,13 +14,13 @@ export interface ByteEdge {
   readonly target: number;
 }
 
-/** Nodes by their edges, ascending and disjoint; each stands behind those it leads to, so the root is last. */
+/** Nodes as lists of edges, ascending and disjoint; each node follows its targets, so the root is last. */
 export type ByteGraph = readonly (readonly ByteEdge[])[];
 
 /** Bits of a code point in one continuation byte. */
 const CONTINUATION_BITS = 6;
 
-/** Code points of the same size in UTF-8: from `start`, exclusive `end`; the bits that mark the first byte. */
+/** Code points with the same size in UTF-8: from `start` to before `end`; the bits that mark the first byte. */
 const SIZES = [
   { start: 0, end: 0x80, mark: 0, continuationCount: 0 },
   { start: 0x80, end: 0x800, mark: 0xc0, continuationCount: 1 },
@@ -39,18 +38,18 @@ const forwardGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
 const reverseGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
 
 /**
- * The graph of a set, from the first byte of a code point to the last: the smallest there is, equal ends are one node. A
- * set of no code points has a root without edges.
+ * The graph of a set, from the first byte of a code point to the last: minimal, equal ends are one node. The empty set has a
+ * root without edges.
  *
- * @param ranges  normalized, without surrogates; the graph is remembered as long as the array lives
+ * @param ranges  normalized, without surrogates; the graph is cached as long as the array lives
  */
 export function byteGraph(ranges: readonly CodePointRange[]): ByteGraph {
   return graphOf(forwardGraphs, ranges, forwardGraph);
 }
 
 /**
- * As byteGraph, from the last byte to the first. Hardly more nodes: 463 for the 300 of `\pL`. Cost: some twenty times
- * that of byteGraph.
+ * As byteGraph, from the last byte to the first. Few more nodes: 463 for the 300 of `\pL`. Cost: some twenty times that of
+ * byteGraph.
  */
 export function reverseByteGraph(ranges: readonly CodePointRange[]): ByteGraph {
   return graphOf(reverseGraphs, ranges, () => reverseGraph(byteGraph(ranges)));
@@ -77,7 +76,7 @@ function forwardGraph(ranges: readonly CodePointRange[]): ByteGraph {
   return builder.nodes;
 }
 
-/** Its nodes are the sets of nodes of `graph` that the bytes read so far may have been read from. */
+/** Each of its nodes is the set of nodes of `graph` that the bytes read so far may come from. */
 function reverseGraph(graph: ByteGraph): ByteGraph {
   const root = graph.length - 1;
   const incoming = incomingEdges(graph);
@@ -93,7 +92,7 @@ function reverseGraph(graph: ByteGraph): ByteGraph {
     for (let byte = 0; byte < lists.length; byte++) {
       const sources = lists[byte];
       if (sources === undefined) continue;
-      // Invariant: only the first byte of a code point is read from the root, and it is like no other.
+      // Invariant: only the first byte of a code point is read from the root, and it is distinct from all others.
       addEdge(edges, byte, byte, sources[0] === root ? GRAPH_END : nodeOf(sources));
     }
     const node = nodes.push(edges) - 1;
@@ -104,7 +103,7 @@ function reverseGraph(graph: ByteGraph): ByteGraph {
   return nodes;
 }
 
-/** The edges into each node and into GRAPH_END, with the nodes they come from as targets. */
+/** The edges into each node and into GRAPH_END, with their source nodes as targets. */
 function incomingEdges(graph: ByteGraph): ReadonlyMap<number, readonly ByteEdge[]> {
   const incoming = new Map<number, ByteEdge[]>([[GRAPH_END, []]]);
   for (const source of graph.keys()) incoming.set(source, []);
@@ -115,7 +114,7 @@ function incomingEdges(graph: ByteGraph): ReadonlyMap<number, readonly ByteEdge[
   return incoming;
 }
 
-/** For each byte the nodes from which it leads to one of `members`, ascending. */
+/** For each byte the nodes that it leads from to one of `members`, ascending. */
 function sourcesByByte(
   members: readonly number[],
   incoming: ReadonlyMap<number, readonly ByteEdge[]>,
@@ -134,10 +133,10 @@ function sourcesByByte(
   return lists;
 }
 
-/** An edge that may still grow. */
+/** An edge that may still be extended. */
 export type OpenEdge = { -readonly [Key in keyof ByteEdge]: ByteEdge[Key] };
 
-/** Adds an edge behind the others, or to the last one if it goes on from there to the same target. */
+/** Appends an edge, or extends the last one if they are adjacent and have the same target. */
 export function addEdge(edges: OpenEdge[], first: number, last: number, target: number): void {
   const previous = edges.at(-1);
   if (previous?.target === target && previous.last + 1 === first) previous.last = last;
@@ -174,7 +173,7 @@ function edgesOf(
   return edges;
 }
 
-/** Values with the same high bits, or a run of high bits below which all values are in. */
+/** Values with the same high bits, or a run of high bits with all values below them. */
 interface Block {
   readonly high: number;
   readonly highEnd: number;
@@ -182,7 +181,7 @@ interface Block {
   readonly parts: readonly CodePointRange[];
 }
 
-/** Cuts ranges by all but the lowest `bits` bits of their values. */
+/** Groups ranges by all but the lowest `bits` bits of their values. */
 function blocksOf(ranges: readonly CodePointRange[], bits: number): readonly Block[] {
   const size = 2 ** bits;
   const blocks: { high: number; highEnd: number; parts: CodePointRange[] }[] = [];

@@ -1,5 +1,5 @@
-// What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
-// bytes around file results that are JSON already.
+// Parts of answers and stream events: the numbers of API.md 7, the reasons of 6.6, repos, and JSON bytes around file results
+// that are already JSON.
 
 import { given } from '../../base/given.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
@@ -10,7 +10,7 @@ import type { RunStop } from './run.ts';
 import type { ScopeView } from './scope.ts';
 import type { Counts, Tally } from './tally.ts';
 
-/** Time of all threads together, ns. */
+/** Summed over all threads, ns. */
 export interface WorkTimes {
   readonly matchTreeConstruction: number;
   readonly matchTreeSearch: number;
@@ -22,15 +22,15 @@ export interface Durations extends WorkTimes {
   readonly wait: number;
 }
 
-/** What a search counted, rendering included. */
+/** Counts of a search, rendering included. */
 export type CountNumbers = Counts & { readonly actualMatchCount: number };
-/** The numbers of `stats` that shards add up to. */
+/** The numbers of `stats` that are sums over shards. */
 export type AdditiveNumbers = CountNumbers & WorkTimes;
 export type StatsNumbers = CountNumbers & Durations;
 
 const NO_WORK: WorkTimes = { matchTreeConstruction: 0, matchTreeSearch: 0 };
 
-/** Adds up times, on top of `before`. */
+/** Sums times, added to `before`. */
 export function workTimes(times: readonly ShardTimes[], before = NO_WORK): WorkTimes {
   let { matchTreeConstruction, matchTreeSearch } = before;
   for (const { bindNs, searchNs } of times) {
@@ -40,7 +40,6 @@ export function workTimes(times: readonly ShardTimes[], before = NO_WORK): WorkT
   return { matchTreeConstruction, matchTreeSearch };
 }
 
-/** What was counted, rendering included. */
 export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers {
   return {
     actualMatchCount: rendered.rangeCount,
@@ -50,13 +49,12 @@ export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers
   };
 }
 
-/** All numbers of `stats`. */
 export function statsNumbers(
   counts: Counts,
   rendered: RenderSums,
   durations: Durations,
 ): StatsNumbers {
-  // Why one by one: 1 us of an answer; spread as above 8.
+  // Why not spread: 1 us of an answer against 8.
   return {
     actualMatchCount: rendered.rangeCount,
     totalMatchCount: counts.totalMatchCount,
@@ -83,18 +81,17 @@ export function statsNumbers(
 
 export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
 
-/** The object `stats`. */
 export function statsObject(numbers: StatsNumbers, reason: FlushReason): object {
   return { ...numbers, flushReason: `FLUSH_REASON_${reason}` };
 }
 
-/** What the search could not look at. */
+/** What the search could not cover. */
 export interface Gaps {
   /** A shard in scope is out of service. */
   readonly hasQuarantined: boolean;
-  /** A revision that the query names could not be read, or not whole. */
+  /** A revision named by the query could not be read, or only partly. */
   readonly hasUnread: boolean;
-  /** The query asks for symbols, and those of a shard in scope are not known yet. */
+  /** The query needs symbols, and those of a shard in scope are not available yet. */
   readonly lacksSymbols: boolean;
 }
 
@@ -120,13 +117,13 @@ export function incompleteReasons(
 
 const SIZE_LIMIT = 'size_limit';
 
-/** The reasons of a search whose results did not all fit into an answer. */
+/** The reasons, plus the size limit of answers. */
 export function withSizeLimit(reasons: readonly string[]): string[] {
   const limits = reasons.filter((reason) => reason === 'match_limit');
   return [...limits, SIZE_LIMIT, ...reasons.slice(limits.length)];
 }
 
-/** How many of the results have no more bytes together, commas included. */
+/** How many of the results fit into `sizeMax` bytes, commas included. */
 export function fittingCount(files: FileResults, sizeMax: number): number {
   let size = 0;
   for (let place = 0; place < files.count; place++) {
@@ -136,7 +133,7 @@ export function fittingCount(files: FileResults, sizeMax: number): number {
   return files.count;
 }
 
-/** The members that say whether the search saw everything. */
+/** The members that state whether the search was exhaustive. */
 export interface Exhaustiveness {
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
@@ -159,7 +156,7 @@ interface RepositoryInfo {
 /** Repos of the docs in order of first occurrence. */
 export function repositoryInfos({ found, docs }: DocList, view: ScopeView): RepositoryInfo[] {
   const repos = new Set<RepoRecord>();
-  /** Shards of one repo, which is known. */
+  /** Shards of a single repo that is already listed. */
   const known = new Set<number>();
   for (const doc of docs) {
     const shard = found.shard(doc);
@@ -180,8 +177,8 @@ function repositoryInfo(repo: RepoRecord): RepositoryInfo {
 }
 
 /**
- * One JSON object: the members of `head`, then `files` with the file results from `start` to `end`, then
- * those of `tail`, which has at least one.
+ * One JSON object: the members of `head`, then `files` with the results from `start` to `end`, then the members of `tail`, at
+ * least one.
  */
 export function writeWithFiles(
   head: object,
@@ -199,7 +196,6 @@ export function writeWithFiles(
   return json;
 }
 
-/** The texts before and behind the results. */
 export function textsAround(head: object, tail: object): { before: Buffer; after: Buffer } {
   return {
     before: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`),

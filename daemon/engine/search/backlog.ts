@@ -1,7 +1,7 @@
-// What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of what is
-// known. Units come in the order of the search (unit-order.ts). Which docs the limit lets through follows from that order
-// alone: the best of all heads, then the best of each other unit. When batches are taken changes nothing about it, so a
-// limited stream sends the same docs each time. Bounded by the limit of the search.
+// Docs that a stream has found and not sent: tells when a batch is due and which docs it holds, the best of the known ones.
+// Units come in the order of the search (unit-order.ts). The limit admits docs by that order only: the best of all heads,
+// then the best of each other unit. The timing of batches does not matter, so a limited stream always sends the same docs.
+// Bounded by the limit of the search.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';
@@ -11,13 +11,13 @@ import { cutDocs, mergeDocs, type OrderContext, sortDocs, withDiversity } from '
 
 /** Bytes of file results that fill a chunk. */
 export const CHUNK_SIZE_MAX = 262_144;
-/** How long results wait for others. Threads may have kept them for 10 ms before, rendering comes after. */
+/** How long results wait for more. Threads may have held them for 10 ms before; rendering follows. */
 const FLUSH_MS = 25;
 /** How long the first results wait for FIRST_DOCS docs. */
 const FIRST_MS = 20;
-/** Guess: docs of the first batch while the search goes on; the fewer, the sooner it leaves. */
+/** Guess: docs of the first batch while the search runs; fewer docs leave sooner. */
 const FIRST_DOCS = 50;
-/** Guess: bytes of a file result before one was seen. */
+/** Guess: bytes of a file result before the first is rendered. */
 const DOC_SIZE = 2048;
 const WHOLE_DOC_SIZE = 16_384;
 /** Guess: bytes that a range takes in a file result, its line included. */
@@ -31,36 +31,36 @@ export interface Batch extends DocList {
 export class Backlog {
   readonly #context: OrderContext;
   readonly #found = new FoundDocs();
-  /** Ranges that may still be let through. */
+  /** Ranges that the limit still admits. */
   #rangesLeft: number;
   #docSize: number;
-  /** In order, but for the one that was moved for diversity. */
+  /** In order, except the one moved for diversity. */
   #docs: Uint32Array = new Uint32Array();
-  /** The first of those that came since, which have the numbers from here on. */
+  /** Docs from this number on are new and unsorted. */
   #firstNew = 0;
-  /** Numbers behind the groups of those that came since: all heads together, then a unit each. */
+  /** End numbers of the groups of new docs: all heads together, then one group per unit. */
   #groupEnds: number[] = [];
   #moved: number | undefined;
-  /** Docs and ranges of both. */
+  /** Docs and ranges, sorted and new. */
   #count = 0;
   #rangeCount = 0;
-  /** Since when there are docs (performance.now). */
+  /** When the oldest doc arrived (performance.now). */
   #sinceMs = 0;
   #hasGiven = false;
   #isClosed = false;
-  /** Shards whose docs cannot be shown. */
+  /** Shards whose docs cannot be rendered. */
   readonly #lost = new Set<number>();
-  /** Ranges that were found and cannot be shown. */
+  /** Ranges found that cannot be rendered. */
   lostCount = 0;
 
-  /** @param limit  ranges to give in all */
+  /** @param limit  most ranges in total */
   constructor(context: OrderContext, limit: number, isWhole: boolean) {
     this.#context = context;
     this.#rangesLeft = limit;
     this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
   }
 
-  /** Takes the next unit in the order of the search. No batch may be taken before all heads are added. */
+  /** Adds the next unit in the order of the search. All heads must be added before the first batch. */
   add(unit: UnitFinding, isHead: boolean): void {
     if (this.#rangesLeft === 0 || this.#isClosed) return;
     if (this.#lost.has(unit.shard)) {
@@ -77,7 +77,7 @@ export class Backlog {
     this.#groupEnds.push(this.#found.count);
   }
 
-  /** Tells how many bytes a file result has, on average. */
+  /** Sets the average bytes of a file result. */
   noteSize(docSize: number): void {
     this.#docSize = docSize;
   }
@@ -85,7 +85,7 @@ export class Backlog {
   /**
    * Milliseconds until a batch is due, 0: now; undefined: there is nothing.
    *
-   * @param isOver  nothing will be added
+   * @param isOver  nothing more will be added
    */
   waitMs(isOver: boolean): number | undefined {
     if (this.#count === 0) return undefined;
@@ -99,7 +99,7 @@ export class Backlog {
     return size >= CHUNK_SIZE_MAX;
   }
 
-  /** How many of the first docs fill a chunk: at least one. Why: what is rendered at once cannot be cancelled. */
+  /** How many of the first docs fill a chunk: at least one. Why: a rendering call cannot be cancelled. */
   #fittingCount(): number {
     let size = 0;
     let count = 0;
@@ -108,7 +108,7 @@ export class Backlog {
     return count;
   }
 
-  /** Puts what came into its order; more may come meanwhile, and waits for the next time. */
+  /** Sorts new docs in; docs added meanwhile wait for the next call. */
   *#sort(): Steps<void> {
     const found = this.#found;
     const ends = this.#groupEnds;
@@ -132,7 +132,7 @@ export class Backlog {
     this.#moved = this.#docs[2] === docs[2] ? undefined : this.#docs[2];
   }
 
-  /** The docs of a group for which ranges are left: all of them, or the best. */
+  /** The docs of a group that the remaining ranges admit: all of them, or the best. */
   *#letThrough(group: Uint32Array): Steps<Uint32Array> {
     const found = this.#found;
     const ranges = group.reduce((sum, doc) => sum + found.rangeCount(doc), 0);
@@ -149,7 +149,7 @@ export class Backlog {
     for (const doc of docs) this.#rangeCount -= this.#found.rangeCount(doc);
   }
 
-  /** The best docs, about as many as a chunk holds. One call at a time. */
+  /** The best docs, about one chunk. One call at a time. */
   *takeBatch(isOver: boolean): Steps<Batch> {
     yield* this.#sort();
     const isEarly = !isOver && !this.#hasGiven;
@@ -165,10 +165,10 @@ export class Backlog {
   }
 
   /**
-   * Leaves out what was and will be found in a shard.
+   * Drops past and future docs of a shard.
    *
-   * @param batch  the last one that was taken, or what is left of it
-   * @returns      its docs that are of other shards
+   * @param batch  the last batch taken, or the rest of it
+   * @returns      its docs in other shards
    */
   lose(shard: number, batch: Uint32Array): Uint32Array {
     const found = this.#found;
@@ -191,7 +191,7 @@ export class Backlog {
     return isOver || isFull ? 'MAX_SIZE' : 'TIMER_EXPIRED';
   }
 
-  /** Gives nothing any more. */
+  /** Returns nothing from now on. */
   close(): void {
     this.#isClosed = true;
     this.#count = 0;

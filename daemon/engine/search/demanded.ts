@@ -1,6 +1,5 @@
-// Revisions that are not indexed (API.md 9.6, "Any revision"): which of them a search asks for, in which of the repos that
-// its caller sees, and the snapshot that it is given for them. Who has their docs, and where they come from:
-// index/on-demand/on-demand.ts.
+// Searches in revisions that are not indexed (API.md 9.6, "Any revision"): finds the revisions that a search requests in the
+// repos visible to its caller, and the snapshot that has them. index/on-demand/on-demand.ts fetches and keeps their docs.
 
 import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';
@@ -25,8 +24,8 @@ interface Demand {
 }
 
 /**
- * The snapshot for a search, to be released: the current one, or one with the revisions on demand that the query names.
- * While others make these, the search gives its place away.
+ * The snapshot for a search, to be released: the current one, or one with the on-demand revisions that the query names. The
+ * search gives up its permit while these are built.
  *
  * Errors: QueryError; UnknownContextError; those of RevisionPort.
  */
@@ -46,7 +45,7 @@ export async function acquireFor(
     throw error;
   }
   if (demand === undefined) return current;
-  // Why: it may take long, and what is published meanwhile is better.
+  // Why: the wait may be long, and a newer snapshot may be published meanwhile.
   snapshots.release(current);
   const { place, signal } = environment;
   place?.rest();
@@ -60,13 +59,13 @@ export async function acquireFor(
   }
 }
 
-/** Whether a query has any `rev:`. Why as a text: nearly none has, and they are not parsed twice. */
+/** Whether a query may have `rev:`. Why by text: nearly no query has it, and this saves parsing twice. */
 function mayDemand({ query, filter }: QueryTexts): boolean {
   const isNamed = typeof query === 'string' ? query.includes('rev:') : hasRevisionFilter(query);
   return isNamed || filter?.includes('rev:') === true;
 }
 
-/** What is asked for; undefined: nothing that an indexed revision does not have in its name. */
+/** The requested revisions; undefined: all names are indexed. */
 function* demandSteps(
   { searcher, connectionsOf }: EngineParts,
   request: SearchRequest,

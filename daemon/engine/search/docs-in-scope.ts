@@ -1,5 +1,4 @@
-// What there is in the part of the index that a search looks at, from the tables of the shards: of the parts that are seen, and
-// of what the default revision holds.
+// Names in the searched part of the index, read from the shards' tables: of the visible parts and the default revision.
 
 import { Breather } from '../../base/next-turn.ts';
 import { holdsDoc } from '../shards/bits.ts';
@@ -8,8 +7,7 @@ import type { ScopeView } from './scope.ts';
 import type { LiveShard } from './snapshot.ts';
 
 /**
- * Visits the docs of a shard. Errors: AbortError when the client is gone. Cost: a look at each doc's row, other work in
- * between.
+ * Visits the docs of a shard. Errors: AbortError when the client is gone. Cost: reads each doc's row; yields to other work.
  */
 async function visitDocs(
   { parts }: LiveShard,
@@ -29,7 +27,7 @@ async function visitDocs(
   }
 }
 
-/** How many files there are of each language; of whole shards that were looked at where `timeMs` was not enough. */
+/** Number of files of each language; if `timeMs` runs out, only of the shards read so far. */
 export async function languagesOf(
   shards: readonly LiveShard[],
   view: ScopeView,
@@ -62,7 +60,7 @@ function addNamed(
   }
 }
 
-/** Bytes of the files whose content is searched. */
+/** Bytes of the files with searched content. */
 export async function bytesOf(
   shards: readonly LiveShard[],
   view: ScopeView,

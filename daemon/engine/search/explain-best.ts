@@ -1,4 +1,4 @@
-// The best files of an answer with what their scores are made of (API.md 7.5), in the order of the answer.
+// The best files of an answer with the components of their scores (API.md 7.5), in answer order.
 
 import { given } from '../../base/given.ts';
 import type { ScoreParts } from '../host/searcher.ts';
@@ -9,9 +9,9 @@ import type { Completed } from './service.ts';
 export interface BestDoc {
   readonly repository: string;
   readonly fileName: string;
-  /** What it is ordered by. */
+  /** The sort key. */
   readonly score: number;
-  /** Rounded but for the tier; absent where the shard has failed since, or finding them again takes too long. */
+  /** Rounded except the tier; absent where the shard has failed since, or computing takes too long. */
   readonly parts?: ScoreParts;
 }
 

@@ -1,6 +1,5 @@
-// The plan of a query for people (API.md 7.5): the tree of its conditions with the grams that each literal and
-// expression is looked up by, their blocks, counted over the shards that a probe asks, and how each regular
-// expression of the query is run.
+// The plan of a query for people (API.md 7.5): its tree of conditions, the grams of each literal and expression with their
+// number of blocks in the probed shards, and the engine of each regular expression.
 
 import { given } from '../../base/given.ts';
 import {
@@ -23,19 +22,19 @@ import { type Expression, expressionOf } from '../query/expressions.ts';
 import type { ExpressionNode, PlanNode } from '../query/plan-tree.ts';
 import type { Probe } from './probe.ts';
 
-/** How a literal or an expression is looked up in the index; counts are absent where too much would be asked. */
+/** How a literal or an expression is looked up in the index; counts are absent above the limit of probes. */
 export type GramNode =
   | { readonly kind: 'and' | 'or'; readonly children: readonly GramNode[] }
-  /** Three characters, folded; of a literal of one or two characters all that hold it. */
+  /** Three characters, folded; for a literal of one or two characters all grams that contain it. */
   | { readonly kind: 'gram'; readonly gram: string; readonly blocks?: number }
-  /** Nothing is looked up: all blocks are read. */
+  /** No look-up: all blocks are read. */
   | { readonly kind: 'scan' };
 
-/** What a condition alone would leave. */
+/** Results of a condition by itself. */
 export interface PartCounts {
   readonly blocks: number;
   readonly docs: number;
-  /** Shards in which all blocks are candidates, as no list rules one out. */
+  /** Shards in which all blocks are candidates, because no list excludes one. */
   readonly shardsScanned: number;
 }
 
@@ -53,18 +52,21 @@ export interface RegexReport {
   /** In canonical form. */
   readonly expression: string;
   readonly engine: string;
-  /** What every match holds, compared without regard to case. */
+  /** Required in every match, compared without regard to case. */
   readonly requires: string;
-  /** Of an expression that may span lines: what the block holds where a match begins, and what it and the next one. */
+  /**
+   * For an expression that may span lines: requirements on the block where a match begins, and on that and the next one
+   * together.
+   */
   readonly begins?: string;
-  /** What is looked for in texts so that not all of it is read. */
+  /** Literals searched for, so that not all text is read. */
   readonly needles?: readonly string[];
 }
 
-/** Of a list in `begins`, which may be long. */
+/** Parts printed of a list in `begins`, which may be long. */
 const BEGINNING_PARTS_MAX = 4;
 
-/** The tree of the conditions. Errors: AbortError. */
+/** The tree of conditions. Errors: AbortError. */
 export async function explainConditions(plan: PlanNode, probe: Probe): Promise<ConditionNode> {
   switch (plan.kind) {
     case 'const':
@@ -80,7 +82,7 @@ export async function explainConditions(plan: PlanNode, probe: Probe): Promise<C
     case 'text':
     case 'regex': {
       const counts = await countPart(plan, probe);
-      // Docs whose path alone holds a word have no candidate blocks, which is no sign of a scan.
+      // A doc with the word only in its path has no candidate blocks; that is no sign of a scan.
       const isInPath = plan.kind === 'text' && plan.isInPath === true;
       const content = isInPath ? await countPart({ ...plan, isInPath: false }, probe) : counts;
       const grams = await gramsOfLeaf(plan, content, probe);
@@ -151,8 +153,8 @@ async function gramsOfLiteral(text: string, probe: Probe): Promise<GramNode> {
 }
 
 /**
- * The distinct trigrams that a literal of at least three characters is looked up by, folded, in order. None has a
- * newline in its middle: lines of one text may stand in several blocks.
+ * The distinct trigrams that a literal of at least three characters is looked up by, folded, in order. None has a newline in
+ * the middle: lines of one text may be in several blocks.
  */
 export function gramsOf(text: string): readonly string[] {
   const points = Array.from(foldText(text));
@@ -160,14 +162,14 @@ export function gramsOf(text: string): readonly string[] {
   return [...new Set(grams.filter((gram) => gram[1] !== '\n').map((gram) => gram.join('')))];
 }
 
-/** How the regular expressions of a query are run, in order; a step is about part of one. */
+/** How the regular expressions of a query are run, in order; each step handles part of one. */
 export function* explainRegexps(
   query: QueryNode,
   searcher: Pick<Searcher, 'engineOf'>,
 ): Steps<RegexReport[]> {
   const reports: RegexReport[] = [];
   for (const node of leavesOf(query)) {
-    // Why as for contents: of paths, too, it is told what they hold.
+    // Paths are described like contents.
     const subject = node.kind === 'pattern' && node.prefix === 'sym' ? 'symbol' : 'content';
     const expression = yield* expressionOf(node, { subject });
     reports.push(reportOf(node, expression, searcher));
@@ -218,7 +220,7 @@ const ENGINE_NAMES: Readonly<Record<number, string>> = {
   [ENGINE_SIMULATION]: 'simulation',
 };
 
-/** What runs an expression, as the core says. */
+/** The engine of an expression, from the core. */
 function engineOf(
   expression: Expression,
   isContent: boolean,

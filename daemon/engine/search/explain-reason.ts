@@ -1,5 +1,5 @@
-// Why a shard was ruled out without reading content, in words: looks for the condition that leaves no doc of it
-// (API.md 7.5). Asks the shard about parts of the plan, from the whole down.
+// Explains why a shard was ruled out without reading content: finds the condition that no doc of it satisfies (API.md 7.5),
+// by probing parts of the plan, from the whole down.
 
 import type { Condition } from '../regex/condition.ts';
 import { gramsOf } from './explain-plan.ts';
@@ -8,10 +8,10 @@ import { printPlan } from '../query/print-plan.ts';
 import type { Probe } from './probe.ts';
 import type { LiveShard } from './snapshot.ts';
 
-/** Sides of an `or` that a reason names. */
+/** Sides of an `or` named in a reason. */
 const SIDES_MAX = 3;
 
-/** Why no doc of `shard` can satisfy `plan`, of which it is known that none can. */
+/** Why no doc of `shard` satisfies `plan`, given that none does. */
 export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string {
   switch (plan.kind) {
     case 'and':
@@ -24,16 +24,16 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
     case 'not':
       return 'every doc is excluded by a negation';
     case 'text':
-      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block holds ${printPlan(plan)}`;
+      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block contains ${printPlan(plan)}`;
     case 'regex':
       return (
         absentIn(plan.expression.regex.condition, shard, probe) ??
-        `no block holds what ${printPlan(plan)} needs`
+        `no block contains the texts required by ${printPlan(plan)}`
       );
     case 'symbol':
     case 'symbolRegex':
       return shard.symbols === undefined
-        ? 'its symbols are not known'
+        ? 'its symbols are not available'
         : `no symbol for ${printPlan(plan)}`;
     case 'language':
       return `no doc of language ${plan.name}`;
@@ -43,9 +43,9 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
     case 'docs':
       return `no doc in ${printPlan(plan)}`;
     case 'repos':
-      return 'no repository that the filters let through';
+      return 'no repository passes the filters';
     case 'const':
-      return 'the query holds for nothing';
+      return 'the query matches nothing';
   }
 }
 
@@ -61,7 +61,7 @@ function absentGram(grams: readonly string[], shard: LiveShard, probe: Probe): s
   return absent === undefined ? undefined : `trigram ${JSON.stringify(absent)} absent`;
 }
 
-/** The trigram without which the condition cannot hold, where there is one. */
+/** The missing trigram that excludes the condition, if there is one. */
 function absentIn(condition: Condition, shard: LiveShard, probe: Probe): string | undefined {
   switch (condition.kind) {
     case 'literal':

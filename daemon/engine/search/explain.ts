@@ -1,6 +1,6 @@
-// Explains a search (API.md 7.5): runs it as the blocking search does, then tells how it was planned, what became of
-// each shard and why, what each added to the numbers, and what the scores of the best files are made of. The shares are
-// counted shard by shard, apart from the totals, so that a difference between them shows.
+// Explains a search (API.md 7.5): runs it as the blocking search does, then reports its plan, the outcome of each shard with
+// the reason, its share of the numbers, and the components of the best files' scores. Shares are counted per shard,
+// independent of the totals, so that a difference is visible.
 
 import { given } from '../../base/given.ts';
 import { printQuery, quoteText } from '../query/print.ts';
@@ -30,38 +30,38 @@ import { visibleQuarantined, visibleShards } from './visible.ts';
 
 export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
 
-/** What became of an eligible shard. */
+/** The outcome of an eligible shard. */
 export interface ShardRow {
   readonly id: string;
-  /** The names of those it holds docs of, comma and blank between them. */
+  /** Names of its repos, separated by ", ". */
   readonly repository: string;
   readonly class: ShardClass;
-  /** Why it is of this class, in words. */
+  /** Why it is in this class, as text. */
   readonly reason: string;
   /** Live docs. */
   readonly docs: number;
-  /** Bytes of content that verifying its candidates was expected to take. */
+  /** Estimated bytes of content to read for verifying its candidates. */
   readonly estimatedBytes: number;
-  /** Its share of the numbers in `stats`; how long the search took and waited has no shares. */
+  /** Its share of the numbers in `stats`, except durations and waits. */
   readonly stats: AdditiveNumbers;
 }
 
 export interface Explanation extends Exhaustiveness {
   readonly query: {
     readonly canonical: string;
-    /** What the query is restricted by because it has no `rev:`. */
+    /** The restriction of a query without `rev:`. */
     readonly implicitRevision?: string;
   };
   readonly plan: {
     readonly conditions: ConditionNode;
     readonly regexps: readonly RegexReport[];
-    /** Bytes to verify: as expected from the index, and as read; what only the answer needed is not among them. */
+    /** Bytes to verify, estimated from the index; bytes read only for the answer do not count. */
     readonly estimatedBytes: number;
     readonly verifiedBytes: number;
   };
   readonly totals: Readonly<Record<string, number>>;
   readonly best: readonly BestDoc[];
-  /** In search order, those out of service last; absent where the explanation is for its caller's own scope alone. */
+  /** In search order, those out of service last; absent if the explanation covers only the caller's own scope. */
   readonly shards?: readonly ShardRow[];
   readonly stats: object;
 }
@@ -69,8 +69,8 @@ export interface Explanation extends Exhaustiveness {
 /**
  * Runs a search and explains it.
  *
- * @param isWhole  tells of shards, and what their index holds of docs that nobody sees; false: only what follows from what the
- *                 caller sees
+ * @param isWhole  includes shards, and index data of docs that the caller cannot see; false: only what follows from visible
+ *   docs
  *
  * Errors: as `search` of service.ts.
  */
@@ -122,7 +122,7 @@ export function explain(
   });
 }
 
-/** Of shards with hidden docs only where all is told: their candidates are those of all docs. */
+/** Shards with hidden docs are included only if `isWhole`: their candidates include hidden docs. */
 function estimatedBytesOf({ tally, prepared }: Completed, isWhole: boolean): number {
   const { shards } = prepared.scope;
   return tally.shards
@@ -146,7 +146,7 @@ async function scopeTotals(
   { sight, signal }: SearchEnvironment,
 ): Promise<Readonly<Record<string, number>>> {
   const eligible = [...scope.shards, ...scope.quarantined];
-  // Of what the caller sees: others are not there.
+  // Only what the caller sees.
   const all =
     visibleShards(snapshot, sight, () => true).length +
     visibleQuarantined(snapshot, sight, () => true).length;
@@ -229,7 +229,7 @@ function whyOf(
   }
 }
 
-/** The reason without the name of the shard that messages begin with. */
+/** The reason without the leading name of the shard. */
 function withoutName(reason: string, shardId: string): string {
   return reason.replace(`shard ${shardId}: `, '');
 }

@@ -1,5 +1,5 @@
-// The kind of each doc that was ever shown: a byte a doc of a shard, filled when it is first asked for. Expressions over
-// the path of each result took 5% of an answer of thousands of files (2026-11-24).
+// Caches the kind of each rendered doc: a byte a doc of a shard, filled on first use. Matching the path of each result
+// against expressions took 5% of an answer of thousands of files (2026-11-24).
 
 import { LRUCache } from 'lru-cache';
 import { FILE_KINDS, fileKindOf, type FileKind } from '../build/rank.ts';
@@ -7,17 +7,17 @@ import type { ShardTables } from '../shards/tables.ts';
 
 type Paths = Pick<ShardTables, 'docCount' | 'pathOf'>;
 
-/** Unit: bytes, one a doc. Guess: more docs than are shown in a day. */
+/** Unit: bytes, one a doc. Guess: more docs than are rendered in a day. */
 const TOLD_MAX = 16 * 1024 * 1024;
 const SHARD_BYTES = 200;
 
-/** Places in FILE_KINDS, from 1, by shard id, which names the bytes of a shard; 0: not asked yet. */
+/** Indexes into FILE_KINDS plus 1, by shard id, which identifies a shard's bytes; 0: not computed yet. */
 const told = new LRUCache<string, Uint8Array>({
   maxSize: TOLD_MAX,
   sizeCalculation: (kinds) => kinds.length + SHARD_BYTES,
 });
 
-/** Tells the kind of docs of a shard. */
+/** Returns a function for the kinds of docs of a shard. */
 export function fileKindsOf(
   shardId: string,
   tables: Paths,

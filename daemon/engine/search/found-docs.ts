@@ -1,17 +1,17 @@
-// The docs that a search found, as rows of numbers; lists of them hold their numbers. Why no objects: an answer may hold
-// 100,000 docs, and to make and read an object for each took longer than to sort them.
+// The docs that a search found, as rows of numbers; lists hold row numbers. Why no objects: an answer may hold 100,000 docs,
+// and creating and reading an object for each took longer than sorting them.
 
 import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
 import { sumOf } from '../../base/lists.ts';
 import type { UnitFinding } from '../host/search-messages.ts';
 import { KEPT_WORDS } from '../host/searcher.ts';
 
-/** Words of a row that a unit found. */
+/** Words of a unit's row. */
 const MATCH_WORDS = MATCH_ROW_SIZE / 4;
 const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
 const TIER_BITS = 32 - MATCH_TIER_SHIFT;
 
-/** Words of a doc. */
+/** Words of a doc's row. */
 const DOC_ID = 0;
 const COUNT = 1;
 const RANK = 2;
@@ -22,21 +22,21 @@ const KEPT_COUNT = 6;
 const RANGE_MAX = 7;
 const DOC_WORDS = 8;
 
-/** Some docs, in an order. */
+/** Docs in some order. */
 export interface DocList {
   readonly found: FoundDocs;
-  /** Their numbers. */
+  /** Row numbers. */
   readonly docs: Uint32Array;
 }
 
-/** Docs by number, in the order in which they were added. */
+/** Docs by row number, in the order of addition. */
 export class FoundDocs {
   #count = 0;
   #words: Uint32Array<ArrayBuffer>;
   #kept: Uint32Array<ArrayBuffer>;
   #keptSize = 0;
 
-  /** With room for what these units found, or growing. Why: memory outside the heap that is given up makes it be collected. */
+  /** Sized for these units, or growing. Why: discarded buffers outside the heap trigger collections. */
   constructor(units: readonly UnitFinding[] = []) {
     this.#words = new Uint32Array(
       sumOf(units, ({ rows }) => rows.length / MATCH_WORDS) * DOC_WORDS,
@@ -44,7 +44,7 @@ export class FoundDocs {
     this.#kept = new Uint32Array(sumOf(units, ({ kept }) => kept?.length ?? 0));
   }
 
-  /** Adds the docs that a unit found. */
+  /** Adds the docs found by a unit. */
   add({ shard, rows, kept = new Uint32Array() }: UnitFinding): void {
     const first = this.#count;
     this.#count += rows.length / MATCH_WORDS;
@@ -71,12 +71,10 @@ export class FoundDocs {
     this.#keptSize += kept.length;
   }
 
-  /** How many there are. */
   get count(): number {
     return this.#count;
   }
 
-  /** The numbers from `start` to `end`. */
   range(start: number, end: number): Uint32Array {
     const numbers = new Uint32Array(end - start);
     for (let index = 0; index < numbers.length; index++) numbers[index] = start + index;
@@ -97,7 +95,7 @@ export class FoundDocs {
     return this.#words[doc * DOC_WORDS + COUNT]!;
   }
 
-  /** Less for what comes first by score, then by tier. */
+  /** Smaller for docs that sort first by score, then tier. */
   rank(doc: number): number {
     return this.#words[doc * DOC_WORDS + RANK]!;
   }
@@ -115,12 +113,12 @@ export class FoundDocs {
     return this.#words[doc * DOC_WORDS + PATH_RANK]!;
   }
 
-  /** Ranges that were kept (engine/host/searcher.ts). */
+  /** Number of kept ranges (engine/host/searcher.ts). */
   keptCount(doc: number): number {
     return this.#words[doc * DOC_WORDS + KEPT_COUNT]!;
   }
 
-  /** Ranges that the answer may show of it; 0 until it is set. */
+  /** Most ranges in the answer; 0 until set. */
   rangeMax(doc: number): number {
     return this.#words[doc * DOC_WORDS + RANGE_MAX]!;
   }
@@ -129,12 +127,12 @@ export class FoundDocs {
     this.#words[doc * DOC_WORDS + RANGE_MAX] = rangeMax;
   }
 
-  /** Ranges that the answer may show of some docs. */
+  /** Most ranges in the answer of some docs, together. */
   rangeMaxOf(docs: Uint32Array): number {
     return docs.reduce((sum, doc) => sum + this.rangeMax(doc), 0);
   }
 
-  /** The kept ranges of some docs, those of one behind those of the other. */
+  /** The kept ranges of some docs, concatenated. */
   keptOf(docs: readonly number[]): Uint32Array {
     const count = docs.reduce((sum, doc) => sum + this.keptCount(doc), 0);
     const joined = new Uint32Array(count * KEPT_WORDS);
@@ -147,7 +145,7 @@ export class FoundDocs {
     return joined;
   }
 
-  /** Copies of some docs; index 0 is that of the shard `firstShard`. */
+  /** Copies of some docs; shards are renumbered from `firstShard` as 0. */
   copyOf(docs: Uint32Array, firstShard: number): DocList {
     const copy = new FoundDocs();
     copy.#count = docs.length;

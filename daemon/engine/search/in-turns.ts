@@ -1,21 +1,21 @@
-// Does work in steps on the thread that owns the sockets: a few milliseconds at a time, each in a turn of the event
-// loop of its own, so that nobody else waits for the whole of it.
+// Runs work in steps on the thread that owns the sockets: a few milliseconds per turn of the event loop, so that other
+// requests do not wait for the whole.
 
 import { nextTurn } from '../../base/next-turn.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { SearchPlace } from '../../base/place.ts';
 
-/** Guess: short beside what people notice, long beside what a turn costs. */
+/** Guess: too short to notice, and long compared with the cost of a turn. */
 export const SEARCH_SLICE_MS = 4;
 
 export interface Whose {
   readonly signal: AbortSignal;
-  /** Absent: the search is alone. */
+  /** Absent: the only search. */
   readonly place?: SearchPlace | undefined;
 }
 
 /**
- * The value of the work. What fits into one slice is done before this returns.
+ * Returns the value of the work. Work that fits into one slice is done synchronously.
  *
  * Errors: those of the work; AbortError between two slices if the client is gone.
  */

@@ -1,22 +1,21 @@
-// A large answer of the search endpoint, put together while it is sent: file results lie in the buffers of those
-// who rendered them, in another order, and a copy of all would cost as much memory again.
-// See daemon/DECISIONS.md.
+// A large answer of the search endpoint, assembled while it is sent: file results stay in the buffers of the threads that
+// rendered them, because a copy of all would double the memory. See daemon/DECISIONS.md.
 
 import { textsAround } from './answer.ts';
 import type { FileResults } from './render.ts';
 
-/** Bytes of a window: as much as sockets take at a time, little enough to stay in the cache. */
+/** Bytes of a window: about what a socket takes at a time, and fits into the cache. */
 const WINDOW_SIZE = 256 * 1024;
 const COMMA = 0x2c;
 
-/** What writeWithFiles (answer.ts) makes of all results, in windows; a window is valid until the next. */
+/** The output of writeWithFiles (answer.ts) for all results, in windows; a window is valid until the next. */
 export class LazyAnswer {
   readonly byteLength: number;
   readonly heldSize: number;
   readonly #files: FileResults;
   readonly #before: Buffer;
   readonly #after: Buffer;
-  /** Where each result begins, and where the text behind the last does; a comma belongs to the result before it. */
+  /** Start of each result, and of the text after the last; a comma belongs to the result before it. */
   readonly #starts: Float64Array;
   readonly #buffer: Buffer;
   #window: Uint8Array = new Uint8Array();
@@ -42,7 +41,7 @@ export class LazyAnswer {
     this.heldSize = this.byteLength + this.#buffer.length;
   }
 
-  /** The bytes from `offset` < byteLength on, as many as are at hand. */
+  /** The bytes from `offset` < byteLength on, as many as the window has. */
   from(offset: number): Uint8Array {
     const isKnown =
       offset >= this.#windowStart && offset < this.#windowStart + this.#window.byteLength;
@@ -54,7 +53,7 @@ export class LazyAnswer {
     this.#files.release();
   }
 
-  /** Makes the window begin with what holds `offset`: the text before the results, a result, or the text behind. */
+  /** Moves the window to the part that contains `offset`: the text before the results, a result, or the text after them. */
   #move(offset: number): void {
     const { count } = this.#files;
     if (offset < this.#before.length) this.#setWindow(this.#before, 0);
@@ -67,7 +66,7 @@ export class LazyAnswer {
     this.#windowStart = start;
   }
 
-  /** Place of the result that `offset` lies in. */
+  /** Index of the result that contains `offset`. */
   #placeAt(offset: number): number {
     let low = 0;
     let high = this.#files.count - 1;

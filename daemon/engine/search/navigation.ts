@@ -1,5 +1,5 @@
-// Where a symbol is defined and where its name stands (API.md 10): searches made of a name instead of a query, and
-// their answer in the form of places, each with the lines it stands on.
+// Definitions and references of a symbol (API.md 10): runs searches built from a name and answers with locations, each with
+// its lines.
 
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
@@ -14,12 +14,12 @@ export type NavigationKind = 'definitions' | 'references';
 
 export interface NavigationCall {
   readonly symbolName: string;
-  /** Name of a language; those that are used together stand for each other. */
+  /** Name of a language; related languages count as the same. */
   readonly language?: string;
   /** Full ref name, or `HEAD`. */
   readonly revisionName: string;
   readonly repoName?: string;
-  /** Files of this repo come first, this one before them. */
+  /** Files of this repo come first, this file before them. */
   readonly near?: Near;
 }
 
@@ -44,7 +44,7 @@ interface SpannedRange {
   readonly end: Location;
 }
 
-/** The members of a file result that places are made of. */
+/** The members of a file result used for locations. */
 interface FoundFile {
   readonly fileName: { readonly text: string };
   readonly repository: string;
@@ -58,10 +58,10 @@ interface FoundFile {
   }[];
 }
 
-/** Most places of an answer. */
+/** Most locations of an answer. */
 const PLACES_MAX = 1000;
 
-/** Languages whose symbols are used in each other. */
+/** Languages that use each other's symbols. */
 const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
   ['C', 'C++'],
   ['TypeScript', 'JavaScript', 'JSX', 'TSX'],
@@ -115,7 +115,7 @@ function queryOf(
   return allOf([name, ...filters]);
 }
 
-/** The name as an expression, bounded by words where it begins or ends with a character of words. */
+/** The name as an expression, with word boundaries at ends that are word characters. */
 function boundedPattern(name: string): string {
   const start = /^\w/.test(name) ? '\\b' : '';
   const end = /\w$/.test(name) ? '\\b' : '';
@@ -128,7 +128,7 @@ function languageFilter(language: string): QueryNode {
   return children.length === 1 ? children[0]! : { kind: 'or', children };
 }
 
-/** Those of one repo first; otherwise in the order that they have. */
+/** Items of one repo first; else the order is kept. */
 function nearestFirst<Item>(
   items: Item[],
   near: NavigationCall['near'],

@@ -1,6 +1,6 @@
-// What to say where nothing was found and a near form of the query finds something (API.md 6.2): other revisions, a filter
-// that no file fits, another letter case, `$` before CRLF; of the last, too, where only some matches are missing. The near
-// forms are searched with the same access, in what the same request may search.
+// Hints for searches without results where a similar query has results (API.md 6.2): other revisions, a filter that matches
+// no file, another letter case, `$` before CRLF; the last also where only some matches are missing. Similar queries run with
+// the same access and scope.
 
 import { nearest } from '../../base/nearest.ts';
 import { languageTables } from '../../sources/languages/language-data.ts';
@@ -21,23 +21,22 @@ import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
 import { visibleRepos } from './visible.ts';
 
-/** Matches of a near form that are counted. */
+/** Most matches to count for a similar query. */
 export const NEAR_MATCHES_MAX = 100;
-/** Guess: who sees more matches than that does not count on all of them. */
+/** Guess: above this number of matches nobody relies on having all of them. */
 const FOUND_MAX = 1000;
-/** Guess: how long near forms may be searched, all of them together. */
+/** Guess: total time for searches of similar queries. */
 const HINTS_MS = 200;
-/** Filters of a query that are looked at. */
+/** Most filters of a query to test. */
 const FILTERS_MAX = 4;
-/** Characters of a filter that a message repeats. */
+/** Characters of a filter shown in a message. */
 const SHOWN_MAX = 100;
 
 type Filter = PatternNode | ValueNode;
 
-/** The request, with something changed. */
 type Changed = Partial<Pick<SearchRequest, 'query' | 'matches' | 'isCaseSensitivityEnabled'>>;
 
-/** How many matches a changed request has, as far as they are counted; undefined: that is not known in time. */
+/** Number of matches of a changed request, up to the limit; undefined: unknown in time. */
 type Count = (changed: Changed) => Promise<number | undefined>;
 
 type Counted = Pick<CompletedSearch, 'numbers' | 'reasons'>;
@@ -50,7 +49,7 @@ type Search = (
   snapshot: Snapshot,
 ) => Promise<Counted>;
 
-/** A search that is over. */
+/** A finished search. */
 interface Over {
   readonly parts: EngineParts;
   readonly request: SearchRequest;
@@ -63,14 +62,14 @@ interface Over {
 
 export interface Found {
   readonly matchCount: number;
-  /** All was searched. */
+  /** It was exhaustive. */
   readonly isWhole: boolean;
 }
 
-/** Whether there is a repo for which a filter holds, with files or without. */
+/** Whether a filter matches a repo, with or without files. */
 type HasRepo = (filter: Filter) => Promise<boolean>;
 
-/** The hints of an answer. Errors: those of a search, damage apart. */
+/** The hints of an answer. Errors: those of a search, except damage. */
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
   const { prepared, found } = over;
   const { matchCount, isWhole } = found;
@@ -83,7 +82,7 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   return hints.length === 0 ? {} : { hints };
 }
 
-/** Near forms of the query that find something. */
+/** Similar queries with results. */
 async function nearHintsOf(over: Over): Promise<Hint[]> {
   const { request, found } = over;
   const { matchCount } = found;
@@ -103,7 +102,7 @@ function hasOtherRevisions({ snapshot, environment }: Over): boolean {
   );
 }
 
-/** A hint that other revisions have something, where the query names none. */
+/** A hint on results in other revisions, for queries without `rev:`. */
 async function revisionHint(
   text: string,
   { isRegexEnabled }: SearchRequest,
@@ -129,12 +128,12 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
     if (timeoutMs <= 0) return undefined;
     const small = { matches: NEAR_MATCHES_MAX, contextLines: 0, whole: false, fields: [] };
     const near = { ...request, ...small, ...changed };
-    // They are no searches of their own to metrics.
+    // Metrics do not count these searches.
     const unheard = { ...parts, timeoutMs, onCompleted: undefined };
     try {
       return countIn(await search(unheard, near, environment, snapshot));
     } catch (error) {
-      // A near form may be too large where the query itself is not.
+      // A similar query may be too large where the query itself is not.
       if (error instanceof QueryError || error instanceof PlanError) return undefined;
       if (!(error instanceof ShardError)) throw error;
       parts.onShardFailure?.(error.shardId, error.message, error.fault);
@@ -198,10 +197,10 @@ function isFilter(node: QueryNode): node is Filter {
   return node.kind === 'pattern' || (node.kind === 'value' && !OF_THEIR_OWN.includes(node.prefix));
 }
 
-/** Revisions have hints of their own (revision-hints.ts); what the others name is an error or nothing at all. */
+/** Revisions have their own hints (revision-hints.ts); the others give an error or match nothing. */
 const OF_THEIR_OWN: readonly string[] = ['rev', 'context', 'reposet'];
 
-/** A hint on filters that no file fits. */
+/** A hint on filters that match no file. */
 async function emptyFilters(filters: readonly Filter[], reader: NearReader): Promise<Hint[]> {
   const empty: Filter[] = [];
   for (const filter of filters)
@@ -218,13 +217,13 @@ async function emptiness(filter: Filter, { hasRepo }: NearReader): Promise<strin
   const shown = shownFilter(filter);
   if (filter.prefix === 'repo')
     return (await hasRepo(filter))
-      ? `No file is indexed in the repositories that fit ${shown}.`
-      : `No repository fits ${shown}.`;
-  if (filter.prefix !== 'lang') return `No file fits ${shown}.`;
+      ? `No file is indexed in the repositories that match ${shown}.`
+      : `No repository matches ${shown}.`;
+  if (filter.prefix !== 'lang') return `No file matches ${shown}.`;
   const { value } = filter;
-  if (resolveLanguage(value) !== undefined) return `No file is in the language of ${shown}.`;
+  if (resolveLanguage(value) !== undefined) return `No file has the language of ${shown}.`;
   const known = nearest(value, [...languageTables().byName.keys()]);
-  const meant = known === undefined ? '' : `; near: lang:${known}`;
+  const meant = known === undefined ? '' : `; similar: lang:${known}`;
   return `There is no language ${JSON.stringify(value.slice(0, SHOWN_MAX))}${meant}.`;
 }
 
@@ -233,7 +232,7 @@ function shownFilter(filter: Filter): string {
   return `${filter.prefix}:${value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value}`;
 }
 
-/** A hint that the query finds something without these filters, if it does. @param before  what the message begins with */
+/** A hint that the query has results without these filters, if so. @param before  start of the message */
 async function withoutHint(
   filters: readonly Filter[],
   before: string,
@@ -247,7 +246,7 @@ async function withoutHint(
   return [{ message: `${before}Without ${names} there ${matchesFound(found)}.`, query }];
 }
 
-/** A hint on expressions with `$`, if files have CRLF there. @param foundCount  matches that the query has as it is */
+/** A hint on expressions with `$`, if files have CRLF there. @param foundCount  matches of the query itself */
 async function lineEndHints(
   parts: readonly QueryNode[],
   { text, isRegexEnabled, count }: NearReader,
@@ -256,7 +255,7 @@ async function lineEndHints(
   const expressions = parts.filter((node): node is RegexNode => node.kind === 'regex');
   const query = withLineEnds(text, expressions, true);
   if (query === text || !parses(query, isRegexEnabled)) return [];
-  // Most trees have no such line end, which the index knows, so that not all is searched once more.
+  // Most trees have no such line end; the index knows, which saves a second full search.
   const ofReturns = { query: withLineEnds(text, expressions, false), matches: 1 };
   if (foundCount > 0 && !(await count(ofReturns))) return [];
   const all = (await count({ query, matches: foundCount + NEAR_MATCHES_MAX })) ?? 0;
@@ -277,7 +276,7 @@ function withLineEnds(text: string, expressions: readonly RegexNode[], isOptiona
   return characters.join('');
 }
 
-/** The text without filters; undefined: one is written in a way that is not understood here. */
+/** The text without filters; undefined: one has a form that is not recognized here. */
 function withoutFilters(text: string, filters: readonly Filter[]): string | undefined {
   const characters = Array.from(text);
   for (const filter of filters.toReversed()) {

@@ -1,30 +1,29 @@
-// Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
-// ordinary docs before tests before vendored ones, then by repo name, then by path; of one path what the default revision
-// holds is first.
+// Sorts matching docs and cuts them to the limits of the answer (API.md 6.6, 6.7): by score, then ordinary docs before tests
+// before vendored ones, then by repo name, then by path; for one path the default revision comes first.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import { compareText } from '../../base/paths.ts';
 import type { Steps } from '../../base/steps.ts';
 import { type DocList, FoundDocs, NO_DOCS } from './found-docs.ts';
 
-/** What the order needs to know beyond the findings. */
+/** Data for ordering, besides the findings. */
 export interface OrderContext {
-  /** Whether what is seen of a shard is of one repo, and no path in it twice. */
+  /** Whether the visible part of a shard is of one repo, with no path twice. */
   isPlain(shard: number): boolean;
-  /** Place of a doc's repo among all repos by name. */
+  /** Rank of a doc's repo among all repos by name. */
   repoRank(shard: number, docId: number): number;
   pathOf(shard: number, docId: number): Uint8Array;
-  /** Orders docs at one path of one repo, which are of different revisions. */
+  /** Sort key of docs with the same path and repo, which are of different revisions. */
   versionOf(shard: number, docId: number): DocVersion;
 }
 
-/** What the default revision holds comes first, then lower blob ids. */
+/** Docs of the default revision come first, then lower blob ids. */
 export interface DocVersion {
   readonly isDefault: boolean;
   readonly oid: string;
 }
 
-/** Docs of the same rank that one step sorts or merges. Guess: 1 ms. */
+/** Docs of the same rank sorted or merged in one step. Guess: 1 ms. */
 const STEP_DOCS = 2048;
 
 /** The docs of all units, best first. */
@@ -38,7 +37,7 @@ export function* orderDocs(units: readonly UnitFinding[], context: OrderContext)
   return withDiversity({ found, docs: yield* sortDocs(list, context) }, context);
 }
 
-/** The docs in order. Cost: as of a merge sort of those that tie; linear in the others. */
+/** Sorts the docs. Cost: merge sort among equal ranks; linear in the others. */
 export function* sortDocs({ found, docs }: DocList, context: OrderContext): Steps<Uint32Array> {
   const sorted = sortByRank(found, docs);
   for (let start = 0, done = 0; start < sorted.length;) {
@@ -57,8 +56,8 @@ export function* sortDocs({ found, docs }: DocList, context: OrderContext): Step
 }
 
 /**
- * A copy of the docs by rank, those of the same rank as they came. In one step: how many there are is bounded by the limit
- * of matches. Measured: 2026-11-28: 49,000 take 3 ms; numbers are sorted without a call for each comparison.
+ * A copy of the docs by rank, stable. In one step, since the limit of matches bounds their number. Measured: 2026-11-28:
+ * 49,000 take 3 ms; numbers are sorted without a call for each comparison.
  */
 function sortByRank(found: FoundDocs, docs: Uint32Array): Uint32Array {
   const keys = new BigUint64Array(docs.length);
@@ -73,7 +72,7 @@ function sortByRank(found: FoundDocs, docs: Uint32Array): Uint32Array {
   return sorted;
 }
 
-/** Sorts docs of the same rank: a merge sort, as each comparison may read two paths. */
+/** Sorts docs of the same rank by merge sort, since each comparison may read two paths. */
 function* sortManyTies(
   found: FoundDocs,
   docs: Uint32Array,
@@ -95,7 +94,7 @@ function* sortManyTies(
   return runs[0]!;
 }
 
-/** Sorts docs of the same rank in place. Those of one repo mostly come in order, and then nothing is moved. */
+/** Sorts docs of the same rank in place. Docs of one repo are mostly in order already, and then nothing is moved. */
 function sortTies(found: FoundDocs, docs: Uint32Array, context: OrderContext): void {
   let place = 1;
   while (place < docs.length && compareTies(found, docs[place - 1]!, docs[place]!, context) <= 0)
@@ -103,7 +102,7 @@ function sortTies(found: FoundDocs, docs: Uint32Array, context: OrderContext): v
   if (place < docs.length) docs.set([...docs].sort((a, b) => compareTies(found, a, b, context)));
 }
 
-/** Two lists in order as one. Cost: linear. */
+/** Merges two sorted lists. Cost: linear. */
 export function* mergeDocs(
   found: FoundDocs,
   left: Uint32Array,
@@ -143,12 +142,12 @@ function compareVersions(a: DocVersion, b: DocVersion): number {
   return compareText(a.oid, b.oid);
 }
 
-/** Share of the third doc's score that lets a doc of another kind take its place. */
+/** Share of the third doc's score that lets a doc with another extension take its place. */
 const DIVERSITY_SHARE = 0.9;
-/** Guess: how far down such a doc is looked for. */
+/** Guess: how many docs to search for one. */
 const DIVERSITY_REACH = 1000;
 
-/** The docs with the first from place 3 on whose extension differs from the first two at place 3. */
+/** Moves to index 2 the first doc from there on whose extension differs from those of the first two. */
 export function withDiversity({ found, docs }: DocList, context: OrderContext): DocList {
   const [first, second, third] = docs;
   if (first === undefined || second === undefined || third === undefined) return { found, docs };
@@ -172,7 +171,7 @@ function extensionOf(found: FoundDocs, doc: number, context: OrderContext): stri
   return dot < 0 ? '' : name.slice(dot);
 }
 
-/** The first docs that together hold `matches` ranges; the last one may show fewer than it has. */
+/** The first docs that together have `matches` ranges; the last one may be cut. */
 export function cutDocs({ found, docs }: DocList, matches: number): DocList {
   let left = matches;
   let count = 0;

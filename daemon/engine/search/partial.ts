@@ -1,6 +1,6 @@
-// What a part of an index answers to a search, before its docs are put among those of other parts: all shards of one
-// daemon are one part. Answers of parts with shards of one snapshot make one that counts, orders, cuts and shows as if
-// one had searched them all.
+// The answer of a part of an index, before it is merged with those of other parts; today all shards of one daemon are one
+// part. Partial answers from one snapshot merge into an answer that counts, orders, cuts and renders as a single search
+// would.
 
 import type { BindFinding } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -12,7 +12,7 @@ import type { RunOutcome, RunStop } from './run.ts';
 import type { LiveShard, QuarantinedShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
-/** What orders docs and says whose they are; shards by their place in the answer. */
+/** Orders docs and names their repos; shards by their index in the answer. */
 export interface DocContext extends OrderContext {
   repoOf(shard: number, docId: number): RepoRecord;
 }
@@ -22,17 +22,17 @@ export interface PartialAnswer {
   readonly shards: readonly LiveShard[];
   /** Eligible shards out of service. */
   readonly quarantined: readonly QuarantinedShard[];
-  /** What was found in which unit of which shard, in any order. */
+  /** Findings by unit and shard, in any order. */
   readonly outcome: RunOutcome;
   readonly docs: DocContext;
-  /** Renders docs in the order given. Errors: as renderAnswer. */
+  /** Renders docs in the given order. Errors: as renderAnswer. */
   render(docs: DocList): Promise<RenderedAnswer>;
 }
 
 /**
- * What this daemon's shards answer.
+ * The answer of this daemon's shards.
  *
- * @param thread      which found it, and renders what is little
+ * @param thread      found the docs, and renders small answers
  * @param onRendered  as for renderAnswer
  */
 export function ownAnswer(
@@ -49,7 +49,7 @@ export function ownAnswer(
   };
 }
 
-/** One answer of several, at least one; the shards of the first come first. */
+/** Joins answers, at least one; the shards of the first come first. */
 export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
   const [first] = parts;
   if (first === undefined) throw new Error('an answer has at least one part');
@@ -75,7 +75,7 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
   };
 }
 
-/** Places of the parts' first shards among all. */
+/** Index of each part's first shard among all. */
 function startsOf(parts: readonly PartialAnswer[]): number[] {
   let next = 0;
   return parts.map(({ shards }) => {
@@ -84,7 +84,7 @@ function startsOf(parts: readonly PartialAnswer[]): number[] {
   });
 }
 
-/** Why parts stopped early: of several reasons the first of these is told. */
+/** Reasons why parts stopped early; the first in this list that applies is reported. */
 const STOPS: readonly RunStop[] = ['failed', 'aborted', 'deadline'];
 
 function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]): RunOutcome {
@@ -110,8 +110,8 @@ function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]
 }
 
 /**
- * @param starts  place of the first shard of each part
- * @param partAt  the part that a shard is in
+ * @param starts  index of the first shard of each part
+ * @param partAt  the part that contains a shard
  */
 async function renderParts(
   parts: readonly PartialAnswer[],

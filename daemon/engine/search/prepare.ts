@@ -1,5 +1,5 @@
-// What every search has in common before it runs: the query parsed and planned against a snapshot, the shards
-// in scope, and the plan as bytes for the core.
+// Prepares a search: parses and plans the query against a snapshot, selects the shards in scope, and encodes the plan for the
+// core.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Gaps, StatsNumbers } from './answer.ts';
@@ -34,31 +34,30 @@ import type { StartThreads } from './start-threads.ts';
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;
-  /** Told now and then, while it lasts, how far a search is that is answered as a whole. */
+  /** Called now and then with the progress of a search that is answered as a whole. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
-  /** Absent: the search is alone. */
+  /** Absent: the only search. */
   readonly place?: SearchPlace | undefined;
-  /** Takes bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
+  /** Reserves bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
   readonly takeMemory?: ((size: number) => void) | undefined;
   /** Without trailing slash. */
   readonly baseUrl: string;
-  /** The repos that the search may see. */
+  /** The repos visible to the search. */
   readonly sight: Sight;
-  /** Absent: `context:` knows none. */
+  /** Absent: `context:` matches no name. */
   readonly contexts?: SearchContexts | undefined;
 }
 
 /**
- * A snapshot in which repos have, of these names, the revisions that their git knows by them, and which says what of them could
- * not be read; it is held, to be released. Undefined: none is known. The names are well formed, and no indexed revision has one
- * of them in its name.
+ * A snapshot in which repos have the revisions that their git knows by these names, and which tells which of them could not
+ * be read; to be released. Undefined: git knows none. The names are well formed, and no indexed revision name contains one.
  *
  * Errors: one with `errorCode` REVISION_TOO_LARGE; ShardError; those of git; the reason of the signal.
  */
 export type RevisionPort = (
   repos: readonly RepoRecord[],
   names: readonly string[],
-  /** Who searches: what is to be built is built by turns of holders. */
+  /** The caller's id, for fair scheduling of builds. */
   holder: string,
   signal: AbortSignal,
 ) => Promise<Snapshot | undefined>;
@@ -67,54 +66,54 @@ export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
-  /** Names of the connections that have a repo; absent: none has. */
+  /** Names of the connections of a repo; absent: none. */
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
-  /** Files of a repo that are known by name alone, as they are too large; absent: none. */
+  /** Number of a repo's files indexed by name only because they are too large; absent: none. */
   readonly tooLargeOf?: ((repoId: number) => number) | undefined;
-  /** Absent: searches know indexed revisions alone. */
+  /** Absent: only indexed revisions. */
   readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
   readonly startThreads?: StartThreads;
   /** 0: none. */
   readonly timeoutMs: number;
-  /** How long a search may stay on this thread before the pool takes over. */
+  /** How long a search may run on this thread before the pool continues it. */
   readonly inlineNs?: bigint;
-  /** Told about shards that failed a search. */
+  /** Called for shards that failed a search. */
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
-  /** Told of each search that has come to its end, its limit or its deadline. */
+  /** Called for each search that reached its end, limit or deadline. */
   readonly onCompleted?: ((seen: CompletedSearch) => void) | undefined;
 }
 
-/** What is told of a search for metrics. */
+/** Data of a search for metrics. */
 export interface CompletedSearch {
   readonly kind: 'search' | 'stream';
   readonly numbers: StatsNumbers;
   /** Why it is not exhaustive; empty if it is. */
   readonly reasons: readonly string[];
-  /** From its start to the first results that a stream sent; undefined: none. */
+  /** From start to the first results of a stream; undefined: not a stream, or none. */
   readonly firstResultNs?: number | undefined;
 }
 
-/** A search that is ready to run. */
+/** A search ready to run. */
 export interface Prepared {
   readonly query: QueryNode;
-  /** What `run.plan` was encoded from. */
+  /** The source of `run.plan`. */
   readonly conditions: PlanNode;
   readonly scope: Scope;
   readonly gaps: Gaps;
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
-  /** Bytes of JSON that an answer may have; undefined: as many as it takes. */
+  /** Most bytes of JSON in an answer; undefined: no limit. */
   readonly sizeMax: number | undefined;
-  /** What the query may have meant; of more if the answer shows nothing. */
+  /** Hints on the query's syntax; ambiguous ones only without results. */
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
-  /** Files that were not searched, of a query that asks for contents. */
+  /** Hints on files whose content was not searched, for queries on contents. */
   readonly unsearched: () => readonly Hint[];
 }
 
 /**
- * Prepares a search; a query that takes long lets others in between.
+ * Prepares a search; yields to others where the query takes long.
  *
  * @param snapshot  the caller keeps it until the search is over
  *
@@ -208,7 +207,7 @@ function* prepareSteps(
   return { query, conditions, scope, gaps, view, run, render, sizeMax, hints, unsearched };
 }
 
-/** Where nothing was found at the revisions that a query of text asks for. @param meant  the query as it was planned */
+/** Hints for a search without results in the revisions of its query. @param meant  the query as planned */
 function hintsOnRevisions(
   { query: text }: SearchRequest,
   query: QueryNode,
@@ -233,7 +232,7 @@ function hasKind(plan: PlanNode, kinds: readonly PlanNode['kind'][]): boolean {
   return kinds.includes(plan.kind);
 }
 
-/** What a caller is to be told of a search that failed: a plan that the core refuses is a bad query. */
+/** The error for the caller of a failed search: a plan that the core refuses is a bad query. */
 export function searchErrorOf(error: unknown): unknown {
   return error instanceof PlanError
     ? new QueryError(`the query is too large: ${error.message}`, 0)

@@ -1,6 +1,6 @@
-// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, how often a gram occurs,
-// and what the score of a doc is made of. Works on the main thread and lets other searches in between shards. A shard
-// that fails is not asked again and says nothing; searches are what finds damage.
+// Probes shards with parts of a plan, for explain: the docs that a part leaves in a shard, the frequency of a gram, and the
+// components of a doc's score. Runs on the main thread and lets other searches run between shards. A failed shard is not
+// probed again and contributes nothing; reporting damage is left to searches.
 
 import { isTrap } from '../host/core.ts';
 import type { Binding, ScoreParts, Searcher } from '../host/searcher.ts';
@@ -10,9 +10,9 @@ import { encodePlan } from '../query/encode.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
 import type { LiveShard } from './snapshot.ts';
 
-/** Guess: questions about parts and grams, over all shards, that an explanation may ask. */
+/** Guess: most probes of parts and grams, over all shards, for one explanation. */
 const QUESTIONS_MAX = 20_000;
-/** Guess: how long one question may keep the main thread. After one that takes longer no more are asked. */
+/** Guess: time for one probe on the main thread. After a longer one probing stops. */
 const BIND_NS = 20_000_000n;
 
 export class Probe {
@@ -24,8 +24,8 @@ export class Probe {
   #questionsLeft = QUESTIONS_MAX;
 
   /**
-   * @param shards  those that totals are about
-   * @param isTold  false: no number of parts and grams is given
+   * @param shards  those included in totals
+   * @param isTold  false: counts of parts and grams are withheld
    */
   constructor(
     searcher: Searcher,
@@ -41,7 +41,7 @@ export class Probe {
     this.#signal = signal;
   }
 
-  /** What binding `part` alone to a shard finds; undefined: the shard has failed, or that is asked too much. */
+  /** The result of binding only `part` to a shard; undefined: the shard has failed, or the limit is reached. */
   bind(part: PlanNode, shard: LiveShard): Binding | undefined {
     const end = process.hrtime.bigint() + BIND_NS;
     return this.#ask(shard, (searcher) => {
@@ -52,7 +52,7 @@ export class Probe {
     });
   }
 
-  /** What the score of a doc is made of that `plan` finds; undefined: the shard has failed, or it takes too long. */
+  /** The components of the score of a doc found by `plan`; undefined: the shard has failed, or it takes too long. */
   scoreDoc(plan: SearchPlan, shard: LiveShard, docId: number): ScoreParts | undefined {
     const end = process.hrtime.bigint() + BIND_NS;
     const isLate = (): boolean => process.hrtime.bigint() > end;
@@ -64,12 +64,12 @@ export class Probe {
     });
   }
 
-  /** Blocks of a shard that hold a text of three characters; undefined: the shard has failed. */
+  /** Blocks of a shard that contain a text of three characters; undefined: the shard has failed. */
   gramBlocks(gram: string, shard: LiveShard): number | undefined {
     return this.#ask(shard, (searcher) => searcher.countGramBlocks(shard.shardId, gram));
   }
 
-  /** Answers of all shards that have one; undefined: too much has been asked. Errors: AbortError. */
+  /** Results of all shards that have one; undefined: the limit is reached. Errors: AbortError. */
   async askAll<Value>(ask: (shard: LiveShard) => Value | undefined): Promise<Value[] | undefined> {
     this.#questionsLeft -= this.shards.length;
     if (this.#questionsLeft < 0) return undefined;
@@ -83,7 +83,7 @@ export class Probe {
     return answers;
   }
 
-  /** Lets other searches in. Errors: AbortError when the client is gone. */
+  /** Yields to other searches. Errors: AbortError when the client is gone. */
   async breathe(): Promise<void> {
     await new Promise<void>((resolve) => void setImmediate(resolve));
     this.#signal.throwIfAborted();

@@ -1,6 +1,5 @@
-// Renders the docs of an answer: few of them on the main thread, many on the threads of the pool. The core
-// writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
-// revisions that they are shown in, are made here.
+// Renders the docs of an answer: few on the main thread, many on the pool. The core writes each file result
+// (core/match/file-results.ts); the texts that docs of a repo share, per set of revisions, are made here.
 
 import type { FileKind } from '../build/rank.ts';
 import { freeBuffers } from '../host/free-buffers.ts';
@@ -25,15 +24,15 @@ import { isForHere } from './run.ts';
 import { withShortLines } from './short-lines.ts';
 import type { Thread } from './start-threads.ts';
 
-/** Guess: this many docs are rendered sooner than two threads are woken. */
+/** Guess: rendering this many docs is faster than waking two threads. */
 const INLINE_DOCS = 150;
-/** Measured: 2026-11-21: so many ranges take about 2 ms, which the thread that owns the sockets can do without. */
+/** Measured: 2026-11-21: this many ranges take about 2 ms, which the thread that owns the sockets can afford. */
 const INLINE_RANGES = 4000;
-/** Guess: what takes longer on the main thread is left to the pool. */
+/** Guess: longer rendering moves from the main thread to the pool. */
 const INLINE_NS = 10_000_000n;
-/** Guess: groups for each thread, so that no thread ends long after the others. */
+/** Guess: groups per thread, so that all threads end at about the same time. */
 const GROUPS_PER_THREAD = 2;
-/** Guess: more at a time would hold up the searches of others for longer than some milliseconds. */
+/** Guess: more ranges per group would delay other searches for more than some milliseconds. */
 const GROUP_RANGES_MAX = 8000;
 const GROUP_WHOLE_DOCS_MAX = 40;
 
@@ -45,34 +44,34 @@ export interface RenderContext {
   readonly baseUrl: string;
   readonly contextLines: number;
   readonly isWhole: boolean;
-  /** Bytes of a line that chunks show; undefined: all. */
+  /** Most bytes of a line in chunks; undefined: all. */
   readonly lineSizeMax: number | undefined;
-  /** Members of file results that not every answer has. */
+  /** Optional members of file results. */
   readonly fields: readonly ResultField[];
-  /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
+  /** The `rev:` texts for which results list revisions (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
   readonly tablesOf: (shard: number) => ShardTables;
-  /** Id in git of the content of a doc; "": not known. */
+  /** git id of a doc's content; "": unknown. */
   readonly oidOf: (shard: number, docId: number) => string;
-  /** What rendering this search has read so far. */
+  /** Reading done by rendering so far. */
   readonly reading: Reading;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
-  /** Absent: the search is alone. */
+  /** Absent: the only search. */
   readonly place?: SearchPlace | undefined;
-  /** Told how many bytes have been rendered, before more are. Errors: what it throws ends the rendering. */
+  /** Called with the number of rendered bytes before rendering continues. Errors: what it throws ends the rendering. */
   readonly takeMemory?: ((size: number) => void) | undefined;
 }
 
 /**
- * Bytes that rendering read of each blob: docs with the same content are rendered one by one, by several threads and in
- * several batches, but what they share counts once.
+ * Bytes that rendering read of each blob. Docs with the same content are rendered separately, by several threads and in
+ * several batches, but shared content counts once.
  */
 export class Reading {
   readonly #bytes = new Map<string, number>();
 
-  /** Notes bytes read of a blob; returns those that count in addition. */
+  /** Records bytes read of a blob; returns those not counted before. */
   add(shard: number, blobId: number, bytes: number): number {
     const key = `${shard} ${blobId}`;
     const known = this.#bytes.get(key) ?? 0;
@@ -81,13 +80,13 @@ export class Reading {
   }
 }
 
-/** What rendering adds to the numbers of a search. */
+/** Rendering's share in the numbers of a search. */
 export interface RenderSums {
-  /** Ranges shown. */
+  /** Rendered ranges. */
   rangeCount: number;
-  /** Bytes read beyond what finding took. */
+  /** Bytes read in addition to those read for finding. */
   contentBytes: number;
-  /** Docs of which only rendering read something. */
+  /** Docs read only by rendering. */
   loadCount: number;
 }
 
@@ -95,7 +94,7 @@ export interface RenderedAnswer extends Readonly<RenderSums> {
   readonly files: FileResults;
 }
 
-/** The file results of an answer: pieces of the groups that were rendered together, in another order. */
+/** The file results of an answer: parts of the groups rendered together, in another order. */
 export class FileResults {
   readonly count: number;
   readonly #groups: Buffer[] = [];
@@ -110,7 +109,7 @@ export class FileResults {
     this.#ends = new Uint32Array(count);
   }
 
-  /** Takes the docs of a group; `places` says where in the answer each belongs. */
+  /** Adds the docs of a group; `places` has their indexes in the answer. */
   add({ json, sizes }: RenderedDocs, places: readonly number[]): void {
     const group = this.#groups.push(Buffer.from(json.buffer, json.byteOffset, json.length)) - 1;
     let start = 0;
@@ -123,7 +122,7 @@ export class FileResults {
     }
   }
 
-  /** Takes the results of another answer, nobody else's from then on; `places` says where in this one each belongs. */
+  /** Takes over the results of another answer; `places` has their indexes in this one. */
   take(other: FileResults, places: readonly number[]): void {
     const first = this.#groups.push(...other.#groups) - other.#groups.length;
     for (let i = 0; i < places.length; i++) {
@@ -134,14 +133,14 @@ export class FileResults {
     }
   }
 
-  /** Bytes of the results from place `start` to `end`, without separators. */
+  /** Bytes of the results from index `start` to `end`, without separators. */
   sizeOf(start: number, end: number): number {
     let size = 0;
     for (let place = start; place < end; place++) size += this.#ends[place]! - this.#starts[place]!;
     return size;
   }
 
-  /** Writes results in order, commas between them, from `position` on; returns where they end. */
+  /** Writes results in order, separated by commas, from `position` on; returns the end. */
   writeTo(target: Buffer, position: number, start: number, end: number): number {
     for (let place = start; place < end; place++) {
       if (place > start) target[position++] = COMMA;
@@ -151,14 +150,14 @@ export class FileResults {
     return position;
   }
 
-  /** The first of the results, so many; these are no more to be read otherwise. */
+  /** The first `count` results; this object must no longer be used. */
   first(count: number): FileResults {
     const some = new FileResults(count);
     some.take(this, [...some.#starts.keys()]);
     return some;
   }
 
-  /** Frees the memory of the results; nobody reads them any more. */
+  /** Frees the memory of the results, which must no longer be read. */
   release(): void {
     freeBuffers(this.#groups.map(({ buffer }) => buffer));
   }
@@ -166,7 +165,7 @@ export class FileResults {
 
 const COMMA = 0x2c;
 
-/** The results as values of the members that somebody wants. */
+/** Parses the results to objects with the members of `File`. */
 export function parseFiles<File>(files: FileResults): File[] {
   const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
   const end = files.writeTo(json, 0, 0, files.count);
@@ -175,9 +174,9 @@ export function parseFiles<File>(files: FileResults): File[] {
 }
 
 /**
- * Renders the docs, few of them on `thread`, which found them.
+ * Renders the docs; few of them on `thread`, which found them.
  *
- * @param onRendered  told what each piece of the work came to, and of which shard it was
+ * @param onRendered  called for each part of the work with its numbers and its shard
  *
  * Errors: a doc that cannot be rendered; AbortError when the client is gone.
  */
@@ -194,7 +193,7 @@ export async function renderAnswer(
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(list, isInline ? Infinity : groupSize(docs.length, context));
-  // The shard searched last is still bound; rendering another one first would lose that.
+  // The last searched shard is still bound; rendering another one first would unbind it.
   const isBound = ({ shard }: { shard: number }): number =>
     context.searcher.isBound(context.shards[shard]!.shardId) ? 1 : 0;
   groups.sort((a, b) => isBound(b) - isBound(a));
@@ -207,7 +206,7 @@ export async function renderAnswer(
     context.takeMemory?.(done.json.byteLength);
     files.add(done, places);
     const { rangeCount } = done;
-    // What the search had read before, and is not told, decides what is read now (tally.ts).
+    // For such shards the search's reading is withheld (tally.ts), but decides what rendering reads in addition.
     const isTold = context.shards[shard]!.hidesDocs !== true;
     const loadCount = isTold ? done.loadCount : 0;
     const contentBytes = isTold ? readingOf(found, group, done, context) : 0;
@@ -221,7 +220,7 @@ export async function renderAnswer(
   return { files, ...sums };
 }
 
-/** Does all of the work, so much at a time, and only while it is the turn of the search. */
+/** Does all work, at most `laneCount` groups at a time, and only in the time slices of the search. */
 async function inLanes(
   groups: readonly Group[],
   laneCount: number,
@@ -241,7 +240,7 @@ async function inLanes(
   await Promise.all(Array.from({ length: Math.min(laneCount, groups.length) }, lane));
 }
 
-/** Bytes that rendering docs of a shard was the first to read. */
+/** Bytes of a shard's docs that rendering read first. */
 function readingOf(
   found: FoundDocs,
   { shard, docs }: Group,
@@ -265,7 +264,7 @@ function groupSize(count: number, { pool, isWhole }: RenderContext): number {
 /** Docs of a shard that are rendered together. */
 interface Group {
   readonly shard: number;
-  /** Their numbers, and where in the answer they belong. */
+  /** Their numbers, and their indexes in the answer. */
   readonly docs: number[];
   readonly places: number[];
   rangeCount: number;
@@ -320,11 +319,11 @@ async function renderGroup(
   const done = await pool.render(work, typeof where === 'number' ? where : undefined);
   if (done?.fault !== undefined) throw new ShardError(shardId, done.error ?? '', done.fault);
   if (done?.error !== undefined) throw new Error(done.error);
-  // Where the thread died, what it was to do is done here.
+  // The thread died; its work is done here.
   return done?.docs ?? renderDocs(searcher, work);
 }
 
-/** Names the texts that each doc shares with others in its request; returns these, and the members that it has alone. */
+/** Sets the index of the shared texts of each doc; returns the texts, and the members specific to each doc. */
 function linkDocs(
   found: FoundDocs,
   { shard, docs }: Group,
@@ -351,7 +350,7 @@ function linkDocs(
   return { links, ...(context.fields.length === 0 ? {} : { members }) };
 }
 
-/** Docs of a shard that have their repo and the revisions they are shown in in common. */
+/** Docs of a shard with the same repo and the same revisions in the answer. */
 interface RepoGroup extends BranchGroup {
   readonly repo: RepoRecord;
 }
@@ -379,20 +378,20 @@ function branchGroups(
 /** Indexes of the docs of each part. */
 function indexesByPart(shard: LiveShard, docIds: readonly number[]): Map<ShardPart, number[]> {
   const [only] = shard.parts;
-  // Why apart: nearly all shards, and answers hold many docs.
+  // Why separate: nearly all shards have one part, and answers have many docs.
   if (shard.parts.length === 1) return new Map([[only!, [...docIds.keys()]]]);
   const byPart = new Map<ShardPart, number[]>();
   for (const [index, docId] of docIds.entries()) addToList(byPart, partOf(shard, docId), index);
   return byPart;
 }
 
-/** Revisions that a result names; of a repository with thousands of tags they would be most of an answer. */
+/** Most revisions named in a result; those of a repository with thousands of tags would fill the answer. */
 const BRANCHES_MAX = 100;
 
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
-/** The members of a doc that were asked for, as text of JSON from a comma on. What is on disk has no id in git. */
+/** The requested members of a doc, as JSON text from a comma on. Files on disk have no git id. */
 function membersOf(
   found: FoundDocs,
   doc: number,
@@ -406,7 +405,7 @@ function membersOf(
   return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
 }
 
-/** The texts that results of docs of a kind, of a repo in these revisions, share. */
+/** The texts shared by results of a kind, a repo and a set of revisions. */
 function linkTexts(baseUrl: string, { repo, branches }: RepoGroup, kind: FileKind): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));

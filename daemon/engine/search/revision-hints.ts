@@ -1,5 +1,5 @@
-// What to say where a `rev:` names no revision that is indexed (API.md 6.2, 9.6): which ones are. Tells of the repos
-// that the caller sees, and the query looks at, alone.
+// Hints for a `rev:` that names no indexed revision (API.md 6.2, 9.6): lists the indexed ones, only of repos that the caller
+// sees and the query includes.
 
 import { addToList } from '../../base/lists.ts';
 import { type Hint, HINTS_MAX } from '../query/hints.ts';
@@ -13,20 +13,20 @@ import {
   revisionTexts,
 } from '../query/revisions.ts';
 
-/** Revisions that a message names, and repos whose revisions it may name. */
+/** Most revisions in a message, and most repos whose revisions it names. */
 const NAMED_MAX = 5;
 const NAMED_REPOS_MAX = 100;
-/** Characters of a revision that a message shows. */
+/** Characters of a revision shown in a message. */
 const SHOWN_MAX = 100;
 
 /**
- * A hint for each text that no indexed revision holds. For answers that show nothing.
+ * A hint for each text that matches no indexed revision. For answers without results.
  *
- * @param text      the query as it was written
- * @param hasAsked  git was asked for what no indexed revision has in its name
- * @param told      names of revisions of which another hint says that git cannot read them
+ * @param text      the query as written
+ * @param hasAsked  git was asked for revisions that are not indexed
+ * @param told      names of revisions that another hint reports as unreadable
  *
- * Cost: one look at each revision of each repo, for HINTS_MAX texts at most.
+ * Cost: tests each revision of each repo, for at most HINTS_MAX texts.
  */
 export function revisionHints(
   query: QueryNode,
@@ -51,7 +51,7 @@ export function revisionHints(
   });
 }
 
-/** A hint for each revision that git names and could not read whole: in which repos, and why in the first of them. */
+/** A hint for each revision that git knows but could not read completely: its repos, and the reason in the first of them. */
 export function unreadHints(unread: readonly UnreadRevision[]): Hint[] {
   const byName = new Map<string, UnreadRevision[]>();
   for (const one of unread) addToList(byName, one.name, one);
@@ -60,7 +60,7 @@ export function unreadHints(unread: readonly UnreadRevision[]): Hint[] {
     const more = repos.length > NAMED_MAX ? ` and ${repos.length - NAMED_MAX} more` : '';
     const where = repos.slice(0, NAMED_MAX).join(', ') + more;
     return {
-      message: `The revision "${name.slice(0, SHOWN_MAX)}" could not be read, or not whole, in ${where}: ${all[0]!.detail}`,
+      message: `The revision "${name.slice(0, SHOWN_MAX)}" could not be read completely in ${where}: ${all[0]!.detail}`,
     };
   });
 }
@@ -89,7 +89,7 @@ function describe(name: string): string {
   return name === DEFAULT_REVISION ? 'HEAD (the files on disk, or a detached commit)' : name;
 }
 
-/** The query with `rev:HEAD` in place of a `rev:` with this text; as it is where that is written otherwise. */
+/** The query with `rev:HEAD` in place of `rev:` with this text; unchanged where it is written in another form. */
 function withDefault(text: string, revision: string): string {
   const written = `rev:${revision}`;
   return text

@@ -1,7 +1,6 @@
-// Runs a plan over shards: on the main thread for as long as a cheap query takes, then on all threads of
-// the pool, which go on where it stopped. Stops at the limit, the deadline, or when the client is gone;
-// pauses when asked to. What a dead thread lost is run again here, once. Hands on what is found as it comes;
-// `runSearch` collects it for those who want all at once.
+// Runs a plan over shards: on the main thread for the duration of a cheap query, then on all threads of the pool, which
+// continue there. Stops at the limit, at the deadline, or when the client is gone; pauses on request. Units lost with a dead
+// thread are run again here, once. Passes findings on as they come; `runSearch` collects all of them.
 
 import type { StopTest } from '../host/core.ts';
 import { SearchControl } from '../host/control.ts';
@@ -25,10 +24,10 @@ import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
 const INLINE_NS = 4_000_000n;
-/** Bytes. Guess: the core reads a plan of this size in some 0.5 ms, without a look at the clock. */
+/** Bytes. Guess: the core reads a plan of this size in about 0.5 ms, without checking the clock. */
 const INLINE_PLAN_SIZE_MAX = 65_536;
 
-/** Whether a plan is so small that this thread may run it. */
+/** Whether a plan is small enough for this thread. */
 export function isForHere({ bytes }: SearchPlan): boolean {
   return bytes.length <= INLINE_PLAN_SIZE_MAX;
 }
@@ -38,28 +37,28 @@ export interface RunOptions {
   readonly plan: SearchPlan;
   /** Stop once more ranges than this are found; Infinity: count all. */
   readonly limit: number;
-  /** From the arrival of the request on; 0: none. */
+  /** From the arrival of the request; 0: none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Absent: the search is alone. */
+  /** Absent: the only search. */
   readonly place?: SearchPlace | undefined;
-  /** How long the search may stay on the thread that owns the sockets; default: 4 ms. */
+  /** How long the search may run on the thread that owns the sockets; default: 4 ms. */
   readonly inlineNs?: bigint | undefined;
 }
 
-/** Why a search ended before its end. */
+/** Why a search ended early. */
 export type RunStop = 'deadline' | 'aborted' | 'failed';
 
-/** Takes findings as they come: each unit at most once; bindings and failures maybe several times. */
+/** Receives findings as they come: each unit at most once; bindings and failures possibly several times. */
 export type FindingsListener = (findings: Findings) => void;
 
-/** How long a search that is run again may keep this thread at a time. */
+/** Time slice on this thread for a search that is run again. */
 const SLICE_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
 
 /** The part of the pool that a run needs. */
 export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
 
-/** Guess: a search that takes longer on one thread is for all of them. */
+/** Guess: a search that takes longer on one thread moves to all of them. */
 const ALONE_MS = 8;
 
 /** One search, from its first unit to its end. */
@@ -78,7 +77,7 @@ export class Run {
   #pauseCount = 0;
   #resumed: Deferred | undefined;
 
-  /** @param isProgressive  the listener wants findings while threads search, not only at their end */
+  /** @param isProgressive  the listener wants findings while threads search, not only at the end */
   constructor(
     searcher: Searcher,
     pool: SearchThreads,
@@ -95,25 +94,25 @@ export class Run {
     this.#arrived = newControl(options.shards);
   }
 
-  /** Why it was ended, if it was. */
+  /** Why it ended early, if it did. */
   get stopReason(): RunStop | undefined {
     return this.#stop;
   }
 
-  /** No unit is begun any more; those under way still tell. Only the first reason counts. */
+  /** No further unit is begun; running ones still report. Only the first reason counts. */
   stop(reason: RunStop): void {
     this.#stop ??= reason;
     this.enough();
   }
 
-  /** As many ranges as were asked for are there, and more: no unit is begun any more. */
+  /** The limit is exceeded: no further unit is begun. */
   enough(): void {
     this.#control.stop();
     this.#arrived.stop();
     this.resume();
   }
 
-  /** No unit is begun until `resume` or `stop`. */
+  /** No further unit is begun until `resume` or `stop`. */
   pause(): void {
     if (this.#resumed !== undefined || this.#stop !== undefined) return;
     this.#pauseCount++;
@@ -132,12 +131,11 @@ export class Run {
   }
 
   /**
-   * Searches on this thread for as long as a cheap query takes, at once; the rest on the pool. Or begins on the
-   * pool's thread that is named.
+   * Searches on this thread at once for the duration of a cheap query, then on the pool. Or begins on the given pool thread.
    *
-   * @returns  settles when the search has ended and all findings are told
+   * @returns  settles when the search has ended and all findings are reported
    *
-   * Errors: PlanError, thrown at once if the plan cannot be run at all, else by the promise.
+   * Errors: PlanError, thrown at once if the plan can never run, else by the promise.
    */
   start(thread?: Thread): Promise<void> {
     const { timeoutMs, signal } = this.#options;
@@ -189,7 +187,6 @@ export class Run {
     return new Drain(this.#searcher, plan, shardIds, limit, control);
   }
 
-  /** What threads are asked. */
   #message(): Omit<SearchMessage, 'kind' | 'id'> {
     const { shards, plan, limit } = this.#options;
     return {
@@ -202,7 +199,7 @@ export class Run {
     };
   }
 
-  /** Searches on one thread of the pool; on all of them if it turns out long. */
+  /** Searches on one thread of the pool; on all of them if it takes long. */
   async #searchOnThread(thread: number): Promise<void> {
     const alone = this.#pool.searchOn(thread, this.#message(), (findings) => this.#tell(findings));
     let timer: NodeJS.Timeout | undefined;
@@ -213,11 +210,11 @@ export class Run {
     clearTimeout(timer);
     if (isLong) await this.#searchInPool(alone);
     else if (!this.#takeDone(await alone)) await this.#runLost();
-    // The thread left when it was paused.
+    // The thread left the search during a pause.
     else if (this.#pauseCount > 0 && this.#stop === undefined) await this.#searchInPool();
   }
 
-  /** Tells what a thread left at its end; false: it died. Errors: PlanError. */
+  /** Reports what a thread returned at its end; false: it died. Errors: PlanError. */
   #takeDone(done: SearchDone | undefined): boolean {
     if (done === undefined) return false;
     if (done.planError !== undefined) throw new PlanError(done.planError);
@@ -225,12 +222,12 @@ export class Run {
     return true;
   }
 
-  /** @param alone  what one thread was asked before */
+  /** @param alone  the request already sent to one thread */
   async #searchInPool(alone?: Promise<SearchDone | undefined>): Promise<void> {
     const message = this.#message();
     let hasLost = false;
     let pauses = 0;
-    // Threads leave a search that is paused, so they are called again after it.
+    // Threads leave a paused search, so they are called again afterwards.
     do {
       await this.#untilResumed();
       pauses = this.#pauseCount;
@@ -239,13 +236,13 @@ export class Run {
       hasLost ||= done.length < this.#pool.size;
     } while (pauses !== this.#pauseCount && this.#stop === undefined);
     if (alone !== undefined && !this.#takeDone(await alone)) hasLost = true;
-    // What stopped at the limit may have lost the units that exceeded it.
+    // A stop at the limit may have lost the units that exceeded it.
     if (hasLost && this.#stop === undefined) await this.#runLost();
   }
 
-  /** Runs the units whose findings have not arrived, letting other searches in between. */
+  /** Runs the units without findings, yielding to other searches. */
   async #runLost(): Promise<void> {
-    // A shard that failed had its second chance.
+    // A failed shard has already been retried.
     for (const shard of this.#failed) {
       for (let unit = 0; unit < unitMaxOf(this.#options.shards[shard]!); unit++) {
         if (this.#arrived.matchesOf(shard, unit) === undefined)
@@ -253,7 +250,7 @@ export class Run {
       }
     }
     const drain = this.#newDrain(this.#arrived);
-    // The timer cannot tell while this thread is at work.
+    // The timer cannot fire while this thread works.
     const isLate = (): boolean =>
       this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
     for (let isLeft = true; isLeft;) {
@@ -275,9 +272,9 @@ export interface RunOutcome extends Findings {
 }
 
 /**
- * Runs a search to its end and returns all it found.
+ * Runs a search to its end and returns all findings.
  *
- * @param onFindings  told of findings as they come
+ * @param onFindings  receives findings as they come
  * Errors: PlanError.
  */
 export async function runSearch(
@@ -296,7 +293,7 @@ export async function runSearch(
   return { ...joinFindings(parts), stop: run.stopReason };
 }
 
-/** Works for at most `budgetNs` and a step, which `isStopWanted` may end; true if something is left. */
+/** Works for at most `budgetNs` plus one step, which `isStopWanted` may end; true: work remains. */
 function drainFor(drain: Drain, budgetNs: bigint, isStopWanted: StopTest): boolean {
   const end = process.hrtime.bigint() + budgetNs;
   while (drain.step(isStopWanted)) if (process.hrtime.bigint() > end) return true;
@@ -326,7 +323,7 @@ function firstOfShards(bindings: readonly BindFinding[]): BindFinding[] {
   return [...firsts.values()];
 }
 
-/** The least of the times that are there. */
+/** The smallest of the defined times. */
 function earliest(times: readonly (bigint | undefined)[]): bigint | undefined {
   return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }

@@ -1,5 +1,5 @@
-// The part of a snapshot that one search looks at: the shards of the repos it may find something in, and what
-// order and answer need to know of them.
+// The part of a snapshot that one search covers: the shards of the repos that may match, and the data of them that ordering
+// and answer need.
 
 import type { Searcher } from '../host/searcher.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -15,19 +15,19 @@ export interface Scope {
   readonly quarantined: readonly QuarantinedShard[];
 }
 
-/** Repos by id, and the place of each among them by the bytes of its name. */
+/** Repos with the rank of each by the bytes of its name. */
 interface RepoOrder {
   readonly repos: readonly RepoRecord[];
-  /** Where each is in `repos`, by repoId. */
+  /** Index of each in `repos`, by repoId. */
   readonly places: ReadonlyMap<number, number>;
   readonly ranks: ReadonlyMap<number, number>;
 }
 
 const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
-/** The one that was worked out last. Why: a list that follows another has the same ids and names, as a rule. */
+/** The last one computed. Why: consecutive lists usually have the same ids and names. */
 let lastOrder: RepoOrder = { repos: [], places: new Map(), ranks: new Map() };
 
-/** The order of a list of repos, worked out once for it: it also orders what somebody sees of them. */
+/** The order of a list of repos, computed once per list; it also orders visible parts of the list. */
 export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   const known = orders.get(repos);
   if (known !== undefined) return known;
@@ -57,7 +57,7 @@ function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'places' | 'ran
   };
 }
 
-/** What is seen of the repos that `isEligible` holds for, without what holds no live doc. */
+/** The visible part of the repos that pass `isEligible`, without shards that have no live doc in it. */
 export function scopeOf(
   snapshot: Snapshot,
   sight: Sight,
@@ -70,7 +70,7 @@ export function scopeOf(
   };
 }
 
-/** Tables and repos of the shards in scope, made when first asked for. */
+/** Tables and repos of the shards in scope, created on first use. */
 export class ScopeView implements OrderContext {
   readonly #searcher: Searcher;
   readonly #order: RepoOrder;
@@ -124,7 +124,7 @@ export class ScopeView implements OrderContext {
     return { isDefault, oid: this.oidOf(shard, docId) };
   }
 
-  /** Id in git of the content of a doc; "": not known. */
+  /** git id of a doc's content; "": unknown. */
   oidOf(shard: number, docId: number): string {
     const tables = this.tablesOf(shard);
     const { blobId } = tables.doc(docId);
@@ -134,7 +134,7 @@ export class ScopeView implements OrderContext {
   }
 }
 
-/** The tables of an open shard. Errors: ShardError, also where its file has not its size any more. */
+/** The tables of an open shard. Errors: ShardError, also if its file size has changed. */
 export function openTables(searcher: Searcher, shardId: string): ShardTables {
   const space = searcher.spaceOf(shardId);
   space.checkNowAndThen(shardId);

@@ -1,5 +1,5 @@
-// Runs one blocking search to its end: orders, cuts, renders, and writes the response of API.md 6.2 as JSON
-// bytes. What it went through on the way is there for explain.ts. Holds no state but the snapshot.
+// Runs one blocking search: orders, cuts, renders, and writes the response of API.md 6.2 as JSON bytes. Keeps the
+// intermediate results for explain.ts. The snapshot is its only state.
 
 import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
@@ -20,10 +20,10 @@ import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
 import { RunningTally, type Tally, tallyRun } from './tally.ts';
 
-/** Answers up to this size are put together before they are sent. */
+/** Answers up to this size are assembled before they are sent. */
 const WHOLE_SIZE_MAX = 128 * 1024;
 
-/** A search that has come to its end, its limit or its deadline. */
+/** A search that reached its end, limit or deadline. */
 export interface Completed {
   readonly prepared: Prepared;
   readonly outcome: RunOutcome;
@@ -37,7 +37,7 @@ export interface Completed {
 }
 
 /**
- * Runs a search to its end, its limit or its deadline.
+ * Runs a search to its end, limit or deadline.
  *
  * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
  */
@@ -62,7 +62,7 @@ export function search(
   });
 }
 
-/** The members before and behind the results. */
+/** The members before and after the results. */
 function membersOf(
   { prepared, shown, numbers, reasons }: Completed,
   hints: object,
@@ -72,10 +72,10 @@ function membersOf(
   return { head: { stats }, tail: { repositoryInfo, ...exhaustiveness(reasons), ...hints } };
 }
 
-/** Bytes of what says that results are missing. */
+/** Bytes for the members that say results are missing. */
 const LIMIT_SIZE = 64;
 
-/** With as many of the results as an answer of so many bytes holds. */
+/** With as many results as fit into `sizeMax` bytes. */
 function fitted(completed: Completed, hints: object, sizeMax: number): Completed {
   const { head, tail } = membersOf(completed, hints);
   const { before, after } = textsAround(head, tail);
@@ -94,7 +94,7 @@ function fitted(completed: Completed, hints: object, sizeMax: number): Completed
   };
 }
 
-/** Bound: a search that meets damage before anything is sent begins anew without the shard. */
+/** Bound: a search that finds damage before anything is sent restarts without the shard. */
 const ATTEMPTS_MAX = 3;
 
 /** Runs a search to its end, and makes an answer of it while its snapshot is open. Errors: as `search`. */
@@ -109,7 +109,7 @@ export function withAnswer<Answer>(
   );
 }
 
-/** Does `work` on the snapshot for a search, as `withSnapshot`. Errors: those of acquireFor too. */
+/** Does `work` on the snapshot for a search, like `withSnapshot`. Errors: also those of acquireFor. */
 export function withSnapshotFor<Value>(
   parts: EngineParts,
   request: SearchRequest,
@@ -120,7 +120,7 @@ export function withSnapshotFor<Value>(
 }
 
 /**
- * Does `work` on a snapshot, the current one by default, kept open until its end; errors become those of a search.
+ * Does `work` on a snapshot, by default the current one, and keeps it open meanwhile; converts errors to those of a search.
  */
 export function withSnapshot<Value>(
   parts: EngineParts,
@@ -137,7 +137,7 @@ export function withSnapshot<Value>(
   });
 }
 
-/** Does `attempt` again where it meets damage, which is told first; errors become those of a search. */
+/** Repeats `attempt` after damage, which is reported first; converts errors to those of a search. */
 export async function withoutDamaged<Value>(
   parts: EngineParts,
   attempt: () => Promise<Value>,
@@ -183,10 +183,10 @@ export async function completeSearch(
   return { prepared, outcome, ...shown };
 }
 
-/** How often progress is told. */
+/** Interval of progress reports. */
 const PROGRESS_MS = 250;
 
-/** Makes progress of what is found. */
+/** Converts findings to progress reports. */
 function progressTeller(
   { scope }: Prepared,
   onProgress: NonNullable<SearchEnvironment['onProgress']>,
@@ -203,7 +203,7 @@ function progressTeller(
   };
 }
 
-/** Counts, orders, cuts and renders what was found. */
+/** Counts, orders, cuts and renders the findings. */
 export async function showAnswer(
   answer: PartialAnswer,
   { run: { limit }, gaps }: Prepared,

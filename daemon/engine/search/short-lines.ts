@@ -1,10 +1,10 @@
-// Chunks of file results whose long lines are cut: what is around their ranges stays, each cut is marked (API.md 6.1,
+// Cuts long lines in chunks of file results: the surroundings of their ranges remain, each cut is marked (API.md 6.1,
 // `maxLineBytes`). Positions stay those of the file.
 
 import type { RenderedDocs } from '../host/searcher.ts';
 
 const MARK = '…';
-/** A line end as JSON has it. */
+/** A line end in JSON. */
 const LINE_END = '\\n';
 const BACKSLASH = 0x5c;
 
@@ -20,13 +20,13 @@ interface Chunk {
   readonly matchRanges: readonly { readonly start: Place; readonly end: Place }[];
 }
 
-/** From code point `start` on, up to `end`. */
+/** From code point `start` up to `end`. */
 interface Stretch {
   start: number;
   end: number;
 }
 
-/** The results with no line in a chunk of more than so many bytes, marks aside. */
+/** The results with each line of a chunk cut to `sizeMax` bytes, not counting marks. */
 export function withShortLines(docs: RenderedDocs, sizeMax: number): RenderedDocs {
   const all = Buffer.from(docs.json.buffer, docs.json.byteOffset, docs.json.byteLength);
   const pieces: Buffer[] = [];
@@ -42,7 +42,7 @@ export function withShortLines(docs: RenderedDocs, sizeMax: number): RenderedDoc
   return { ...docs, json: new Uint8Array(Buffer.concat(pieces)), sizes };
 }
 
-/** False: each line of a chunk, as JSON writes it, has fewer bytes. */
+/** False: each line of a chunk, as JSON, has fewer bytes. */
 function mayHaveLongLine(json: Buffer, sizeMax: number): boolean {
   let start = 0;
   for (let end = json.indexOf(LINE_END); end >= 0; end = json.indexOf(LINE_END, end + 1)) {
@@ -53,7 +53,7 @@ function mayHaveLongLine(json: Buffer, sizeMax: number): boolean {
   return json.length - start > sizeMax;
 }
 
-/** Whether the backslash there is itself the escaped one, so that what follows is a letter. */
+/** Whether the backslash there is itself escaped, so that a plain letter follows. */
 function isEscaped(json: Buffer, place: number): boolean {
   let before = place;
   while (json[before - 1] === BACKSLASH) before--;
@@ -78,7 +78,7 @@ function shortContent(chunk: Chunk, sizeMax: number): string {
     .join('\n');
 }
 
-/** What the ranges of a chunk cover of a line, in code points. */
+/** The parts of a line covered by a chunk's ranges, in code points. */
 function stretchesIn({ matchRanges }: Chunk, lineNumber: number): Stretch[] {
   return matchRanges
     .filter(({ start, end }) => start.lineNumber <= lineNumber && end.lineNumber >= lineNumber)
@@ -88,7 +88,7 @@ function stretchesIn({ matchRanges }: Chunk, lineNumber: number): Stretch[] {
     }));
 }
 
-/** @param stretches  ascending; none: the line is shown from its start on */
+/** @param stretches  ascending; empty: the line is shown from its start */
 function shortLine(line: string, stretches: readonly Stretch[], sizeMax: number): string {
   const points = Array.from(line);
   const shown = stretches.length === 0 ? [{ start: 0, end: 0 }] : stretches;
@@ -109,7 +109,7 @@ function shortLine(line: string, stretches: readonly Stretch[], sizeMax: number)
   return joined(points, kept);
 }
 
-/** Adds what is before and behind, up to so many bytes, half of them before. */
+/** Adds up to `sizeMax` bytes around it, half of them before. */
 function widen(stretch: Stretch, points: readonly string[], sizeMax: number): void {
   let left = sizeMax / 2;
   while (stretch.start > 0) {

@@ -1,6 +1,5 @@
-// The docs of a repo that are known by name only, with the reason (API.md 13.3, 20.4), read from the tables of its
-// shards. Searches find the same docs by their names; here nothing is searched. Whether the caller may see the repo is
-// decided before.
+// Lists the docs of a repo that are indexed by name only, with the reason (API.md 13.3, 20.4), from the tables of its shards.
+// Searches find these docs by name. The caller has already checked access to the repo.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -20,14 +19,14 @@ export interface SkippedDoc {
 }
 
 export interface SkippedWindow {
-  /** One of the names of reasons; absent: all. */
+  /** A reason's name; absent: all. */
   readonly reason?: string | undefined;
-  /** Docs to pass over, and how many to give. */
+  /** Docs to skip, and docs to return. */
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Skipped docs of one shard by path; `next`: the first that was not taken. */
+/** Skipped docs of one shard by path; `next`: the first not yet returned. */
 interface Found {
   readonly tables: ShardTables;
   readonly docIds: readonly number[];
@@ -35,11 +34,11 @@ interface Found {
 }
 
 /**
- * Some of the skipped docs of the repo's default revision, by the bytes of their paths, and how many there are. Shards
- * that are out of service have none.
+ * A page of the skipped docs of the repo's default revision, by the bytes of their paths, and their total. Shards out of
+ * service are omitted.
  *
- * Errors: ShardError where shards that are not what they were stay in service.
- * Cost: a look at each doc's row, 5 ns, other work in between.
+ * Errors: ShardError where changed shards stay in service.
+ * Cost: reads each doc's row, 5 ns; yields to other work.
  */
 export function listSkipped(
   parts: EngineParts,
@@ -88,7 +87,7 @@ async function skippedIn(
   return docIds;
 }
 
-/** Takes the doc with the first path; undefined: none is left. */
+/** Removes and returns the doc with the first path; undefined: none remains. */
 function takeFirst(found: readonly Found[]): SkippedDoc | undefined {
   let first: Found | undefined;
   let firstPath: Uint8Array | undefined;

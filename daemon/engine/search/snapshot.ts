@@ -1,6 +1,5 @@
-// What searches see: the live shards and the repos they belong to. A publish makes a new snapshot; searches
-// under way keep theirs to their end, and a shard is closed everywhere only when no snapshot in use holds
-// it. The shards themselves are opened by the searcher of the main thread and by the pool.
+// What searches see: the live shards and their repos. Each publish makes a new snapshot; running searches keep theirs, and a
+// shard is closed everywhere once no snapshot in use holds it. The main thread's searcher and the pool open the shards.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Searcher } from '../host/searcher.ts';
@@ -10,15 +9,15 @@ import { isCovered, type ShardPart } from '../shards/parts.ts';
 
 export interface LiveShard extends ShardFile {
   readonly docCount: number;
-  /** Those that are seen, in the order of their docs. */
+  /** The visible ones, in the order of their docs. */
   readonly parts: readonly ShardPart[];
-  /** It holds docs that the caller must not know of: what its index says of all docs is not told. */
+  /** It holds docs that the caller must not know of: index data of all docs is withheld. */
   readonly hidesDocs?: true | undefined;
 }
 
 /** A shard that is out of service. */
 export interface QuarantinedShard extends LiveShard {
-  /** What is wrong with it, in words. */
+  /** The fault, as text. */
   readonly reason: string;
 }
 
@@ -29,13 +28,13 @@ export interface Snapshot {
   readonly repos: readonly RepoRecord[];
   /** Shards that are out of service. */
   readonly quarantined: readonly QuarantinedShard[];
-  /** Names of the revisions on demand that some of the repos have in it; absent: none. */
+  /** Names of on-demand revisions that some of its repos have; absent: none. */
   readonly demanded?: ReadonlySet<string> | undefined;
-  /** Revisions on demand that are not in it, or not whole; absent: none. */
+  /** On-demand revisions that are missing or incomplete in it; absent: none. */
   readonly unread?: readonly UnreadRevision[] | undefined;
 }
 
-/** A revision that the git of a repo names and cannot read, or not whole. */
+/** A revision that a repo's git knows but cannot read completely. */
 export interface UnreadRevision {
   /** As the query names it. */
   readonly name: string;
@@ -44,10 +43,10 @@ export interface UnreadRevision {
   readonly detail: string;
 }
 
-/** What shards are marked as. Why kept: of those that a publish shows nearly all have been shown before. */
+/** Marked copies of shards. Why kept: nearly all shards of a publish were in the one before. */
 const marks = new WeakMap<LiveShard, LiveShard>();
 
-/** A shard with docs that are nobody's any more hides them: they may have been a secret. */
+/** A shard with docs of no current repo hides them: they may be secret. */
 function marked(shard: LiveShard): LiveShard {
   const known = marks.get(shard);
   if (known !== undefined) return known;
@@ -65,7 +64,7 @@ export class SnapshotKeeper {
   readonly #pool: SearchPool;
   readonly #users = new Map<Snapshot, number>();
   #current: Snapshot = { shards: [], repos: [], quarantined: [] };
-  /** Ids of the shards that are open. */
+  /** Ids of the open shards. */
   #open: ReadonlySet<string> = new Set();
 
   constructor(searcher: Searcher, pool: SearchPool) {
@@ -90,8 +89,8 @@ export class SnapshotKeeper {
   }
 
   /**
-   * Opens a snapshot that some searches have for themselves, and keeps it open until `release`; returns the shards that
-   * could not be opened. Each later call is released by itself.
+   * Opens a snapshot for some searches, and keeps it open until `release`; returns the shards that could not be opened. Each
+   * call needs its own release.
    */
   hold(snapshot: Snapshot): ShardError[] {
     const count = this.#users.get(snapshot) ?? 0;
@@ -107,13 +106,13 @@ export class SnapshotKeeper {
     if (this.#leave(snapshot)) this.#openNeeded();
   }
 
-  /** Why at once: what is open is looked through but once. */
+  /** Why together: open shards are compared only once. */
   releaseAll(snapshots: readonly Snapshot[]): void {
     const gone = snapshots.filter((snapshot) => this.#leave(snapshot));
     if (gone.length > 0) this.#openNeeded();
   }
 
-  /** Whether nobody needs it any more. */
+  /** Whether nobody uses it any more. */
   #leave(snapshot: Snapshot): boolean {
     const count = (this.#users.get(snapshot) ?? 0) - 1;
     if (count > 0) this.#users.set(snapshot, count);

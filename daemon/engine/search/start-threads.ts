@@ -1,12 +1,12 @@
-// Where a search begins: on the thread that owns the sockets, which answers a cheap query soonest, or, when others
-// wait for that thread too, on a thread of the pool that has little to do. So one client gets the shortest
-// way, and many get all cores. Searches wait in order of arrival; between two of them the sockets are served.
-// Measured: 2026-11-21: a mix of rare words on 8 connections, see daemon/DECISIONS.md. Who may run at all is decided
-// before: http/admission.ts.
+// Chooses the thread where a search begins: the thread that owns the sockets, the fastest for a cheap query, or, when others
+// wait for it, a pool thread with little load. So one client gets the lowest latency, and many get all cores. Searches wait
+// in order of arrival; between two of them the sockets are served.
+// Measured: 2026-11-21: a mix of rare words on 8 connections, see daemon/DECISIONS.md. http/admission.ts has already admitted
+// the search.
 
 import type { SearchPool } from '../host/pool.ts';
 
-/** Index of a thread of the pool, reserved until it is asked to search; undefined: the calling thread. */
+/** Index of a thread of the pool, reserved until it gets a search; undefined: the calling thread. */
 export type Thread = number | undefined;
 
 export class StartThreads {
@@ -18,7 +18,7 @@ export class StartThreads {
     this.#pool = pool;
   }
 
-  /** Resolves when it is the caller's turn, with the thread where its search is to begin at once. */
+  /** Resolves when it is the caller's turn, with the thread where its search must begin at once. */
   take(): Promise<Thread> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -29,7 +29,7 @@ export class StartThreads {
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    // Why: by then all requests that arrived together stand in the queue.
+    // Why delayed: all requests that arrived together are in the queue then.
     setImmediate(() => this.#pump());
   }
 

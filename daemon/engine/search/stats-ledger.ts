@@ -1,5 +1,5 @@
-// The numbers of a stream over time: those since the previous event, and those of the whole stream. Sums
-// come out right because every event takes the difference to what was told before.
+// The numbers of a stream over time: since the previous event, and for the whole stream. Each event takes the difference to
+// what was reported before, so that sums are exact.
 
 import type { Findings } from '../host/search-messages.ts';
 import {
@@ -23,7 +23,7 @@ export class StatsLedger {
   #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
 
   /**
-   * @param counts  those of the search so far, whenever they are looked at
+   * @param counts  the running totals of the search
    * @param startNs  when the search began (process.hrtime)
    */
   constructor(counts: Counts, startNs: bigint) {
@@ -36,19 +36,19 @@ export class StatsLedger {
     if (firstUnitNs !== undefined) this.#waitNs ??= Number(firstUnitNs - this.#startNs);
   }
 
-  /** What rendering a batch had to read. */
+  /** Adds what a batch's rendering read. */
   addReading({ contentBytes, loadCount }: Omit<RenderSums, 'rangeCount'>): void {
     this.#rendered.contentBytes += contentBytes;
     this.#rendered.loadCount += loadCount;
   }
 
-  /** Ranges of the chunk that is told next. */
+  /** Adds ranges of the next chunk. */
   addRanges(rangeCount: number): void {
     this.#rendered.rangeCount += rangeCount;
     if (rangeCount > 0) this.#firstResultNs ??= this.#sinceStart();
   }
 
-  /** The first reason of a chunk is that of the stream. */
+  /** The first reason of a chunk becomes that of the stream. */
   noteReason(reason: FlushReason): void {
     if (this.#reason === 'UNKNOWN_UNSPECIFIED') this.#reason = reason;
   }
@@ -61,9 +61,9 @@ export class StatsLedger {
     return told === undefined ? totals : difference(totals, told);
   }
 
-  /** The numbers of the whole stream, and when its first results were made. */
+  /** The numbers of the whole stream, and the time of its first results. */
   close(): { totals: StatsNumbers; reason: FlushReason; firstResultNs: number | undefined } {
-    // A search without a unit waited to its end.
+    // A search without a unit waited until its end.
     this.#waitNs ??= this.#sinceStart();
     return { totals: this.#totals(), reason: this.#reason, firstResultNs: this.#firstResultNs };
   }

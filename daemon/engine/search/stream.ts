@@ -1,7 +1,7 @@
-// Answers one search as a stream of events (API.md 8.3): what is known is sent in batches, the best first,
-// while the search goes on. What is found counts in the order of the search (unit-order.ts), so that a limited stream
-// sends the same files each time. Pulled by its reader: an event is made when it is asked for, and while nobody
-// asks the search pauses, so that a slow reader holds up its own search and nothing grows.
+// Answers one search as a stream of events (API.md 8.3): sends known results in batches, the best first, while the search
+// runs. Findings count in the order of the search (unit-order.ts), so that a limited stream always sends the same files. The
+// reader pulls: an event is made on request and the search pauses in between, so that a slow reader delays only its own
+// search and memory stays bounded.
 
 import { deferredFor } from '../../base/deferred.ts';
 import { nextTurn } from '../../base/next-turn.ts';
@@ -26,24 +26,24 @@ import { StatsLedger } from './stats-ledger.ts';
 import { RunningTally } from './tally.ts';
 import { UnitOrder } from './unit-order.ts';
 
-/** How long a stream searches on the thread that owns the sockets: then the first chunk is made. */
+/** How long a stream searches on the thread that owns the sockets; then the first chunk is made. */
 const INLINE_NS = 2_000_000n;
-/** A search that finds nothing tells its statistics in this interval. */
+/** Interval of statistics while a search finds nothing. */
 const PROGRESS_MS = 1000;
-/** Bytes of an event beside its file results, generously. */
+/** Bytes of an event besides its file results, generously. */
 const ENVELOPE_SIZE = 65_536;
 
 export interface StreamEnvironment extends SearchEnvironment {
-  /** Bytes of JSON that an event may have; a doc that alone has more cannot be sent. */
+  /** Most bytes of JSON in an event; a single larger doc cannot be sent. */
   readonly eventSizeMax: number;
 }
 
-/** An event as JSON on one line, or why a batch of results could not be made. */
+/** An event as JSON on one line, or the error of a batch of results. */
 export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unknown };
 
 /**
- * Starts a search whose results are pulled by `next`; the caller must call `close` in the end. Where damage is met before
- * that, it begins anew without the shard, as `search` does; behind that it goes on without, and `final` says so (API.md 8.4).
+ * Starts a search whose results are pulled by `next`; the caller must call `close`. Damage before the first event restarts it
+ * without the shard, as in `search`; later damage drops the shard, and `final` reports it (API.md 8.4).
  *
  * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
  */
@@ -68,7 +68,7 @@ export function startStream(
   });
 }
 
-/** With all hints, for which may be searched again. */
+/** With all hints, which may run further searches. */
 type StreamPrepared = Omit<Prepared, 'hints'> & {
   readonly hints: (found: Found) => ReturnType<typeof answerHints>;
 };
@@ -76,7 +76,7 @@ type StreamPrepared = Omit<Prepared, 'hints'> & {
 /** Docs and their results. */
 type SoundAnswer = RenderedAnswer & DocList;
 
-/** One search whose events are pulled. */
+/** A search whose events are pulled. */
 export class SearchStream {
   readonly #parts: EngineParts;
   readonly #prepared: StreamPrepared;
@@ -93,9 +93,9 @@ export class SearchStream {
   #making: Promise<unknown> = Promise.resolve();
   #toldMs = performance.now();
   #isFinalMade = false;
-  /** Bytes that results may still have. */
+  /** Bytes that results may still use. */
   #sizeLeft: number;
-  /** Results were left out, as they would have had more. */
+  /** Results were left out because of the size limit. */
   #isCut = false;
   #isClosed = false;
   #wake: () => void = () => {};
@@ -135,10 +135,10 @@ export class SearchStream {
   }
 
   /**
-   * The next event; undefined behind the last one. One call at a time. Unless the next call follows at
-   * once, the search pauses until then.
+   * The next event; undefined after the last one. One call at a time. The search pauses until the next call, unless that
+   * follows at once.
    *
-   * Errors: what ended the search as a whole; AbortError when the client is gone.
+   * Errors: what ended the whole search; AbortError when the client is gone.
    */
   async next(): Promise<StreamEvent | undefined> {
     clearImmediate(this.#pausing);
@@ -150,7 +150,7 @@ export class SearchStream {
     return event;
   }
 
-  /** While it rests others have its place, and whoever has the place resumes the search. */
+  /** A paused search gives up its permit and resumes when it gets one again. */
   #rest(): void {
     const { place } = this.#prepared.run;
     if (place === undefined) this.#run.pause();
@@ -163,7 +163,7 @@ export class SearchStream {
     else place.want();
   }
 
-  /** Ends the search if it still runs, and gives back what it holds. Further calls do nothing. */
+  /** Ends a running search and releases everything it holds. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -222,21 +222,21 @@ export class SearchStream {
     return inTurns(this.#backlog.takeBatch(isOver), this.#prepared.run);
   }
 
-  /** Waits until there are results to send, `waitMs` at most; tells meanwhile how far the search is. */
+  /** Waits at most `waitMs` for results to send; reports progress meanwhile. */
   async #sleepOrTell(waitMs: number | undefined): Promise<void> {
     const progressMs = this.#toldMs + PROGRESS_MS - performance.now();
     if (progressMs > 0) await this.#sleep(Math.min(waitMs ?? progressMs, progressMs));
     else this.#makeChunk(NO_DOCS, new FileResults(0), 0, 0, 'TIMER_EXPIRED');
   }
 
-  /** Sleeps until something happens, at most for `timeMs`. */
+  /** Sleeps until woken, at most for `timeMs`. */
   #sleep(timeMs: number): Promise<void> {
     const { promise, resolve } = deferredFor(timeMs);
     this.#wake = resolve;
     return promise;
   }
 
-  /** Makes the chunks of a batch, or, where that fails, the error behind which no result is sent. */
+  /** Makes the chunks of a batch, or, on failure, the error that ends the results. */
   async #makeChunks(batch: Batch): Promise<void> {
     try {
       await this.#prepared.run.place?.turn();
@@ -257,7 +257,7 @@ export class SearchStream {
     }
   }
 
-  /** As many of the results as there is room for; with those that are left out the search has found enough. */
+  /** The results that fit; if some are left out, the search stops. */
   #fitted(rendered: SoundAnswer): SoundAnswer {
     const { files, docs } = rendered;
     const count = fittingCount(files, this.#sizeLeft);
@@ -270,8 +270,8 @@ export class SearchStream {
   }
 
   /**
-   * Renders the docs but those of shards that turn out to be damaged, of which nothing more is shown. A search that is
-   * answered as a whole begins anew instead; here results may have been sent.
+   * Renders the docs except those of shards found damaged, which are dropped from now on. A search answered as a whole
+   * restarts instead; a stream may already have sent results.
    */
   async #renderSound({ found, docs: all }: DocList): Promise<SoundAnswer> {
     for (let docs = all; ;) {
@@ -297,7 +297,7 @@ export class SearchStream {
   ): void {
     const size = files.sizeOf(start, end) + ENVELOPE_SIZE;
     if (size > this.#eventSizeMax)
-      throw new Error(`a result of ${size} bytes, limit ${this.#eventSizeMax}`);
+      throw new Error(`a result is too large: ${size} bytes, limit ${this.#eventSizeMax}`);
     const docs = batch.subarray(start, end);
     this.#ledger.addRanges(found.rangeMaxOf(docs));
     const head = { type: 'chunk', stats: statsObject(this.#ledger.takeNews(), reason) };
@@ -310,7 +310,7 @@ export class SearchStream {
 
   async #makeFinal(): Promise<void> {
     this.#isFinalMade = true;
-    // Why not before: a shard may turn out to be damaged when what was found in it is shown.
+    // Why last: rendering may find damage in a shard.
     this.#tally.close();
     const { totals, reason, firstResultNs } = this.#ledger.close();
     const tally = { counts: this.#tally.counts, isOverLimit: this.#order.isOverLimit };
@@ -335,7 +335,7 @@ export class SearchStream {
   }
 }
 
-/** Where to cut file results into chunks: behind those that fill one. */
+/** Where to cut file results into chunks: after results that fill one. */
 function chunkEnds(files: FileResults): number[] {
   const ends: number[] = [];
   let start = 0;

@@ -1,5 +1,5 @@
-// What somebody who types a query may mean (API.md 13.7): names of repositories, languages, revisions and contexts as the
-// caller sees them, and files and symbols by an ordinary search that ends early.
+// Completions for a partial query (API.md 13.7): names of repositories, languages, revisions and contexts visible to the
+// caller, and files and symbols from an ordinary search that ends early.
 
 import { given } from '../../base/given.ts';
 import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';
@@ -23,9 +23,9 @@ import { visibleRepos } from './visible.ts';
 
 export interface SuggestCall {
   readonly kind: SuggestionKind;
-  /** What has been typed of the value, taken literally, in any case. */
+  /** The typed part of the value, literal, case-insensitive. */
   readonly prefix: string;
-  /** The rest of the query, filters alone. */
+  /** The rest of the query, only filters. */
   readonly query?: string | undefined;
   readonly limit: number;
 }
@@ -35,14 +35,14 @@ export interface Suggestion {
   readonly description?: string;
 }
 
-/** A suggestion, and how many repositories or files speak for it. */
+/** A suggestion with its number of repositories or files. */
 interface Candidate extends Suggestion {
   readonly weight: number;
 }
 
-/** Matches that a search for suggestions looks for. Guess: the best of more are rarely better. */
+/** Most matches of a search for suggestions. Guess: more matches rarely give better ones. */
 const MATCHES_MAX = 500;
-/** Unit: ms. How long it may search, so that the answer is there within 100. */
+/** Unit: ms. Time limit of the search, so that the answer takes less than 100. */
 const SEARCH_MS = 50;
 
 const EVERYTHING: QueryNode = { kind: 'const', value: true };
@@ -55,7 +55,7 @@ const OPTIONS = {
 };
 
 /**
- * What the typed text may become, best first. Never more than the caller sees, and indexed revisions alone.
+ * Completions of the typed text, best first. Only what the caller sees, and only indexed revisions.
  *
  * Errors: QueryError of the rest of the query; UnknownContextError; AbortError when the client is gone.
  */
@@ -123,7 +123,7 @@ async function languagesIn(
   }));
 }
 
-/** Two that are no names, then the indexed ones by how many repositories have them. */
+/** Two keywords, then the indexed names by number of repositories. */
 function revisionsOf(repos: readonly RepoRecord[]): Candidate[] {
   const counts = new Map<string, number>();
   for (const { revisions, defaultRevision } of repos)
@@ -148,7 +148,7 @@ function revisionsOf(repos: readonly RepoRecord[]): Candidate[] {
   ];
 }
 
-/** Contexts that hold a repository which the caller sees: the names of others would tell of hidden ones. */
+/** Contexts with a repository visible to the caller: names of others would reveal hidden ones. */
 function contextsOf(
   repos: readonly RepoRecord[],
   { connectionsOf }: EngineParts,
@@ -163,7 +163,7 @@ function contextsOf(
   });
 }
 
-/** The members of a file result that names are taken from. */
+/** The members of a file result that provide names. */
 interface NamedFile {
   readonly fileName: { readonly text: string };
   readonly repository: string;
@@ -172,7 +172,7 @@ interface NamedFile {
   }[];
 }
 
-/** Paths, or names of symbols, that hold the text; those of the best files first. */
+/** Paths, or names of symbols, that contain the text; those of the best files first. */
 async function findNames(
   parts: EngineParts,
   kind: 'file' | 'sym',
@@ -208,7 +208,10 @@ function symbolCandidates({ fileName, chunks }: NamedFile): Candidate[] {
   );
 }
 
-/** How a value holds what was typed: it is that; begins so; its last part does; a part does; within one; not at all. */
+/**
+ * How a value contains the typed text: equal; at its start; at the start of its last part; of another part; inside a part;
+ * not at all.
+ */
 const RANKS = { equal: 0, start: 1, lastPart: 2, part: 3, inside: 4, none: 5 };
 
 function rankOf(value: string, typed: string): number {
@@ -221,7 +224,7 @@ function rankOf(value: string, typed: string): number {
   return /[\p{L}\p{N}]/u.test(whole[at - 1]!) ? RANKS.inside : RANKS.part;
 }
 
-/** The best of what there is, each value once; equal ones stay in their order. @param isMeant  the value that comes first */
+/** The best candidates, each value once; ties keep their order. @param isMeant  the value that comes first */
 function best(
   candidates: readonly Candidate[],
   typed: string,

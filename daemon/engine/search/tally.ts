@@ -1,7 +1,6 @@
-// Adds up what a run found, as API.md 6.6 and 7 define it. `tallyRun` does so for an answer at the end: it
-// walks the head units of all shards, then the other units shard by shard, stops behind the unit in which the limit was
-// exceeded, and counts only what stands before, so that a cut answer depends on the snapshot alone, not on how threads
-// raced. A stream counts whatever comes.
+// Counts what a run found (API.md 6.6 and 7). `tallyRun` counts for a final answer: it walks the head units of all shards,
+// then the other units shard by shard, and stops after the unit that exceeds the limit, so that a cut answer depends only on
+// the snapshot, not on how threads race. A stream counts everything it gets.
 
 import { addToList } from '../../base/lists.ts';
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
@@ -10,7 +9,7 @@ import { liveDocCount } from '../shards/parts.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 import { UnitOrder } from './unit-order.ts';
 
-/** The numbers of API.md 7 that the run decides. */
+/** The numbers of API.md 7 that come from the run. */
 export interface Counts {
   totalMatchCount: number;
   fileCount: number;
@@ -29,10 +28,10 @@ export interface Counts {
   regexpsConsidered: number;
 }
 
-/** What counts of a shard in which the search has started. */
+/** Findings that count, of a shard in which the search has started. */
 export interface ShardFindings {
   readonly shard: number;
-  /** Of its heads alone. */
+  /** Only of its heads. */
   readonly headBinding: BindFinding | undefined;
   readonly binding: BindFinding | undefined;
   /** In order. */
@@ -40,7 +39,7 @@ export interface ShardFindings {
   readonly isFailed: boolean;
 }
 
-/** What a search found, cut at its limit. */
+/** The findings of a search, cut at its limit. */
 export interface Tally {
   readonly counts: Counts;
   /** In order; shards in which the search has not started are missing. */
@@ -51,7 +50,7 @@ export interface Tally {
   readonly isOverLimit: boolean;
 }
 
-/** How many of the eligible shards a search is through with. */
+/** How many of the eligible shards are finished. */
 export interface SearchProgress {
   readonly shardsDone: number;
   readonly shardsEligible: number;
@@ -59,17 +58,16 @@ export interface SearchProgress {
 
 /** What is known of a shard. */
 interface ShardTally {
-  /** Of its heads alone: counts until the whole shard is bound. */
+  /** Only of its heads: counts until the whole shard is bound. */
   headBinding: BindFinding | undefined;
   binding: BindFinding | undefined;
-  /** Units that have been searched. */
   unitCount: number;
   /** Docs. */
   considered: number;
   isFailed: boolean;
 }
 
-/** Adds up findings as they come; what only the end of a search decides is added by `close`. */
+/** Adds up findings as they come; `close` adds what depends on the end of the search. */
 export class RunningTally {
   readonly counts = emptyCounts();
   readonly #shards: readonly LiveShard[];
@@ -92,7 +90,7 @@ export class RunningTally {
     }));
   }
 
-  /** Only the first one of a shard counts, and only if not the whole shard is bound. */
+  /** Counts only the first one of a shard, and only until the whole shard is bound. */
   addHeadBinding(binding: BindFinding): void {
     const tally = this.#tallies[binding.shard]!;
     if (tally.headBinding !== undefined || tally.binding !== undefined) return;
@@ -100,7 +98,7 @@ export class RunningTally {
     this.#count(binding, 1);
   }
 
-  /** Only the first binding of a shard counts. */
+  /** Counts only the first binding of a shard. */
   addBinding(binding: BindFinding): void {
     const tally = this.#tallies[binding.shard]!;
     if (tally.binding !== undefined) return;
@@ -131,12 +129,12 @@ export class RunningTally {
     tally.considered += unit.considered;
   }
 
-  /** What the search of such a shard took depends on docs that nobody may know of: all that is seen of it is scanned. */
+  /** Costs of such a shard depend on hidden docs, so its visible docs all count as scanned. */
   #hidesDocs(shard: number): boolean {
     return this.#shards[shard]!.hidesDocs === true;
   }
 
-  /** False: the failure of this shard is known. */
+  /** False: the failure of this shard is already counted. */
   addFailure(shard: number): boolean {
     const tally = this.#tallies[shard]!;
     if (tally.isFailed) return false;
@@ -144,7 +142,7 @@ export class RunningTally {
     return true;
   }
 
-  /** How many of the eligible shards the search is through with. */
+  /** How many of the eligible shards are finished. */
   get progress(): SearchProgress {
     const done = this.#tallies.filter(
       ({ binding, unitCount, isFailed }) =>
@@ -155,7 +153,7 @@ export class RunningTally {
     return { shardsDone: done.length, shardsEligible };
   }
 
-  /** Puts each shard into one of the four classes of API.md 7.1. Once, at the end. */
+  /** Classifies each shard by API.md 7.1. Called once, at the end. */
   close(): void {
     const { counts } = this;
     for (const [index, tally] of this.#tallies.entries()) {
@@ -187,7 +185,7 @@ export class RunningTally {
       return;
     }
     counts.shardFilesConsidered += docCount;
-    // Where only heads were bound, or nothing, no doc is ruled out.
+    // With only heads bound, or nothing, no doc is ruled out.
     counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
     if (isFailed) counts.crashes++;
     else if (isRuledOut) counts.shardsSkippedFilter++;
@@ -252,7 +250,7 @@ function addFindings(
 }
 
 /**
- * What one shard of a run adds to the counts of its tally.
+ * A shard's share of the counts of its tally.
  *
  * @param findings  undefined: the search has not started in it
  */
@@ -272,7 +270,7 @@ export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): 
   return tally.counts;
 }
 
-/** What a shard that is out of service adds to the counts of a tally. */
+/** The share of a shard out of service. */
 export function shareOfQuarantined(shard: QuarantinedShard): Counts {
   const tally = new RunningTally([], [shard]);
   tally.close();

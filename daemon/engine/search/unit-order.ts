@@ -1,14 +1,14 @@
-// Puts what threads find into the order of the search: the head units of all shards, then the other units, shard by
-// shard, up to the one that exceeds the limit. What stands there depends on the snapshot alone, not on how threads
-// raced; so do the counts, and the docs of a cut answer.
+// Puts the findings of threads into the order of the search: the head units of all shards, then the other units, shard by
+// shard, up to the one that exceeds the limit. The result, its counts and the docs of a cut answer depend only on the
+// snapshot, not on how threads race.
 
 import type { BindFinding, Findings, UnitFinding } from '../host/search-messages.ts';
 
-/** Takes findings in order. */
+/** Receives findings in order. */
 export interface UnitSink {
   /** The heads of a shard come next, if there are any. */
   addHeadBinding(binding: BindFinding): void;
-  /** The search is through with a shard that has no candidates, or goes into one that has. */
+  /** The search passes a shard without candidates, or enters one with some. */
   addBinding(binding: BindFinding): void;
   addUnit(unit: UnitFinding, isHead: boolean): void;
 }
@@ -19,23 +19,23 @@ interface ShardState {
   binding: BindFinding | undefined;
   isFailed: boolean;
   hasPassedHead: boolean;
-  /** Those that came and were not handed on. */
+  /** Received and not yet passed on. */
   readonly units: Map<number, UnitFinding>;
 }
 
 export class UnitOrder {
   readonly #sink: UnitSink;
   readonly #shards: readonly ShardState[];
-  /** By index, in order; undefined: not known yet. */
+  /** By index, in order; undefined: unknown yet. */
   #headShards: readonly number[] | undefined;
   #headIndex = 0;
   #shard = 0;
   #unit = 0;
-  /** Ranges up to the limit; below 0: it is exceeded. */
+  /** Ranges up to the limit; below 0: exceeded. */
   #left: number;
   #isEnded = false;
 
-  /** @param limit  ranges behind which nothing is handed on but heads */
+  /** @param limit  ranges after which only heads are passed on */
   constructor(shardCount: number, limit: number, sink: UnitSink) {
     this.#shards = Array.from({ length: shardCount }, () => ({
       headBinding: undefined,
@@ -48,17 +48,17 @@ export class UnitOrder {
     this.#sink = sink;
   }
 
-  /** Units with more ranges than the limit were handed on. */
+  /** The units passed on have more ranges than the limit. */
   get isOverLimit(): boolean {
     return this.#left < 0;
   }
 
-  /** All head units were handed on. */
+  /** All head units were passed on. */
   get hasPassedHeads(): boolean {
     return this.#headIndex === this.#headShards?.length;
   }
 
-  /** Takes findings, each unit once, and hands on what stands in order without a gap. */
+  /** Adds findings, each unit once, and passes on those in order without a gap. */
   add(findings: Omit<Findings, 'times' | 'firstUnitNs'>): void {
     const { bindings, headBindings, units, failures, headShards } = findings;
     this.#headShards ??= headShards;
@@ -69,7 +69,7 @@ export class UnitOrder {
     this.#handOn();
   }
 
-  /** Nothing more will come: hands on what is left up to the limit, gaps or not. */
+  /** No more will come: passes on the rest up to the limit, ignoring gaps. */
   end(): void {
     this.#isEnded = true;
     this.#headShards ??= [];
@@ -86,7 +86,7 @@ export class UnitOrder {
     }
   }
 
-  /** Hands on the head unit of a shard; false: it is missing, and may come. */
+  /** Passes on the head unit of a shard; false: it is missing and may come. */
   #passHead(state: ShardState): boolean {
     const { headBinding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;
@@ -98,12 +98,12 @@ export class UnitOrder {
     return true;
   }
 
-  /** Hands on the units of a shard; false: one is missing that may come, or the limit is exceeded. */
+  /** Passes on the units of a shard; false: a missing one may come, or the limit is exceeded. */
   #passUnits(state: ShardState): boolean {
     const { binding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;
     if (binding === undefined) return !canCome;
-    // Its only unit may be that of heads, which was handed on.
+    // Its only unit may be the head unit, which was passed on already.
     if (binding.unitCount <= 1 || state.isFailed) this.#sink.addBinding(binding);
     for (; this.#unit < binding.unitCount && !this.isOverLimit; this.#unit++) {
       const unit = units.get(this.#unit);

@@ -1,4 +1,4 @@
-// What to say where nothing was found: files of the repos searched that are known by name alone, as they are too large.
+// Hints for searches without results: files in scope that are indexed by name only because they are too large.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Hint } from '../query/hints.ts';
@@ -9,10 +9,10 @@ interface LargeFiles {
   readonly count: number;
 }
 
-/** Found once a snapshot, so that an answer costs nothing where no repo has such files. */
+/** Computed once a snapshot, so that answers cost nothing where no repo has such files. */
 const known = new WeakMap<Snapshot, readonly LargeFiles[]>();
 
-/** One hint that counts the files and names the repo with most of them; none where there are no such files. */
+/** One hint with the number of files and the repo with most of them; none without such files. */
 export function unsearchedHints(
   snapshot: Snapshot,
   isSearched: (repo: RepoRecord) => boolean,

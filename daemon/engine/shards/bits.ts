@@ -2,7 +2,7 @@
 
 import type { DocSet } from '../host/search-plan.ts';
 
-/** Bytes of a bitmap over so many docs, as threads take it. */
+/** Bytes of a bitmap over `docCount` docs, in the form that threads use. */
 export function bitmapSizeOf(docCount: number): number {
   return Math.ceil(docCount / 128) * 16;
 }
@@ -19,7 +19,7 @@ export function clearBit(bits: Uint8Array, docId: number): void {
   bits[docId >> 3]! &= ~(1 << (docId & 7));
 }
 
-/** Whether a set of docs holds one. */
+/** Whether a set of docs contains a doc. */
 export function holdsDoc(set: DocSet, docId: number): boolean {
   return typeof set === 'string' ? set === 'all' : hasBit(set, docId);
 }
@@ -36,7 +36,7 @@ export function setBits(bits: Uint8Array, start: number, end: number): void {
   for (; position < end; position++) setBit(bits, position);
 }
 
-/** Sets those of `count` bits from `start` on that are set in `source`, which has zeros behind them. */
+/** Sets those of `count` bits from `start` on that are set in `source`, which has zeros after them. */
 export function addBits(bits: Uint8Array, start: number, source: Uint8Array, count: number): void {
   const shift = start & 7;
   const first = start >> 3;

@@ -1,5 +1,5 @@
-// Tells what is in a shard file: header, sections, counts, docs, the blocks of one trigram. For people; the
-// file is opened and checked by the core first.
+// Prints the structure of a shard file for people: header, sections, counts, docs, the blocks of one trigram. The core opens
+// and checks the file first.
 
 import { statSync } from 'node:fs';
 import { SECTION_COUNT, SKIP_NONE } from '../../../core/shared/format.ts';
@@ -10,7 +10,7 @@ import { SECTION_NAMES, ShardTables } from './tables.ts';
 
 export interface InspectRequest {
   readonly path: string;
-  /** Which docs are listed; absent: none. `skipped`: those known by name only. */
+  /** Which docs to list; absent: none. `skipped`: those indexed by name only. */
   readonly docs?: 'all' | 'skipped' | undefined;
   readonly trigram?: string | undefined;
 }
@@ -40,7 +40,7 @@ export interface Inspection {
   readonly postings?: { readonly trigram: string; readonly blockIds: readonly number[] };
 }
 
-/** Errors: ShardError for a file that is no sound shard; the file system's. */
+/** Errors: ShardError for an invalid shard file; the file system's. */
 export async function inspectShard(request: InspectRequest): Promise<Inspection> {
   const space = new Space(await compileCore());
   const shardId = request.path;

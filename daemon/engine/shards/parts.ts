@@ -1,5 +1,5 @@
-// A shard may hold the docs of many repos, those of each next to each other: its parts. What a search may look at of a
-// shard is some of its parts, and of each the docs of some revisions; here that becomes one set of docs.
+// The parts of a shard: a shard may hold docs of many repos, those of each repo contiguous. A search may read some parts of a
+// shard, and of each the docs of some revisions; this file makes one set of docs from that.
 
 import type { DocSet } from '../host/search-plan.ts';
 import { addBits, bitmapSizeOf, countBits, setBits } from './bits.ts';
@@ -11,11 +11,11 @@ export interface ShardPart {
   readonly repoId: number;
   readonly docStart: number;
   readonly docEnd: number;
-  /** Which revision holds which of them, counted from `docStart`; absent: the repo's only revision holds all. */
+  /** The docs of each revision, counted from `docStart`; absent: the repo's only revision holds all. */
   readonly revisions?: ShardRevisions | undefined;
 }
 
-/** A shard by its docs; those between parts belong to nobody any more. */
+/** A shard by its docs; docs between parts belong to no repo any more. */
 export interface PartedShard {
   readonly docCount: number;
   /** In the order of their docs, at least one. */
@@ -28,12 +28,12 @@ export function holdsAll({ revisions }: ShardPart): boolean {
   return further === undefined && (only === undefined || only.form === FORM_ALL);
 }
 
-/** Docs of a part that at least one revision holds. */
+/** Docs of a part in at least one revision. */
 export function liveCountOf({ docStart, docEnd, revisions }: ShardPart): number {
   return revisions?.liveCount ?? docEnd - docStart;
 }
 
-/** Docs of a shard's parts that at least one revision of their repo holds. */
+/** Docs of a shard's parts in at least one revision of their repo. */
 export function liveDocCount({ parts }: PartedShard): number {
   return parts.reduce((sum, part) => sum + liveCountOf(part), 0);
 }
@@ -48,7 +48,7 @@ export function isCovered({ docCount, parts }: PartedShard): boolean {
   return next === docCount;
 }
 
-/** The part that a doc is in. Errors: throws where it is in none. */
+/** The part of a doc. Errors: throws where there is none. */
 export function partOf({ parts }: PartedShard, docId: number): ShardPart {
   let start = 0;
   let end = parts.length;
@@ -58,14 +58,15 @@ export function partOf({ parts }: PartedShard, docId: number): ShardPart {
     else end = middle;
   }
   const part = parts[start];
-  if (part === undefined || docId < part.docStart) throw new Error(`doc ${docId} is of no repo`);
+  if (part === undefined || docId < part.docStart)
+    throw new Error(`doc ${docId} belongs to no repo`);
   return part;
 }
 
 /** Revisions of a repo by their indexes; `any`: all of them; undefined: none. */
 export type ChosenRevisions = 'any' | readonly number[] | undefined;
 
-/** The docs of a shard's parts in the revisions that are chosen for each repo. */
+/** The docs of a shard's parts in the revisions chosen for each repo. */
 export function docsOfParts(
   shard: PartedShard,
   chosenOf: (repoId: number) => ChosenRevisions,
@@ -89,7 +90,6 @@ function docsOfPart({ revisions }: ShardPart, chosen: ChosenRevisions): DocSet {
   return chosen === 'any' ? revisions.liveDocs : revisions.docsIn(chosen);
 }
 
-/** Sets the bits of a part's docs. */
 function addPart(bitmap: Uint8Array, { docStart, docEnd }: ShardPart, set: DocSet): void {
   if (set === 'none') return;
   if (set === 'all') setBits(bitmap, docStart, docEnd);

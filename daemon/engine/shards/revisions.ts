@@ -1,6 +1,6 @@
-// Which docs of a repo's shards each of its revisions holds: one small file beside the shards, made anew as a whole
-// and named by its checksum. A set is kept as coded, and made a bitmap when a search asks for it. The layout stands in
-// daemon/sync/README.md, "Revision files".
+// The revision file: which docs of a repo's shards each revision holds. A small file beside the shards, always rewritten as a
+// whole and named by its checksum. Sets stay coded and become bitmaps on demand. Layout: daemon/sync/README.md, "Revision
+// files".
 
 import { hash } from 'node:crypto';
 import type { DocSet } from '../host/search-plan.ts';
@@ -23,7 +23,7 @@ const SHARD_ROW_SIZE = 12;
 const SET_ROW_SIZE = 12;
 const FILE_SIZE_MAX = 0xffffffff;
 
-/** A doc whose content is in no shard: only here stands which blob it is. */
+/** A doc without stored content: only this file has its blob id. */
 export interface UnstoredDoc {
   readonly docId: number;
   /** Hexadecimal git object id. */
@@ -36,7 +36,7 @@ export interface RevisedShard {
   readonly unstored: readonly UnstoredDoc[];
 }
 
-/** Collects the sets of one revision after the other and gives the file. */
+/** Collects the sets of docs, revision by revision, and makes the file. */
 export class RevisionWriter {
   readonly #shards: readonly RevisedShard[];
   readonly #rows: { form: number; offset: number; size: number }[] = [];
@@ -58,14 +58,14 @@ export class RevisionWriter {
     }
   }
 
-  /** As `add`, with sets as another file has them coded. */
+  /** As `add`, with sets already coded in another file. */
   addCoded(sets: readonly CodedSet[]): void {
     this.#revisionCount++;
     for (const { form, bytes } of sets)
       this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
   }
 
-  /** Equal bytes are kept once. */
+  /** Equal bytes are stored once. */
   #append(bytes: Uint8Array): number {
     if (bytes.length === 0) return 0;
     const key = `${bytes.length} ${hash('sha1', bytes, 'base64')}`;
@@ -78,7 +78,7 @@ export class RevisionWriter {
     return offset;
   }
 
-  /** The file. Errors: throws if it would be larger than 4 GiB. */
+  /** The file. Errors: throws above 4 GiB. */
   bytes(): Buffer {
     const shards = this.#shards;
     const hashSize = (shards.flatMap(({ unstored }) => unstored)[0]?.oid.length ?? 40) / 2;
@@ -125,7 +125,7 @@ function encodeUnstored(unstored: readonly UnstoredDoc[], hashSize: number): Buf
   return list;
 }
 
-/** SHA-256 of a file, its own place counted as zeros. */
+/** SHA-256 of a file, with zeros in the checksum's field. */
 function checksumOf(file: Buffer): Buffer {
   const copy = Buffer.from(file);
   copy.fill(0, CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
@@ -150,20 +150,20 @@ export class RevisionTable {
   /**
    * Checks and opens the bytes of a file.
    *
-   * @param docCounts  docs of the repo's shards, which the file must fit
-   * Errors: throws with what is wrong.
+   * @param docCounts  docs of the repo's shards, which the file must match
+   * Errors: throws with the fault.
    */
   static open(file: Buffer, revisionCount: number, docCounts: readonly number[]): RevisionTable {
     checkHeader(file);
-    if (file.readUInt32LE(12) !== revisionCount) throw new Error('another number of revisions');
-    if (file.readUInt32LE(16) !== docCounts.length) throw new Error('another number of shards');
+    if (file.readUInt32LE(12) !== revisionCount) throw new Error('wrong number of revisions');
+    if (file.readUInt32LE(16) !== docCounts.length) throw new Error('wrong number of shards');
     const hashSize = file.readUInt32LE(20);
     const setsStart = HEADER_SIZE + docCounts.length * SHARD_ROW_SIZE;
     const dataStart = setsStart + docCounts.length * revisionCount * SET_ROW_SIZE;
-    if (dataStart > file.length) throw new Error('cut short');
+    if (dataStart > file.length) throw new Error('truncated');
     const shards = docCounts.map((docCount, shard) => {
       const row = HEADER_SIZE + shard * SHARD_ROW_SIZE;
-      if (file.readUInt32LE(row) !== docCount) throw new Error('another number of docs');
+      if (file.readUInt32LE(row) !== docCount) throw new Error('wrong number of docs');
       const sets = Array.from({ length: revisionCount }, (_, revision) => {
         const setRow = setsStart + (revision * docCounts.length + shard) * SET_ROW_SIZE;
         const bytes = sliceOf(file, file.readUInt32LE(setRow + 4), file.readUInt32LE(setRow + 8));
@@ -181,18 +181,18 @@ export class RevisionTable {
 
 function checkHeader(file: Buffer): void {
   if (file.length < HEADER_SIZE || file.toString('latin1', 0, 8) !== MAGIC)
-    throw new Error('no revision file');
-  if (file.readUInt32LE(8) !== VERSION) throw new Error('another version');
+    throw new Error('not a revision file');
+  if (file.readUInt32LE(8) !== VERSION) throw new Error('unsupported version');
   const stored = file.subarray(CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
   if (!checksumOf(file).equals(stored)) throw new Error('wrong checksum');
 }
 
 function sliceOf(file: Buffer, offset: number, size: number): Buffer {
-  if (offset > file.length || size > file.length - offset) throw new Error('cut short');
+  if (offset > file.length || size > file.length - offset) throw new Error('truncated');
   return file.subarray(offset, offset + size);
 }
 
-/** Guess: bytes of bitmaps that are kept for each shard, and how many of them. */
+/** Guess: most bytes, and most number, of bitmaps kept for each shard. */
 const KEPT_BYTES = 8 << 20;
 const KEPT_COUNT_MAX = 64;
 const KEPT_COUNT_MIN = 4;
@@ -214,13 +214,13 @@ export class ShardRevisions {
     this.#hashSize = hashSize;
   }
 
-  /** These docs with the sets of other revisions in front, and only those of its own that `chosen` names, in its order. */
+  /** Prepends the sets of other revisions, and reduces its own to `chosen`, in that order. */
   behind(before: readonly CodedSet[], chosen: readonly number[]): ShardRevisions {
     const sets = [...before, ...chosen.map((index) => this.sets[index]!)];
     return new ShardRevisions(this.docCount, sets, this.#unstored, this.#hashSize);
   }
 
-  /** Docs that any revision holds, and how many they are. */
+  /** The docs that any revision holds, and their number. */
   get liveDocs(): DocSet {
     return this.docsIn([...this.sets.keys()]);
   }
@@ -246,7 +246,7 @@ export class ShardRevisions {
   }
 
   #unite(revisions: readonly number[]): DocSet {
-    // Equal sets are kept once in a file, so they lie at the same place.
+    // Equal sets are stored once in a file, at the same position.
     const distinct = new Map<string, CodedSet>();
     const files: ArrayBufferLike[] = [];
     for (const index of revisions) {
@@ -265,7 +265,7 @@ export class ShardRevisions {
   }
 
   /**
-   * For each doc those of the revisions that hold it, in their order.
+   * The revisions that hold each doc, in their order.
    *
    * @param docIds  ascending
    */
@@ -276,12 +276,11 @@ export class ShardRevisions {
     return holders;
   }
 
-  /** Whether a revision holds a doc. */
   holds(revision: number, docId: number): boolean {
     return holdsDoc(this.docsIn([revision]), docId);
   }
 
-  /** Blob id of a doc without stored content; undefined: not known. Cost: a binary search. */
+  /** Blob id of a doc without stored content; undefined: unknown. Cost: a binary search. */
   unstoredOid(docId: number): string | undefined {
     const rowSize = 4 + this.#hashSize;
     let start = 0;
@@ -307,7 +306,7 @@ export class ShardRevisions {
   }
 }
 
-/** Docs in a set over so many. */
+/** Number of docs in a set over `docCount`. */
 export function countDocs(set: DocSet, docCount: number): number {
   if (set === 'all') return docCount;
   if (set === 'none') return 0;

@@ -1,12 +1,12 @@
-// Codes a set of docs as compactly as it allows: nothing for no doc and for all docs, the lengths of its runs, or its
-// bits where those are shorter. Knows neither revisions nor files.
+// A compact code for a set of docs: nothing for the empty and the full set, else its run lengths, or its bits where those are
+// shorter. Independent of revisions and files.
 
 import { setBits } from './bits.ts';
 
-/** Bytes that say nothing more: no doc, every doc. */
+/** Forms without bytes: no doc, every doc. */
 export const FORM_NONE = 0;
 export const FORM_ALL = 1;
-/** Varints by turns: docs left out, docs in the set; ends with docs in the set. */
+/** Alternating varints: docs not in the set, docs in the set; ends with the latter. */
 export const FORM_RUNS = 2;
 /** A bit for each doc, low bits first. */
 export const FORM_BITS = 3;
@@ -73,7 +73,7 @@ function forEachRun(bytes: Uint8Array, onRun: (start: number, end: number) => vo
   }
 }
 
-/** Whether a coded set names only docs below `docCount`. */
+/** Whether a coded set has only docs below `docCount`. */
 export function isSound({ form, bytes }: CodedSet, docCount: number): boolean {
   switch (form) {
     case FORM_NONE:
@@ -94,13 +94,13 @@ export function isSound({ form, bytes }: CodedSet, docCount: number): boolean {
   }
 }
 
-/** Adds the docs of a sound set to a bitmap; FORM_ALL is the caller's business. */
+/** Adds the docs of a valid set to a bitmap; the caller handles FORM_ALL. */
 export function decodeInto({ form, bytes }: CodedSet, bitmap: Uint8Array): void {
   if (form === FORM_RUNS) forEachRun(bytes, (start, end) => setBits(bitmap, start, end));
   if (form === FORM_BITS) for (let i = 0; i < bytes.length; i++) bitmap[i]! |= bytes[i]!;
 }
 
-/** Calls back with the index of each doc that is in the set; `docIds` ascend. */
+/** Calls back with the index of each doc in the set; `docIds` ascend. */
 export function markHolders(
   { form, bytes }: CodedSet,
   docIds: Uint32Array,

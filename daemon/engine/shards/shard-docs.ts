@@ -1,11 +1,10 @@
-// The docs of a shard that is to be written, as columns: an object a doc would take ten times the memory, in the thread
-// that knows the docs and in the one that writes the shard.
+// The docs of a shard to be written, as columns: an object per doc would take ten times the memory, in the planning thread
+// and in the writing thread.
 
 import { NONE_ID } from '../../../core/shared/format.ts';
 
-/** One doc as the writer needs it. */
+/** One doc as the writer's input. */
 export interface ShardDoc {
-  /** Bytes of the path. */
   readonly path: Uint8Array;
   /** Stored content, undefined for empty and skipped docs. */
   readonly blobId: number | undefined;
@@ -21,7 +20,7 @@ export interface ShardDoc {
 /** Columns by docId. Plain values: may be posted to a thread, and their buffers transferred. */
 export interface DocColumns {
   readonly count: number;
-  /** The paths, one behind the other, and where each ends. */
+  /** The paths, concatenated, and the end of each. */
   readonly paths: Uint8Array;
   readonly pathEnds: Uint32Array;
   /** NONE_ID: no stored content. */
@@ -46,7 +45,7 @@ export class ShardDocs {
   #pathsSize = 0;
   #count = 0;
 
-  /** @param capacity  most docs that are added */
+  /** @param capacity  most docs */
   constructor(capacity: number) {
     this.#paths = new Uint8Array(capacity * PATH_SIZE);
     this.#columns = {
@@ -69,7 +68,6 @@ export class ShardDocs {
     return this.#count;
   }
 
-  /** Adds the next doc. */
   add({ path, blobId, size, language, skipReason, tier }: ShardDoc): void {
     const docId = this.#count++;
     this.#addPath(path);
@@ -101,7 +99,7 @@ export class ShardDocs {
     return index;
   }
 
-  /** The columns of the docs that were added, views of memory that is given away with them. */
+  /** The columns of the added docs; their memory is given away with them. */
   columns(): DocColumns {
     const count = this.#count;
     const { pathEnds, blobIds, sizes, languages, skipReasons, tiers } = this.#columns;

@@ -1,4 +1,4 @@
-// Names of the skip reasons of docs (API.md 20.4) by the numbers in a shard.
+// Names of skip reasons (API.md 20.4) by their number in a shard.
 
 import {
   SKIP_BINARY,

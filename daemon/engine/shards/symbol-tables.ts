@@ -1,5 +1,5 @@
-// Reads the symbols of single blobs from the bytes of a symbols file and its shard, for a shard that is made of others: its
-// symbols come along. Searches read symbols in the core. Both files must have been opened or checked by it.
+// Reads the symbols of single blobs from a symbols file and its shard, to copy them into a merged shard. Searches read
+// symbols in the core. The core must have opened or checked both files.
 
 import * as format from '../../../core/shared/format.ts';
 import * as layout from '../../../core/shared/symbols.ts';
@@ -25,7 +25,7 @@ export class SymbolTables {
     this.#blocks = start(format.SECTION_BLOCKS);
   }
 
-  /** The symbols of a blob, ascending by where they start in it. */
+  /** The symbols of a blob, ascending by start. */
   ofBlob(blobId: number): BuilderSymbol[] {
     const row = this.#blobs + blobId * format.BLOB_ROW_SIZE;
     const u32 = (offset: number): number => this.#shard.getUint32(row + offset, true);
@@ -37,7 +37,7 @@ export class SymbolTables {
     return found;
   }
 
-  /** Adds the symbols of a block. @param blobStart  of its blob in the content */
+  /** Adds the symbols of a block. @param blobStart  start of its blob in the content */
   #addBlock(found: BuilderSymbol[], block: number, blobStart: number): void {
     const starts = this.#starts[layout.SYMBOLS_SECTION_STARTS]! + block * 4;
     const rows = this.#starts[layout.SYMBOLS_SECTION_ROWS]!;
@@ -75,7 +75,7 @@ export class SymbolTables {
   }
 }
 
-/** Numbers in bytes of seven bits, the lowest first. */
+/** Reads varints: seven bits a byte, the lowest first. */
 class NumberReader {
   readonly #view: DataView;
   readonly #end: number;

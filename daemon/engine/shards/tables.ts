@@ -1,6 +1,5 @@
-// Reads rows of a shard's tables from its bytes: header, sections, docs, repos. For everything that is no
-// search: links of results, inspection. The bytes must be those of a shard that the core has opened or
-// checked; offsets come from core/shared/format.ts.
+// Reads rows of a shard's tables from its bytes: header, sections, docs, repos. For everything but searches: links of
+// results, inspection. The core must have opened or checked the bytes; offsets come from core/shared/format.ts.
 
 import * as format from '../../../core/shared/format.ts';
 import type { ShardDoc } from './shard-docs.ts';
@@ -113,7 +112,7 @@ export class ShardTables {
     };
   }
 
-  /** The path of a doc, as in `doc`, without looking at the rest. */
+  /** The path of a doc, as in `doc`, without reading the rest. */
   pathOf(docId: number): Uint8Array {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#slice(
@@ -123,7 +122,7 @@ export class ShardTables {
     );
   }
 
-  /** Id of the doc whose path is the `rank`th by its bytes. */
+  /** Id of the doc whose path has this rank in byte order. */
   docAt(rank: number): number {
     return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
   }
@@ -134,7 +133,7 @@ export class ShardTables {
     return this.#view.getUint32(row + format.DOC_BLOB_OFFSET, true) !== format.NONE_ID;
   }
 
-  /** SKIP_* of a doc, as in `doc`, without looking at the rest. */
+  /** SKIP_* of a doc, as in `doc`, without reading the rest. */
   skipReasonOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint8(row + format.DOC_SKIP_REASON_OFFSET);
@@ -161,13 +160,13 @@ export class ShardTables {
     return Buffer.from(bytes).toString('hex');
   }
 
-  /** Size of the file of a doc, as in `doc`, without looking at the rest. */
+  /** Size of the file of a doc, as in `doc`, without reading the rest. */
   sizeOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint32(row + format.DOC_SIZE_OFFSET, true);
   }
 
-  /** Row of the language of a doc, for `languageName`, without looking at the rest. */
+  /** Language row of a doc, for `languageName`, without reading the rest. */
   languageOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint16(row + format.DOC_LANGUAGE_OFFSET, true);

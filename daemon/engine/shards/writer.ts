@@ -1,7 +1,6 @@
-// Puts a shard file together behind its contents, which the build has already written from byte 4,096 on:
-// tables, paths, names, gram dictionary, postings, then the header with the checksums of what is really in
-// the file. The caller syncs it. The authority on the layout is core/FORMAT.md; offsets come from
-// core/shared/format.ts.
+// Writes the rest of a shard file behind its contents, which the build has written from byte 4,096 on: tables, paths, names,
+// gram dictionary, postings, then the header with checksums of the file's actual bytes. The caller syncs it. core/FORMAT.md
+// defines the layout; offsets come from core/shared/format.ts.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
@@ -12,15 +11,14 @@ import { pathGramsOf } from '../host/path-grams.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
 
-/** A repo of a shard. */
 export interface ShardRepo {
   readonly repoId: number;
   readonly name: string;
-  /** Of its docs, which lie next to each other. */
+  /** Of its docs, which are contiguous. */
   readonly docCount: number;
 }
 
-/** Everything of a shard to be written but contents and postings. */
+/** The tables of a shard to write, without contents and postings. */
 export interface NewTables {
   /** In the order of their docs. */
   readonly repos: readonly ShardRepo[];
@@ -30,14 +28,14 @@ export interface NewTables {
   /** Git object ids of the blobs, `hashSize` bytes each. */
   readonly blobHashes: Uint8Array;
   readonly hashSize: number;
-  /** Block rows of all batches, in order, without the row behind the last. */
+  /** Block rows of all batches, in order, without the final end row. */
   readonly blocks: Uint8Array;
   /** Case marks of all blockIds of the batches, in order. */
   readonly caseMarks: Uint8Array;
   readonly contentSize: number;
 }
 
-/** Numbers of a shard that was written. */
+/** Numbers of a written shard. */
 export interface ShardSummary {
   readonly size: number;
   readonly docCount: number;
@@ -45,7 +43,7 @@ export interface ShardSummary {
   readonly blockCount: number;
   readonly gramCount: number;
   readonly contentSize: number;
-  /** Bytes of the ids of its contents. */
+  /** Bytes of its content ids. */
   readonly hashSize: number;
 }
 
@@ -58,8 +56,8 @@ interface Section {
 /**
  * Completes the shard file at `path`.
  *
- * @param merge  runs the merge, handing each portion of the postings to `onPostings`, and returns the
- *               dictionary (engine/host/builder.ts)
+ * @param merge  runs the merge, passes each portion of the postings to `onPostings`, and returns the dictionary
+ *   (engine/host/builder.ts)
  */
 export function writeShard(
   module: WebAssembly.Module,
@@ -113,7 +111,7 @@ export function writeShard(
   }
 }
 
-/** Writes sections one behind the other, aligned, and remembers where they lie. */
+/** Writes sections in sequence, aligned, and records their offsets. */
 class SectionWriter {
   readonly sections: Section[] = [];
   readonly #file: number;
@@ -150,7 +148,7 @@ class SectionWriter {
   }
 
   end(): void {
-    if (this.#open === undefined) throw new Error('no section was begun');
+    if (this.#open === undefined) throw new Error('no section is open');
     this.sections.push({ ...this.#open, size: this.#position - this.#open.start });
     this.#open = undefined;
   }
@@ -160,14 +158,14 @@ class SectionWriter {
     return this.#position;
   }
 
-  /** Writes the zeros behind the last section; returns the size of the file. */
+  /** Writes the zeros after the last section; returns the size of the file. */
   writeTail(): number {
     this.append(new Uint8Array(format.TAIL_SIZE));
     return this.#position;
   }
 }
 
-/** Collects names and gives each its place in the names section. */
+/** Collects names and assigns each its offset in the names section. */
 class NameTable {
   readonly #parts: Buffer[] = [];
   #size = 0;
@@ -230,7 +228,7 @@ function setRepos(rows: DataView, repos: readonly ShardRepo[]): void {
   }
 }
 
-/** Has each blob name its first doc, and each doc the next one of its blob. */
+/** Sets the first doc of each blob, and the next doc with the same blob of each doc. */
 function linkDocs(rows: DataView, blobIds: Uint32Array, blobs: Uint8Array): void {
   const blobView = new DataView(blobs.buffer, blobs.byteOffset, blobs.length);
   const lastDocs = new Uint32Array(blobs.length / format.BLOB_ROW_SIZE).fill(format.NONE_ID);
@@ -252,11 +250,11 @@ function languageRows(languageNames: readonly string[], names: NameTable): Uint8
   return new Uint8Array(Uint32Array.from(rows).buffer);
 }
 
-/** DocIds in byte order of their paths; docIds decide between equal paths. */
+/** DocIds in byte order of their paths; docIds break ties. */
 function orderPaths({ count, paths, pathEnds }: DocColumns): Uint32Array {
   const bytes = Buffer.from(paths.buffer, paths.byteOffset, paths.length);
   const startOf = (docId: number): number => (docId === 0 ? 0 : pathEnds[docId - 1]!);
-  // Why a plain list: its sort takes runs that are in order as they are, and docs of a tier are one.
+  // Why a plain array: its sort exploits sorted runs, and the docs of a tier are one.
   const order = Array.from({ length: count }, (_, docId) => docId);
   order.sort((a, b) => {
     const [start, end] = [startOf(b), pathEnds[b]!];
@@ -265,7 +263,7 @@ function orderPaths({ count, paths, pathEnds }: DocColumns): Uint32Array {
   return Uint32Array.from(order);
 }
 
-/** Block rows without the unused ones at the end, and the row that says where the content ends. */
+/** Block rows without unused ones at the end, plus the row with the end of the content. */
 function blockRows(tables: NewTables): Uint8Array {
   const source = Buffer.from(tables.blocks.buffer, tables.blocks.byteOffset, tables.blocks.length);
   let size = source.length;
@@ -328,9 +326,9 @@ function sectionRowOffset(kind: number): number {
 }
 
 /**
- * Computes the checksums of what lies in the file, and writes the header.
+ * Computes the checksums of the file's bytes, and writes the header.
  *
- * Why from the file: what is checked later is what a reader gets, not what this process meant to write.
+ * Why from the file: the sums must match what a reader gets, not what this process meant to write.
  */
 function seal(
   module: WebAssembly.Module,

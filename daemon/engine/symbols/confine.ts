@@ -1,16 +1,15 @@
-// How engines are started as processes: with limits, an environment of their own, and an end that comes with the
-// end of the thread that started them.
+// Starts symbol engines as processes with limits and their own environment; they end with the thread that started them.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Child, killChild, startProgram } from '../../base/spawn.ts';
 
-/** What concerns a parser of the daemon's environment: nothing. */
+/** Parsers get nothing of the daemon's environment. */
 export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 /**
- * The files that a search path gives for these names, in its order, then those of the usual folders. Folders that are
- * not absolute do not count, nor does the current one: what lies there may be somebody else's.
+ * The files with these names on a search path, in its order, then in the usual folders. Relative folders and the current one
+ * are ignored: their files may be untrusted.
  */
 export function findPrograms(
   names: readonly string[],
@@ -37,13 +36,13 @@ function isProgram(place: string): boolean {
 export interface Confinement {
   /** Bytes of address space; undefined: no limit. */
   readonly memoryMax?: number;
-  /** Seconds of processor time. Why: a process whose parent was killed while it loops would run for ever. */
+  /** Seconds of processor time. Why: a looping process whose parent was killed would run forever. */
   readonly cpuSecondsMax: number;
 }
 
 const SOON_MS = 10_000;
 
-/** Output of a program that ends with code 0 at once; undefined for any other. */
+/** Output of a program that exits with code 0 at once; undefined for any other. */
 export function outputOf(command: string, args: readonly string[]): Promise<string | undefined> {
   const child = startProgram(command, args, { env: ENGINE_ENVIRONMENT });
   const timer = setTimeout(() => killChild(child), SOON_MS);
@@ -58,16 +57,16 @@ export function outputOf(command: string, args: readonly string[]): Promise<stri
 }
 
 /**
- * Becomes the command: $1 KiB of address space, $2 seconds; `setpriv`, where there is a right one, makes it die with its
- * parent. Why in the shell: a process that the daemon starts only to find that out costs more.
+ * Becomes the command: $1 KiB of address space, $2 seconds; a suitable `setpriv`, if there is one, makes it die with its
+ * parent. Why in the shell: checking from the daemon would cost another process.
  */
 const SCRIPT = `ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 || exit 1
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec nice -n 5 setpriv --pdeathsig KILL "$@"; fi
 exec nice -n 5 "$@"`;
 
 /**
- * The program and arguments that run a command so, behind searches where processors are short; the command itself on
- * Windows, which has none of this.
+ * The program and arguments that run a confined command, at lower priority than searches; on Windows the plain command, since
+ * nothing of this exists there.
  */
 function confined(
   command: readonly string[],
@@ -88,11 +87,11 @@ process.once('exit', () => {
 
 export interface EngineProcess {
   readonly child: Child;
-  /** What became of it, in words, once it has ended. */
+  /** Resolves with its exit, as text. */
   readonly ended: Promise<string>;
 }
 
-/** Starts a command in its confinement; what it writes to standard error is dropped. */
+/** Starts a confined command; its standard error is dropped. */
 export function startEngine(command: readonly string[], confinement: Confinement): EngineProcess {
   const [program, ...args] = confined(command, confinement);
   const child = startProgram(program, args, { env: ENGINE_ENVIRONMENT, cwd: '/' });

@@ -1,9 +1,9 @@
-// Which parser of ctags reads a language, and what its kinds are called here. Languages are named as linguist
-// does; those left out on purpose hold data (JSON, XML), where every key would be a symbol.
+// The ctags parser for each language, and our names for its kinds. Languages have their linguist names; data languages (JSON,
+// XML) are excluded, since every key would be a symbol.
 
 import type { SymbolKind } from './kinds.ts';
 
-/** Parser by language, where it has another name; the same name otherwise (SAME_NAMES). */
+/** Parser by language, where the name differs; the rest is in SAME_NAMES. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   AsciiDoc: 'Asciidoc',
   Assembly: 'Asm',
@@ -50,12 +50,12 @@ const SAME_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Parser of a language; undefined: none is used. The installed ctags may still lack it. */
+/** Parser of a language; undefined: none is used. The installed ctags may lack it. */
 export function ctagsParserOf(language: string): string | undefined {
   return SAME_NAMES.has(language) ? language : OTHER_NAMES[language];
 }
 
-/** Parsers that end an identifier at a byte beyond ASCII. */
+/** Parsers that end an identifier at a non-ASCII byte. */
 export const ASCII_PARSERS: ReadonlySet<string> = new Set([
   'C',
   'C++',
@@ -66,7 +66,7 @@ export const ASCII_PARSERS: ReadonlySet<string> = new Set([
   'ObjectiveC',
 ]);
 
-/** Parsers of languages in which a type stands before the name that it declares. */
+/** Parsers of languages where the type precedes the declared name. */
 export const TYPE_FIRST_PARSERS: ReadonlySet<string> = new Set([
   ...ASCII_PARSERS,
   'PHP',
@@ -76,7 +76,7 @@ export const TYPE_FIRST_PARSERS: ReadonlySet<string> = new Set([
   'SystemVerilog',
 ]);
 
-/** What a parser calls a kind -> what it is here; '' = no definition, dropped. */
+/** A parser's kind -> our kind; '' = not a definition, dropped. */
 type Kinds = Readonly<Record<string, SymbolKind | ''>>;
 
 /** For all parsers. */
@@ -197,7 +197,7 @@ const KINDS: Kinds = {
   view: 'struct',
 };
 
-/** Where a parser means something else by a kind. */
+/** Exceptions by parser. */
 const OWN_KINDS: Readonly<Record<string, Kinds>> = {
   // Why: names of imports.
   'C#': { typedef: '' },
@@ -213,7 +213,7 @@ const OWN_KINDS: Readonly<Record<string, Kinds>> = {
   R: { vector: 'variable', list: 'variable', dataframe: 'variable' },
   // Why dropped: texts of test cases.
   Ruby: { alias: 'method', context: '', describe: '' },
-  // Why dropped: an implementation names the type that it is for.
+  // Why dropped: an implementation has the name of its type.
   Rust: { interface: 'trait' },
   Sh: { alias: 'function' },
   SystemVerilog: { property: 'other' },
@@ -229,16 +229,14 @@ const ownKinds = new Map(
   Object.entries(OWN_KINDS).map(([parser, own]) => [parser, new Map(Object.entries(own))]),
 );
 
-/** Kind of a tag; undefined: it is no definition. */
+/** Kind of a tag; undefined: not a definition. */
 export function kindOfTag(parser: string, kind: string): SymbolKind | undefined {
   const found = ownKinds.get(parser)?.get(kind) ?? kinds.get(kind) ?? 'other';
   return found === '' ? undefined : found;
 }
 
-/** All languages that have a parser. */
 export const CTAGS_LANGUAGES: readonly string[] = [...SAME_NAMES, ...Object.keys(OTHER_NAMES)];
 
-/** All parsers that are used. */
 export const CTAGS_PARSERS: ReadonlySet<string> = new Set([
   ...SAME_NAMES,
   ...Object.values(OTHER_NAMES),

@@ -1,6 +1,6 @@
-// One running ctags, in its sandbox: contents go in by standard input, tags come out as lines of JSON. The process has an
-// environment of its own, no option files, limits on memory and processor time, and cannot open files; it ends when its
-// standard input closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
+// One sandboxed ctags process: reads contents from standard input, writes tags as lines of JSON. It has its own environment,
+// no option files, limits on memory and processor time, and cannot open files. It ends when its standard input closes and
+// when the thread that started it dies. ctags.ts chooses the contents.
 
 import { type Child, killChild } from '../../base/spawn.ts';
 import type { ExtractionFailure } from './found.ts';
@@ -9,18 +9,18 @@ import { CTAGS_PARSERS } from './ctags-languages.ts';
 import type { Tag } from './ctags-tags.ts';
 import { watchTime } from './patience.ts';
 
-/** Ending of the made-up file name by which the parser at this index is chosen. */
+/** Extension of the made-up file name that selects the parser at this index. */
 function endingOf(index: number): string {
   return `trawl${index}`;
 }
 
-/** A ctags that can be used, and its parsers. */
+/** A usable ctags, and its parsers. */
 export interface CtagsProgram {
-  /** The command before the options of ctags. */
+  /** The command before ctags' own options. */
   readonly command: readonly string[];
-  /** As it says itself. */
+  /** As reported by ctags. */
   readonly version: string;
-  /** Names of its parsers; the index of each chooses its ending. */
+  /** Names of its parsers; a parser's index determines its extension. */
   readonly parsers: readonly string[];
 }
 
@@ -31,19 +31,18 @@ export interface CtagsLimits {
   readonly memoryMax: number;
 }
 
-/** Output beyond this, and beyond as many times the content, is not read. */
+/** Most output; a content may have more, by the same multiple of its size. */
 const OUTPUT_SIZE_MIN = 32 << 20;
 const OUTPUT_FACTOR = 32;
 const LINE_SIZE_MAX = 1 << 20;
 
-/** What Universal Ctags is called; another program may have the first name. */
+/** Names of Universal Ctags; another program may have the first name. */
 const NAMES = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
 
 /**
- * The first ctags on a search path, or in the usual folders, that has JSON and a working sandbox; undefined if there is
- * none.
+ * The first ctags on a search path, or in the usual folders, that has JSON and a working sandbox; undefined if there is none.
  *
- * Cost: starts a process for each file of such a name, and two more, some 10 ms.
+ * Cost: starts a process for each file with such a name, and two more, some 10 ms.
  */
 export async function findCtags(searchPath?: string): Promise<CtagsProgram | undefined> {
   if (process.platform === 'win32') return undefined;
@@ -58,7 +57,7 @@ async function asProgram(file: string): Promise<CtagsProgram | undefined> {
   const features = await outputOf(file, ['--options=NONE', '--list-features']);
   if (features === undefined) return undefined;
   const names = new Set(features.split('\n').map((line) => line.split(' ', 1)[0]));
-  // Why the sandbox is a must: parsers in C read what strangers wrote.
+  // Why the sandbox is required: parsers in C read untrusted files.
   if (!['interactive', 'json', 'sandbox'].every((name) => names.has(name))) return undefined;
   const languages = (await outputOf(file, ['--options=NONE', '--list-languages'])) ?? '';
   const parsers = languages.split('\n').filter((line) => CTAGS_PARSERS.has(line));
@@ -75,7 +74,7 @@ interface Request {
   readonly settle: (outcome: TagsOutcome) => void;
 }
 
-/** Reads one content at a time. After a failure it is dead. */
+/** Reads one content at a time. Dead after a failure. */
 export class CtagsProcess {
   readonly #child: Child;
   readonly #program: CtagsProgram;
@@ -100,13 +99,13 @@ export class CtagsProcess {
     return this.#isDead;
   }
 
-  /** Errors: none; whatever goes wrong is the outcome. */
+  /** Errors: none; failures are outcomes. */
   read(parser: string, content: Uint8Array): Promise<TagsOutcome> {
     const index = this.#program.parsers.indexOf(parser);
     return new Promise((settle) => {
       const { timeoutMs } = this.#limits;
       const endWatch = watchTime(this.#child, timeoutMs, () =>
-        this.#fail({ failure: 'timeout', detail: `not done after ${timeoutMs} ms` }),
+        this.#fail({ failure: 'timeout', detail: `time limit of ${timeoutMs} ms exceeded` }),
       );
       const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
       this.#request = { tags: [], outputMax, endWatch, settle };
@@ -134,7 +133,7 @@ export class CtagsProcess {
   }
 
   #failOutput(): void {
-    this.#fail({ failure: 'output', detail: 'its symbols are too many or too long' });
+    this.#fail({ failure: 'output', detail: 'too many or too long symbols' });
   }
 
   #takeLine(line: string): void {
@@ -170,7 +169,7 @@ export class CtagsProcess {
     this.#settle(failure);
   }
 
-  /** Ends the process; resolves when it is gone. What it reads fails. */
+  /** Ends the process; resolves when it has exited. A running read fails. */
   async close(): Promise<void> {
     this.#fail({ failure: 'crash', detail: 'closed' });
     await this.#ended;
@@ -187,7 +186,7 @@ interface Line extends Partial<Tag> {
   readonly message?: unknown;
 }
 
-/** What a line says; `other` for what is no concern of ours. */
+/** Parses a line; `other` for irrelevant ones. */
 function parseLine(line: string): Said {
   let parsed: Line | null;
   try {

@@ -1,22 +1,21 @@
-// From the tags of one content to symbols in it. A tag says name, line and scope; this file finds the name on
-// its line and the symbol that the scope means. A tag whose name does not stand on its line (anonymous things,
-// names that the parser made up) is dropped.
+// Converts the tags of one content into symbols. A tag gives name, line and scope; this file finds the name on its line and
+// the symbol of the scope. A tag whose name is not on its line (anonymous, or made up by the parser) is dropped.
 
 import { addToList } from '../../base/lists.ts';
 import type { Part, PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
 import { holdsLocals, kindInPlace, type SymbolKind } from './kinds.ts';
 
-/** One line of ctags' output, as far as it is used. */
+/** One line of ctags' output, reduced to the fields used. */
 export interface Tag {
   readonly name: string;
   /** 1-based. */
   readonly line: number;
   readonly kind: string;
-  /** Names of all that is around it, joined in a way of the language. */
+  /** Names of all enclosing symbols, joined in a language-specific way. */
   readonly scope?: string;
   readonly scopeKind?: string;
-  /** `struct:<name>` for what is declared by a type that may have no name. */
+  /** `struct:<name>` for a declaration by a type that may have no name. */
   readonly typeref?: string;
   /** Its last line, 1-based. */
   readonly end?: number;
@@ -27,10 +26,10 @@ interface Parent {
   readonly kind: SymbolKind;
 }
 
-/** Lines above this size are searched through an index of their words. */
+/** Longer lines are searched through an index of their words. */
 const SHORT_LINE_SIZE = 1000;
 
-/** Where ctags and people part a scope. */
+/** Separators of scopes, in ctags or in common notation. */
 const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
 
 const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
@@ -40,7 +39,7 @@ const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
  *
  * @param parser    ctags' name of it
  * @param language  linguist's name
- * @param content   the very bytes that ctags has read
+ * @param content   exactly the bytes that ctags has read
  */
 export function placeTags(
   parser: string,
@@ -68,7 +67,7 @@ export function placeTags(
   return placed;
 }
 
-/** Parsers that say where each of their blocks ends, unless it is never closed. */
+/** Parsers that report the end of each block, unless it is never closed. */
 const CLOSING_PARSERS: ReadonlySet<string> = new Set(['C', 'C++', 'CUDA']);
 const BLOCKS: ReadonlySet<string> = new Set([
   'class',
@@ -80,8 +79,8 @@ const BLOCKS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The content from the first block that is never closed to the end; undefined: all are closed. To ctags everything in
- * such a block is local to it, so that the definitions behind it are missing.
+ * The content from the first unclosed block to the end; undefined: all are closed. ctags treats everything in such a block as
+ * local, so later definitions are missing.
  */
 export function unclosedPart(
   parser: string,
@@ -108,7 +107,7 @@ function inLineOrder(tags: readonly Tag[]): readonly Tag[] {
   return tags;
 }
 
-/** Finds names on lines that only go forward. Each place is given once. */
+/** Finds names on ascending lines. Returns each position once. */
 class LineFinder {
   readonly #content: Buffer;
   readonly #isTypeFirst: boolean;
@@ -123,7 +122,7 @@ class LineFinder {
     this.#isTypeFirst = isTypeFirst;
   }
 
-  /** Place of a name on a line, 1-based and not below the one asked for before. */
+  /** Position of a name on a line, 1-based and not below the previous one. */
   find(line: number, name: string, kind: SymbolKind): { start: number; size: number } | undefined {
     if (!this.#goTo(line) || name === '') return undefined;
     for (const form of formsOf(name)) {
@@ -167,7 +166,7 @@ class LineFinder {
     return this.#text;
   }
 
-  /** Where a name stands by itself on the line; where it stands at all if it never does. */
+  /** Columns where the name is a separate word; if there is none, any occurrence. */
   #columnsOf(name: string): readonly number[] {
     const text = this.#lineText();
     if (text.length > SHORT_LINE_SIZE) {
@@ -185,7 +184,7 @@ class LineFinder {
     return columns;
   }
 
-  /** Whether what follows a name is what follows a declaration of its kind. */
+  /** Whether the text after a name is that after a declaration of its kind. */
   #isDeclared(column: number, name: string, kind: SymbolKind): boolean {
     if (this.#given.has(this.#start + column)) return false;
     if (!this.#isTypeFirst) return true;
@@ -215,7 +214,7 @@ class LineFinder {
   }
 }
 
-/** A name as it may stand in the text, one character for each byte. */
+/** Possible spellings of a name in the text, one character for each byte. */
 function formsOf(name: string): string[] {
   // oxlint-disable-next-line no-control-regex
   const form = /^[\0-\x7f]*$/.test(name) ? name : Buffer.from(name).toString('latin1');
@@ -240,7 +239,7 @@ function wordsOf(text: string): Map<string, number[]> {
   return words;
 }
 
-/** Finds the symbol that a scope names: a tag of the same content, or what the scope itself says. */
+/** Finds the symbol of a scope: a tag of the same content, or from the scope itself. */
 class ParentFinder {
   readonly #parser: string;
   readonly #tags: readonly Tag[];
@@ -306,12 +305,12 @@ class ParentFinder {
   }
 }
 
-/** The same for all ways to join names. */
+/** Normalizes all ways of joining names. */
 function pathOf(scope: string): string {
   return scope.replaceAll('::', '.');
 }
 
-/** Whether ctags made the name up. */
+/** Whether ctags made up the name. */
 function isAnonymous(name: string): boolean {
   return /^(?:__anon|[Aa]nonymous[A-Za-z]*)[0-9a-f]{6,}$/.test(name);
 }

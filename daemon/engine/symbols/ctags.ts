@@ -1,5 +1,5 @@
-// The engine over ctags: each process of a pool reads one content at a time. A content that kills two of them
-// fails alone.
+// The ctags engine: each process of a pool reads one content at a time. A content that kills two processes fails; the others
+// continue.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ASCII_PARSERS, ctagsParserOf } from './ctags-languages.ts';
@@ -51,18 +51,18 @@ async function readTags(
   if (!('failure' in first) || (first.failure !== 'crash' && first.failure !== 'memory')) {
     return first;
   }
-  // Why once more: what killed it may be what the contents before left behind, or a character.
+  // Why once more: earlier contents or a single character may have killed it.
   return pool.use((ctags) => ctags.read(parser, plain(content)));
 }
 
-/** The content in a form that the parser and its JSON can take, each byte at its place. */
+/** The content in a form that the parser and its JSON accept, with unchanged offsets. */
 function readable(parser: string, content: Uint8Array): Buffer {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   if (isAscii(bytes)) return bytes;
   return ASCII_PARSERS.has(parser) || !isUtf8(bytes) ? plain(bytes) : bytes;
 }
 
-/** Every byte beyond ASCII as an underscore, which parts no identifier; a byte order mark as spaces. */
+/** Replaces non-ASCII bytes by underscores, which do not split identifiers; a byte order mark by spaces. */
 function plain(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   if (copy[0] === 0xef && copy[1] === 0xbb && copy[2] === 0xbf) copy.fill(0x20, 0, 3);

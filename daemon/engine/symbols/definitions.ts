@@ -1,20 +1,20 @@
-// From definitions, each with its extent, to symbols: what is around each, what is local, and the kind that follows from
-// the place. Offsets are characters of the text that was read (text.ts).
+// Converts definitions with their extents into symbols: determines the parent, drops locals, and adjusts the kind to the
+// context. Offsets are characters of the parsed text (text.ts).
 
 import type { PlacedSymbol } from './found.ts';
 import { CLASS_KINDS, isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';
 
 export interface Definition {
-  /** The kind by its place is filled in when all around it is known. */
+  /** The kind is adjusted when all enclosing definitions are known. */
   role: SymbolKind | 'scope' | 'local';
-  /** Of the whole. */
+  /** Of the whole definition. */
   readonly start: number;
   end: number;
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly name: string;
   readonly parentName: string | undefined;
-  /** It is around all that follows, without brackets. */
+  /** It encloses the rest of the file, without brackets. */
   readonly isRest: boolean;
 }
 
@@ -23,14 +23,14 @@ interface Parent {
   readonly kind: SymbolKind;
 }
 
-/** What holds functions and fields. */
+/** Kinds that contain functions and fields. */
 const HOLDERS: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
-/** What only a class and its like can hold. */
+/** Kinds that only classes and similar contain. */
 const MEMBERS: ReadonlySet<string> = new Set(['field', 'property', 'enumMember']);
 const VARIABLES: ReadonlySet<string> = new Set(['variable', 'constant']);
 
-/** Symbols of the definitions of a text, which come ordered by their start, outer ones first. */
+/** Symbols of a text's definitions, which are ordered by start, outer ones first. */
 export function symbolsOfDefinitions(
   language: string,
   definitions: readonly Definition[],
@@ -49,7 +49,7 @@ export function symbolsOfDefinitions(
       parentName === undefined
         ? findParent(around, definition, parentNamed)
         : parentNamed(parentName);
-    // Why fields: those of a local struct without a name.
+    // Why fields: those of an unnamed local struct.
     const canBeLocal = VARIABLES.has(role) || (MEMBERS.has(role) && parent === undefined);
     if (isKind(role) && !(canBeLocal && isLocal(around, definition))) {
       definition.role = kindInPlace(language, role, name, parent);
@@ -68,7 +68,7 @@ function isAround(outer: Definition, inner: Definition): boolean {
   return outer.end >= inner.end && outer.end - outer.start > inner.end - inner.start;
 }
 
-/** Whether a function, not a class, is the nearest thing around that counts. */
+/** Whether the nearest relevant enclosing definition is a function, not a class. */
 function isLocal(around: readonly Definition[], definition: Definition): boolean {
   for (let i = around.length - 1; i >= 0; i--) {
     const outer = around[i]!;
@@ -97,8 +97,8 @@ function findParent(
 }
 
 /**
- * Whether one is the parent of the other, which it is around: a type around a field is the name of its struct, a
- * variable around a method the name of its object.
+ * Whether `outer` is the parent of a definition that it encloses: for a field a type is the name of its struct, for a method
+ * a variable the name of its object.
  */
 function isHolderOf(outer: SymbolKind, inner: string, isRest: boolean): boolean {
   if (isRest) return !MEMBERS.has(inner);

@@ -1,16 +1,16 @@
-// What an engine of symbols is to the extractor.
+// The interface of a symbol engine to the extractor.
 
 import type { Extraction } from './found.ts';
 
 export interface Engine {
-  /** Whether it reads a language. */
+  /** Whether it supports a language. */
   knows(language: string): boolean;
   /**
-   * The symbols of one content. It must not change until then.
+   * The symbols of one content, which must not change meanwhile.
    *
-   * Errors: none for what is wrong with the content; rejects once closed.
+   * Errors: none for problems with the content; rejects once closed.
    */
   extract(language: string, content: Uint8Array): Promise<Extraction>;
-  /** Ends processes and threads; what runs fails. */
+  /** Ends processes and threads; running extractions fail. */
   close(): Promise<void>;
 }

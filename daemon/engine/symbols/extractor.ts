@@ -1,6 +1,6 @@
-// Finds the symbols of contents with the engine that reads their language: ctags where it is installed and
-// safe to use, tree-sitter and patterns for what they read better and where there is no ctags. Where one fails the next is
-// asked. A language that none reads has no symbols, which is no failure.
+// Finds the symbols of contents with the engine for their language: ctags where it is installed and safe to use, tree-sitter
+// and patterns for what they read better and where ctags is missing. If an engine fails, the next is tried. A language
+// without an engine has no symbols; that is no failure.
 
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
@@ -15,36 +15,37 @@ export const ENGINE_NAMES = ['ctags', 'tree-sitter', 'patterns'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 export interface ExtractorOptions {
-  /** Contents read at once by each engine. */
+  /** Contents read concurrently by each engine. */
   readonly concurrency: number;
   readonly fileTimeoutMs: number;
-  /** Bytes that one process or thread may take. */
+  /** Memory limit of one process or thread, bytes. */
   readonly fileMemoryMax: number;
-  /** Engines to use where they are there; default: all. */
+  /** Engines to use if available; default: all. */
   readonly engines?: readonly EngineName[];
 }
 
 export interface Extractor {
   /**
-   * The symbols of one content, which must not change until then.
+   * The symbols of one content, which must not change meanwhile.
    *
    * @param language  as linguist spells it
    *
-   * Errors: none for what is wrong with the content; rejects once closed.
+   * Errors: none for problems with the content; rejects once closed.
    */
   extract(language: string, content: Uint8Array): Promise<Extraction>;
-  /** Those that are there. */
+  /** Available ones. */
   readonly engines: readonly EngineName[];
-  /** The engine that is asked first; undefined: the language has no symbols here. */
+  /** The first engine to try; undefined: the language has no symbols here. */
   engineOf(language: string): EngineName | undefined;
   /** Ends all processes and threads. */
   close(): Promise<void>;
 }
 
 /**
- * Languages that the others read better than ctags does.
+ * Languages that other engines read better than ctags.
  *
- * Measured: daemon/DECISIONS.md, 2026-11-28, with ctags 5.9: precision and recall of both beside the compiler of the language.
+ * Measured: daemon/DECISIONS.md, 2026-11-28, with ctags 5.9: precision and recall of both compared with the language's
+ * compiler.
  */
 const CTAGS_LAST: ReadonlySet<string> = new Set([
   'C#',
@@ -73,11 +74,11 @@ const CTAGS_LAST: ReadonlySet<string> = new Set([
   'TypeScript',
 ]);
 
-/** Languages in which `_` declares nothing. */
+/** Languages where `_` declares nothing. */
 const BLANK_LANGUAGES: ReadonlySet<string> = new Set(['Go', 'Rust']);
 const UNDERSCORE = 0x5f;
 
-/** Finds out which engines there are; starts nothing that stays. */
+/** Determines the available engines; starts nothing that stays. */
 export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
   const engines = await openEngines(options);
   /** The better one first. */
@@ -101,7 +102,7 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
   };
 }
 
-/** Asks one engine after the other until the content is read; what the first cannot read of it the next may. */
+/** Tries one engine after the other until the content is read; the next may read parts that the first could not. */
 async function extractWith(
   [first, ...others]: readonly NamedEngine[],
   language: string,
@@ -125,14 +126,13 @@ function withoutBlanks(extraction: Extraction, content: Uint8Array): Extraction 
   return { ...extraction, symbols: extraction.symbols.filter((symbol) => !isBlank(symbol)) };
 }
 
-/** An engine that is there. */
 export interface EngineInfo {
   readonly name: EngineName;
-  /** As it says itself, and where it lies if that is not with us: `5.9.0 /usr/bin/ctags`. */
+  /** As reported by the engine, with its path if it is not bundled: `5.9.0 /usr/bin/ctags`. */
   readonly version: string;
 }
 
-/** Engines beside the patterns that there are, in the order of preference. Cost: starts processes, some 10 ms. */
+/** Available engines except patterns, in order of preference. Cost: starts processes, some 10 ms. */
 export async function enginesHere(): Promise<EngineInfo[]> {
   const ctags = await findCtags();
   const tree = treeSitterVersion();

@@ -1,5 +1,4 @@
-// What extraction finds in one content, and the form in which it is handed on: ascending, without overlaps,
-// every name on one line and of bounded size.
+// The symbols found in one content, in normal form: ascending, without overlaps, every name on one line and of bounded size.
 
 import { kindIndex, type SymbolKind } from './kinds.ts';
 
@@ -10,11 +9,11 @@ export interface FoundSymbol {
   readonly size: number;
   /** Index in SYMBOL_KINDS. */
   readonly kind: number;
-  /** The nearest symbol around it that has a name. */
+  /** The nearest enclosing symbol with a name. */
   readonly parent?: { readonly name: string; readonly kind: number };
 }
 
-/** Why a content has no symbols: the engine's time or memory ended, its output was too large, or it died. */
+/** Why a content has no symbols: time or memory limit, too much output, or a crash. */
 export type FailureKind = 'timeout' | 'crash' | 'memory' | 'output';
 
 export interface ExtractionFailure {
@@ -32,13 +31,13 @@ export interface Part {
 export interface Found {
   /** Ascending by start, not overlapping. */
   readonly symbols: readonly FoundSymbol[];
-  /** Large parts that the engine could not read, ascending; undefined: it read everything. */
+  /** Large unreadable parts, ascending; undefined: everything was read. */
   readonly unread?: readonly Part[];
 }
 
 export type Extraction = Found | ExtractionFailure;
 
-/** A symbol before the order is made. */
+/** A symbol before sorting. */
 export interface PlacedSymbol {
   readonly start: number;
   readonly size: number;
@@ -46,12 +45,11 @@ export interface PlacedSymbol {
   readonly parent: { readonly name: string; readonly kind: SymbolKind } | undefined;
 }
 
-/** Most bytes of a name, of a parent's too. */
+/** Most bytes of a name, also of a parent's. */
 export const SYMBOL_NAME_SIZE_MAX = 1024;
 
 /**
- * Puts symbols in order and drops those whose names are empty, too long, or overlap an earlier one; of equal
- * places the first stays.
+ * Sorts symbols and drops those whose names are empty, too long, or overlap an earlier one; at equal starts the first stays.
  */
 export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
   const sorted = [...placed].sort((a, b) => a.start - b.start);
@@ -71,7 +69,7 @@ export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
   return symbols;
 }
 
-/** Symbols of one engine, and those of another that begin in parts the first could not read. Both ascend. */
+/** Merges the symbols of one engine with those of another that begin in parts the first could not read. Both ascend. */
 export function mergeSymbols(
   { symbols, unread = [] }: Found,
   others: readonly FoundSymbol[],

@@ -1,4 +1,4 @@
-// Which grammar of tree-sitter reads a language, and where the build has put it.
+// The tree-sitter grammar for each language, and the path of its built file.
 
 import { fileURLToPath } from 'node:url';
 import { builtFile } from '../../base/program-files.ts';
@@ -30,15 +30,13 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   Zig: 'zig',
 };
 
-/** Grammar of a language as linguist spells it; undefined: none is there. */
+/** Grammar of a language as linguist spells it; undefined: there is none. */
 export function grammarOf(language: string): string | undefined {
   return GRAMMARS[language];
 }
 
-/** All languages that have a grammar. */
 export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
 
-/** The file of a grammar. */
 export function grammarFile(grammar: string): string {
   return fileURLToPath(builtFile(`grammars/${grammar}.wasm`));
 }

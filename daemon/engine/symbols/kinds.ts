@@ -1,6 +1,5 @@
-// The kinds of symbols. Files hold a kind as its index in this list, so that the order never changes; new ones
-// go to the end. Beside the list: what a kind becomes by the place of its symbol and by its name, which both
-// engines leave to this file.
+// The kinds of symbols. Files store a kind as its index in this list, so the order never changes and new kinds are appended.
+// Also adjusts a kind to its symbol's context and name, for all engines.
 
 export const SYMBOL_KINDS = [
   'class',
@@ -32,17 +31,15 @@ export type SymbolKind = (typeof SYMBOL_KINDS)[number];
 
 const INDEXES = new Map<string, number>(SYMBOL_KINDS.map((kind, index) => [kind, index]));
 
-/** Number of a kind. */
 export function kindIndex(kind: SymbolKind): number {
   return INDEXES.get(kind)!;
 }
 
-/** Whether a word, such as one of a query of ours, names a kind. */
+/** Whether a word, for example of a query, names a kind. */
 export function isSymbolKind(word: string): word is SymbolKind {
   return INDEXES.has(word);
 }
 
-/** What has members. */
 export const CLASS_KINDS = [
   'class',
   'struct',
@@ -56,11 +53,11 @@ export const CLASS_KINDS = [
 /** Kinds whose functions are methods and whose variables are fields. */
 const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
   ...CLASS_KINDS,
-  // The name of a struct without one, or of what an implementation is for.
+  // The name of an unnamed struct, or the target of an implementation.
   'type',
 ]);
 
-/** What variables and constants of a class are called in a language; `field` for the others. */
+/** The kind of a class's variables and constants, by language; `field` for the others. */
 const MEMBER_KINDS: Readonly<Record<string, SymbolKind>> = {
   Kotlin: 'property',
   Scala: 'field',
@@ -79,16 +76,16 @@ const CONSTRUCTOR_NAMES: Readonly<Record<string, string>> = {
   Swift: 'init',
 };
 
-/** Languages whose constructors bear the name of their class. */
+/** Languages whose constructors have the name of their class. */
 const NAMED_CONSTRUCTORS: ReadonlySet<string> = new Set(['C++', 'Cuda', 'C#', 'Java', 'D']);
 
-/** Whether a variable with this parent is local, and no symbol. */
+/** Whether a variable with this parent is local, and not a symbol. */
 export function holdsLocals(kind: SymbolKind): boolean {
   return kind === 'function' || kind === 'method' || kind === 'constructor';
 }
 
 /**
- * The kind that a symbol has by its place: a function of a class is a method, or its constructor.
+ * The kind of a symbol in its context: a function of a class is a method, or its constructor.
  *
  * @param language  as linguist spells it
  */
@@ -99,7 +96,7 @@ export function kindInPlace(
   parent: { readonly name: string; readonly kind: SymbolKind } | undefined,
 ): SymbolKind {
   if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) {
-    // Every function of Kotlin is a method to ctags.
+    // ctags reports every Kotlin function as a method.
     return kind === 'method' && language === 'Kotlin' ? 'function' : kind;
   }
   if (kind === 'variable') return MEMBER_KINDS[language] ?? 'field';

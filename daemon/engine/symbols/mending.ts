@@ -1,15 +1,14 @@
-// Rewrites what a grammar cannot read, so that everything keeps its offset.
+// Rewrites syntax that a grammar cannot read, without moving any offset.
 //
-// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even where no semicolon ends the
-// member before. The grammar continues the type before instead and loses the rest of the file. Remedy: the white space
-// after the member before becomes a semicolon. The grammar also knows no escapes in the type of a template: they become
-// letters.
+// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even without a semicolon after the
+// member before. The grammar continues the type instead and loses the rest of the file. Remedy: the white space after the
+// member before becomes a semicolon. The grammar also lacks escapes in template types: they become letters.
 //
-// Kotlin: the grammar knows no `fun interface`, so `fun` becomes spaces; and it wants a line end or a semicolon between a
-// class and the `}` after it, so a space before `}` becomes a semicolon. In `class A : B by b { … }` it takes the body for an
+// Kotlin: the grammar lacks `fun interface`, so `fun` becomes spaces; and it needs a line end or a semicolon between a class
+// and the `}` after it, so a space before `}` becomes a semicolon. In `class A : B by b { … }` it takes the body for an
 // argument of `b`, so `by` becomes a comma: `b` is then one more type.
 
-/** Ends at the text's end where nothing closes it, so that time grows with the size alone. */
+/** An unclosed token ends at the text's end, so that time is linear in the size. */
 const TOKEN = new RegExp(
   [
     String.raw`(?<gap>\s+|//[^\n]*|/\*[^]*?(?:\*/|$))`,
@@ -25,16 +24,16 @@ const TOKEN = new RegExp(
 interface Token {
   readonly text: string;
   readonly start: number;
-  /** What stands between this token and the one before. */
+  /** The text between this token and the one before. */
   readonly gap: string;
   readonly last: string;
-  /** The innermost bracket around it. */
+  /** The innermost enclosing bracket. */
   readonly around: string | undefined;
   /** The last of `DECLARING` before it in the same bracket; '': none. */
   readonly declaring: string;
 }
 
-/** What stands at a place instead of as many characters. */
+/** A replacement of the same length. */
 interface Edit {
   readonly at: number;
   readonly put: string;
@@ -48,7 +47,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['kotlin', mendKotlin],
 ]);
 
-/** The mended text, as long as before; undefined: there is nothing to mend. */
+/** The rewritten text, of the same length; undefined: nothing to rewrite. */
 export function mendedText(grammar: string, text: string): string | undefined {
   const rule = RULES.get(grammar);
   if (rule === undefined) return undefined;

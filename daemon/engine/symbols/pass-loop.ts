@@ -1,10 +1,10 @@
-// The symbol pass over the contents of a shard: hands each content to the extractor, many at once, and what is
-// found to the sink in the order of the contents. What is read ahead is bounded in bytes and in number.
+// The symbol pass over a shard: sends contents to the extractor, many at once, and writes the symbols to the sink in content
+// order. Read-ahead is bounded in bytes and number.
 
 import type { Extractor } from './extractor.ts';
 import type { Extraction, FailureKind, FoundSymbol, Part } from './found.ts';
 
-/** A content and the doc that stands for it. */
+/** A content and the doc that represents it. */
 export interface PassBlob {
   readonly path: string;
   /** As linguist spells it; '' if unknown. */
@@ -15,13 +15,12 @@ export interface PassBlob {
 
 export interface PassSource {
   readonly blobCount: number;
-  /** Bytes of all contents. */
   readonly contentSize: number;
   blob(blobId: number): PassBlob;
 }
 
 export interface PassSink {
-  /** Called with ascending ids, for contents with symbols only; returns how many it keeps. */
+  /** Called with ascending ids, only for contents with symbols; returns how many it keeps. */
   addBlob(blobId: number, symbols: readonly FoundSymbol[]): number;
 }
 
@@ -34,14 +33,14 @@ export interface PassProgress {
   readonly failureCount: number;
 }
 
-/** A content that has no symbols because something went wrong with it. */
+/** A content whose extraction failed. */
 export interface PassFailure {
   readonly path: string;
   readonly failure: FailureKind;
   readonly detail: string;
 }
 
-/** A content of which parts were not read; symbols in them may be missing. */
+/** A content that was read partly; symbols in the other parts may be missing. */
 export interface PartlyRead {
   readonly path: string;
   /** For people. */
@@ -49,7 +48,7 @@ export interface PartlyRead {
 }
 
 export interface PassTotals {
-  /** Contents that an engine has read. */
+  /** Contents read by an engine. */
   readonly fileCount: number;
   readonly symbolCount: number;
   readonly failureCount: number;
@@ -62,7 +61,7 @@ export interface PassTotals {
 
 export const PASS_FAILURES_MAX = 100;
 
-/** Bound: what is read ahead; one content may be larger. */
+/** Bound: bytes read ahead; a single content may be larger. */
 const AHEAD_SIZE_MAX = 64 << 20;
 const AHEAD_COUNT_MAX = 1024;
 
@@ -75,7 +74,7 @@ interface Ahead {
 /**
  * Runs the pass.
  *
- * Errors: those of source and sink; what the signal says once aborted.
+ * Errors: those of source and sink; the reason of the signal.
  */
 export async function passOver(
   source: PassSource,
@@ -143,7 +142,7 @@ function detailOf(unread: readonly Part[], content: Uint8Array): string {
   return `${size} of ${content.length} bytes have a syntax that the parser does not know; the first are on line ${line}`;
 }
 
-/** Contents whose symbols are being found, in order. */
+/** Contents in extraction, in order. */
 class Queue {
   readonly #items: Ahead[] = [];
   #size = 0;
@@ -158,7 +157,7 @@ class Queue {
   }
 
   push(item: Ahead): void {
-    // Why: one that fails before it is taken must not end the thread.
+    // Why: a failure before it is taken must not end the thread.
     item.extraction.catch(() => undefined);
     this.#items.push(item);
     this.#size += item.blob.content.length;
@@ -166,7 +165,7 @@ class Queue {
 
   shift(): Ahead {
     const item = this.#items.shift();
-    if (item === undefined) throw new Error('nothing is ahead');
+    if (item === undefined) throw new Error('no content is being extracted');
     this.#size -= item.blob.content.length;
     return item;
   }

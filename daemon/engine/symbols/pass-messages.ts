@@ -1,4 +1,4 @@
-// What a symbol pass and its thread say to each other.
+// Messages between a symbol pass and its thread.
 
 import type { EndOrder, LoadedNotice } from '../../base/resting-thread.ts';
 import type { EngineName, ExtractorOptions } from './extractor.ts';
@@ -14,15 +14,13 @@ export interface PassOrder extends Required<ExtractorOptions> {
   readonly outPath: string;
 }
 
-/** To the thread: `cancel` ends what it works on at once, `end` the thread. */
+/** To the thread: `cancel` ends the current pass at once, `end` the thread. */
 export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | EndOrder;
 
-/** What a finished pass has made. */
 export interface PassResult extends PassTotals {
   /** SHA-256 of the symbols file, and its bytes. */
   readonly fileId: string;
   readonly size: number;
-  /** Engines that were there. */
   readonly engines: readonly EngineName[];
 }
 
@@ -33,8 +31,8 @@ export type FromPassWorker =
   | {
       readonly kind: 'failed';
       readonly message: string;
-      /** Of the system, if that is why. */
+      /** System error code, if that is the cause. */
       readonly code?: string;
-      /** What is wrong with the shard, if that is why. */
+      /** The shard's fault, if that is the cause. */
       readonly damage?: string;
     };

@@ -1,6 +1,6 @@
-// The thread of symbol passes, one at a time: checks and opens a shard, runs the pass over its contents with an extractor
-// of its own, writes the symbols file. All of the shard is read here, so all of its pages are checked before, without mapping:
-// a search checks each page that it reads, and damage must not become symbols either.
+// The thread of symbol passes: checks and opens a shard, runs the pass over its contents with its own extractor, writes the
+// symbols file; one pass at a time. It reads the whole shard, so it first checks all pages, without mapping: damage must not
+// become symbols.
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -29,7 +29,7 @@ const port = parentPort!;
 loadMapping();
 tell({ kind: 'loaded' });
 lowerPriority('background');
-/** Of the pass under way. */
+/** Of the current pass. */
 let cancelled = new AbortController();
 
 port.on('message', (message: ToPassWorker) => {
@@ -116,7 +116,7 @@ function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
   };
 }
 
-/** Tells the progress a few times a second. */
+/** Reports progress a few times a second. */
 function inTurns(): (progress: PassProgress) => void {
   let toldMs = 0;
   return (progress) => {

@@ -1,5 +1,5 @@
-// Runs symbol passes over shard files in a thread of their own: a pass finds the symbols of all contents and writes
-// them to a file beside it. Which shards want a pass, when it runs and what becomes of the file is the caller's.
+// Runs symbol passes over shard files in their own thread: a pass finds the symbols of all contents and writes them to a file
+// beside the shard. The caller decides which shards get a pass, when, and what happens to the file.
 
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -21,35 +21,35 @@ import { RestingThread } from '../../base/resting-thread.ts';
 
 export interface SymbolPassOptions {
   readonly shardPath: string;
-  /** The file to write; whatever is there is overwritten, and removed when the pass fails. */
+  /** The file to write; an existing one is overwritten, and removed when the pass fails. */
   readonly outPath: string;
   readonly log: Log;
-  /** Contents read at once; default: one for each core. */
+  /** Contents read concurrently; default: one for each core. */
   readonly concurrency?: number | undefined;
   /** Of processor time. */
   readonly fileTimeoutMs?: number;
-  /** Bytes that a process or thread may take. */
+  /** Memory limit of a process or thread, bytes. */
   readonly fileMemoryMax?: number;
   readonly engines?: readonly EngineName[];
   readonly onProgress?: ((progress: PassProgress) => void) | undefined;
   readonly signal?: AbortSignal;
 }
 
-/** Guess: the largest generated headers of Linux take ctags a second. */
+/** Guess: ctags needs one second for the largest generated headers of Linux. */
 export const FILE_TIMEOUT_MS = 20_000;
-/** Guess: ctags takes a few times the content, tree-sitter up to 50 times. */
+/** Guess: ctags needs a few times the content's size, tree-sitter up to 50 times. */
 export const FILE_MEMORY_MAX = 512 << 20;
 
 /**
- * MiB of new objects before they are looked through; V8 would take 48. Measured: 2026-11-26, 500 small repositories: 18 MB
- * less at the peak, in the same time.
+ * Size of V8's young generation, MiB; its default is 48. Measured: 2026-11-26, 500 small repositories: 18 MB less at the
+ * peak, in the same time.
  */
 const YOUNG_MB_MAX = 12;
 
-/** How long a cancelled thread may take to end its processes before it is terminated. */
+/** Time for a cancelled thread to end its processes before it is terminated. */
 const CANCEL_MS = 2000;
 
-/** Runs passes in its thread, which is started for the first one. To be closed. */
+/** Runs passes in its own thread, started for the first one. To be closed. */
 export class SymbolPasses {
   readonly #thread: RestingThread<FromPassWorker>;
 
@@ -68,8 +68,8 @@ export class SymbolPasses {
   /**
    * Writes the symbols of the shard to `outPath`, synced. One at a time.
    *
-   * Errors: ShardError for a damaged shard; for a file that cannot be written, symbols that do not fit; the reason of the
-   * signal once it is aborted. A content that has no symbols because its engine failed is no error but one of the `failures`.
+   * Errors: ShardError for a damaged shard; a file that cannot be written; symbols that do not fit; the reason of the signal
+   * once it is aborted. A content whose engine failed is not an error but one of the `failures`.
    */
   async run(options: SymbolPassOptions): Promise<PassResult> {
     options.signal?.throwIfAborted();
@@ -96,7 +96,7 @@ export class SymbolPasses {
     }
   }
 
-  /** Settles when the thread has told what became of the pass, or has ended. */
+  /** Settles with the thread's result of the pass, or when the thread has ended. */
   #outcomeOf(worker: Worker, { onProgress, shardPath }: SymbolPassOptions): Promise<PassResult> {
     return this.#thread.outcomeOf<PassResult>(
       worker,
@@ -109,7 +109,7 @@ export class SymbolPasses {
     );
   }
 
-  /** Ends the thread; resolves when it has ended. No pass is to be under way. */
+  /** Ends the thread; resolves when it has ended. No pass may be running. */
   close(): Promise<void> {
     return this.#thread.end();
   }

@@ -1,19 +1,19 @@
-// How long a process may work on one content: by its own processor time, so that a machine that is busy with other
-// things fails no file. Where that cannot be read, and for a process that does nothing at all, the clock counts.
+// Limits a process's time for one content, in processor time, so that load on the machine fails no file. Where processor time
+// cannot be read, and for a process that hangs idle, wall time counts.
 
 import { readFileSync } from 'node:fs';
 
-/** Why: a process that was stopped, or waits for what never comes, uses no processor time. */
+/** Why: a stopped or waiting process uses no processor time. */
 const CLOCK_FACTOR = 30;
-/** Source: proc(5), times of processes: USER_HZ, 100 on all Linux systems of today. */
+/** Source: proc(5), times of processes: USER_HZ, 100 on all current Linux systems. */
 const MS_PER_TICK = 10;
 const RECHECK_MS_MIN = 50;
 
-/** Milliseconds of processor time that a process has used; undefined: not known here. */
+/** Milliseconds of processor time used by a process; undefined: unknown here. */
 function processorMs(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program, in parentheses, may hold anything.
+    // The program's name, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
   } catch {
@@ -21,15 +21,15 @@ function processorMs(pid: number): number | undefined {
   }
 }
 
-/** A process, perhaps one that is still being started. */
+/** A process, possibly still starting. */
 interface Started {
   readonly pid?: number | undefined;
 }
 
 /**
- * Calls back once when the process has used `limitMs` of processor time from now on, or 30 times as long has passed.
+ * Calls back once when the process has used `limitMs` of processor time from now on, or after 30 times as much wall time.
  *
- * @returns  ends the watch
+ * @returns  stops watching
  */
 export function watchTime(started: Started, limitMs: number, onOver: () => void): () => void {
   const now = (): number | undefined =>

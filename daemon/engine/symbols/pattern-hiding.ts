@@ -1,9 +1,9 @@
-// Hides what is no code of a language (pattern-tables.ts): comments, texts, and what goes on on the next line.
+// Replaces what is not code in a language (pattern-tables.ts) by spaces: comments, strings, and line continuations.
 
 import { type Hidden, PATTERN_LANGUAGES } from './pattern-tables.ts';
 
 interface Hiding {
-  /** With a group for each of the kinds. */
+  /** With one group for each kind. */
   readonly opens: RegExp;
   readonly kinds: readonly (Hidden & { readonly end: RegExp | undefined })[];
 }
@@ -25,11 +25,11 @@ function hidingOf(language: string): Hiding {
   return hiding;
 }
 
-/** The text with everything at its place, and spaces for what is hidden. */
+/** The text with spaces for hidden parts; offsets stay. */
 export function hide(language: string, text: string): string {
   const { opens, kinds } = hidingOf(language);
   const parts: string[] = [];
-  // A byte order mark is before the first line's start.
+  // A byte order mark precedes the first line.
   let at = text.startsWith('\ufeff') ? 1 : 0;
   if (at === 1) parts.push(' ');
   opens.lastIndex = at;
@@ -66,7 +66,7 @@ function hidden(text: string, { as }: Hidden): string {
   return text.length < 2 ? text : text[0]! + filled(text.slice(1, -1), '_') + text.slice(-1);
 }
 
-/** As long, and with the same lines. */
+/** Same length and same line breaks. */
 function filled(text: string, character: string): string {
   return text.replaceAll(/[^\n]+/g, ({ length }) => character.repeat(length));
 }

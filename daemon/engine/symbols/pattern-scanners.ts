@@ -1,18 +1,18 @@
-// The rules of a language (pattern-tables.ts) as one regular expression for each place in which some of them hold.
+// Compiles the rules of a language (pattern-tables.ts) into one regular expression per context.
 
 import { PATTERN_LANGUAGES, type PatternLanguage, type Rule } from './pattern-tables.ts';
 
-/** What may come next in a place. */
+/** Everything that may come next in a context. */
 export interface Scanner {
-  /** A bracket, or else the name of the rule whose group it is, with which the match ends. */
+  /** Matches a bracket, or the name of the rule whose group matched; the match ends with it. */
   readonly pattern: RegExp;
-  /** By group, the first one's first. */
+  /** In the order of their groups. */
   readonly rules: readonly Rule[];
 }
 
 const scanners = new Map<string, Scanner>();
 
-/** The language must be one of the tables. */
+/** The language must be in the tables. */
 export function scannerOf(language: string, place: string): Scanner {
   const key = `${language} ${place}`;
   let scanner = scanners.get(key);
@@ -33,7 +33,7 @@ function makeScanner(
   const parts = holding.map(({ pattern, kind }) =>
     kind === undefined ? `(${pattern})` : pattern.replace('NAME', `(${name})`),
   );
-  // Nothing matches a class of nothing.
+  // An empty character class matches nothing.
   parts.push(`[${marks.join('')}]`);
   return { pattern: new RegExp(parts.join('|'), isCaseBlind ? 'gim' : 'gm'), rules: holding };
 }

@@ -1,47 +1,46 @@
-// What a definition looks like in the languages that are read by patterns (patterns.ts): what is no code in them, their
-// brackets, and a rule for each kind of definition.
+// Definition patterns of the languages read by patterns (patterns.ts): comments and strings, brackets, and a rule for each
+// kind of definition.
 //
-// Patterns see the text with comments and texts as spaces. So that no content can make them slow, each repetition is bounded,
-// or is followed by what it cannot hold itself, and no two that may hold the same stand together.
+// Patterns see comments and strings as spaces. To exclude slow contents, each repetition is bounded, or followed by something
+// it cannot match, and no two adjacent repetitions can match the same text.
 
 import type { SymbolKind } from './kinds.ts';
 
-/** A part of the text that is no code. */
+/** A part of the text that is not code. */
 export interface Hidden {
   readonly opens: string;
   /**
-   * What ends it; a match that begins with a backslash does not. A function gives the very words. An end that is not there is
-   * that of the text.
+   * Its end, except after a backslash. A function returns the literal end. Without an end it extends to the end of the text.
    */
   readonly closes: string | ((opening: string) => string);
-  /** `name`: what it holds is one name; `joins`: its line ends are hidden as well; default: line ends stay. */
+  /** `name`: its content is one name; `joins`: its line ends are hidden too; default: line ends stay. */
   readonly as?: 'name' | 'joins';
 }
 
 export interface Rule {
-  /** `scope`: what it names is the parent of what is in it, and no definition. Undefined: passed over. */
+  /** `scope`: its name is the parent of its content, but not a definition. Undefined: skipped. */
   readonly kind?: SymbolKind | 'scope';
-  /** `NAME`, or a group of its own, is the name, with which it ends but for what it only looks at. */
+  /** The name is `NAME`, or its own group; the match ends with it, except for look-ahead. */
   readonly pattern: string;
-  /** Places where it holds; undefined: everywhere, and it ends all that is open. */
+  /** Contexts of the rule; undefined: everywhere, and it ends everything open. */
   readonly within?: readonly string[];
-  /** The place that is behind it, from the next bracket `body` on, or at once, to one of the characters `until`. */
+  /** The context that it opens, from the next bracket `body` on, or at once, up to one of the characters `until`. */
   readonly opens?: string;
   readonly body?: '{' | '(';
   readonly until?: string;
-  /** It goes on to the line that begins with this word, and as far to the right as its own does. */
+  /** It extends to the next line that begins with this word and has the same indentation. */
   readonly endsWith?: string;
-  /** All that follows is in it. */
+  /** It encloses the rest of the file. */
   readonly isRest?: true;
-  /** Only where the file has no definition of this name yet: the clauses of a function. */
+  /** Only if the file has no definition of this name yet: the clauses of a function. */
   readonly isFirstOnly?: true;
 }
 
 export interface PatternLanguage {
   readonly hidden: readonly Hidden[];
-  /** Pairs, closed behind open: `{}()`. */
+  /** Pairs, each opening bracket followed by its closing one: `{}()`. */
   readonly brackets: string;
-  /** A name, as a part of patterns. */
+  /** The pattern of a name. */
   readonly name: string;
   readonly rules: readonly Rule[];
   readonly isCaseBlind?: boolean;
@@ -235,7 +234,7 @@ const MAKEFILE: PatternLanguage = {
 const SQL_QUALIFIER = '(?:["`[]?[\\w$#\\u0080-\\uffff]+["`\\]]?\\s*\\.\\s*){0,4}["`[]?';
 const SQL_END = '(?=["`\\]]?';
 
-/** A statement that creates. */
+/** A `create` statement. */
 function created(what: string, options: string, kind: SymbolKind, more: Partial<Rule> = {}): Rule {
   const { pattern = '', ...rest } = more;
   return {
@@ -249,7 +248,7 @@ function created(what: string, options: string, kind: SymbolKind, more: Partial<
 
 const TABLE_OPTIONS = 'global|local|temp|temporary|unlogged|external|foreign|virtual|transient';
 const ROUTINE_OPTIONS = 'definer\\s*=\\s*\\S{1,200}|editionable|noneditionable|aggregate';
-/** What begins a part of a table that is no column; a column may be called `key` or `fulltext` as well. */
+/** Keywords that begin a table element other than a column; a column may also be named `key` or `fulltext`. */
 const NO_COLUMN =
   '(?:constraint|primary|unique|check|foreign|exclude|like|select|with|values)\\b|period\\s+for\\b|' +
   '(?:fulltext|spatial)\\s+(?:key|index)\\b|' +
@@ -293,7 +292,7 @@ const SQL: PatternLanguage = {
       until: '',
       isRest: true,
     }),
-    // With a body: what is only declared is defined elsewhere.
+    // Only with a body: a mere declaration is defined elsewhere.
     {
       kind: 'function',
       pattern:
@@ -301,7 +300,7 @@ const SQL: PatternLanguage = {
         `["]?NAME${SQL_END}[^;]{0,4000}?\\b(?:is|as)\\b)`,
       within: ['routines'],
     },
-    // Ends a package in scripts of Oracle.
+    // Ends a package in Oracle scripts.
     { pattern: '^/(?=[ \\t\\r]*$)' },
     created(
       'index(?!\\s+(?:concurrently\\s+)?on\\b)',
@@ -324,7 +323,7 @@ const SQL: PatternLanguage = {
 
 const ELIXIR_MODULE = (word: string): string =>
   `^[ \\t]*${word}[ \\t(]+(?![a-z_])((?:\\w+\\.)*[\\w\\u0080-\\uffff]+)`;
-/** Without operators, whose left side stands where a name does. */
+/** Without operators, whose left operand precedes them where a name would be. */
 const ELIXIR_FUNCTIONS = (words: string): string =>
   `^[ \\t]*(?:${words})[ \\t(]+(?!unquote\\b)NAME(?=[\\s(,])(?!\\s+[-<>~+*/|&^=!]{1,4}\\s)`;
 const NOT_DEFINED =

@@ -1,5 +1,5 @@
-// The engine over patterns (pattern-tables.ts), for languages that are small enough: hides what is no code, then goes once
-// through the text, from one definition or bracket to the next. Time grows with the size of the content alone.
+// The pattern engine (pattern-tables.ts), for small languages: hides what is not code, then walks the text once, from one
+// definition or bracket to the next. Time is linear in the content's size.
 
 import { messageOf } from '../../base/caught.ts';
 import { type Definition, symbolsOfDefinitions } from './definitions.ts';
@@ -10,13 +10,13 @@ import { hide } from './pattern-hiding.ts';
 import { type Scanner, scannerOf } from './pattern-scanners.ts';
 import { readText } from './text.ts';
 
-/** Larger ones would hold up the thread. */
+/** Larger contents would block the thread. */
 const CONTENT_SIZE_MAX = 16 << 20;
-/** Definitions deeper than this are not found. Why: to find a parent all that is around is looked at. */
+/** Deeper definitions are not found. Why: finding a parent walks all enclosing definitions. */
 const DEPTH_MAX = 256;
-/** Bound: definitions, and what is open at once. Of one that has more, memory would not suffice. */
+/** Bound: definitions, and open frames; more would exceed the memory. */
 const COUNT_MAX = 1 << 19;
-/** Most characters that tell how far to the right a line begins. */
+/** Most characters that count as indentation. */
 const INDENT_MAX = 100;
 
 export function openPatternEngine(): Engine {
@@ -28,7 +28,7 @@ export function openPatternEngine(): Engine {
       try {
         return symbolsByPatterns(language, content);
       } catch (error) {
-        // Why: V8's regular expressions have a stack that ends.
+        // Why: V8's regular expressions have a limited stack.
         return { failure: 'crash', detail: `patterns: ${messageOf(error)}` };
       }
     },
@@ -40,11 +40,11 @@ function symbolsByPatterns(language: string, content: Uint8Array): Extraction {
   const { text, inBytes } = readText(content);
   const definitions = new Walk(language, text).definitions();
   if (definitions === undefined)
-    return { failure: 'output', detail: 'patterns: its symbols are too many or too deep' };
+    return { failure: 'output', detail: 'patterns: too many or too deeply nested symbols' };
   return { symbols: orderSymbols(inBytes(symbolsOfDefinitions(language, definitions))) };
 }
 
-/** By what stands before the word, where the lines begin that start with it: the last one first. */
+/** Starts of the lines that begin with the word, by indentation: the last one first. */
 function linesWith(word: string, code: string): Map<string, number[]> {
   const line = new RegExp(`\\n([ \\t]{0,${INDENT_MAX}})${word}\\b`, 'g');
   const places = new Map<string, number[]>();
@@ -56,28 +56,28 @@ function linesWith(word: string, code: string): Map<string, number[]> {
   return places;
 }
 
-/** What is open where the walk is. */
+/** An open frame at the current position. */
 interface Frame {
   readonly place: string;
-  /** The characters of which each ends it. */
+  /** Any of these characters ends it. */
   readonly closes: string;
   readonly definition?: Definition;
-  /** The last definition in it, whose bracket is still to come. */
+  /** Its last definition, whose bracket has not come yet. */
   pending?: { readonly rule: Rule; readonly definition: Definition } | undefined;
 }
 
 class Walk {
   readonly #language: string;
   readonly #text: string;
-  /** Without what is no code. */
+  /** With hidden parts as spaces. */
   readonly #code: string;
   readonly #brackets: string;
   readonly #found: Definition[] = [];
   readonly #names = new Set<string>();
   readonly #frames: Frame[] = [{ place: 'top', closes: '' }];
-  /** Frames that each closing character ends. */
+  /** Number of open frames by closing character. */
   readonly #openCounts = new Map<string, number>();
-  /** By word, the lines that end something and were not passed yet. */
+  /** By word, the ending lines that are still ahead. */
   readonly #ends = new Map<string, ReturnType<typeof linesWith>>();
 
   constructor(language: string, text: string) {
@@ -87,7 +87,7 @@ class Walk {
     this.#brackets = PATTERN_LANGUAGES.get(language)?.brackets ?? '';
   }
 
-  /** In the order of their starts; undefined: there are too many. */
+  /** In order of start; undefined: too many. */
   definitions(): Definition[] | undefined {
     let at = 0;
     while (Math.max(this.#found.length, this.#frames.length) <= COUNT_MAX) {
@@ -125,7 +125,7 @@ class Walk {
     if (definition !== undefined) definition.end = this.#text.length;
   }
 
-  /** Ends the nearest frame that the mark ends, and those in it; nothing if there is none. */
+  /** Closes the nearest frame that the mark ends, and those inside; does nothing if there is none. */
   #close(mark: string, at: number): void {
     if ((this.#openCounts.get(mark) ?? 0) === 0) return;
     while (this.#pop(at + 1)?.closes.includes(mark) === false);
@@ -168,13 +168,16 @@ class Walk {
     return definition;
   }
 
-  /** Its end as long as no bracket has opened. */
+  /** Its end until a bracket opens. */
   #firstEnd({ isRest, endsWith }: Rule, start: number, nameEnd: number): number {
     if (isRest) return this.#text.length;
     return endsWith === undefined ? nameEnd : this.#lineWith(endsWith, start);
   }
 
-  /** Where the next line begins that has the word where the line of `start` begins; the text's end if there is none. */
+  /**
+   * The start of the next line that begins with the word at the indentation of the line of `start`; the text's end if there
+   * is none.
+   */
   #lineWith(word: string, start: number): number {
     const indent = /[ \t]*/y.exec(this.#code.slice(start, start + INDENT_MAX))?.[0] ?? '';
     let lines = this.#ends.get(word);

@@ -1,5 +1,5 @@
-// Readers (processes or threads) that work on one content at a time: as many at once as allowed, others wait in
-// the order in which they came. A reader that died is forgotten; a new one is started when there is work.
+// A pool of readers (processes or threads), each working on one content at a time, up to a limit; further contents wait in
+// order of arrival. A dead reader is dropped; a new one is started when there is work.
 
 import { Slots } from '../../base/slots.ts';
 
@@ -16,13 +16,13 @@ export class ReaderPool<R extends Reader> {
   readonly #slots: Slots;
   #isClosed = false;
 
-  /** @param count  readers at once */
+  /** @param count  most readers */
   constructor(count: number, start: () => R) {
     this.#slots = new Slots({ runningMax: count });
     this.#start = start;
   }
 
-  /** Errors: those of the work; one of its own once closed. */
+  /** Errors: those of the work; its own error once closed. */
   use<T>(work: (reader: R) => Promise<T>): Promise<T> {
     return this.#slots.run('', undefined, () => this.#useOne(work));
   }
@@ -48,7 +48,7 @@ export class ReaderPool<R extends Reader> {
     return reader;
   }
 
-  /** Ends all readers; what waits fails. */
+  /** Ends all readers; waiting work fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#all].map((reader) => reader.close()));

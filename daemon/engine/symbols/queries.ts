@@ -1,15 +1,15 @@
-// What a definition looks like in each grammar of tree-sitter. In a pattern, the capture on the whole
-// definition is its kind (kinds.ts) and `@name` its name. Further captures:
+// The tree-sitter query for the definitions of each grammar. In a pattern, the capture on the whole definition is its kind
+// (kinds.ts) and `@name` its name. Further captures:
 //
-//   @declarator  in place of @name: the name is found by going down the declarators of C
-//   @parent      names the parent, where that is not what stands around
-//   @scope       on the whole: a parent by its @name, but no definition (an implementation)
-//   @local       on the whole: variables in it are local, and no symbols
-//   @body        the whole goes on to its end
-//   @rest        anywhere: what follows in the file is in it
+//   @declarator  in place of @name: the name is found by descending the declarators of C
+//   @parent      names the parent, where it is not the enclosing definition
+//   @scope       on the whole: a parent by its @name, but not a definition (an implementation)
+//   @local       on the whole: variables in it are local, and not symbols
+//   @body        the whole extends to its end
+//   @rest        anywhere: the rest of the file is in it
 //
-// Of patterns that give the same name the first counts. Parents, locals, and kinds that follow from the place
-// are found by tree-symbols.ts; functions make their variables local without a capture.
+// If several patterns give the same name, the first counts. tree-symbols.ts finds parents, locals, and context-dependent
+// kinds; functions make their variables local without a capture.
 
 const C_COMMON = `
 (struct_specifier name: (type_identifier) @name body: (_)) @struct
@@ -43,7 +43,7 @@ ${C_COMMON}
 
 const FUNCTION_VALUES = '[(arrow_function) (function_expression) (generator_function)]';
 
-/** A name as it may stand in a class, an object or a type: a word, or a string without escapes. */
+/** A name in a class, an object or a type: a word, or a string without escapes. */
 const PROPERTY = '[(property_identifier) @name (string . (string_fragment) @name .)]';
 const MEMBER = `[
   (property_identifier) @name
@@ -51,7 +51,7 @@ const MEMBER = `[
   (string . (string_fragment) @name .)
 ]`;
 
-/** The names that a pattern of an exported declaration gives, two levels deep. */
+/** The names bound by a pattern of an exported declaration, two levels deep. */
 const OBJECT_NAMES = `(object_pattern [
   (shorthand_property_identifier_pattern) @name
   (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)
@@ -70,7 +70,7 @@ const PATTERN = `[
   (array_pattern [${OBJECT_NAMES} ${ARRAY_NAMES}])
 ]`;
 
-// Why one by one: a block of a namespace is a block too, and what it holds is not local.
+// Why listed separately: a block of a namespace is also a block, but its content is not local.
 const LOCAL_BLOCKS = `
 (program (statement_block) @local)
 (statement_block (statement_block) @local)

@@ -1,13 +1,13 @@
-// Languages whose files hold scripts of another one (components of Vue and Svelte): what is no script becomes spaces, so that
-// each symbol keeps its place.
+// Languages whose files embed scripts of another language (Vue and Svelte components): everything else becomes spaces, so
+// that offsets stay.
 
 const HOSTS: ReadonlySet<string> = new Set(['Svelte', 'Vue']);
 
-/** A tag that begins a script, or a comment, in which there is none. */
+/** A tag that begins a script, or a comment, which hides tags. */
 const OPENING = /<!--|<script(?=[\s>])/gi;
 const ATTRIBUTES = /(?:"[^"]*"|'[^']*'|[^'">]+){0,1000}/y;
 const LANG = /\slang\s*=\s*["']?(ts|typescript|tsx|jsx)\b/i;
-/** Data, such as JSON or the places of modules. */
+/** Data scripts, such as JSON or import maps. */
 const DATA =
   /\stype\s*=\s*["']?(?!["']|module\b|(?:text|application)\/(?:java|type|ecma)script\b|ts\b)/i;
 
@@ -17,12 +17,12 @@ export interface Script {
   readonly content: Uint8Array;
 }
 
-/** A language in which the code of a file of this language is written, the same for most. */
+/** The usual script language in files of this language. */
 export function languageWithin(language: string): string {
   return HOSTS.has(language) ? 'TypeScript' : language;
 }
 
-/** The scripts of a file as one, at their places; the file itself if its language holds none. */
+/** The scripts of a file as one, at unchanged offsets; the file itself if its language embeds none. */
 export function scriptOf(language: string, content: Uint8Array): Script {
   if (!HOSTS.has(language)) return { language, content };
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
@@ -37,7 +37,7 @@ export function scriptOf(language: string, content: Uint8Array): Script {
   return { language: languageOfScripts(kinds), content: kinds.size === 0 ? Buffer.alloc(0) : code };
 }
 
-/** The largest of the languages that are named, as each takes in those before it. */
+/** The largest of the named languages, since each includes those before it. */
 function languageOfScripts(kinds: ReadonlySet<string>): string {
   const isTyped = kinds.has('ts') || kinds.has('typescript');
   const hasTags = kinds.has('jsx') || kinds.has('tsx');
@@ -64,7 +64,7 @@ function* scriptsIn(text: string): Generator<Block> {
     }
     ATTRIBUTES.lastIndex = OPENING.lastIndex;
     const attributes = ATTRIBUTES.exec(text)?.[0] ?? '';
-    // One that is never closed, and so are all behind it.
+    // An unclosed tag, which also hides all later ones.
     if (text[ATTRIBUTES.lastIndex] !== '>') return;
     const start = ATTRIBUTES.lastIndex + 1;
     OPENING.lastIndex = start;

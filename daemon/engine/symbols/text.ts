@@ -1,13 +1,13 @@
-// A content as the text in which symbols are looked for, and the way from places in it to bytes of the content.
+// A content decoded as text for symbol engines, with a map from text offsets to byte offsets.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { PlacedSymbol } from './found.ts';
 
 export interface Text {
   readonly text: string;
-  /** Symbols whose places are characters of the text: the same by bytes of the content. */
+  /** Converts symbols from character offsets of the text to byte offsets of the content. */
   readonly inBytes: (placed: readonly PlacedSymbol[]) => readonly PlacedSymbol[];
-  /** Characters of the text, ascending: bytes of the content. */
+  /** Converts ascending character offsets of the text to byte offsets of the content. */
   readonly byteOffsets: (characters: readonly number[]) => readonly number[];
 }
 

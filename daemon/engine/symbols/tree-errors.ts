@@ -1,4 +1,4 @@
-// Where a grammar could not read a text: what the error nodes of its tree hold.
+// The parts of a text that a grammar could not read: the error nodes of its tree.
 
 import type { Node, Tree } from 'web-tree-sitter';
 
@@ -9,9 +9,9 @@ export interface Span {
 }
 
 /**
- * Parts of the text that are in an error node and in no whole node below it, ascending.
+ * Parts of the text inside an error node but not inside an intact node below it, ascending.
  *
- * Cost: nodes with errors and their children are visited.
+ * Cost: visits nodes with errors and their children.
  */
 export function unreadSpans({ rootNode }: Tree): Span[] {
   const spans: { start: number; end: number }[] = [];
@@ -31,15 +31,15 @@ export function unreadSpans({ rootNode }: Tree): Span[] {
   return spans;
 }
 
-/** Characters of all of them. */
+/** Their total number of characters. */
 export function unreadSize(tree: Tree): number {
   return unreadSpans(tree).reduce((size, { start, end }) => size + end - start, 0);
 }
 
-/** Most characters between two tokens that are taken for one part. */
+/** Most characters between two tokens of one part. */
 const GAP_MAX = 100;
 
-/** Whether a node below an error was read as if there were none: it is a statement and no token. */
+/** Whether a node below an error was read intact: it is a statement and not a token. */
 function isWhole({ isNamed, startPosition, endPosition }: Node): boolean {
   return isNamed && endPosition.row > startPosition.row;
 }

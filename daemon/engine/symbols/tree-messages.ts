@@ -1,5 +1,5 @@
-// What the engine over tree-sitter and its processes say to each other: one content, one answer. Each is a frame on a
-// pipe: its size in 4 bytes, little-endian, then the value as V8 writes it.
+// Messages between the tree-sitter engine and its processes: one content, one answer. Each is a frame on a pipe: its size in
+// 4 bytes, little-endian, then the value as V8 serializes it.
 
 import { deserialize, serialize } from 'node:v8';
 import type { Extraction } from './found.ts';
@@ -12,13 +12,13 @@ export interface TreeRequest {
 
 export interface TreeAnswer {
   readonly outcome: Extraction;
-  /** The process must not be used again: its parser failed, or it has taken much memory or time. */
+  /** The process must be replaced: its parser failed, or it has used much memory or time. */
   readonly isSpent: boolean;
 }
 
 const HEAD_SIZE = 4;
 
-/** A message as it goes over a pipe. */
+/** A message as sent over a pipe. */
 export function frameOf(message: TreeRequest | TreeAnswer): Buffer {
   const body = serialize(message);
   const head = Buffer.allocUnsafe(HEAD_SIZE);
@@ -26,12 +26,12 @@ export function frameOf(message: TreeRequest | TreeAnswer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Takes the bytes of a pipe as they come, and gives the messages in them. Safety: both ends are of one version. */
+/** Splits the bytes of a pipe into messages. Safety: both ends have the same version. */
 export class FrameReader<Message extends TreeRequest | TreeAnswer> {
   #parts: Buffer[] = [];
   #size = 0;
 
-  /** The messages that are whole by now. Cost: each byte is copied once. */
+  /** The complete messages so far. Cost: each byte is copied once. */
   *take(bytes: Buffer): Generator<Message> {
     this.#parts.push(bytes);
     this.#size += bytes.length;
@@ -46,7 +46,7 @@ export class FrameReader<Message extends TreeRequest | TreeAnswer> {
     }
   }
 
-  /** Where the first frame ends; undefined: not known yet. */
+  /** End of the first frame; undefined: unknown yet. */
   #frameEnd(): number | undefined {
     if (this.#size < HEAD_SIZE) return undefined;
     if (this.#parts[0]!.length < HEAD_SIZE) this.#parts = [Buffer.concat(this.#parts)];

@@ -1,6 +1,5 @@
-// A process with a parser of tree-sitter: parses one content after the other, answers with its symbols. Its
-// memory is bounded; after a trap, or when much of the memory or of its time is taken, it says that it is spent. It
-// ends when the engine that started it is gone.
+// A tree-sitter process: parses one content at a time and answers with its symbols. Its memory is bounded; after a trap, or
+// when much of its memory or time is used, it reports that it needs replacement. It ends when its parent does.
 
 import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';
@@ -16,12 +15,12 @@ import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-
 import { unreadSize, unreadSpans } from './tree-errors.ts';
 import { definitionsOf } from './tree-symbols.ts';
 
-/** Bytes that the memory of the parser may take, microseconds that the process may run. */
+/** Memory limit of the parser in bytes, time limit of the process in microseconds. */
 const [memoryMax = 0, cpuUsMax = 0] = argv.slice(2).map(Number);
 const INITIAL_PAGES = 512;
 /**
- * Characters that the grammar could not read, in one part, before that is reported. Measured: 2026-11-28: smaller ones are
- * in 2% of real files, and cost no definition there.
+ * Unreadable characters in one part before it is reported. Measured: 2026-11-28: smaller ones are in 2% of real files, and
+ * cost no definition there.
  */
 const UNREAD_SIZE_MIN = 300;
 const memory = new WebAssembly.Memory({
@@ -51,7 +50,7 @@ async function answer(request: TreeRequest): Promise<TreeAnswer> {
     const isSpent = memory.buffer.byteLength > memoryMax / 2 || cpuUsage().user > cpuUsMax / 2;
     return { outcome, isSpent };
   } catch (error) {
-    // Bound: memory grows by a fifth at most, so a failed growth leaves it near its limit.
+    // Bound: memory grows by at most a fifth, so a failed growth leaves it near its limit.
     const isMemory = memory.buffer.byteLength > memoryMax * 0.7;
     const detail = `tree-sitter: ${messageOf(error)}`;
     return { outcome: { failure: isMemory ? 'memory' : 'crash', detail }, isSpent: true };
@@ -76,7 +75,7 @@ async function read({ language, grammar: name, content }: TreeRequest): Promise<
   }
 }
 
-/** The tree of a text, or of the mended one where that may be misread and the grammar reads no less of the mended one. */
+/** Parses a text; if it may be misread, parses the mended text instead, unless the grammar reads less of that. */
 function parseMended(name: string, text: string): Tree {
   const tree = parse(text);
   const mended = isMisread(name, tree) ? mendedText(name, text) : undefined;
@@ -87,7 +86,7 @@ function parseMended(name: string, text: string): Tree {
   return better;
 }
 
-/** Why Kotlin: its grammar misreads a class that delegates without an error. */
+/** Why Kotlin: its grammar misreads a delegating class without an error. */
 function isMisread(name: string, { rootNode }: Tree): boolean {
   if (rootNode.hasError) return true;
   return name === 'kotlin' && rootNode.descendantsOfType('explicit_delegation').length > 0;

@@ -1,9 +1,9 @@
-// The engine over tree-sitter: each process of a pool parses one content at a time. One that does not answer in
-// time is killed, one that says it is spent is replaced.
+// The tree-sitter engine: each process of a pool parses one content at a time. A process that exceeds its time is killed; one
+// that reports itself spent is replaced.
 //
-// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly by its optimising compiler
-// alone (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
-// 1 s. And what V8 itself cannot survive ends that process, not the daemon.
+// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly only with its optimising compiler
+// (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a separate process takes 1 s. And
+// a fatal error of V8 ends that process, not the daemon.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ export interface TreeSitterOptions {
   readonly concurrency: number;
   /** Of processor time, for one content. */
   readonly timeoutMs: number;
-  /** Bytes that the parser of a process may take, and as much again its objects. */
+  /** Memory limit of a process's parser, bytes; its objects get the same again. */
   readonly memoryMax: number;
 }
 
@@ -32,7 +32,7 @@ const CPU_SECONDS_MAX = 600;
 
 const PROGRAM = fileURLToPath(programFile('engine/symbols/tree-program.js'));
 
-/** Version of the parser's library; undefined: the grammars are not there. */
+/** Version of the parser library; undefined: the grammars are missing. */
 export function treeSitterVersion(): string | undefined {
   if (!existsSync(grammarFile('c'))) return undefined;
   const file = new URL('package.json', packageFile('web-tree-sitter'));
@@ -42,7 +42,7 @@ export function treeSitterVersion(): string | undefined {
   return hasVersion ? String(description.version) : '';
 }
 
-/** Undefined: the grammars are not there. */
+/** Undefined: the grammars are missing. */
 export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undefined {
   if (!existsSync(grammarFile('c'))) return undefined;
   const pool = new ReaderPool(options.concurrency, () => new TreeProcess(options));
@@ -93,11 +93,11 @@ class TreeProcess implements Reader {
     return this.#isDead;
   }
 
-  /** Errors: none; whatever goes wrong is the outcome. */
+  /** Errors: none; failures are outcomes. */
   read(request: TreeRequest): Promise<Outcome> {
     return new Promise((resolve) => {
       const endWatch = watchTime(this.#child, this.#timeoutMs, () => {
-        const detail = `not done after ${this.#timeoutMs} ms`;
+        const detail = `time limit of ${this.#timeoutMs} ms exceeded`;
         this.#end({ failure: 'timeout', detail });
       });
       this.#settle = (outcome) => {
@@ -120,7 +120,7 @@ class TreeProcess implements Reader {
     this.#answer(outcome);
   }
 
-  /** Ends the process; resolves when it is gone. What it reads fails. */
+  /** Ends the process; resolves when it has exited. A running read fails. */
   async close(): Promise<void> {
     const closed: ExtractionFailure = { failure: 'crash', detail: 'closed' };
     this.#end(closed);

@@ -1,4 +1,4 @@
-// From the matches of a grammar's query (queries.ts) to definitions (definitions.ts).
+// Converts the matches of a grammar's query (queries.ts) into definitions (definitions.ts).
 
 import type { Node, QueryMatch } from 'web-tree-sitter';
 import { type Definition, isKind } from './definitions.ts';
@@ -8,7 +8,7 @@ interface Match extends Definition {
   readonly patternIndex: number;
 }
 
-/** Outer ones first; of those with the same name the one of the first pattern alone. */
+/** Outer ones first; of those with the same name only the one of the first pattern. */
 export function definitionsOf(text: string, matches: readonly QueryMatch[]): Definition[] {
   const others: Match[] = [];
   const byName = new Map<number, Match>();
@@ -49,9 +49,9 @@ function definitionOf(text: string, match: QueryMatch): Match | undefined {
   if (declarator !== undefined) name = declaredName(declarator, whole, role);
   else if (role === 'local') name = { start: whole.startIndex, end: whole.startIndex };
   if (name === undefined) return undefined;
-  // A symbol of Ruby stands for its name; a private name of JavaScript is another one than that without `#`.
+  // A Ruby symbol counts as its name; the `#` of a private JavaScript name is part of the name.
   const start = text[name.start] === ':' ? name.start + 1 : name.start;
-  // Where the grammar lost its way, a name may have swallowed the lines before it.
+  // After a parse error a name may include the lines before it.
   if (text.slice(start, name.end).includes('\n')) return undefined;
   return {
     role,
@@ -66,7 +66,7 @@ function definitionOf(text: string, match: QueryMatch): Match | undefined {
   };
 }
 
-/** The name at the bottom of a declarator of C or C++; undefined: it is a prototype, or declared elsewhere. */
+/** The innermost name of a declarator of C or C++; undefined: it is a prototype, or declared elsewhere. */
 function declaredName(
   declarator: Node,
   whole: Node,
@@ -85,7 +85,7 @@ function declaredName(
       case 'pointer_declarator':
       case 'array_declarator':
       case 'init_declarator':
-        // What is declared is a pointer to a function, or an array of them.
+        // A pointer to a function, or an array of such pointers.
         isFunction = false;
         node = node.childForFieldName('declarator');
         break;
@@ -117,7 +117,7 @@ function declaredName(
 const RESERVED =
   /^(?:char|else|enum|explicit|for|if|int|namespace|noexcept|return|struct|switch|typename|union|void|while)$/;
 
-/** False where the grammar lost its way. */
+/** False after a parse error. */
 function isName({ type, namedChildCount, text }: Node): boolean {
   if (namedChildCount > 0) return type === 'operator_name' || type === 'destructor_name';
   return !RESERVED.test(text);

@@ -240,25 +240,25 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
   [
     'plum repo:nosuch',
     {},
-    /^No repository fits repo:nosuch\. Without repo:nosuch there are 2 m/,
+    /^No repository matches repo:nosuch\. Without repo:nosuch there are 2 m/,
     'plum',
   ],
-  ['r:nosuch', {}, /^No repository fits repo:nosuch\.$/, undefined],
+  ['r:nosuch', {}, /^No repository matches repo:nosuch\.$/, undefined],
   [
     'plum repo:empty',
     {},
-    /^No file is indexed in the repositories that fit repo:empty\. Without/,
+    /^No file is indexed in the repositories that match repo:empty\. Without/,
     'plum',
   ],
   [
     'plum f:"no such" pear',
     {},
-    /^No file fits file:no such\. Without .* there are 3 matches\.$/,
+    /^No file matches file:no such\. Without .* there are 3 matches\.$/,
     'plum pear',
   ],
-  ['plum lang:go', {}, /^No file is in the language of lang:go\. Without/, 'plum'],
-  ['plum lang:pyton', {}, /^There is no language "pyton"; near: lang:python\. Without/, 'plum'],
-  ['nowhere lang:pyton', {}, /^There is no language "pyton"; near: lang:python\.$/, undefined],
+  ['plum lang:go', {}, /^No file has the language of lang:go\. Without/, 'plum'],
+  ['plum lang:pyton', {}, /^There is no language "pyton"; similar: lang:python\. Without/, 'plum'],
+  ['nowhere lang:pyton', {}, /^There is no language "pyton"; similar: lang:python\.$/, undefined],
   ['kiwi file:.*x', {}, /^Without file:\.\*x there is 1 match\.$/, 'kiwi'],
   ['file:a.txt kiwi', {}, /^Without file:a\.txt there/, 'kiwi'],
   [
@@ -296,7 +296,7 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   }
   // What the caller does not see is as if it were not there.
   const [told] = await hintsOf(engine, 'plum repo:hidden', {}, sight);
-  assert.match(told?.message ?? '', /^No repository fits repo:hidden\. Without .* 2 matches/);
+  assert.match(told?.message ?? '', /^No repository matches repo:hidden\. Without .* 2 matches/);
   for (const query of ['nowhere', 'secret', 'nowhere file:a.txt', 'secret file:b.py'])
     assert.deepEqual(await hintsOf(engine, query, {}, sight), [], query);
   assert.deepEqual(await hintsOf(engine, 'nowhere$', REGEX, sight), []);

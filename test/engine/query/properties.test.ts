@@ -300,7 +300,7 @@ for (const isRegexEnabled of [false, true]) {
         for (const content of [word, `-(${filter} ${word})`, `content:${word}`])
           assert.throws(
             () => whole(query, content),
-            /^QueryError: filter: content belongs into the query at position \d+$/,
+            /^QueryError: filter: content words belong in the query, not in the filter at position \d+$/,
           );
       }),
     );

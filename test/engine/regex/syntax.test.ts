@@ -152,7 +152,7 @@ for (const [kind, patterns] of Object.entries(REFUSED)) {
 /** Refused expressions, and what their messages say to write instead. */
 const REMEDIES = [
   ['*.ts', /nothing to repeat: a glob's \* is \.\* here.* at position 0$/],
-  ['(?<!x)y', /no look-around; -content:x leaves out files that hold x at position 3$/],
+  ['(?<!x)y', /no look-around; -content:x excludes files that contain x at position 3$/],
   ['(?=x)y', /no look-around; .* at position 2$/],
   ['a\\', /must be quoted, "a b"; lone backslash at the end at position 1$/],
 ] as const;

@@ -159,7 +159,7 @@ void test('each class of shard and its reason', async () => {
     ['repo:fruit file:\\.g+o$', ['skipped_filter: no path for file:/\\.g+o$/']],
     ['repo:fruit -file:txt', ['skipped_filter: every doc is excluded by a negation']],
     ['repo:fruit rev:none', ['skipped_filter: no doc in rev:"none"']],
-    ['repo:fruit qz', ['skipped_filter: no block holds text:"qz"']],
+    ['repo:fruit qz', ['skipped_filter: no block contains text:"qz"']],
     ['repo:fruit zzz+', ['skipped_filter: trigram "zzz" absent'], { isRegexEnabled: true }],
     [
       'plum',
