@@ -34,8 +34,8 @@ function ripgrepEscape(token: string): string {
 }
 
 function ripgrepMember(member: string): string {
-  const named = ASCII_CLASSES.get(member);
-  if (named !== undefined) return named;
+  const members = ASCII_CLASSES.get(member);
+  if (members !== undefined) return members;
   if (/^\\[^pP]$/su.test(member)) return ripgrepEscape(member);
   // Why: alone, doubled or in pairs these are operators in ripgrep's classes.
   return /^[[&~]$/.test(member) ? `\\${member}` : member;

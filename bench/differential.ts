@@ -66,15 +66,15 @@ export interface DifferentialReport {
 
 /** Whether Trawl searches the content of a file; remembers its answers. */
 function contentFilter(options: DifferentialOptions): (file: string) => boolean {
-  const known = new Map<string, boolean>();
+  const cached = new Map<string, boolean>();
   const isSearched = (file: string): boolean => {
     if (options.excludedPaths?.has(file)) return false;
     const full = path.join(options.root, file);
     return statSync(full).size <= options.fileSizeMax && !readFileSync(full).includes(0);
   };
   return (file) => {
-    const answer = known.get(file) ?? isSearched(file);
-    known.set(file, answer);
+    const answer = cached.get(file) ?? isSearched(file);
+    cached.set(file, answer);
     return answer;
   };
 }

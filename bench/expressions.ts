@@ -121,8 +121,8 @@ export function generalize(text: string, random: Random): string {
   const characters = Array.from(text);
   const half = Math.floor(characters.length / 2);
   const isChoice = random() < 0.08 && half > 0;
-  const pieces = isChoice ? [characters.slice(0, half), characters.slice(half)] : [characters];
-  const whole = pieces.map((piece) => generalizeText(piece, random)).join('|');
+  const parts = isChoice ? [characters.slice(0, half), characters.slice(half)] : [characters];
+  const whole = parts.map((part) => generalizeText(part, random)).join('|');
   const flags = random() < 0.15 ? pick(['(?i)', '(?-i)', '(?s)', '(?U)', '(?-m)'], random) : '';
   return flags + whole;
 }

@@ -11,7 +11,7 @@ import { median } from './statistics.ts';
 import { instantiateCore, type CoreInstance } from '../test/core/driver.ts';
 
 interface KernelExports {
-  compileNeedle(ptr: number, size: number, isExact: number, out: number, room: number): number;
+  compileNeedle(ptr: number, size: number, isExact: number, out: number, capacity: number): number;
   needleSizeMax(size: number): number;
   findNeedle(needle: number, start: number, end: number, flags: number): number;
   foundEnd(): number;
@@ -32,10 +32,10 @@ interface Kernel {
 const REFERENCE = 'countByte \\n';
 const NEWLINE = 10;
 /** Bytes of one call: long enough that the call itself costs nothing. */
-const PIECE_SIZE = 1 << 16;
+const CHUNK_SIZE = 1 << 16;
 const PAGE_SIZE = 1 << 16;
-const NEEDLE_ROOM = 1 << 12;
-const OUTPUT_SIZE = 6 * PIECE_SIZE + 16;
+const NEEDLE_CAPACITY = 1 << 12;
+const OUTPUT_SIZE = 6 * CHUNK_SIZE + 16;
 /** Bytes behind the text that scanners may read. */
 const SLACK = 64;
 
@@ -77,7 +77,7 @@ class Bench {
   constructor(core: CoreInstance<KernelExports>, text: Uint8Array) {
     this.core = core;
     this.next = core.base;
-    this.output = core.base + NEEDLES.length * NEEDLE_ROOM;
+    this.output = core.base + NEEDLES.length * NEEDLE_CAPACITY;
     this.text = this.output + OUTPUT_SIZE + SLACK;
     this.textEnd = this.text + text.length;
     core.bytes.set(text, this.text);
@@ -87,10 +87,16 @@ class Bench {
     const { exports, bytes } = this.core;
     const text = new TextEncoder().encode(needle);
     const out = this.next;
-    this.next += NEEDLE_ROOM;
-    bytes.set(text, out + NEEDLE_ROOM - 64);
-    const room = exports.needleSizeMax(text.length);
-    const used = exports.compileNeedle(out + NEEDLE_ROOM - 64, text.length, +isExact, out, room);
+    this.next += NEEDLE_CAPACITY;
+    bytes.set(text, out + NEEDLE_CAPACITY - 64);
+    const capacity = exports.needleSizeMax(text.length);
+    const used = exports.compileNeedle(
+      out + NEEDLE_CAPACITY - 64,
+      text.length,
+      +isExact,
+      out,
+      capacity,
+    );
     if (used < 0) throw new Error(`needle ${needle}: status ${used}`);
     return out;
   }
@@ -138,8 +144,8 @@ class Bench {
   pass(kernel: Kernel): { ns: number; sum: number } {
     let sum = 0;
     const begin = process.hrtime.bigint();
-    for (let start = this.text; start < this.textEnd; start += PIECE_SIZE) {
-      sum += kernel.run(start, Math.min(start + PIECE_SIZE, this.textEnd));
+    for (let start = this.text; start < this.textEnd; start += CHUNK_SIZE) {
+      sum += kernel.run(start, Math.min(start + CHUNK_SIZE, this.textEnd));
     }
     return { ns: Number(process.hrtime.bigint() - begin), sum };
   }

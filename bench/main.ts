@@ -38,7 +38,7 @@ import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
 import { findPeers, measurePeers } from './peers.ts';
 import type { Peer } from './peers.ts';
-import { countLeftOut, referenceCounts } from './reference.ts';
+import { countExcluded, referenceCounts } from './reference.ts';
 import type { CorpusFiles, Counts } from './reference.ts';
 import { describeMachine, formatCases, formatLoad, formatSummary, hasWrongCase } from './report.ts';
 import type { CaseReport, RunReport } from './report.ts';
@@ -110,9 +110,9 @@ async function corpusFiles({ corpus, client }: Setup): Promise<CorpusFiles> {
   const extra = [...paths].filter((file) => !files.has(file));
   if (missing.length > 0) say(`not indexed: ${String(missing.length)}, first ${missing[0] ?? ''}`);
   if (extra.length > 0) say(`only in the index: ${String(extra.length)}, first ${extra[0] ?? ''}`);
-  const named = new Set(skipped.keys());
-  const searched = new Set([...paths].filter((file) => !named.has(file) && !links.has(file)));
-  return { root: corpus.root, searched, named, links };
+  const excluded = new Set(skipped.keys());
+  const searched = new Set([...paths].filter((file) => !excluded.has(file) && !links.has(file)));
+  return { root: corpus.root, searched, excluded, links };
 }
 
 /** Counts to expect of each case: kept ones, else worked out with ripgrep. */
@@ -136,7 +136,7 @@ async function expectedCounts(
 /** The peers, and the files that they search and we do not; no files if there are no peers. */
 interface PeerScope {
   readonly all: readonly Peer[];
-  readonly named: ReadonlySet<string>;
+  readonly excluded: ReadonlySet<string>;
 }
 
 async function runCase(
@@ -153,8 +153,8 @@ async function runCase(
   const runCount = isQuick ? 1 : PEER_RUNS;
   const { root } = setup.corpus;
   const figures = await measurePeers(peers.all, benchCase, root, runCount);
-  const leftOutLineCount = await countLeftOut(benchCase, root, peers.named);
-  const head = { id, class: caseClass, expected, leftOutLineCount };
+  const excludedLineCount = await countExcluded(benchCase, root, peers.excluded);
+  const head = { id, class: caseClass, expected, excludedLineCount };
   const row = { ...head, figure, peers: Object.fromEntries(figures) };
   if (!STREAM_CASE_IDS.has(id)) return row;
   const firstResult = await measureFirstResult(setup.client, benchCase, effort);
@@ -209,8 +209,8 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
   const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
   const counts = await expectedCounts(setup, chosen, false);
   await warmUp(setup, isQuick ? chosen : corpus.cases, isQuick ? 100 : WARM_UP_MS);
-  const named = new Set(peers.length > 0 ? (await listDocs(setup.client)).skipped.keys() : []);
-  const scope: PeerScope = { all: peers, named };
+  const excluded = new Set(peers.length > 0 ? (await listDocs(setup.client)).skipped.keys() : []);
+  const scope: PeerScope = { all: peers, excluded };
   const cases: CaseReport[] = [];
   for (const benchCase of chosen) {
     const expected = counts.get(benchCase.id);
@@ -267,7 +267,7 @@ async function benchmark(setup: Setup, flags: Flags): Promise<void> {
 }
 
 async function differential(setup: Setup, { samples, patterns, seed }: Flags): Promise<void> {
-  const { named } = await corpusFiles(setup);
+  const { excluded } = await corpusFiles(setup);
   const report = await runDifferential({
     root: setup.corpus.root,
     sampleCount: samples,
@@ -276,7 +276,7 @@ async function differential(setup: Setup, { samples, patterns, seed }: Flags): P
     rangeCountMax: MATCHES_MAX,
     fileSizeMax: readSettings().maxFileSize,
     searchAll: searchAllThrough(setup.client),
-    excludedPaths: named,
+    excludedPaths: excluded,
   });
   process.stdout.write(describeReport(report));
   if (report.differences.length > 0) process.exitCode = 1;

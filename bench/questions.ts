@@ -61,8 +61,8 @@ function checkLine(root: string, { path: file, line, text }: AnswerLine): void {
 
 function isFound({ places = [], commit }: Question, seen: readonly Place[]): boolean {
   const keys = new Set(seen.map(keyOf));
-  const wanted: Place[] = commit === undefined ? [...places] : [{ commit }];
-  return wanted.every((place) => keys.has(keyOf(place)));
+  const requested: Place[] = commit === undefined ? [...places] : [{ commit }];
+  return requested.every((place) => keys.has(keyOf(place)));
 }
 
 function keyOf(place: Place): string {

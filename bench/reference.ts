@@ -23,7 +23,7 @@ export interface Counts {
 export interface CorpusFiles {
   readonly root: string;
   readonly searched: ReadonlySet<string>;
-  readonly named: ReadonlySet<string>;
+  readonly excluded: ReadonlySet<string>;
   /** Symbolic links; they are in neither set. */
   readonly links: LinkMap;
 }
@@ -81,7 +81,7 @@ async function evaluate(
   corpus: CorpusFiles,
   find: Finder,
 ): Promise<Found> {
-  const all = [...corpus.searched, ...corpus.named, ...corpus.links.keys()];
+  const all = [...corpus.searched, ...corpus.excluded, ...corpus.links.keys()];
   const evaluateOne = (one: Meaning): Promise<Found> =>
     evaluate({ meaning: one, isCaseSensitive }, corpus, find);
   if ('literal' in meaning) {
@@ -141,7 +141,7 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
   const found = await evaluate(benchCase, corpus, async (text, isRegex) => {
     const inFiles = await ripgrepAll(corpus.root, text, { isCaseSensitive, isRegex });
     const inLinks = findInLinks(corpus.links, text, isCaseSensitive, isRegex);
-    const searched = [...(inFiles ?? [])].filter(([file]) => !corpus.named.has(file));
+    const searched = [...(inFiles ?? [])].filter(([file]) => !corpus.excluded.has(file));
     return new Map([...searched, ...inLinks]);
   });
   let [lines, matches] = [0, 0];
@@ -159,15 +159,15 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
  *
  * Errors: rejects if ripgrep is missing.
  */
-export async function countLeftOut(
+export async function countExcluded(
   { meaning, isCaseSensitive }: BenchCase,
   root: string,
-  named: ReadonlySet<string>,
+  excluded: ReadonlySet<string>,
 ): Promise<number> {
   const leaf = leafOf(meaning);
-  if (!leaf || named.size === 0) return 0;
+  if (!leaf || excluded.size === 0) return 0;
   const { text, isRegex } = leaf;
-  const found = await ripgrepAll(root, text, { isCaseSensitive, isRegex, paths: [...named] });
+  const found = await ripgrepAll(root, text, { isCaseSensitive, isRegex, paths: [...excluded] });
   return [...(found ?? [])].reduce(
     (sum, [file, ranges]) => sum + countLines(readFileSync(path.join(root, file)), ranges),
     0,

@@ -23,7 +23,7 @@ export interface CaseReport {
   readonly class: CaseClass;
   readonly expected: Counts;
   /** Lines that peers find in files that are known by name only; 0 if there are no peers. */
-  readonly leftOutLineCount: number;
+  readonly excludedLineCount: number;
   readonly figure: CaseFigure;
   /** Time to the first streamed result, for some cases. */
   readonly firstResult?: Latency;
@@ -72,14 +72,14 @@ export function describeMachine() {
 
 function peerCell(
   figure: PeerFigure | undefined,
-  { expected, leftOutLineCount }: CaseReport,
+  { expected, excludedLineCount }: CaseReport,
 ): string {
   if (!figure) return '-';
   const difference = Math.abs(figure.lineCount - expected.lines);
   if (difference === 0) return formatMs(figure.medianMs);
   const isClose =
     difference <= expected.lines * PEER_TOLERANCE ||
-    figure.lineCount === expected.lines + leftOutLineCount;
+    figure.lineCount === expected.lines + excludedLineCount;
   return isClose
     ? `~${formatMs(figure.medianMs)}`
     : `${figure.lineCount.toLocaleString('en-US')} lines`;
@@ -122,8 +122,8 @@ export function formatCases(report: RunReport): string {
     ...report.peers.map(({ name }) => peerCell(entry.peers[name], entry)),
   ]);
   const [head = '', rule = '', ...lines] = formatTable(columns, rows).trimEnd().split('\n');
-  const shown = lines.flatMap((line, index) => [line, ...explanationOf(report.cases[index])]);
-  return `${[head, rule, ...shown].join('\n')}\n`;
+  const explained = lines.flatMap((line, index) => [line, ...explanationOf(report.cases[index])]);
+  return `${[head, rule, ...explained].join('\n')}\n`;
 }
 
 /** Lines to stand under the row of a case. */

@@ -8,11 +8,11 @@
 //            (docSetsInit if the plan names sets -> planBind -> searchUnit* / renderDocs*) for each
 //            shard) for each request
 //   build:   coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
-//            builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe*
+//            builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddSegment*
 //            -> mergeStep* -> mergeFinish, pathGramsBuild for each shard
 //   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
 //            sections
-// The host provides isStopWanted (base/work.ts), called by planBind, searchUnit, scoreDoc,
+// The host provides isStopRequested (base/work.ts), called by planBind, searchUnit, scoreDoc,
 // renderDocs and testNames, and bringIn, refusePage and willNeed (shard/pages.ts), called when an
 // open shard is read. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
 // the host as a signed number: it applies `>>> 0`. Some exports are variables that the host reads.
@@ -45,12 +45,12 @@ export {
   builderFinish,
   builderInit,
   output as builderOutput,
-  stripeCount as builderStripeCount,
-  builderStripeEnd,
+  segmentCount as builderSegmentCount,
+  builderSegmentEnd,
 } from './shard/builder';
 export { listBlocks } from './shard/lists';
 export {
-  mergeAddStripe,
+  mergeAddSegment,
   mergeBegin,
   mergeFinish,
   keysPtr as mergeKeys,
@@ -58,7 +58,7 @@ export {
   mergeStep,
 } from './shard/merge';
 export { headerChecksum, failIndex as openFailIndex, failSection as openFailSection, openShard } from './shard/open';
-export { arePagesSound, forgetPages, pagesInit, soundPagesSize, sumPages } from './shard/pages';
+export { arePagesValid, forgetPages, pagesInit, verifiedPagesSize, sumPages } from './shard/pages';
 export { pathGramsBuild, pathKeyCount, pathKeys, pathRows, pathRowSize } from './shard/path-grams';
 export { openSymbols, symbolsHeaderChecksum, verifySymbols } from './shard/symbols';
 export {
@@ -81,11 +81,11 @@ export {
   failIndex as verifyFailIndex,
   verifyPathGrams,
   verifyScratchSize,
-  verifyStripe,
-  verifyStripeSum,
+  verifySegment,
+  verifySegmentSum,
 } from './shard/verify';
 export { shardViewSize } from './shard/view';
-export { lettersInit as coreInit } from './text/letters';
+export { gramCharsInit as coreInit } from './text/letters';
 
 /** The first address after static data. */
 export function heapBase(): usize {

@@ -163,13 +163,13 @@ export function longQueryCalls(): NamedCall[] {
 
 /** Large answers in the form that takes the daemon the most work. */
 export function packedCalls(world: World): NamedCall[] {
-  const wanted = [
+  const selected = [
     'POST /api/search',
     'POST /api/stream_search',
     'POST /api/files',
     'GET /api/source',
   ];
-  const calls = endpointCalls(world, 0).filter(({ name }) => wanted.includes(name));
+  const calls = endpointCalls(world, 0).filter(({ name }) => selected.includes(name));
   const source = { name: 'GET /api/source, 24 MB', call: bigSourceCall(world) };
   return [...calls, source].map(({ name, call }) => ({
     name: `${name}, MessagePack`,

@@ -228,10 +228,10 @@ async function attackAll(prepared: Prepared, options: AttackOptions): Promise<At
   let access: readonly string[] | undefined;
   try {
     for (const attack of attacks) {
-      const wanted = attack.isClosed ? CLOSED : OPEN;
-      if (daemon === undefined || scale.isFresh || access !== wanted) {
+      const expected = attack.isClosed ? CLOSED : OPEN;
+      if (daemon === undefined || scale.isFresh || access !== expected) {
         await daemon?.stop();
-        access = wanted;
+        access = expected;
         const flags = ['--config', prepared.configPath, ...access];
         daemon = await startDaemon(prepared.sources, prepared.dataDir, {
           flags,

@@ -111,7 +111,7 @@ async function drive(probe: Probe): Promise<void> {
   agent.destroy();
 }
 
-function look(): void {
+function check(): void {
   const samples = phases[phase];
   const size = procSize(pid, 'status', 'RssAnon');
   samples.memorySize = size;
@@ -123,7 +123,7 @@ function look(): void {
     parentPort?.postMessage({ kind: 'seen', phase } satisfies WatchReport);
 }
 
-const memoryTimer = setInterval(look, MEMORY_MS);
+const memoryTimer = setInterval(check, MEMORY_MS);
 
 parentPort?.on('message', (message: WatchMessage) => {
   if (typeof message === 'object') blamed = message.blame;
@@ -134,7 +134,7 @@ parentPort?.on('message', (message: WatchMessage) => {
 function finish(): void {
   over.abort();
   clearInterval(memoryTimer);
-  look();
+  check();
   // What has no answer by now counts with the time that it has waited.
   for (const note of pending) note();
   pending.clear();

@@ -70,10 +70,10 @@ function runGit(cwd: string, args: readonly string[], input = ''): void {
 /** Lines of code that differ, `size` bytes of them. */
 function linesOf(size: number): string {
   const lines: string[] = [];
-  for (let i = 0, left = size; left > 0; i++) {
+  for (let i = 0, remaining = size; remaining > 0; i++) {
     const line = `export const value_${i} = compute("item ${i * 7919}", ${i % 97}); // step\n`;
-    lines.push(line.slice(0, left));
-    left -= line.length;
+    lines.push(line.slice(0, remaining));
+    remaining -= line.length;
   }
   return lines.join('');
 }

@@ -20,44 +20,46 @@ const NEWLINE = 10;
 
 /** Finds any of the sequences anywhere in a line. */
 export function buildAutomaton(sequences: readonly (readonly Step[])[]): Automaton {
-  const known = new Map<string, number>();
-  const places: string[][] = [];
+  const existing = new Map<string, number>();
+  const positions: string[][] = [];
   const rows: number[][] = [];
   const idOf = (set: ReadonlySet<string>): number => {
     const key = [...set].toSorted().join(' ');
-    const id = known.get(key) ?? known.size;
-    if (id === known.size) {
-      known.set(key, id);
-      places.push([...set]);
+    const id = existing.get(key) ?? existing.size;
+    if (id === existing.size) {
+      existing.set(key, id);
+      positions.push([...set]);
     }
     return id;
   };
   idOf(new Set());
-  for (let id = 0; id < places.length; id++) {
+  for (let id = 0; id < positions.length; id++) {
     const row: number[] = [];
     for (let byte = 0; byte < 256; byte++) {
-      row.push(idOf(byte === NEWLINE ? new Set() : placesAfter(sequences, places[id] ?? [], byte)));
+      row.push(
+        idOf(byte === NEWLINE ? new Set() : positionsAfter(sequences, positions[id] ?? [], byte)),
+      );
     }
     rows.push(row);
   }
-  const accepts = places.map((list) => list.some((place) => isLast(sequences, place)));
+  const accepts = positions.map((list) => list.some((position) => isLast(sequences, position)));
   return renumber(rows, accepts);
 }
 
 /** A place `sequence,step` is a step that was read last. */
-function parsePlace(place: string): [sequence: number, step: number] {
-  const [sequence = 0, step = 0] = place.split(',').map(Number);
+function parsePosition(position: string): [sequence: number, step: number] {
+  const [sequence = 0, step = 0] = position.split(',').map(Number);
   return [sequence, step];
 }
 
-function isLast(sequences: readonly (readonly Step[])[], place: string): boolean {
-  const [sequence, step] = parsePlace(place);
+function isLast(sequences: readonly (readonly Step[])[], position: string): boolean {
+  const [sequence, step] = parsePosition(position);
   return step === (sequences[sequence]?.length ?? 0) - 1;
 }
 
-function placesAfter(
+function positionsAfter(
   sequences: readonly (readonly Step[])[],
-  places: readonly string[],
+  positions: readonly string[],
   byte: number,
 ): Set<string> {
   const after = new Set<string>();
@@ -65,8 +67,8 @@ function placesAfter(
     if (sequences[sequence]?.[step]?.isMember(byte) === true) after.add(`${sequence},${step}`);
   };
   for (const sequence of sequences.keys()) read(sequence, 0);
-  for (const place of places) {
-    const [sequence, step] = parsePlace(place);
+  for (const position of positions) {
+    const [sequence, step] = parsePosition(position);
     if (sequences[sequence]?.[step]?.isRepeated === true) read(sequence, step);
     read(sequence, step + 1);
   }
@@ -89,13 +91,13 @@ function renumber(rows: readonly number[][], accepts: readonly boolean[]): Autom
 
 /** The class of each byte, such that bytes of one class lead to the same states, and their count. */
 export function byteClasses(automaton: Automaton): { classOf: Uint8Array; count: number } {
-  const known = new Map<string, number>();
+  const existing = new Map<string, number>();
   const classOf = new Uint8Array(256);
   for (let byte = 0; byte < 256; byte++) {
     const column = automaton.next.filter((_, index) => (index & 255) === byte).join(' ');
-    const id = known.get(column) ?? known.size;
-    known.set(column, id);
+    const id = existing.get(column) ?? existing.size;
+    existing.set(column, id);
     classOf[byte] = id;
   }
-  return { classOf, count: known.size };
+  return { classOf, count: existing.size };
 }

@@ -11,7 +11,7 @@ import { median } from '../statistics.ts';
 import { readCorpus } from './corpus.ts';
 
 interface ScanExports {
-  compileNeedle(ptr: number, size: number, isExact: number, out: number, room: number): number;
+  compileNeedle(ptr: number, size: number, isExact: number, out: number, capacity: number): number;
   countNeedle(needle: number, start: number, end: number, flags: number): number;
   countByte(start: number, end: number, byte: number): number;
 }
@@ -23,28 +23,28 @@ type KernelName = (typeof KERNELS)[number];
 
 const NEEDLE = 'mutex_lock_interruptible';
 const PAGE_SIZE = 1 << 16;
-const NEEDLE_ROOM = 1 << 12;
+const NEEDLE_CAPACITY = 1 << 12;
 /** Bytes of one call, as bounded as those of a search. */
-const PIECE_SIZE = 1 << 20;
+const CHUNK_SIZE = 1 << 20;
 
 /** A worker: takes the name of a kernel, scans its half, answers with the sum of the results. */
 async function work(half: Half): Promise<void> {
   const pages = Math.ceil(half.byteLength / PAGE_SIZE) + 64;
   const entry = 'test/core/assembly/kernels.ts';
   const { exports, bytes, base } = await instantiateCore<ScanExports>(entry, 'release', pages);
-  const start = base + NEEDLE_ROOM;
+  const start = base + NEEDLE_CAPACITY;
   const end = start + half.byteLength;
   bytes.set(new Uint8Array(half), start);
   const size = new TextEncoder().encodeInto(NEEDLE, bytes.subarray(end)).written;
-  if (exports.compileNeedle(end, size, 1, base, NEEDLE_ROOM) < 0) throw new Error('needle');
+  if (exports.compileNeedle(end, size, 1, base, NEEDLE_CAPACITY) < 0) throw new Error('needle');
   const kernels: Record<KernelName, (from: number, to: number) => number> = {
     literal: (from, to) => exports.countNeedle(base, from, to, 0),
     newlines: (from, to) => exports.countByte(from, to, 10),
   };
   parentPort?.on('message', (name: KernelName) => {
     let sum = 0;
-    for (let ptr = start; ptr < end; ptr += PIECE_SIZE) {
-      sum += kernels[name](ptr, Math.min(ptr + PIECE_SIZE, end));
+    for (let ptr = start; ptr < end; ptr += CHUNK_SIZE) {
+      sum += kernels[name](ptr, Math.min(ptr + CHUNK_SIZE, end));
     }
     parentPort?.postMessage(sum);
   });

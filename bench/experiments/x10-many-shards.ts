@@ -17,7 +17,7 @@ import {
   repoRecord,
   temporaryFolder,
 } from '../../test/engine/host/harness.ts';
-import { mappingShares, mappingWarning } from '../../daemon/engine/host/mapping-hold.ts';
+import { mappingShares, mappingWarning } from '../../daemon/engine/host/mapping-budget.ts';
 
 const SHARD_COUNT = Number(process.argv[2] ?? 12_000);
 /** Distinct shards; the others are links to them, which are mapped like files of their own. */

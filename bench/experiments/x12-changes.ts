@@ -10,7 +10,7 @@ import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
 import { search } from '../../daemon/engine/search/service.ts';
 import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
-import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { MERGE_LIMITS, type MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 
 const [folder, commitCount = '200'] = process.argv.slice(2);
@@ -76,7 +76,7 @@ for (let i = 0; i < Number(commitCount); i++) {
 }
 print(`${commitCount} commits of one file`, medianOf(costs));
 await indexer.merger.run();
-await tell('shards, by docs');
+await report('shards, by docs');
 const writtenByCommits = usage().bytes - before;
 const fresh = await builtAnew();
 await compare('under way');
@@ -85,7 +85,7 @@ await instance.close();
 instance = await open({ ...MERGE_LIMITS, restMs: 0 });
 indexer = indexerOf(instance);
 await indexer.merger.run();
-await tell('at rest');
+await report('at rest');
 await compare('at rest');
 const writtenAtRest = usage().bytes - beforeRest;
 const written = (writtenByCommits + writtenAtRest) / 1e6 / Number(commitCount);
@@ -129,7 +129,7 @@ function open(mergeLimits: MergeLimits, name = 'data'): Promise<Instance> {
   });
 }
 
-async function tell(what: string): Promise<void> {
+async function report(what: string): Promise<void> {
   // Why first: a daemon's threads have searched before, and code that has runs several times as fast.
   await rareMs(instance);
   const ms = await rareMs(instance);
@@ -153,7 +153,7 @@ async function rareMs({ parts }: Instance): Promise<number> {
       await search(parts, request, {
         signal,
         baseUrl: 'http://localhost',
-        sight: SEES_ALL,
+        repoAccess: SEES_ALL,
       });
       costs.push(performance.now() - start);
     }

@@ -98,7 +98,7 @@ function printWaits(name: string, waits: number[]): void {
 async function measureRound({ url, pid }: RunningDaemon, host: string): Promise<void> {
   const names = (await listedRepos(url)).map(({ repoName }) => path.basename(repoName));
   const [startMs, cpu] = [performance.now(), cpuSeconds(pid)];
-  for (const name of names) await tell(url, host, name);
+  for (const name of names) await report(url, host, name);
   const told = `${names.length} are told of after ${seconds(performance.now() - startMs)}`;
   while ((await openJobs(url)) > 0) await sleep(POLL_MS);
   const spent = cpuSeconds(pid) - cpu;
@@ -121,8 +121,8 @@ async function measurePush(source: string): Promise<void> {
     const word = `pushed${Date.now()}`;
     commitTen(repo, word);
     const [startMs, atMs, cpu] = [performance.now(), Date.now(), cpuSeconds(daemon.pid)];
-    await tell(daemon.url, server.url);
-    const toldMs = performance.now() - startMs;
+    await report(daemon.url, server.url);
+    const reportedMs = performance.now() - startMs;
     const query = JSON.stringify({ query: word, matches: 10 });
     while ((await ask(client, query)).files.length < 10) await sleep(FOUND_MS);
     const foundMs = performance.now() - startMs;
@@ -132,7 +132,7 @@ async function measurePush(source: string): Promise<void> {
     const spent = cpuSeconds(daemon.pid) - cpu;
     print(
       `push ${i + 1}`,
-      `${await phasesOf(daemon.url, atMs, toldMs, foundMs)}; ${spent.toFixed(2)} CPU s`,
+      `${await phasesOf(daemon.url, atMs, reportedMs, foundMs)}; ${spent.toFixed(2)} CPU s`,
     );
   }
   costs.sort((a, b) => a - b);
@@ -145,20 +145,20 @@ async function measurePush(source: string): Promise<void> {
 /**
  * Since the push: its webhook was answered, its job began, it was found, and its job had ended, with the upkeep of the clone.
  */
-async function phasesOf(url: string, atMs: number, toldMs: number, foundMs: number) {
+async function phasesOf(url: string, atMs: number, reportedMs: number, foundMs: number) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
   const [job] = (await get(url, '/api/jobs?queue=repo-index&perPage=1')) as {
     startedAt: string;
     finishedAt: string;
   }[];
   const [begun, ended] = [job!.startedAt, job!.finishedAt].map((time) => Date.parse(time) - atMs);
-  const times = { webhook: toldMs, begun, found: foundMs, ended };
+  const times = { webhook: reportedMs, begun, found: foundMs, ended };
   return Object.entries(times)
     .map(([name, ms]) => `${name} ${seconds(ms!)}`)
     .join(', ');
 }
 
-async function tell(url: string, host: string, name = 'big'): Promise<void> {
+async function report(url: string, host: string, name = 'big'): Promise<void> {
   const body = JSON.stringify({
     ref: 'refs/heads/main',
     repository: {

@@ -8,7 +8,7 @@ import { createLog } from '../../daemon/base/log.ts';
 import { compileCore } from '../../daemon/engine/host/core.ts';
 import { SearchPool } from '../../daemon/engine/host/pool.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
-import { SnapshotKeeper } from '../../daemon/engine/search/snapshot.ts';
+import { SnapshotManager } from '../../daemon/engine/search/snapshot.ts';
 import { readCatalog } from '../../daemon/app/open-index.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { Publication } from '../../daemon/index/served/publication.ts';
@@ -23,7 +23,7 @@ const log = createLog({ level: 'error', format: 'text' });
 const module = await compileCore();
 const catalog = await readCatalog(dataDir);
 const pool = new SearchPool({ module });
-const snapshots = new SnapshotKeeper(new Searcher(module), pool);
+const snapshots = new SnapshotManager(new Searcher(module), pool);
 const served = new Served({
   catalog,
   log,

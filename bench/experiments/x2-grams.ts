@@ -12,9 +12,9 @@ interface Outcome {
   varintBytes: number;
   boundBytes: number;
   seconds: number;
-  leftMean: number;
-  leftMedian: number;
-  leftP90: number;
+  survivorMean: number;
+  survivorMedian: number;
+  survivorP90: number;
 }
 
 const BLOCK_SIZES = [2048, 4096, 8192, 16384];
@@ -86,13 +86,13 @@ function measure(
     distinct++;
     boundBits += logChoose(blockCount, counts[key]!);
   }
-  const left = keysByQuery.map((keys) =>
-    bytesLeft(
+  const survivors = keysByQuery.map((keys) =>
+    survivorBytes(
       keys.map((k) => bitmaps[slot[k]!]!),
       blocks,
     ),
   );
-  left.sort((a, b) => a - b);
+  survivors.sort((a, b) => a - b);
   return {
     postings,
     middleNewline,
@@ -100,14 +100,14 @@ function measure(
     varintBytes,
     boundBytes: boundBits / 8,
     seconds,
-    leftMean: left.reduce((a, b) => a + b, 0) / left.length,
-    leftMedian: left[left.length >> 1]!,
-    leftP90: left[Math.floor(left.length * 0.9)]!,
+    survivorMean: survivors.reduce((a, b) => a + b, 0) / survivors.length,
+    survivorMedian: survivors[survivors.length >> 1]!,
+    survivorP90: survivors[Math.floor(survivors.length * 0.9)]!,
   };
 }
 
 /** Bytes of the blocks that every one of the bitmaps holds. */
-function bytesLeft(bitmaps: Uint8Array[], blocks: Uint32Array): number {
+function survivorBytes(bitmaps: Uint8Array[], blocks: Uint32Array): number {
   let bytes = 0;
   for (let i = 0; i < bitmaps[0]!.length; i++) {
     let all = 255;
@@ -137,7 +137,7 @@ for (const blockSize of BLOCK_SIZES) {
     console.log(
       `${blockSize} ${alphabet.name.replace(' ', '-')} ${blocks.length - 1} ${mb(o.postings)} ${mb(o.middleNewline)} ` +
         `${o.distinct} ${mb(o.varintBytes)} ${mb(o.boundBytes)} ${o.seconds.toFixed(1)} ` +
-        `${mb(o.leftMean)} ${(o.leftMedian / 1e3).toFixed(1)} ${mb(o.leftP90)}`,
+        `${mb(o.survivorMean)} ${(o.survivorMedian / 1e3).toFixed(1)} ${mb(o.survivorP90)}`,
     );
   }
 }

@@ -6,7 +6,7 @@
 import { ALPHABETS } from './alphabets.ts';
 import { cutBlocks, readCorpus, sampleQueries } from './corpus.ts';
 
-const STRIPE = 8192;
+const SEGMENT = 8192;
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('usage: x3-codes FOLDER [BLOCK_SIZE] [CORPUS_MB]');
 const blockSize = Number(process.argv[3] ?? 4096);
@@ -128,14 +128,14 @@ function sizeRice(list: Uint32Array): number {
 }
 
 /** The pieces of a list: one for each stripe that holds some of it. */
-function pieces(list: Uint32Array): { stripe: number; ids: Uint32Array }[] {
+function frames(list: Uint32Array): { segment: number; ids: Uint32Array }[] {
   const out = [];
   let start = 0;
   while (start < list.length) {
-    const stripe = Math.floor(list[start]! / STRIPE);
+    const segment = Math.floor(list[start]! / SEGMENT);
     let end = start + 1;
-    while (end < list.length && list[end]! < (stripe + 1) * STRIPE) end++;
-    out.push({ stripe, ids: list.subarray(start, end) });
+    while (end < list.length && list[end]! < (segment + 1) * SEGMENT) end++;
+    out.push({ segment, ids: list.subarray(start, end) });
     start = end;
   }
   return out;
@@ -145,10 +145,10 @@ function pieces(list: Uint32Array): { stripe: number; ids: Uint32Array }[] {
 function sizeStriped(list: Uint32Array, bitmapFrom: number): number {
   if (list.length === 1) return 0; // the id stands in the dictionary
   let size = 4;
-  for (const piece of pieces(list)) {
-    const count = piece.ids.length;
-    const k = riceParameter(count, STRIPE);
-    const rice = varintSize(count) + ((riceBits(piece.ids, piece.stripe * STRIPE, k) + 7) >> 3);
+  for (const frame of frames(list)) {
+    const count = frame.ids.length;
+    const k = riceParameter(count, SEGMENT);
+    const rice = varintSize(count) + ((riceBits(frame.ids, frame.segment * SEGMENT, k) + 7) >> 3);
     size += 2 + (count === 1 ? 2 : count >= bitmapFrom ? 1024 : Math.min(rice, 1024));
   }
   return size;
@@ -170,11 +170,11 @@ function golombBits(list: Uint32Array, base: number, k: number): number {
 function sizeGolomb(list: Uint32Array, bitmapFrom: number, orderMax: number): number {
   if (list.length === 1) return 0;
   let size = 4;
-  for (const piece of pieces(list)) {
-    const count = piece.ids.length;
+  for (const frame of frames(list)) {
+    const count = frame.ids.length;
     let best = Infinity;
     for (let k = 0; k <= orderMax; k++)
-      best = Math.min(best, golombBits(piece.ids, piece.stripe * STRIPE, k));
+      best = Math.min(best, golombBits(frame.ids, frame.segment * SEGMENT, k));
     const coded = varintSize(count) + ((best + 7) >> 3);
     size += 2 + (count === 1 ? 2 : count >= bitmapFrom ? 1024 : Math.min(coded, 1024));
   }

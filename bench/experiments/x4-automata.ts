@@ -21,7 +21,7 @@ interface AutomataExports {
   shuffleTwo(tables: number, first: number, accepting: number, bounds: number): number;
   compileClassRun(set: number, runSizeMin: number, out: number): void;
   findClassRun(classRun: number, start: number, end: number): number;
-  compileNeedle(ptr: number, size: number, isExact: number, out: number, room: number): number;
+  compileNeedle(ptr: number, size: number, isExact: number, out: number, capacity: number): number;
   findNeedle(needle: number, start: number, end: number, flags: number): number;
   foundEnd(): number;
   literalSetSizeMax(count: number, size: number): number;
@@ -31,7 +31,7 @@ interface AutomataExports {
     bytes: number,
     isExact: number,
     out: number,
-    room: number,
+    capacity: number,
   ): number;
   findInSet(set: number, start: number, end: number, flags: number): number;
   foundSetEnd(): number;
@@ -39,7 +39,7 @@ interface AutomataExports {
 }
 
 /** A piece of text and where it is cut for two and for four streams. */
-interface Piece {
+interface Chunk {
   readonly start: number;
   readonly end: number;
   readonly two: number;
@@ -48,10 +48,10 @@ interface Piece {
 
 interface Kernel {
   readonly name: string;
-  readonly run: (piece: Piece) => number;
+  readonly run: (chunk: Chunk) => number;
 }
 
-const PIECE_SIZE = 1 << 16;
+const CHUNK_SIZE = 1 << 16;
 const PAGE_SIZE = 1 << 16;
 const NEWLINE = 10;
 const TABLES_SIZE = 1 << 24;
@@ -121,15 +121,15 @@ class Bench {
     return bounds;
   }
 
-  pieces(size: number): Piece[] {
-    const pieces: Piece[] = [];
+  chunks(size: number): Chunk[] {
+    const chunks: Chunk[] = [];
     const textEnd = this.text + size;
     for (let start = this.text; start < textEnd;) {
-      const end = this.lineStartAfter(Math.min(start + PIECE_SIZE, textEnd) - 1, textEnd);
-      pieces.push({ start, end, two: this.cut(start, end, 2), four: this.cut(start, end, 4) });
+      const end = this.lineStartAfter(Math.min(start + CHUNK_SIZE, textEnd) - 1, textEnd);
+      chunks.push({ start, end, two: this.cut(start, end, 2), four: this.cut(start, end, 4) });
       start = end;
     }
-    return pieces;
+    return chunks;
   }
 
   automatonKernels(name: string, automaton: Automaton): Kernel[] {
@@ -219,7 +219,7 @@ class Bench {
     }
     const plan = this.take(256);
     exports.compileClassRun(set, runSizeMin, plan);
-    const run = ({ start, end }: Piece): number => {
+    const run = ({ start, end }: Chunk): number => {
       let count = 0;
       for (let ptr = start; ; count++) {
         ptr = exports.findClassRun(plan, ptr, end) >>> 0;
@@ -236,7 +236,7 @@ class Bench {
     const { written } = new TextEncoder().encodeInto(text, bytes.subarray(source, source + 64));
     const needle = this.take(1 << 12);
     exports.compileNeedle(source, written, 1, needle, 1 << 12);
-    const run = ({ start, end }: Piece): number => {
+    const run = ({ start, end }: Chunk): number => {
       let count = 0;
       for (let ptr = start; ; count++) {
         if (exports.findNeedle(needle, ptr, end, 0) >>> 0 === end) return count;
@@ -258,10 +258,10 @@ class Bench {
       this.view.setUint32(rows + 8 * index + 4, name.length, true);
       offset += name.length;
     }
-    const room = exports.literalSetSizeMax(names.length, offset);
-    const set = this.take(room);
-    exports.compileLiteralSet(rows, names.length, source, +isExact, set, room);
-    const run = ({ start, end }: Piece): number => {
+    const capacity = exports.literalSetSizeMax(names.length, offset);
+    const set = this.take(capacity);
+    exports.compileLiteralSet(rows, names.length, source, +isExact, set, capacity);
+    const run = ({ start, end }: Chunk): number => {
       let count = 0;
       for (let ptr = start; ; count++) {
         if (exports.findInSet(set, ptr, end, 0) >>> 0 === end) return count;
@@ -297,10 +297,10 @@ function kernelsOf(bench: Bench): Kernel[] {
 }
 
 /** Processor time, so that what others do on the machine counts less, and what was found. */
-function pass(kernel: Kernel, pieces: readonly Piece[]): { ns: number; found: number } {
+function pass(kernel: Kernel, chunks: readonly Chunk[]): { ns: number; found: number } {
   let found = 0;
   const begin = process.cpuUsage();
-  for (const piece of pieces) found += kernel.run(piece);
+  for (const chunk of chunks) found += kernel.run(chunk);
   const { user, system } = process.cpuUsage(begin);
   return { ns: (user + system) * 1000, found };
 }
@@ -319,16 +319,16 @@ const core = await instantiateCore<AutomataExports>(
 );
 const bench = new Bench(core, text);
 const kernels = kernelsOf(bench);
-const pieces = bench.pieces(text.length);
+const chunks = bench.chunks(text.length);
 const results = kernels.map((kernel) => ({
   name: kernel.name,
   kernel,
-  found: pass(kernel, pieces.slice(0, 64)).found,
+  found: pass(kernel, chunks.slice(0, 64)).found,
   ns: [] as number[],
 }));
 for (let round = 0; round < Number(rounds); round++) {
   for (const result of results) {
-    const { ns, found } = pass(result.kernel, pieces);
+    const { ns, found } = pass(result.kernel, chunks);
     result.ns.push(ns);
     result.found = found;
   }

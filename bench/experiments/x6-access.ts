@@ -19,7 +19,7 @@ import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { LiveShard, Snapshot } from '../../daemon/engine/search/snapshot.ts';
-import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { scopeOf } from '../../daemon/engine/search/scope.ts';
 import type { DumpPart } from '../../daemon/store/dump.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -187,12 +187,12 @@ async function scopeTimes({ accounts }: ControlPlane): Promise<string> {
     const header = (name: string) => (name === 'authorization' ? authorization : undefined);
     const caller = await accounts.callers.finder(header, request)();
     if (caller === undefined) throw new Error('a key is not known');
-    for (const [kind, sight] of [
+    for (const [kind, repoAccess] of [
       ['all', SEES_ALL],
-      ['member', caller.sight],
+      ['member', caller.repoAccess],
     ] as const) {
       const start = process.hrtime.bigint();
-      scopeOf(SNAPSHOT, sight, (repoId) => repoId % 1000 === 1);
+      scopeOf(SNAPSHOT, repoAccess, (repoId) => repoId % 1000 === 1);
       times[kind].push(Number(process.hrtime.bigint() - start) / 1e6);
     }
   }

@@ -7,13 +7,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { detectLanguage } from '../../daemon/sources/languages/languages.ts';
-import { type EngineName, type Extractor, openExtractor } from '../../daemon/engine/symbols/extractor.ts';
+import {
+  type EngineName,
+  type Extractor,
+  openExtractor,
+} from '../../daemon/engine/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/engine/symbols/found.ts';
 import { SYMBOL_KINDS } from '../../daemon/engine/symbols/kinds.ts';
 import { formatTable } from '../statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
-const SHOWN_MAX = 60;
+const ROWS_MAX = 60;
 
 interface Row {
   files: number;
@@ -66,7 +70,7 @@ async function compare(file: string): Promise<void> {
   row.treeMs += treeMs;
   if (byCtags === undefined || byTree === undefined) row.failures++;
   count(row, byCtags ?? [], byTree ?? [], (symbol, isCtags) => {
-    if (language !== values.show || shown.length >= SHOWN_MAX * 50) return;
+    if (language !== values.show || shown.length >= ROWS_MAX * 50) return;
     const line = content.subarray(0, symbol.start).toString('latin1').split('\n').length;
     const text = content.toString('utf8', symbol.start, symbol.start + symbol.size);
     shown.push(
@@ -87,8 +91,8 @@ function readText(file: string): Buffer | undefined {
 }
 
 function rowOf(language: string): Row {
-  const known = rows.get(language);
-  if (known !== undefined) return known;
+  const existing = rows.get(language);
+  if (existing !== undefined) return existing;
   const counts = { files: 0, bytes: 0, both: 0, sameKind: 0, sameParent: 0, failures: 0 };
   const row = { ...counts, ctagsOnly: 0, treeOnly: 0, ctagsMs: 0, treeMs: 0 };
   rows.set(language, row);
@@ -152,7 +156,7 @@ function print(): void {
   }));
   console.log(formatTable(titles, table));
   // Spread over the files, not the first few.
-  const step = Math.max(1, Math.ceil(shown.length / SHOWN_MAX));
+  const step = Math.max(1, Math.ceil(shown.length / ROWS_MAX));
   for (let i = 0; i < shown.length; i += step) console.log(shown[i]);
 }
 

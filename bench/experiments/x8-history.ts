@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runGit, startGit } from '../../daemon/sources/git/git.ts';
-import type { HistoryPlace } from '../../daemon/sources/history/calls.ts';
+import type { HistoryTarget } from '../../daemon/sources/history/calls.ts';
 import { History } from '../../daemon/sources/history/history.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { seededRandom } from '../samples.ts';
@@ -101,13 +101,13 @@ interface Question {
   readonly name: string;
   /** One for each round. */
   readonly paths: readonly (string | undefined)[];
-  readonly ask: (history: History, repo: RepoRecord, place: HistoryPlace) => Promise<unknown>;
+  readonly ask: (history: History, repo: RepoRecord, target: HistoryTarget) => Promise<unknown>;
   /** The command that people would type. */
   readonly git: (file: string | undefined) => readonly string[];
 }
 
-const page = (offset: number) => (history: History, repo: RepoRecord, place: HistoryPlace) =>
-  history.commits(repo, { ...place, offset, limit: 50 }, NEVER);
+const page = (offset: number) => (history: History, repo: RepoRecord, target: HistoryTarget) =>
+  history.commits(repo, { ...target, offset, limit: 50 }, NEVER);
 
 const log = (file: string | undefined, ...more: readonly string[]): string[] => [
   'log',
@@ -133,7 +133,7 @@ function questionsOf(paths: readonly string[], large: string | undefined): Quest
     {
       name: 'authors',
       paths: everything,
-      ask: (history, repo, place) => history.authors(repo, place, NEVER),
+      ask: (history, repo, target) => history.authors(repo, target, NEVER),
       git: () => ['shortlog', '-sne', 'HEAD', '--'],
     },
     {
@@ -158,10 +158,10 @@ async function row(history: History, repo: RepoRecord, question: Question): Prom
   const commit = String(await runGit(['rev-parse', 'HEAD'], { repoPath: repo.source.path })).trim();
   const times: [number[], number[], number[]] = [[], [], []];
   for (const file of paths) {
-    const place = { ref: commit, path: file };
+    const target = { ref: commit, path: file };
     times[0].push(await elapsedMs(() => runGit(git(file), { repoPath: repo.source.path })));
-    times[1].push(await elapsedMs(() => ask(history, repo, place)));
-    for (let i = 0; i < 5; i++) times[2].push(await elapsedMs(() => ask(history, repo, place)));
+    times[1].push(await elapsedMs(() => ask(history, repo, target)));
+    for (let i = 0; i < 5; i++) times[2].push(await elapsedMs(() => ask(history, repo, target)));
   }
   const [self, first, again] = times.map(summarizeLatency);
   return [

@@ -24,7 +24,7 @@ interface Parsed {
   readonly identifiers: ReadonlySet<number>;
 }
 
-interface Tally {
+interface Counts {
   readonly files: Parsed[];
   readonly names: Set<string>;
 }
@@ -37,7 +37,7 @@ const extractor = await openExtractor({
   fileTimeoutMs: 20_000,
   fileMemoryMax: 1 << 30,
 });
-const tallies = new Map<string, Tally>();
+const tallies = new Map<string, Counts>();
 for (const folder of process.argv.slice(2)) {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     await read(path.join(folder, name));
@@ -51,20 +51,20 @@ async function read(file: string): Promise<void> {
   const language = detectLanguage(file, content);
   const grammar = grammarOf(language);
   if (grammar === undefined) return;
-  const tally = tallies.get(language) ?? { files: [], names: new Set() };
-  tallies.set(language, tally);
-  if (tally.files.length >= FILES_PER_LANGUAGE) return;
+  const counts = tallies.get(language) ?? { files: [], names: new Set() };
+  tallies.set(language, counts);
+  if (counts.files.length >= FILES_PER_LANGUAGE) return;
   const found = await extractor.extract(language, content);
   if (!('symbols' in found)) return;
   for (const { start, size } of found.symbols)
-    tally.names.add(content.toString('latin1', start, start + size));
+    counts.names.add(content.toString('latin1', start, start + size));
   // One character for each byte, so that places are those of the symbols.
   const text = content.toString('latin1');
   parser.setLanguage(grammars.get(grammar) ?? (await loadGrammar(grammar)));
   const tree = parser.parse(text);
   if (tree === null) return;
   const words = new Map([...text.matchAll(WORD)].map((match) => [match.index, match[0]]));
-  tally.files.push({ words, identifiers: identifiersOf(tree.rootNode) });
+  counts.files.push({ words, identifiers: identifiersOf(tree.rootNode) });
   tree.delete();
 }
 

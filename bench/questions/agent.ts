@@ -158,14 +158,14 @@ class Walker implements Walk {
   }
 
   async #readFile(path: string, lines: readonly ScoredLine[]): Promise<void> {
-    let left = lines;
-    for (let count = 0; count < READS && left.length > 0; count++) {
-      const line = bestStart(left);
+    let remaining = lines;
+    for (let count = 0; count < READS && remaining.length > 0; count++) {
+      const line = bestStart(remaining);
       const seen = await this.#take(`read ${path} ${line}`, (box, repo) =>
         box.read(repo, path, line, count > 0),
       );
       const numbers = new Set(seen.map((place) => ('path' in place ? place.line : 0)));
-      left = left.filter((one) => one.line !== line && !numbers.has(one.line));
+      remaining = remaining.filter((one) => one.line !== line && !numbers.has(one.line));
     }
   }
 

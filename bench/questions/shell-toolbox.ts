@@ -31,13 +31,13 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
     });
     return stdout.slice(0, OUTPUT_SIZE_MAX);
   };
-  const shown = async (repo: string, program: string, args: readonly string[]) => {
+  const runTool = async (repo: string, program: string, args: readonly string[]) => {
     const text = await output(repo, program, args);
     return { text: `${[program, ...args].join(' ')}\n${text}`, answer: text };
   };
   const search = async (repo: string, args: readonly string[], place = '.'): Promise<Reading> => {
     const flags = ['-n', '-H', '--no-heading', '--sort', 'path'];
-    const { text, answer } = await shown(repo, 'rg', [...flags, ...args, place]);
+    const { text, answer } = await runTool(repo, 'rg', [...flags, ...args, place]);
     return { text, places: mostFirst(foundIn(answer)) };
   };
   return {
@@ -48,12 +48,12 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
     refer: (repo, name) => search(repo, ['-w', '-e', name]),
     async commits(repo, pattern) {
       const args = ['log', '-i', '--oneline', `-${COMMITS_MAX}`, '--no-abbrev-commit'];
-      const { text, answer } = await shown(repo, 'git', [...args, `--grep=${pattern}`]);
+      const { text, answer } = await runTool(repo, 'git', [...args, `--grep=${pattern}`]);
       const places = [...answer.matchAll(/^([0-9a-f]{40}) /gm)];
       return { text, places: places.map(([, commit = '']) => ({ commit })) };
     },
     async show(repo, commit) {
-      const { text } = await shown(repo, 'git', ['show', commit]);
+      const { text } = await runTool(repo, 'git', ['show', commit]);
       return { text, places: [{ commit }] };
     },
     async read(repo, file, line, isAgain) {
@@ -61,8 +61,8 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
       const first = isWhole ? 1 : Math.max(1, line - LINES_BEFORE);
       const range = `${first},${first + LINES_READ - 1}p`;
       const { text, answer } = isWhole
-        ? await shown(repo, 'cat', [file])
-        : await shown(repo, 'sed', ['-n', range, file]);
+        ? await runTool(repo, 'cat', [file])
+        : await runTool(repo, 'sed', ['-n', range, file]);
       const lines = answer.split('\n').map((_, index) => ({ path: file, line: first + index }));
       return { text, places: lines };
     },

@@ -2,7 +2,7 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { given } from '../../daemon/base/given.ts';
+import { omitUndefined } from '../../daemon/base/omit-undefined.ts';
 import type { Place, Reading, Toolbox } from './agent.ts';
 
 /** Lines before the one that a file is read for. */
@@ -24,11 +24,11 @@ export async function openTrawl(
   await client.connect(transport);
   const listSize = Buffer.byteLength(JSON.stringify((await client.listTools()).tools));
   const call = async (name: string, repo: string, args: object): Promise<string> => {
-    const given = { ...args, repo: nameOf(repo) };
-    const result = await client.callTool({ name, arguments: given });
+    const input = { ...args, repo: nameOf(repo) };
+    const result = await client.callTool({ name, arguments: input });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one item of text
     const [item] = result.content as readonly { readonly text: string }[];
-    return `${name} ${JSON.stringify(given)}\n${item?.text ?? ''}\n`;
+    return `${name} ${JSON.stringify(input)}\n${item?.text ?? ''}\n`;
   };
   const lines = async (name: string, repo: string, args: object): Promise<Reading> => {
     const text = await call(name, repo, args);
@@ -43,7 +43,7 @@ export async function openTrawl(
     isWhole: false,
     listSize,
     search: (repo, pattern, path) =>
-      lines('grep', repo, { pattern: `(?i)${pattern}`, ...given({ path }) }),
+      lines('grep', repo, { pattern: `(?i)${pattern}`, ...omitUndefined({ path }) }),
     define: (repo, symbol) => lines('find_symbol_definitions', repo, { symbol }),
     refer: (repo, symbol) => lines('find_symbol_references', repo, { symbol }),
     async commits(repo, query) {

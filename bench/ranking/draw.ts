@@ -16,7 +16,7 @@ export interface Asked {
   readonly text: string;
   readonly isPhrase: boolean;
   /** Paths; any of them is right. */
-  readonly meant: readonly string[];
+  readonly expected: readonly string[];
 }
 
 export interface RankingQuery extends Asked {
@@ -30,7 +30,7 @@ export interface RankingQuery extends Asked {
 const TRY_COUNT_MAX = 400;
 
 /** A source with what the rules look up in it. */
-export interface Known extends Source {
+export interface Facts extends Source {
   /** Paths that define a name, by the name in small letters. */
   readonly pathsByName: ReadonlyMap<string, ReadonlySet<string>>;
   /** Words of each name and the path of a definition, each pair once. */
@@ -38,7 +38,7 @@ export interface Known extends Source {
 }
 
 /** Nothing where the rule does not fit. */
-export type Rule<T> = (known: Known, one: T, random: Random) => Asked | undefined;
+export type Rule<T> = (facts: Facts, one: T, random: Random) => Asked | undefined;
 
 /** Parts of a name as it is spelled: `HTTPServer_name2` has `HTTP`, `Server`, `name2`. */
 export function partsOfName(name: string): string[] {
@@ -50,7 +50,7 @@ export function wordsOfName(name: string): string[] {
 }
 
 /** Looks up names once for all rules. */
-export function know(source: Source): Known {
+export function know(source: Source): Facts {
   const pathsByName = new Map<string, Set<string>>();
   const names: { words: Set<string>; path: string }[] = [];
   for (const { name, doc } of source.definitions) {
@@ -68,17 +68,17 @@ export function filesOf({ docs }: Source): { readonly doc: SourceDoc }[] {
 }
 
 /** A query of words. */
-export function words(list: readonly string[], ...meant: string[]): Asked {
-  return { text: list.join(' '), isPhrase: false, meant };
+export function words(list: readonly string[], ...expected: string[]): Asked {
+  return { text: list.join(' '), isPhrase: false, expected };
 }
 
 /** No other file defines the name, in whatever case. */
-export function isOnlyOne({ pathsByName }: Known, { name }: Definition): boolean {
+export function isOnlyOne({ pathsByName }: Facts, { name }: Definition): boolean {
   return pathsByName.get(name.toLowerCase())?.size === 1;
 }
 
-export function holdsAll(words: ReadonlySet<string>, wanted: readonly string[]): boolean {
-  return wanted.every((word) => words.has(word));
+export function containsAll(words: ReadonlySet<string>, required: readonly string[]): boolean {
+  return required.every((word) => words.has(word));
 }
 
 /** The base name without its endings. */
@@ -93,7 +93,7 @@ function hashOf(...parts: readonly string[]): number {
 
 /** What the queries of a tree are drawn from, and how. */
 export interface DrawOptions {
-  readonly known: Known;
+  readonly facts: Facts;
   readonly seed: number;
   /** Those that queries are put into. */
   readonly halves: readonly Half[];
@@ -101,22 +101,22 @@ export interface DrawOptions {
 
 /** `count` queries of one class, or as many as there are; no file is meant by two of them. */
 export function draw<T extends { readonly doc: SourceDoc }>(
-  { known, seed, halves }: DrawOptions,
+  { facts, seed, halves }: DrawOptions,
   queryClass: string,
   count: number,
   items: readonly T[],
   rule: Rule<T>,
 ): RankingQuery[] {
-  const { name: tree } = known.tree;
+  const { name: tree } = facts.tree;
   const random = seededRandom(hashOf(String(seed), tree, queryClass));
   const own = items.filter(({ doc }) => doc.isOwn);
   const seen = new Set<string>();
   const queries: RankingQuery[] = [];
   for (const one of shuffled(own, random).slice(0, TRY_COUNT_MAX)) {
     if (queries.length === count) break;
-    const asked = rule(known, one, random);
-    if (asked === undefined || asked.meant.some((file) => seen.has(file))) continue;
-    for (const file of asked.meant) seen.add(file);
+    const asked = rule(facts, one, random);
+    if (asked === undefined || asked.expected.some((file) => seen.has(file))) continue;
+    for (const file of asked.expected) seen.add(file);
     const half = halves[hashOf(tree, queryClass, asked.text) % halves.length] ?? 'report';
     queries.push({ tree, class: queryClass, half, ...asked });
   }

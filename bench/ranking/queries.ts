@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
-import { HALVES, draw, filesOf, holdsAll, isOnlyOne, know } from './draw.ts';
+import { HALVES, draw, filesOf, containsAll, isOnlyOne, know } from './draw.ts';
 import { partsOfName, stemOf, words, wordsOfName } from './draw.ts';
 import type { RankingQuery, Rule } from './draw.ts';
 import { isSource, mayCall } from './source.ts';
@@ -12,26 +12,26 @@ const SEED = 17;
 /** Queries of a class and tree. */
 const QUERY_COUNT = 6;
 
-const typeName: Rule<Definition> = (known, definition) => {
+const typeName: Rule<Definition> = (facts, definition) => {
   const isFit = definition.kind === 'type' && definition.name.length > 3;
-  return isFit && isOnlyOne(known, definition)
+  return isFit && isOnlyOne(facts, definition)
     ? words([definition.name], definition.doc.path)
     : undefined;
 };
 
 /** Files of one folder that differ in their ending alone are one: `hash.c` and `hash.h`. */
 export const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { path: file } }) => {
-  const wanted = wordsOfName(stemOf(file));
-  if (wanted.length < 2 || wanted.some((word) => word.length < 2)) return undefined;
+  const chosen = wordsOfName(stemOf(file));
+  if (chosen.length < 2 || chosen.some((word) => word.length < 2)) return undefined;
   const own = docs.filter(({ path: other, isOwn }) => isOwn && isSource(other));
-  const named = own.filter(({ path: other }) =>
-    holdsAll(new Set(wordsOfName(stemOf(other))), wanted),
+  const matching = own.filter(({ path: other }) =>
+    containsAll(new Set(wordsOfName(stemOf(other))), chosen),
   );
   const place = path.posix.join(path.posix.dirname(file), stemOf(file));
-  const isOne = named.every(
+  const isOne = matching.every(
     ({ path: other }) => path.posix.join(path.posix.dirname(other), stemOf(other)) === place,
   );
-  return isOne ? words(wanted, ...named.map((doc) => doc.path)) : undefined;
+  return isOne ? words(chosen, ...matching.map((doc) => doc.path)) : undefined;
 };
 
 /** Three or four plain words that follow one another. */
@@ -43,32 +43,33 @@ export const commentWords: Rule<Definition> = (
   const count = random() < 0.5 ? 3 : 4;
   if (all.length < count) return undefined;
   const from = Math.floor(random() * (all.length - count + 1));
-  const wanted = all.slice(from, from + count);
+  const chosen = all.slice(from, from + count);
   const isElsewhere = definitions.some(
-    (other) => other.doc !== doc && holdsAll(new Set(other.commentWords), wanted),
+    (other) => other.doc !== doc && containsAll(new Set(other.commentWords), chosen),
   );
-  return isElsewhere ? undefined : words(wanted, doc.path);
+  return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
-export const heading: Rule<Source['headings'][number]> = ({ headings }, { doc, words: wanted }) => {
-  const isFit = wanted.filter((word) => word.length > 2).length > 1 && wanted.length < 7;
-  if (!isFit || wanted.some((word) => word.toLowerCase() === 'or')) return undefined;
-  const small = wanted.map((word) => word.toLowerCase());
+export const heading: Rule<Source['headings'][number]> = ({ headings }, { doc, words: chosen }) => {
+  const isFit = chosen.filter((word) => word.length > 2).length > 1 && chosen.length < 7;
+  if (!isFit || chosen.some((word) => word.toLowerCase() === 'or')) return undefined;
+  const small = chosen.map((word) => word.toLowerCase());
   const isElsewhere = headings.some(
     (other) =>
-      other.doc !== doc && holdsAll(new Set(other.words.map((word) => word.toLowerCase())), small),
+      other.doc !== doc &&
+      containsAll(new Set(other.words.map((word) => word.toLowerCase())), small),
   );
-  return isElsewhere ? undefined : words(wanted, doc.path);
+  return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
 export const wordsApart: Rule<Definition> = ({ names }, { name, doc }) => {
-  const wanted = wordsOfName(name);
-  const isFit = wanted.length > 1 && wanted.length < 5 && wanted.every((word) => word.length > 1);
-  if (!isFit || wanted.includes('or')) return undefined;
+  const chosen = wordsOfName(name);
+  const isFit = chosen.length > 1 && chosen.length < 5 && chosen.every((word) => word.length > 1);
+  if (!isFit || chosen.includes('or')) return undefined;
   const isElsewhere = names.some(
-    (other) => other.path !== doc.path && holdsAll(other.words, wanted),
+    (other) => other.path !== doc.path && containsAll(other.words, chosen),
   );
-  return isElsewhere ? undefined : words(wanted, doc.path);
+  return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
 /** Parts of a name that has more, as it spells them. */
@@ -78,12 +79,12 @@ const partOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, random) =>
   const count = 1 + Math.floor(random() * (parts.length - 1));
   const from = Math.floor(random() * (parts.length - count + 1));
   const between = parts.slice(from, from + count).join('[_$]*');
-  const wanted = new RegExp(between).exec(name)?.[0] ?? '';
-  if (wanted.length < 5) return undefined;
+  const chosen = new RegExp(between).exec(name)?.[0] ?? '';
+  if (chosen.length < 5) return undefined;
   for (const [other, paths] of pathsByName)
-    if (other.includes(wanted.toLowerCase()) && (paths.size > 1 || !paths.has(doc.path)))
+    if (other.includes(chosen.toLowerCase()) && (paths.size > 1 || !paths.has(doc.path)))
       return undefined;
-  return words([wanted], doc.path);
+  return words([chosen], doc.path);
 };
 
 /** How often an expression matches in files, by path, without those where it does not. */
@@ -96,10 +97,10 @@ function countIn(docs: readonly SourceDoc[], expression: RegExp): [file: string,
 }
 
 /** The file that defines a function, or the one that calls it most. */
-const whoCalls: Rule<Definition> = (known, definition) => {
+const whoCalls: Rule<Definition> = (facts, definition) => {
   const { name, kind, doc } = definition;
-  if (kind !== 'function' || name.length < 6 || !isOnlyOne(known, definition)) return undefined;
-  const others = known.docs.filter((other) => other !== doc && other.isOwn && mayCall(other.path));
+  if (kind !== 'function' || name.length < 6 || !isOnlyOne(facts, definition)) return undefined;
+  const others = facts.docs.filter((other) => other !== doc && other.isOwn && mayCall(other.path));
   const counts = countIn(others, new RegExp(`\\b${escapeLiteral(name)}\\(`, 'g'));
   const [most, next] = counts.sort(([, a], [, b]) => b - a);
   return most !== undefined && most[1] > (next?.[1] ?? 0)
@@ -110,11 +111,11 @@ const whoCalls: Rule<Definition> = (known, definition) => {
 const PHRASE_SIZE_MAX = 60;
 
 /** A defined name with as much of what follows it on its line as another file has too. */
-const phrase: Rule<Definition> = (known, definition) => {
+const phrase: Rule<Definition> = (facts, definition) => {
   const { name, rest, doc } = definition;
-  if (name.length < 4 || !isOnlyOne(known, definition)) return undefined;
+  if (name.length < 4 || !isOnlyOne(facts, definition)) return undefined;
   let found: string | undefined;
-  let docs = known.docs;
+  let docs = facts.docs;
   for (const { index } of rest.matchAll(/(?<=[^\s\w])|(?<=\w)\b/g)) {
     const text = rest.slice(0, index);
     if (text.length > PHRASE_SIZE_MAX) break;
@@ -124,7 +125,7 @@ const phrase: Rule<Definition> = (known, definition) => {
     if (docs.length < 2) break;
     found = text;
   }
-  return found === undefined ? undefined : { text: found, isPhrase: true, meant: [doc.path] };
+  return found === undefined ? undefined : { text: found, isPhrase: true, expected: [doc.path] };
 };
 
 const LITERAL = /(["'`])((?:(?!\1)[^\\\n]){20,160})\1/g;
@@ -138,9 +139,9 @@ export interface Message {
 
 /**
  * The longest piece without placeholders of each literal on or below a line that speaks of an error, of those pieces that match
- * `wanted`.
+ * `chosen`.
  */
-export function* messagesOf(doc: SourceDoc, wanted = /^/): Generator<Message> {
+export function* messagesOf(doc: SourceDoc, chosen = /^/): Generator<Message> {
   for (const { index, 2: literal = '' } of doc.text.matchAll(LITERAL)) {
     const before = doc.text
       .slice(Math.max(0, index - 200), index)
@@ -148,7 +149,7 @@ export function* messagesOf(doc: SourceDoc, wanted = /^/): Generator<Message> {
       .slice(-2)
       .join('\n');
     if (!ERROR_WORD.test(before)) continue;
-    const pieces = literal.split(PLACEHOLDER).filter((piece) => wanted.test(piece));
+    const pieces = literal.split(PLACEHOLDER).filter((piece) => chosen.test(piece));
     const [text] = pieces.sort((a, b) => b.length - a.length);
     if (text !== undefined) yield { doc, text: text.trim() };
   }
@@ -168,7 +169,7 @@ const errorMessage: Rule<Message> = ({ docs }, { doc, text }) => {
 
 /** The queries of a tree: the same each time, as long as the tree is. */
 export function drawQueries(source: Source): RankingQuery[] {
-  const options = { known: know(source), seed: SEED, halves: HALVES };
+  const options = { facts: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;
   const files = filesOf(source);
   const messages = files.flatMap(({ doc }) => (doc.isOwn ? [...messagesOf(doc)] : []));

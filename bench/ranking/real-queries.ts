@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
 import type { Random } from '../samples.ts';
-import { HALVES, draw, filesOf, holdsAll, isOnlyOne, know } from './draw.ts';
+import { HALVES, draw, filesOf, containsAll, isOnlyOne, know } from './draw.ts';
 import { stemOf, words, wordsOfName } from './draw.ts';
 import type { RankingQuery, Rule } from './draw.ts';
 import { messagesOf, wordsApart } from './queries.ts';
@@ -66,16 +66,16 @@ export const halfOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, ran
 export const folderAndBase: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc }) => {
   const folder = wordsOfFolder(doc.path);
   const base = wordsOfName(stemOf(doc.path));
-  const wanted = [...new Set([...folder, ...base])];
-  const isFit = folder.length > 0 && base.length > 0 && wanted.every(isTyped);
-  if (!isFit || base.every((word) => folder.includes(word)) || wanted.length > WORD_COUNT_MAX)
+  const chosen = [...new Set([...folder, ...base])];
+  const isFit = folder.length > 0 && base.length > 0 && chosen.every(isTyped);
+  if (!isFit || base.every((word) => folder.includes(word)) || chosen.length > WORD_COUNT_MAX)
     return undefined;
-  const named = docs.filter(
+  const matching = docs.filter(
     ({ path: other, isOwn }) =>
-      isOwn && isSource(other) && holdsAll(new Set(wordsOfPath(other)), wanted),
+      isOwn && isSource(other) && containsAll(new Set(wordsOfPath(other)), chosen),
   );
-  const isOne = named.every(({ path: other }) => placeOf(other) === placeOf(doc.path));
-  return isOne ? words(wanted, ...named.map((one) => one.path)) : undefined;
+  const isOne = matching.every(({ path: other }) => placeOf(other) === placeOf(doc.path));
+  return isOne ? words(chosen, ...matching.map((one) => one.path)) : undefined;
 };
 
 /** The words of a folder or of a base name, and a word or two of a name that the file defines. */
@@ -94,11 +94,11 @@ export const pathAndContent: Rule<Definition> = ({ names }, { name, doc }, rando
   const isElsewhere = names.some(
     (other) =>
       other.path !== doc.path &&
-      holdsAll(other.words, ofContent) &&
-      holdsAll(new Set(wordsOfPath(other.path)), ofPath),
+      containsAll(other.words, ofContent) &&
+      containsAll(new Set(wordsOfPath(other.path)), ofPath),
   );
-  const wanted = random() < 0.5 ? [...ofPath, ...ofContent] : [...ofContent, ...ofPath];
-  return isElsewhere ? undefined : words(wanted, doc.path);
+  const chosen = random() < 0.5 ? [...ofPath, ...ofContent] : [...ofContent, ...ofPath];
+  return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
 /** A name, which others may have too, and one or two words of the comment there. */
@@ -108,29 +108,29 @@ export const commentAndName: Rule<Definition> = ({ definitions }, definition, ra
   const all = definition.commentWords.filter((word) => !own.includes(word));
   const count = random() < 0.5 ? 1 : 2;
   if (name.length < 3 || all.length < count) return undefined;
-  const wanted = neighbours(all, count, random);
+  const chosen = neighbours(all, count, random);
   const small = name.toLowerCase();
   const isElsewhere = definitions.some(
     (other) =>
       other.doc !== doc &&
       other.name.toLowerCase() === small &&
-      holdsAll(new Set(other.commentWords), wanted),
+      containsAll(new Set(other.commentWords), chosen),
   );
   if (isElsewhere) return undefined;
-  return words(random() < 0.5 ? [name, ...wanted] : [...wanted, name], doc.path);
+  return words(random() < 0.5 ? [name, ...chosen] : [...chosen, name], doc.path);
 };
 
 /** As somebody pastes it: its words and numbers, eight at most, a number among them. */
 export const messageWithNumber: Rule<Message> = ({ docs }, { doc, text }) => {
-  const wanted = (text.match(/\w+/g) ?? []).slice(0, 8);
+  const chosen = (text.match(/\w+/g) ?? []).slice(0, 8);
   const isProse = text.replaceAll(/[\w .,:'/-]/g, '').length < 2;
-  const isFit = isProse && wanted.filter((word) => /^[A-Za-z]{2,}$/.test(word)).length > 2;
-  if (!isFit || !wanted.some((word) => /^\d/.test(word)) || wanted.includes('or')) return undefined;
+  const isFit = isProse && chosen.filter((word) => /^[A-Za-z]{2,}$/.test(word)).length > 2;
+  if (!isFit || !chosen.some((word) => /^\d/.test(word)) || chosen.includes('or')) return undefined;
   const expression = new RegExp(escapeLiteral(text), 'i');
   const isElsewhere = docs.some(
     (other) => other !== doc && other.isOwn && expression.test(other.text),
   );
-  return isElsewhere ? undefined : words(wanted, doc.path);
+  return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
 const CASES: readonly ((name: string) => string)[] = [
@@ -140,9 +140,9 @@ const CASES: readonly ((name: string) => string)[] = [
 ];
 
 /** All small, all capital, or with a first capital, as it is not. */
-export const wrongCase: Rule<Definition> = (known, definition, random) => {
+export const wrongCase: Rule<Definition> = (facts, definition, random) => {
   const { name, doc } = definition;
-  if (name.length < 5 || !isOnlyOne(known, definition)) return undefined;
+  if (name.length < 5 || !isOnlyOne(facts, definition)) return undefined;
   const typed = oneOf(CASES, random)?.(name);
   return typed === undefined || typed === name ? undefined : words([typed], doc.path);
 };
@@ -152,19 +152,19 @@ export const wordsOfHeading: Rule<Source['headings'][number]> = ({ headings }, o
   const all = one.words.map((word) => word.toLowerCase());
   const count = 2 + Math.floor(random() * 3);
   if (all.length <= count || all.length > 9) return undefined;
-  const wanted = neighbours(all, count, random);
-  if (wanted.filter((word) => word.length > 3).length < 2 || wanted.includes('or'))
+  const chosen = neighbours(all, count, random);
+  if (chosen.filter((word) => word.length > 3).length < 2 || chosen.includes('or'))
     return undefined;
   const isElsewhere = headings.some(
     ({ doc, words: others }) =>
-      doc !== one.doc && holdsAll(new Set(others.map((word) => word.toLowerCase())), wanted),
+      doc !== one.doc && containsAll(new Set(others.map((word) => word.toLowerCase())), chosen),
   );
-  return isElsewhere ? undefined : words(wanted, one.doc.path);
+  return isElsewhere ? undefined : words(chosen, one.doc.path);
 };
 
 /** The queries of a tree: the same each time, as long as the tree is. */
 export function drawRealQueries(source: Source): RankingQuery[] {
-  const options = { known: know(source), seed: SEED, halves: HALVES };
+  const options = { facts: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;
   const files = filesOf(source);
   const messages = files.flatMap(({ doc }) => (doc.isOwn ? [...messagesOf(doc, /\d/)] : []));

@@ -116,7 +116,7 @@ export function formatMisses({ queries, systems }: RankingReport, half: Half): s
       const place = one.places[system] ?? 0;
       const found = place === 0 ? 'not there' : `place ${String(place)}`;
       const first = one.first[system]?.join(', ') ?? '';
-      return `  ${one.class} | ${one.tree} | ${one.text}\n    meant ${one.meant.join(', ')}: ${found}; first ${first || 'nothing'}`;
+      return `  ${one.class} | ${one.tree} | ${one.text}\n    meant ${one.expected.join(', ')}: ${found}; first ${first || 'nothing'}`;
     });
     return `\nnot first in ${half}, ${system}\n\n${lines.join('\n')}\n`;
   });

@@ -101,7 +101,7 @@ async function rankQuery(query: RankingQuery, systems: readonly System[]): Promi
   const first: Record<string, readonly string[]> = {};
   for (const system of systems) {
     const files = await system.find(query);
-    places[system.name] = 1 + files.findIndex((file) => query.meant.includes(file));
+    places[system.name] = 1 + files.findIndex((file) => query.expected.includes(file));
     first[system.name] = files.slice(0, FIRST_FILES);
   }
   return { ...query, places, first };

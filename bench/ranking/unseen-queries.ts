@@ -7,14 +7,14 @@ import type { Definition, Source } from './source.ts';
 
 const SEED = 192;
 
-const symbolName: Rule<Definition> = (known, definition) =>
-  definition.name.length > 3 && isOnlyOne(known, definition)
+const symbolName: Rule<Definition> = (facts, definition) =>
+  definition.name.length > 3 && isOnlyOne(facts, definition)
     ? words([definition.name], definition.doc.path)
     : undefined;
 
 /** The queries of a tree, 48 at most: the same each time, as long as the tree is. */
 export function drawUnseenQueries(source: Source): RankingQuery[] {
-  const options = { known: know(source), seed: SEED, halves: ['report'] } as const;
+  const options = { facts: know(source), seed: SEED, halves: ['report'] } as const;
   const { definitions, headings } = source;
   return [
     ...draw(options, "a symbol's name", 10, definitions, symbolName),

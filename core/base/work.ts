@@ -4,8 +4,8 @@
 // results, and the call reports its work as not done. The core has no clock; the host has.
 
 /** Asks the host whether the current call should end early. */
-@external('env', 'isStopWanted')
-declare function isStopWanted(): bool;
+@external('env', 'isStopRequested')
+declare function isStopRequested(): bool;
 
 /**
  * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so the
@@ -15,22 +15,22 @@ const STEPS_PER_QUESTION: i32 = 1 << 17;
 
 /** The current call should end; its results are meaningless. */
 export let isStopped: bool = false;
-let stepsLeft: i32 = STEPS_PER_QUESTION;
+let remainingSteps: i32 = STEPS_PER_QUESTION;
 
 /** Begins a call, which continues until the host stops it. */
 export function beginWork(): void {
   isStopped = false;
-  stepsLeft = STEPS_PER_QUESTION;
+  remainingSteps = STEPS_PER_QUESTION;
 }
 
 /** Counts steps of work. Bound: count < 2^24. */
 @inline
 export function countWork(count: u32): void {
-  stepsLeft -= <i32>count;
-  if (stepsLeft < 0) ask();
+  remainingSteps -= <i32>count;
+  if (remainingSteps < 0) ask();
 }
 
 function ask(): void {
-  stepsLeft = STEPS_PER_QUESTION;
-  if (!isStopped) isStopped = isStopWanted();
+  remainingSteps = STEPS_PER_QUESTION;
+  if (!isStopped) isStopped = isStopRequested();
 }

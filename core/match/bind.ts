@@ -12,7 +12,7 @@ import {
   STATUS_STOPPED,
 } from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
-import { getBit, setBit } from '../shard/piece.ts';
+import { getBit, setBit } from '../shard/frame.ts';
 import { ShardView } from '../shard/view.ts';
 import { blockSetsInit } from './block-sets.ts';
 import {
@@ -45,19 +45,19 @@ import {
   bindDocs,
   bindLanguage,
   bindRepos,
-  docsInSight,
+  visibleDocs,
   DocsNode,
   LanguageNode,
 } from './filters.ts';
-import { namedDocs } from './head-names.ts';
+import { nameHeadDocs } from './head-names.ts';
 import { definingDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot } from './match-tree.ts';
-import { contentAtomAt, contentAtoms, MatchNode, nodeAt, setNode } from './node.ts';
-import { bindPath, bindPathRegex, PathAtom } from './path-atom.ts';
-import { bindRegex, RegexAtom } from './regex-atom.ts';
-import { bindSymbol, SymbolAtom } from './symbol-atom.ts';
-import { bindText, TextAtom } from './text-atom.ts';
+import { contentLeafAt, contentLeaves, MatchNode, nodeAt, setNode } from './node.ts';
+import { bindPath, bindPathRegex, PathLeaf } from './path-leaf.ts';
+import { bindRegex, RegexLeaf } from './regex-leaf.ts';
+import { bindSymbol, SymbolLeaf } from './symbol-leaf.ts';
+import { bindText, TextLeaf } from './text-leaf.ts';
 
 /** Guess: steps of work (base/work.ts) for binding a node, besides reading its lists. */
 const NODE_STEPS: u32 = 256;
@@ -68,14 +68,14 @@ const BYTES_MAX: u32 = 1 << 26;
 
 /** Bitmaps of docs, 0: none: the heads (heads.ts), and those of them found by name. */
 let heads: usize = 0;
-let named: usize = 0;
+let nameHeads: usize = 0;
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
  * and names of symbols, but no other content. Bitmaps and candidate lists stay in the arena until
  * another shard is bound.
  *
- * Errors: STATUS_PIECE for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
+ * Errors: STATUS_FRAME for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
  * (base/work.ts).
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
@@ -110,14 +110,14 @@ export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
 
 /** Finds the heads among the visible docs: nothing may reveal that there are others. */
 function findHeads(arena: Arena): void {
-  const sight = docsInSight(matchRoot);
-  if (sight == NO_DOCS) return;
-  named = namedDocs(arena, sight);
-  heads = definingDocs(arena, sight);
-  if (heads == 0) heads = named;
-  else if (named != 0) uniteBitmaps(heads, named, docBitmapSize());
-  if (heads == 0 || sight == ALL_DOCS) return;
-  intersectBitmaps(heads, sight, docBitmapSize());
+  const visible = visibleDocs(matchRoot);
+  if (visible == NO_DOCS) return;
+  nameHeads = nameHeadDocs(arena, visible);
+  heads = definingDocs(arena, visible);
+  if (heads == 0) heads = nameHeads;
+  else if (nameHeads != 0) uniteBitmaps(heads, nameHeads, docBitmapSize());
+  if (heads == 0 || visible == ALL_DOCS) return;
+  intersectBitmaps(heads, visible, docBitmapSize());
   if (isEmptyBitmap(heads, docBitmapSize())) heads = 0;
 }
 
@@ -125,14 +125,14 @@ function findHeads(arena: Arena): void {
 function begin(arena: Arena, view: ShardView): bool {
   beginBinding(view);
   heads = 0;
-  named = 0;
+  nameHeads = 0;
   resetLookups();
   beginWork();
   // Other texts may be at the addresses of the previous shard.
   forgetRegexTexts();
   // An AND that is ruled out does not bind its other children, which keep the state of the previous
   // shard.
-  for (let i: u32 = 0; i < contentAtoms.count; i++) contentAtomAt(i).isRuledOut = 1;
+  for (let i: u32 = 0; i < contentLeaves.count; i++) contentLeafAt(i).isRuledOut = 1;
   return blockSetsInit(arena);
 }
 
@@ -145,7 +145,7 @@ function listCandidates(
 ): i32 {
   if (isStopped) return STATUS_STOPPED;
   if (failStatus != STATUS_OK) return failStatus;
-  let status = collectCandidates(arena, verdict, named, heads, isHeadsOnly);
+  let status = collectCandidates(arena, verdict, nameHeads, heads, isHeadsOnly);
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;
@@ -179,16 +179,16 @@ function bindKind(arena: Arena, node: MatchNode): usize {
     case layout.NODE_CONST:
       return bindConst(node);
     case layout.NODE_TEXT:
-      return bindText(arena, changetype<TextAtom>(node));
+      return bindText(arena, changetype<TextLeaf>(node));
     case layout.NODE_REGEX:
-      return bindRegex(arena, changetype<RegexAtom>(node));
+      return bindRegex(arena, changetype<RegexLeaf>(node));
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:
-      return bindSymbol(arena, changetype<SymbolAtom>(node));
+      return bindSymbol(arena, changetype<SymbolLeaf>(node));
     case layout.NODE_PATH:
-      return bindPath(arena, changetype<PathAtom>(node));
+      return bindPath(arena, changetype<PathLeaf>(node));
     case layout.NODE_PATH_REGEX:
-      return bindPathRegex(arena, changetype<PathAtom>(node));
+      return bindPathRegex(arena, changetype<PathLeaf>(node));
     case layout.NODE_LANGUAGE:
       return bindLanguage(arena, changetype<LanguageNode>(node));
     case layout.NODE_REPOS:
@@ -295,10 +295,10 @@ function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void 
   for (let i: u32 = 1; i < node.childCount; i++) {
     const moving = nodeAt(list, i);
     const order = orderOf(moving);
-    let place = i;
-    for (; place > 0 && orderOf(nodeAt(list, place - 1)) > order; place--)
-      setNode(list, place, nodeAt(list, place - 1));
-    setNode(list, place, moving);
+    let position = i;
+    for (; position > 0 && orderOf(nodeAt(list, position - 1)) > order; position--)
+      setNode(list, position, nodeAt(list, position - 1));
+    setNode(list, position, moving);
   }
 }
 

@@ -8,7 +8,7 @@
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BIND_STATS_SIZE } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { setBit } from '../shard/piece.ts';
+import { setBit } from '../shard/frame.ts';
 import { ShardView } from '../shard/view.ts';
 import { bindHeads, bindShard, bindSome } from './bind.ts';
 import { docBitmapSizeOf, docSetCount, rebind } from './bound.ts';
@@ -45,7 +45,7 @@ export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 
     return STATUS_OK;
   }
   // The sets of this shard are already in the reserved room.
-  if (docSetCount == 0) makeRoom(arena);
+  if (docSetCount == 0) trimBindings(arena);
   const start = arenaMark(arena);
   const status = bindShard(arena, view, stats);
   if (status != STATUS_OK) arenaReset(arena, start);
@@ -64,7 +64,7 @@ export function bindHeadsAlone(arena: Arena, view: ShardView, stats: usize): i32
     restore(kept, stats);
     return STATUS_OK;
   }
-  if (docSetCount == 0) makeRoom(arena);
+  if (docSetCount == 0) trimBindings(arena);
   const start = arenaMark(arena);
   const status = bindHeads(arena, view, stats);
   if (status != STATUS_OK) arenaReset(arena, start);
@@ -81,7 +81,7 @@ export function bindOrRestoreDocs(arena: Arena, view: ShardView, ids: usize, cou
     restore(kept, 0);
     return STATUS_OK;
   }
-  if (docSetCount == 0) makeRoom(arena);
+  if (docSetCount == 0) trimBindings(arena);
   const start = arenaMark(arena);
   const size = docBitmapSizeOf(view) + 16;
   const docs = arenaAlloc(arena, size, 16);
@@ -103,7 +103,7 @@ export function isKept(view: ShardView): bool {
 }
 
 /** Drops the kept bindings if they take more than half of the arena. */
-export function makeRoom(arena: Arena): void {
+export function trimBindings(arena: Arena): void {
   if (arenaMark(arena) - arena.start <= ((<usize>arena.end - arena.start) >> 1)) return;
   generation = max(1, generation + 1);
   arenaReset(arena, requestStart);

@@ -7,9 +7,9 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
   BITMAP_SIZE,
   CASE_MARKS_SIZE,
-  LETTER_BITS,
+  GRAM_CHAR_BITS,
   NONE_ID,
-  STRIPE_BLOCKS,
+  SEGMENT_BLOCKS,
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import {
@@ -17,17 +17,17 @@ import {
   listMask,
   listSize,
   lowerGram,
-  pieceBytes,
-  readStripe,
+  frameBytes,
+  readSegment,
 } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
-import { getBit, setBit } from '../shard/piece.ts';
+import { getBit, setBit } from '../shard/frame.ts';
 import { hasMarks } from '../text/case-marks.ts';
-import { LETTER_NEWLINE } from '../text/letters.ts';
+import { GRAM_CHAR_NEWLINE } from '../text/letters.ts';
 import {
   addDocsOfBlob,
   blockBitmapSize,
-  boundStripes,
+  boundSegments,
   boundView,
   countIndexBytes,
   failBinding,
@@ -55,7 +55,7 @@ export const VERIFY_REGEX_NS: u32 = 4000;
 /** A single block is read as fast as its marks. */
 const MARKED_BLOCKS_MIN: u32 = 2;
 
-const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
+const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
 /** A bitmap of one stripe. */
 let scratchBitmap: usize = 0;
@@ -102,7 +102,7 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
   beginVisits(arena);
   if (failStatus != STATUS_OK) return true;
-  return grams.letterCount == 2 ? unitePrefix(grams, bitmap) : uniteMiddle(grams, bitmap);
+  return grams.gramCharCount == 2 ? unitePrefix(grams, bitmap) : uniteMiddle(grams, bitmap);
 }
 
 /**
@@ -112,8 +112,8 @@ export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
  */
 function unitePrefix(grams: Grams, bitmap: usize): bool {
   const pair = keyAt(grams, 0);
-  const first = lowerGram(boundView, pair << LETTER_BITS);
-  const end = lowerGram(boundView, (pair + 1) << LETTER_BITS);
+  const first = lowerGram(boundView, pair << GRAM_CHAR_BITS);
+  const end = lowerGram(boundView, (pair + 1) << GRAM_CHAR_BITS);
   let bytes: u32 = 0;
   for (let gram = first; gram < end; gram++) bytes += visit(gram);
   if (isUnionLarge(bytes)) return false;
@@ -127,35 +127,35 @@ function unitePrefix(grams: Grams, bitmap: usize): bool {
  * which is never in the middle.
  */
 function uniteMiddle(grams: Grams, bitmap: usize): bool {
-  const letter = keyAt(grams, 0);
-  if (letter == LETTER_NEWLINE) return false;
+  const gramChar = keyAt(grams, 0);
+  if (gramChar == GRAM_CHAR_NEWLINE) return false;
   const gramCount = boundView.gramCount;
   let bytes: u32 = 0;
-  for (let gram = nextMiddle(0, letter); gram < gramCount; gram = nextMiddle(gram + 1, letter)) {
+  for (let gram = nextMiddle(0, gramChar); gram < gramCount; gram = nextMiddle(gram + 1, gramChar)) {
     bytes += visit(gram);
     if (isUnionLarge(bytes)) return false;
   }
-  for (let gram = nextMiddle(0, letter); gram < gramCount; gram = nextMiddle(gram + 1, letter)) {
+  for (let gram = nextMiddle(0, gramChar); gram < gramCount; gram = nextMiddle(gram + 1, gramChar)) {
     uniteGram(gram, bitmap);
   }
   return true;
 }
 
-/** First gram from `gram` on whose key has `letter` in the middle; gramCount if there is none. */
-function nextMiddle(gram: u32, letter: u32): u32 {
+/** First gram from `gram` on whose key has `gramChar` in the middle; gramCount if there is none. */
+function nextMiddle(gram: u32, gramChar: u32): u32 {
   const keys = <usize>boundView.gramKeys;
   const count = boundView.gramCount;
-  const mask = i32x4.splat(<i32>(LETTER_MASK << LETTER_BITS));
-  const wanted = i32x4.splat(<i32>(letter << LETTER_BITS));
+  const mask = i32x4.splat(<i32>(GRAM_CHAR_MASK << GRAM_CHAR_BITS));
+  const target = i32x4.splat(<i32>(gramChar << GRAM_CHAR_BITS));
   // Why four at once: the dictionary is all there is to scan, and this takes a tenth of the time.
   for (; gram + 4 <= count; gram += 4) {
     const middles = v128.and(v128.load(keys + (<usize>gram << 2)), mask);
-    const hits = i32x4.bitmask(i32x4.eq(middles, wanted));
+    const hits = i32x4.bitmask(i32x4.eq(middles, target));
     if (hits != 0) return gram + <u32>ctz(hits);
   }
   for (; gram < count; gram++) {
     const key = load<u32>(keys + (<usize>gram << 2));
-    if (((key >> LETTER_BITS) & LETTER_MASK) == letter) break;
+    if (((key >> GRAM_CHAR_BITS) & GRAM_CHAR_MASK) == gramChar) break;
   }
   return gram;
 }
@@ -176,15 +176,15 @@ function isUnionLarge(bytes: u32): bool {
 
 /** Adds the blocks of the whole list to the bitmap. */
 export function uniteGram(gram: u32, bitmap: usize): void {
-  for (let mask = listMask(boundView, gram) & boundStripes; mask != 0; mask &= mask - 1) {
+  for (let mask = listMask(boundView, gram) & boundSegments; mask != 0; mask &= mask - 1) {
     readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
   }
 }
 
-function readInto(gram: u32, stripe: u32, bitmap: usize): void {
-  const status = readStripe(boundView, gram, stripe, bitmap);
+function readInto(gram: u32, segment: u32, bitmap: usize): void {
+  const status = readSegment(boundView, gram, segment, bitmap);
   if (status != STATUS_OK) failBinding(status);
-  countIndexBytes(pieceBytes);
+  countIndexBytes(frameBytes);
 }
 
 /**
@@ -203,16 +203,16 @@ export function intersectGrams(
     failBinding(STATUS_OUT_OF_MEMORY);
     return;
   }
-  let stripes = boundStripes;
+  let segments = boundSegments;
   for (let i: u32 = 0; i < keyCount; i++) {
     const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return;
     insertBySize(grams, i, gram);
-    stripes &= listMask(boundView, gram);
+    segments &= listMask(boundView, gram);
   }
-  for (; stripes != 0; stripes &= stripes - 1) {
-    const stripe = ctz(stripes);
-    intersectStripe(grams, keyCount, stripe, bitmap + <usize>stripe * BITMAP_SIZE, verifyNs);
+  for (; segments != 0; segments &= segments - 1) {
+    const segment = ctz(segments);
+    intersectSegment(grams, keyCount, segment, bitmap + <usize>segment * BITMAP_SIZE, verifyNs);
     if (failStatus != STATUS_OK) return;
   }
 }
@@ -223,55 +223,55 @@ export function readCostNs(keys: usize, keyCount: u32): u32 {
   for (let i: u32 = 0; i < keyCount; i++) {
     const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return 0;
-    const stripes = popcnt(listMask(boundView, gram));
-    const piece = listSize(boundView, gram) / max(1, stripes);
-    least = min(least, stripes * pieceCostNs(piece));
+    const segments = popcnt(listMask(boundView, gram));
+    const frame = listSize(boundView, gram) / max(1, segments);
+    least = min(least, segments * frameCostNs(frame));
   }
   return least;
 }
 
 /** Cost of reading a piece of this coded size. */
 @inline
-function pieceCostNs(size: u32): u32 {
+function frameCostNs(size: u32): u32 {
   return size >= DENSE_SIZE ? BITMAP_NS : size * DECODE_NS_PER_BYTE + BITMAP_NS;
 }
 
 /** Inserts into grams[0..count], ascending by the size of their lists. */
 function insertBySize(grams: usize, count: u32, gram: u32): void {
   const size = listSize(boundView, gram);
-  let place = count;
-  while (place > 0) {
-    const before = load<u32>(grams + (<usize>(place - 1) << 2));
+  let position = count;
+  while (position > 0) {
+    const before = load<u32>(grams + (<usize>(position - 1) << 2));
     if (listSize(boundView, before) <= size) break;
-    store<u32>(grams + (<usize>place << 2), before);
-    place--;
+    store<u32>(grams + (<usize>position << 2), before);
+    position--;
   }
-  store<u32>(grams + (<usize>place << 2), gram);
+  store<u32>(grams + (<usize>position << 2), gram);
 }
 
-function intersectStripe(
+function intersectSegment(
   grams: usize,
   gramCount: u32,
-  stripe: u32,
+  segment: u32,
   bitmap: usize,
   verifyNs: u32,
 ): void {
-  readInto(load<u32>(grams), stripe, bitmap);
+  readInto(load<u32>(grams), segment, bitmap);
   for (let i: u32 = 1; i < gramCount; i++) {
-    const left = countBits(bitmap, BITMAP_SIZE);
-    if (left == 0) return;
+    const remaining = countBits(bitmap, BITMAP_SIZE);
+    if (remaining == 0) return;
     const gram = load<u32>(grams + (<usize>i << 2));
-    const stripesInList = popcnt(listMask(boundView, gram));
-    const piece = listSize(boundView, gram) / max(1, stripesInList);
-    const readNs = pieceCostNs(piece);
+    const segmentsInList = popcnt(listMask(boundView, gram));
+    const frame = listSize(boundView, gram) / max(1, segmentsInList);
+    const readNs = frameCostNs(frame);
     // Why: a list with a share p of the blocks leaves about p of the candidates.
     const saved =
-      piece >= DENSE_SIZE
-        ? left / 3
-        : left - (left * min(2 * piece, STRIPE_BLOCKS)) / STRIPE_BLOCKS;
+      frame >= DENSE_SIZE
+        ? remaining / 3
+        : remaining - (remaining * min(2 * frame, SEGMENT_BLOCKS)) / SEGMENT_BLOCKS;
     if (saved * verifyNs < readNs) return;
     memory.fill(scratchBitmap, 0, BITMAP_SIZE);
-    readInto(gram, stripe, scratchBitmap);
+    readInto(gram, segment, scratchBitmap);
     if (failStatus != STATUS_OK) return;
     intersectBitmaps(bitmap, scratchBitmap, BITMAP_SIZE);
   }
@@ -291,12 +291,12 @@ export function keepMarked(grams: Grams, bitmap: usize): void {
     const wordPtr = bitmap + (<usize>wordIndex << 3);
     const word = load<u64>(wordPtr);
     let kept = word;
-    for (let left = word; left != 0; left &= left - 1) {
-      const blockId = wordIndex * 64 + <u32>ctz(left);
+    for (let remaining = word; remaining != 0; remaining &= remaining - 1) {
+      const blockId = wordIndex * 64 + <u32>ctz(remaining);
       // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
       const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
-      if (!hasMarks(marks, grams.marks)) kept ^= left & (0 - left);
+      if (!hasMarks(marks, grams.marks)) kept ^= remaining & (0 - remaining);
     }
     store<u64>(wordPtr, kept);
   }

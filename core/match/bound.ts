@@ -6,14 +6,14 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { ShardView } from '../shard/view.ts';
-import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, STRIPE_BLOCKS } from '../shared/format.ts';
-import { setBit } from '../shard/piece.ts';
+import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, SEGMENT_BLOCKS } from '../shared/format.ts';
+import { setBit } from '../shard/frame.ts';
 
 export let boundView: ShardView = changetype<ShardView>(0);
 /** Bytes of a bitmap of the bound shard's blocks: whole stripes, so that pieces can be copied. */
 export let blockBitmapSize: usize = 0;
 /** Its stripes, a bit each: a damaged list may contain others. */
-export let boundStripes: u32 = 0;
+export let boundSegments: u32 = 0;
 /** The groups of docs whose paths are scanned, a bit each (shard/path-grams.ts). */
 export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
@@ -51,9 +51,9 @@ export function beginBinding(view: ShardView): void {
 /** Makes the shard of a kept binding the bound one again. */
 export function rebind(view: ShardView): void {
   boundView = view;
-  const stripeCount = max(1, (view.blockCount + STRIPE_BLOCKS - 1) / STRIPE_BLOCKS);
-  blockBitmapSize = <usize>stripeCount * BITMAP_SIZE;
-  boundStripes = <u32>(((<u64>1) << stripeCount) - 1);
+  const segmentCount = max(1, (view.blockCount + SEGMENT_BLOCKS - 1) / SEGMENT_BLOCKS);
+  blockBitmapSize = <usize>segmentCount * BITMAP_SIZE;
+  boundSegments = <u32>(((<u64>1) << segmentCount) - 1);
   memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
@@ -62,7 +62,7 @@ export function rebind(view: ShardView): void {
  * bound.
  */
 export function restrictTo(docs: usize): void {
-  let stripes: u32 = 0;
+  let segments: u32 = 0;
   memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);
   for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
     for (let word = load<u64>(docs + offset); word != 0; word &= word - 1) {
@@ -71,12 +71,12 @@ export function restrictTo(docs: usize): void {
       const blobId = docAt(boundView, docId).blobId;
       if (blobId == NONE_ID) continue;
       const blob = blobAt(boundView, blobId);
-      const end = (blob.firstBlock + max(blob.blockCount, 1) - 1) / STRIPE_BLOCKS;
-      for (let stripe = blob.firstBlock / STRIPE_BLOCKS; stripe <= end; stripe++)
-        stripes |= 1 << stripe;
+      const end = (blob.firstBlock + max(blob.blockCount, 1) - 1) / SEGMENT_BLOCKS;
+      for (let segment = blob.firstBlock / SEGMENT_BLOCKS; segment <= end; segment++)
+        segments |= 1 << segment;
     }
   }
-  boundStripes &= stripes;
+  boundSegments &= segments;
 }
 
 export function failBinding(status: i32): void {

@@ -7,10 +7,10 @@ import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
-import { getBit } from '../shard/piece.ts';
+import { getBit } from '../shard/frame.ts';
 import { blockBitmapSize, boundView, intersectBitmaps } from './bound.ts';
 import { isFoldedAlike } from './name-cover.ts';
-import { atomAt, ContentAtom, slotAtoms } from './node.ts';
+import { leafAt, ContentLeaf, slotLeaves } from './node.ts';
 
 /** Bound: 0.2 us each; further ones keep their order. */
 const ORDERED_MAX: u32 = 2048;
@@ -21,7 +21,7 @@ const APART: u32 = 2;
 const UNNAMED: u32 = 1;
 
 /** By class the number of its docs, then the next position; u32. */
-const places = memory.data(16, 4);
+const counters = memory.data(16, 4);
 if (CLASS_COUNT * 4 > 16) ERROR('places: size');
 
 /**
@@ -30,15 +30,15 @@ if (CLASS_COUNT * 4 > 16) ERROR('places: size');
  * units.
  */
 export function orderCandidates(arena: Arena, docs: usize, count: u32): i32 {
-  if (slotAtoms.count < 2) return STATUS_OK;
+  if (slotLeaves.count < 2) return STATUS_OK;
   const first = countFirst(docs, count);
   const mark = arenaMark(arena);
   const ordered = arenaAlloc(arena, <usize>first * 4, 8);
   const classes = arenaAlloc(arena, first, 8);
   if (ordered == 0 || classes == 0 || !findCommon(arena)) return STATUS_OUT_OF_MEMORY;
-  memory.fill(places, 0, CLASS_COUNT * 4);
+  memory.fill(counters, 0, CLASS_COUNT * 4);
   classify(docs, first, classes);
-  placeByClass(docs, first, classes, ordered);
+  sortByClass(docs, first, classes, ordered);
   memory.copy(docs, ordered, <usize>first << 2);
   arenaReset(arena, mark);
   return STATUS_OK;
@@ -70,28 +70,28 @@ function classify(docs: usize, count: u32, classes: usize): void {
     else if (blobId != lastBlob) docClass = classOf(docOf(docs, i), blobId);
     lastBlob = blobId;
     store<u8>(classes + i, <u8>docClass);
-    const place = places + (<usize>docClass << 2);
-    store<u32>(place, load<u32>(place) + 1);
+    const counter = counters + (<usize>docClass << 2);
+    store<u32>(counter, load<u32>(counter) + 1);
   }
 }
 
-function placeByClass(docs: usize, count: u32, classes: usize, ordered: usize): void {
+function sortByClass(docs: usize, count: u32, classes: usize, ordered: usize): void {
   let next: u32 = 0;
-  for (let place = places; place < places + CLASS_COUNT * 4; place += 4) {
-    const size = load<u32>(place);
-    store<u32>(place, next);
+  for (let counter = counters; counter < counters + CLASS_COUNT * 4; counter += 4) {
+    const size = load<u32>(counter);
+    store<u32>(counter, next);
     next += size;
   }
   for (let i: u32 = 0; i < count; i++) {
-    const place = places + (<usize>load<u8>(classes + i) << 2);
-    const to = load<u32>(place);
+    const counter = counters + (<usize>load<u8>(classes + i) << 2);
+    const to = load<u32>(counter);
     store<u32>(ordered + (<usize>to << 2), docOf(docs, i));
-    store<u32>(place, to + 1);
+    store<u32>(counter, to + 1);
   }
 }
 
 function classOf(docId: u32, blobId: u32): u32 {
-  return (haveCommonBlock(blobId) ? 0 : APART) | (isNamed(docId) ? 0 : UNNAMED);
+  return (haveCommonBlock(blobId) ? 0 : APART) | (isInBaseName(docId) ? 0 : UNNAMED);
 }
 
 /** Blocks that may contain all atoms; 0: every block. */
@@ -100,14 +100,14 @@ let common: usize = 0;
 /** False: the arena is full. */
 function findCommon(arena: Arena): bool {
   common = 0;
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const atom = changetype<ContentAtom>(atomAt(slotAtoms, i));
-    if (atom.isRuledOut || atom.bitmap == 0) continue;
-    if (common != 0) intersectBitmaps(common, atom.bitmap, blockBitmapSize);
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const leaf = changetype<ContentLeaf>(leafAt(slotLeaves, i));
+    if (leaf.isRuledOut || leaf.bitmap == 0) continue;
+    if (common != 0) intersectBitmaps(common, leaf.bitmap, blockBitmapSize);
     else {
       common = arenaAlloc(arena, blockBitmapSize, 16);
       if (common == 0) return false;
-      memory.copy(common, atom.bitmap, blockBitmapSize);
+      memory.copy(common, leaf.bitmap, blockBitmapSize);
     }
   }
   return true;
@@ -122,20 +122,20 @@ function haveCommonBlock(blobId: u32): bool {
 }
 
 /** Whether the base name contains the literal of an atom; only ASCII folds. */
-function isNamed(docId: u32): bool {
+function isInBaseName(docId: u32): bool {
   const doc = docAt(boundView, docId);
   const path = <usize>boundView.paths + doc.pathOffset;
   const end = path + doc.pathSize;
   let start = end;
   while (start > path && load<u8>(start - 1) != 47) start--;
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const atom = atomAt(slotAtoms, i);
-    if (atom.kind == NODE_TEXT && holds(start, end, atom.data, atom.dataSize)) return true;
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const leaf = leafAt(slotLeaves, i);
+    if (leaf.kind == NODE_TEXT && contains(start, end, leaf.data, leaf.dataSize)) return true;
   }
   return false;
 }
 
-function holds(start: usize, end: usize, text: usize, size: usize): bool {
+function contains(start: usize, end: usize, text: usize, size: usize): bool {
   const first = load<u8>(text);
   for (let ptr = start; ptr + size <= end; ptr++) {
     // Letters differ from their other case only in this bit.

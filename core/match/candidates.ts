@@ -7,12 +7,12 @@ import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { prefetch } from '../shard/pages.ts';
-import { getBit, setBit } from '../shard/piece.ts';
+import { getBit, setBit } from '../shard/frame.ts';
 import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
-import { contentAtomAt, contentAtoms } from './node.ts';
+import { contentLeafAt, contentLeaves } from './node.ts';
 
-/** Guess: this many borders (beginnings.ts) cost as much as one block. */
+/** Guess: this many borders (match-starts.ts) cost as much as one block. */
 const BORDERS_A_BLOCK: u32 = 16;
 
 /** The candidate docs (u32); docs of one blob are adjacent. */
@@ -71,13 +71,13 @@ const HEADS_MAX: u32 = 24;
  *
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which is not changed
  * @param heads    0, or a bitmap of docs; with a doc it has all of the same content
- * @param named    those of them that come first
+ * @param nameHeads    those of them that come first
  * @param isHeadsOnly  whether the others are excluded
  */
 export function collectCandidates(
   arena: Arena,
   verdict: usize,
-  named: usize,
+  nameHeads: usize,
   heads: usize,
   isHeadsOnly: bool,
 ): i32 {
@@ -88,16 +88,16 @@ export function collectCandidates(
   candidateDocs = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
   if (candidateDocs == 0) return STATUS_OUT_OF_MEMORY;
   // A copy: listing a doc removes it and the docs with the same blob.
-  const left = newDocBitmap(arena);
-  if (left == 0) return STATUS_OUT_OF_MEMORY;
-  if (verdict != ALL_DOCS) memory.copy(left, verdict, docBitmapSize());
-  else if (isHeadsOnly) memory.copy(left, heads, docBitmapSize());
-  else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(left, docId);
-  if (named != 0) listDocs(left, named, HEADS_MAX);
-  if (heads != 0) listDocs(left, heads, HEADS_MAX);
+  const remaining = newDocBitmap(arena);
+  if (remaining == 0) return STATUS_OUT_OF_MEMORY;
+  if (verdict != ALL_DOCS) memory.copy(remaining, verdict, docBitmapSize());
+  else if (isHeadsOnly) memory.copy(remaining, heads, docBitmapSize());
+  else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(remaining, docId);
+  if (nameHeads != 0) listDocs(remaining, nameHeads, HEADS_MAX);
+  if (heads != 0) listDocs(remaining, heads, HEADS_MAX);
   headCount = candidateDocCount;
   if (isHeadsOnly) return STATUS_OK;
-  listDocs(left, left, 0xffffffff);
+  listDocs(remaining, remaining, 0xffffffff);
   return orderCandidates(
     arena,
     candidateDocs + (<usize>headCount << 2),
@@ -106,20 +106,20 @@ export function collectCandidates(
 }
 
 /**
- * Lists the docs of `left` that are also in `wanted`, up to `most` plus docs of the same content;
- * removes them from `left`.
+ * Lists the docs of `remaining` that are also in `selection`, up to `most` plus docs of the same content;
+ * removes them from `remaining`.
  */
-function listDocs(left: usize, wanted: usize, most: u32): void {
+function listDocs(remaining: usize, selection: usize, most: u32): void {
   const words = <u32>(docBitmapSize() >> 3);
   for (let wordIndex: u32 = 0; wordIndex < words; wordIndex++) {
-    const wordPtr = left + (<usize>wordIndex << 3);
-    const mask = load<u64>(wanted + (<usize>wordIndex << 3));
+    const wordPtr = remaining + (<usize>wordIndex << 3);
+    const mask = load<u64>(selection + (<usize>wordIndex << 3));
     for (let word = load<u64>(wordPtr) & mask; word != 0; word = load<u64>(wordPtr) & mask) {
       if (candidateDocCount >= most) return;
       const docId = wordIndex * 64 + <u32>ctz(word);
       store<u64>(wordPtr, load<u64>(wordPtr) & ~(word & (0 - word)));
       addCandidate(docId);
-      addBrothers(left, docId);
+      addBrothers(remaining, docId);
     }
   }
 }
@@ -131,15 +131,15 @@ function addCandidate(docId: u32): void {
   candidateDocCount++;
 }
 
-/** Lists the later docs with the same blob in `left`. */
-function addBrothers(left: usize, docId: u32): void {
+/** Lists the later docs with the same blob in `remaining`. */
+function addBrothers(remaining: usize, docId: u32): void {
   for (
     let next = docAt(boundView, docId).nextDoc;
     next != NONE_ID;
     next = docAt(boundView, next).nextDoc
   ) {
-    if (getBit(left, next) == 0) continue;
-    const ptr = left + (next >> 3);
+    if (getBit(remaining, next) == 0) continue;
+    const ptr = remaining + (next >> 3);
     store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (next & 7)));
     addCandidate(next);
   }
@@ -219,8 +219,8 @@ function prefetchUnit(unit: u32): void {
 function bytesToVerify(blobId: u32): u32 {
   const blob = blobAt(boundView, blobId);
   let most: u32 = 0;
-  for (let i: u32 = 0; i < contentAtoms.count; i++) {
-    const node = contentAtomAt(i);
+  for (let i: u32 = 0; i < contentLeaves.count; i++) {
+    const node = contentLeafAt(i);
     if (node.isRuledOut) continue;
     const bitmap = node.starts != 0 ? node.starts : node.bitmap;
     if (bitmap == 0) return blob.size;
@@ -262,8 +262,8 @@ export function countCandidateBlocks(): f64 {
 
 /** Whether any looked-up literal or expression leaves the block. */
 function isCandidateBlock(blockId: u32): bool {
-  for (let i: u32 = 0; i < contentAtoms.count; i++) {
-    const node = contentAtomAt(i);
+  for (let i: u32 = 0; i < contentLeaves.count; i++) {
+    const node = contentLeafAt(i);
     if (node.isRuledOut || node.isUnlisted) continue;
     const bitmap = <usize>node.bitmap;
     if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;

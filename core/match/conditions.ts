@@ -1,7 +1,7 @@
 // Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals,
 // computed by the daemon (daemon/engine/regex). A condition on a match within one line is evaluated
 // on blocks. For matches that may span lines, each literal lies in one block, but the condition
-// holds for docs, or for two neighbouring blocks together. Used by beginnings.ts.
+// holds for docs, or for two neighbouring blocks together. Used by match-starts.ts.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
@@ -49,7 +49,7 @@ export function gramsOf(condition: MatchNode): Grams {
  * reading all lists does not pay. Uses a temporary bitmap of the arena for each level.
  *
  * Errors: failStatus is set to STATUS_BAD_PLAN for a node that conditions cannot have,
- * STATUS_PIECE, STATUS_OUT_OF_MEMORY; then the bitmap is meaningless.
+ * STATUS_FRAME, STATUS_OUT_OF_MEMORY; then the bitmap is meaningless.
  */
 export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);

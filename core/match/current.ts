@@ -8,7 +8,7 @@ import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { needBytes } from '../shard/pages.ts';
 import { isAscii } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
-import { atomAt, contentAtomAt, contentAtoms, pathAtoms, STATE_UNKNOWN } from './node.ts';
+import { leafAt, contentLeafAt, contentLeaves, pathLeaves, STATE_UNKNOWN } from './node.ts';
 
 /** All addresses point into the shard in memory; valid until another shard is bound. */
 @unmanaged
@@ -58,12 +58,12 @@ export function enterDoc(id: u32): void {
   current.pathStart = <usize>boundView.paths + row.pathOffset;
   current.pathEnd = current.pathStart + row.pathSize;
   current.pathFlags = isAscii(current.pathStart, current.pathEnd) ? 0 : HAYSTACK_FOLDS_INTO_ASCII;
-  for (let i: u32 = 0; i < pathAtoms.count; i++) atomAt(pathAtoms, i).state = STATE_UNKNOWN;
+  for (let i: u32 = 0; i < pathLeaves.count; i++) leafAt(pathLeaves, i).state = STATE_UNKNOWN;
   current.isRead = false;
   if (row.blobId == current.blobId && row.blobId != NONE_ID) return;
-  for (let i: u32 = 0; i < contentAtoms.count; i++) {
-    contentAtomAt(i).state = STATE_UNKNOWN;
-    contentAtomAt(i).countedEnd = 0;
+  for (let i: u32 = 0; i < contentLeaves.count; i++) {
+    contentLeafAt(i).state = STATE_UNKNOWN;
+    contentLeafAt(i).countedEnd = 0;
   }
   enterBlob(row.blobId);
 }

@@ -33,8 +33,8 @@ import { boundView } from './bound.ts';
 import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
-import { atomsInRow, atomsInWindow, atomsOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
-import { activeInContent, activeWords, Atom, atomAt } from './node.ts';
+import { leavesInRow, leavesInWindow, leavesOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
+import { activeInContent, activeWords, RangeLeaf, leafAt } from './node.ts';
 import { Range } from './ranges.ts';
 import { findSymbol, walk } from './symbol-walk.ts';
 
@@ -121,7 +121,7 @@ export function isScoreSettled(): bool {
 
 /** Counts further ranges of a lone atom. */
 export function scoreRest(rest: u32): void {
-  addSum(atomAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
+  addSum(leafAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
 }
 
 @inline
@@ -158,13 +158,13 @@ function beginCover(): void {
 }
 
 function symbolPart(isSpelled: bool): f64 {
-  const atoms = <f64>popcnt(cover.slots) / count;
+  const leaves = <f64>popcnt(cover.slots) / count;
   const covered = <f64>cover.covered / cover.letters;
   const isWhole = cover.covered == cover.letters;
-  if (count > 1) return atoms * covered + (isWhole && atoms == 1 ? WHOLE_SEVERAL : 0);
+  if (count > 1) return leaves * covered + (isWhole && leaves == 1 ? WHOLE_SEVERAL : 0);
   const points = kindPoints();
   const whole = isWhole ? WHOLE_LONE * points + (isSpelled ? SPELLED : 0) : 0;
-  return atoms * covered * (1 + KIND_LONE * points) + whole;
+  return leaves * covered * (1 + KIND_LONE * points) + whole;
 }
 
 /** Points of the kind of the walk's current symbol, at most 1. */
@@ -179,10 +179,10 @@ function kindPoints(): f64 {
 
 /** Whether the range has the exact spelling of its atom's literal. */
 function isSpelledAlike(range: Range): bool {
-  const atom = changetype<Atom>(<usize>range.atom);
-  if (atom.kind != NODE_TEXT && atom.kind != NODE_SYMBOL) return false;
+  const leaf = changetype<RangeLeaf>(<usize>range.leaf);
+  if (leaf.kind != NODE_TEXT && leaf.kind != NODE_SYMBOL) return false;
   const size = range.end - range.start;
-  return size == atom.dataSize && memory.compare(range.start, atom.data, size) == 0;
+  return size == leaf.dataSize && memory.compare(range.start, leaf.data, size) == 0;
 }
 
 function countLetters(start: usize, end: usize): u32 {
@@ -240,5 +240,5 @@ function textPart(): f64 {
 }
 
 function nearPart(): f64 {
-  return count == 1 ? 1 : <f64>(atomsOnLine + atomsInWindow + atomsInRow) / count;
+  return count == 1 ? 1 : <f64>(leavesOnLine + leavesInWindow + leavesInRow) / count;
 }

@@ -5,22 +5,22 @@
 // ranges (ranges.ts). Allocates nothing.
 
 import * as layout from '../shared/plan.ts';
-import { holdsContent } from './atoms.ts';
+import { matchesContent } from './leaves.ts';
 import { enterDoc } from './current.ts';
-import { DocsNode, holdsDoc, holdsLanguage, holdsRepo, LanguageNode } from './filters.ts';
+import { DocsNode, matchesDoc, matchesLanguage, matchesRepo, LanguageNode } from './filters.ts';
 import { matchRoot } from './match-tree.ts';
 import {
   activeInContent,
   activeInPath,
   activeWords,
-  addAtom,
-  Atom,
-  ContentAtom,
+  addLeaf,
+  RangeLeaf,
+  ContentLeaf,
   MatchNode,
   nodeAt,
 } from './node.ts';
-import { holdsPath, PathAtom } from './path-atom.ts';
-import { holdsInPath, TextAtom } from './text-atom.ts';
+import { matchesPath, PathLeaf } from './path-leaf.ts';
+import { matchesInPath, TextLeaf } from './text-leaf.ts';
 
 /** Active leaves of the current doc, except DOCS and CONST. */
 export let activeLeafCount: u32 = 0;
@@ -31,7 +31,7 @@ export let activeLeafCount: u32 = 0;
  */
 export function evaluateDoc(id: u32): bool {
   enterDoc(id);
-  if (!holds(matchRoot)) return false;
+  if (!matches(matchRoot)) return false;
   activeInContent.count = 0;
   activeInPath.count = 0;
   activeWords.count = 0;
@@ -44,44 +44,44 @@ export function evaluateDoc(id: u32): bool {
  * Whether a subtree holds for the current doc. Atoms cache their result for the current doc, or
  * blob, so evaluating again is cheap. Bound: PLAN_DEPTH_MAX deep.
  */
-function holds(node: MatchNode): bool {
+function matches(node: MatchNode): bool {
   if (node.isRuledOut) return false;
   switch (node.kind) {
     case layout.NODE_CONST:
       return node.data != 0;
     case layout.NODE_AND: {
       for (let i: u32 = 0; i < node.childCount; i++)
-        if (!holds(nodeAt(node.children, i))) return false;
+        if (!matches(nodeAt(node.children, i))) return false;
       return true;
     }
     case layout.NODE_OR: {
       for (let i: u32 = 0; i < node.childCount; i++)
-        if (holds(nodeAt(node.children, i))) return true;
+        if (matches(nodeAt(node.children, i))) return true;
       return false;
     }
     case layout.NODE_NOT:
-      return !holds(nodeAt(node.children, 0));
+      return !matches(nodeAt(node.children, 0));
     case layout.NODE_TEXT:
-      return holdsInPath(changetype<TextAtom>(node)) || holdsContent(changetype<ContentAtom>(node));
+      return matchesInPath(changetype<TextLeaf>(node)) || matchesContent(changetype<ContentLeaf>(node));
     case layout.NODE_REGEX:
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:
-      return holdsContent(changetype<ContentAtom>(node));
+      return matchesContent(changetype<ContentLeaf>(node));
     case layout.NODE_PATH:
     case layout.NODE_PATH_REGEX:
-      return holdsPath(changetype<PathAtom>(node));
+      return matchesPath(changetype<PathLeaf>(node));
     case layout.NODE_LANGUAGE:
-      return holdsLanguage(changetype<LanguageNode>(node));
+      return matchesLanguage(changetype<LanguageNode>(node));
     case layout.NODE_DOCS:
-      return holdsDoc(changetype<DocsNode>(node));
+      return matchesDoc(changetype<DocsNode>(node));
     default:
-      return holdsRepo(node);
+      return matchesRepo(node);
   }
 }
 
 /**
  * Lists the active atoms below a node that holds. All children of an AND hold; those of an OR are
- * all evaluated, including those that `holds` skipped: each that holds gives ranges.
+ * all evaluated, including those that `matches` skipped: each that holds gives ranges.
  */
 function collectActive(node: MatchNode): void {
   switch (node.kind) {
@@ -93,27 +93,27 @@ function collectActive(node: MatchNode): void {
     case layout.NODE_OR: {
       for (let i: u32 = 0; i < node.childCount; i++) {
         const child = nodeAt(node.children, i);
-        if (node.kind == layout.NODE_AND || holds(child)) collectActive(child);
+        if (node.kind == layout.NODE_AND || matches(child)) collectActive(child);
       }
       return;
     }
     case layout.NODE_TEXT: {
-      const text = changetype<TextAtom>(node);
-      if (holdsInPath(text)) {
-        addAtom(activeInPath, text.path);
-        addAtom(activeWords, text.path);
+      const text = changetype<TextLeaf>(node);
+      if (matchesInPath(text)) {
+        addLeaf(activeInPath, text.path);
+        addLeaf(activeWords, text.path);
       }
-      if (holdsContent(text)) addAtom(activeInContent, text);
+      if (matchesContent(text)) addLeaf(activeInContent, text);
       break;
     }
     case layout.NODE_REGEX:
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:
-      addAtom(activeInContent, changetype<Atom>(node));
+      addLeaf(activeInContent, changetype<RangeLeaf>(node));
       break;
     case layout.NODE_PATH:
     case layout.NODE_PATH_REGEX:
-      addAtom(activeInPath, changetype<Atom>(node));
+      addLeaf(activeInPath, changetype<RangeLeaf>(node));
   }
   activeLeafCount++;
 }

@@ -26,7 +26,7 @@ export class Expression {
   regex: u32; // address of the result of compileRegex
   spansLines: u32; // 1: a match may contain a newline
   condition: MatchNode; // requirement on every match; null: none
-  // For one that spans lines (beginnings.ts):
+  // For one that spans lines (match-starts.ts):
   start: MatchNode; // requirement on the block where a match begins; null: none
   near: MatchNode; // requirement on that block and the next one together; null: none
   startSize: u32; // least bytes, before any newline, of a match that begins as `start` says
@@ -47,7 +47,7 @@ export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expre
     expression.condition = conditionOf(head + REGEX_CONDITION_OFFSET, index);
     expression.start = conditionOf(head + REGEX_START_OFFSET, index);
     expression.near = conditionOf(head + REGEX_NEAR_OFFSET, index);
-    expression.startSize = isGiven(expression.start) ? leastLetters(expression.start, 0) : 0;
+    expression.startSize = isGiven(expression.start) ? leastGramChars(expression.start, 0) : 0;
     expression.chain = <u32>head + REGEX_CHAIN_OFFSET;
     // Binding may also look up grams that are in no literal (foreign.ts).
     if (isGiven(expression.near)) expectLookups(FOREIGN_KEYS_MAX);
@@ -62,10 +62,10 @@ export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expre
 
 /** The condition named by a field of the head, its row plus one; null for 0. */
 function conditionOf(field: usize, index: u32): MatchNode {
-  const named = load<u32>(field);
-  if (named > index) failCompiling(STATUS_BAD_PLAN);
+  const nodeNumber = load<u32>(field);
+  if (nodeNumber > index) failCompiling(STATUS_BAD_PLAN);
   return changetype<MatchNode>(
-    named == 0 || named > index ? <usize>0 : changetype<usize>(nodeOf(named - 1)),
+    nodeNumber == 0 || nodeNumber > index ? <usize>0 : changetype<usize>(nodeOf(nodeNumber - 1)),
   );
 }
 
@@ -76,12 +76,12 @@ export function isGiven(condition: MatchNode): bool {
 }
 
 /** Least letters, and so bytes, of a line that satisfies the condition; 0: unknown. */
-function leastLetters(condition: MatchNode, depth: u32): u32 {
-  if (condition.kind == NODE_GRAMS) return gramsOf(condition).letterCount;
+function leastGramChars(condition: MatchNode, depth: u32): u32 {
+  if (condition.kind == NODE_GRAMS) return gramsOf(condition).gramCharCount;
   if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;
   let least: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
-    const own = leastLetters(nodeAt(condition.children, i), depth + 1);
+    const own = leastGramChars(nodeAt(condition.children, i), depth + 1);
     least = i == 0 ? own : condition.kind == NODE_AND ? max(least, own) : min(least, own);
   }
   return least;

@@ -60,7 +60,7 @@ export let loadCount: u32 = 0;
 
 
 /** Room for the names of members, without texts and path. */
-const ROOM: usize = 256;
+const RESERVE: usize = 256;
 
 /**
  * Renders the docs of `count` requests, of the bound shard, in sequence to [out, outEnd).
@@ -86,15 +86,15 @@ export function renderDocs(
     const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);
     const texts = changetype<LinkTexts>(links + <usize>request.links * LINK_TEXTS_SIZE);
     const doc = docAt(boundView, request.docId);
-    const tailRoom =
-      ROOM +
+    const tailReserve =
+      RESERVE +
       texts.pageSize +
       texts.membersSize +
       request.membersSize +
       texts.externalSize +
       texts.externalEndSize +
       18 * doc.pathSize;
-    if (out + tailRoom >= outEnd) return <i32>i;
+    if (out + tailReserve >= outEnd) return <i32>i;
     const start = out;
     store<u8>(out, 123);
     const size = renderDoc(
@@ -106,7 +106,7 @@ export function renderDocs(
       request.kept,
       request.keptCount,
       out + 1,
-      outEnd - tailRoom,
+      outEnd - tailReserve,
     );
     arenaReset(arena, mark);
     if (isStopped) {

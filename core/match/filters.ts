@@ -7,7 +7,7 @@ import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_DOCS } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
-import { getBit, setBit } from '../shard/piece.ts';
+import { getBit, setBit } from '../shard/frame.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
 import {
   ALL_DOCS,
@@ -70,7 +70,7 @@ function findLanguage(node: MatchNode): u32 {
 }
 
 @inline
-export function holdsLanguage(node: LanguageNode): bool {
+export function matchesLanguage(node: LanguageNode): bool {
   return docAt(boundView, current.docId).languageIndex == node.languageIndex;
 }
 
@@ -90,7 +90,7 @@ export function bindRepos(arena: Arena, node: MatchNode): usize {
 }
 
 /** Whether the current doc is of one of the node's repos. */
-export function holdsRepo(node: MatchNode): bool {
+export function matchesRepo(node: MatchNode): bool {
   return hasRepo(node, docAt(boundView, current.docId).repoIndex);
 }
 
@@ -128,7 +128,7 @@ export function bindDocs(arena: Arena, node: DocsNode): usize {
 }
 
 /** Whether the current doc is in the set. */
-export function holdsDoc(node: DocsNode): bool {
+export function matchesDoc(node: DocsNode): bool {
   const set = <usize>node.docs;
   return set == ALL_DOCS || (set != NO_DOCS && getBit(set, current.docId) != 0);
 }
@@ -137,7 +137,7 @@ export function holdsDoc(node: DocsNode): bool {
  * The docs of the bound shard that are visible to the search, by the set in its root; ALL_DOCS:
  * without a set.
  */
-export function docsInSight(root: MatchNode): usize {
+export function visibleDocs(root: MatchNode): usize {
   let node = root;
   if (root.kind == NODE_AND) {
     for (let i: u32 = 0; i < root.childCount && node.kind != NODE_DOCS; i++)

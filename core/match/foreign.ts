@@ -3,7 +3,7 @@
 // most blocks together rule out nearly all blocks of source code; these few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { LETTER_BITS } from '../shared/format.ts';
+import { GRAM_CHAR_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
 import { countBits, newBlockBitmap, uniteGram } from './block-sets.ts';
@@ -16,8 +16,8 @@ const FEW_SHARE: u32 = 16;
 const LISTS_MAX: u32 = FOREIGN_KEYS_MAX;
 /** Lists read between two checks of the remaining blocks. */
 const LISTS_AT_ONCE: u32 = 8;
-const LETTER_COUNT: u32 = 1 << LETTER_BITS;
-const LETTER_MASK: u32 = LETTER_COUNT - 1;
+const GRAM_CHAR_COUNT: u32 = 1 << GRAM_CHAR_BITS;
+const GRAM_CHAR_MASK: u32 = GRAM_CHAR_COUNT - 1;
 
 /**
  * Removes from `blocks` those whose next block certainly contains an ASCII byte outside the set of
@@ -27,35 +27,35 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE))
     return;
   const mark = arenaMark(arena);
-  const letters = arenaAlloc(arena, LETTER_COUNT, 8);
+  const gramChars = arenaAlloc(arena, GRAM_CHAR_COUNT, 8);
   const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);
-  const held = newBlockBitmap(arena);
-  if (letters == 0 || grams == 0) failBinding(STATUS_OUT_OF_MEMORY);
+  const covered = newBlockBitmap(arena);
+  if (gramChars == 0 || grams == 0) failBinding(STATUS_OUT_OF_MEMORY);
   if (failStatus != 0) return;
-  listForeignLetters(bytes, letters);
-  const count = listDenseGrams(letters, grams);
+  listForeignGramChars(bytes, gramChars);
+  const count = listDenseGrams(gramChars, grams);
   for (let i: u32 = 0; i < count && failStatus == 0; ) {
     const end = min(i + LISTS_AT_ONCE, count);
     for (; i < end; i++) {
       const gram = load<u32>(grams + (<usize>i << 3));
       probeGram(boundView, load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2)));
-      uniteGram(gram, held);
+      uniteGram(gram, covered);
     }
-    dropBlocksBefore(blocks, held);
+    dropBlocksBefore(blocks, covered);
     if (countBits(blocks, blockBitmapSize) < FEW_BLOCKS) break;
   }
   arenaReset(arena, mark);
 }
 
 /** Sets letters[l] to 1 if only ASCII bytes outside the set have the letter l, else to 0. */
-function listForeignLetters(bytes: usize, letters: usize): void {
-  memory.fill(letters, 0, LETTER_COUNT);
-  for (let letter: u32 = 0x20; letter < 0x7f; letter++) {
-    const isSmall = letter >= 0x61 && letter <= 0x7a;
+function listForeignGramChars(bytes: usize, gramChars: usize): void {
+  memory.fill(gramChars, 0, GRAM_CHAR_COUNT);
+  for (let gramChar: u32 = 0x20; gramChar < 0x7f; gramChar++) {
+    const isSmall = gramChar >= 0x61 && gramChar <= 0x7a;
     // Capitals are the letters of non-ASCII classes; k and s have non-ASCII variants.
-    const isAscii = (letter < 0x41 || letter > 0x5a) && letter != 0x6b && letter != 0x73;
-    const isMember = hasByte(bytes, letter) || (isSmall && hasByte(bytes, letter - 0x20));
-    store<u8>(letters + letter, isAscii && !isMember ? 1 : 0);
+    const isAscii = (gramChar < 0x41 || gramChar > 0x5a) && gramChar != 0x6b && gramChar != 0x73;
+    const isMember = hasByte(bytes, gramChar) || (isSmall && hasByte(bytes, gramChar - 0x20));
+    store<u8>(gramChars + gramChar, isAscii && !isMember ? 1 : 0);
   }
 }
 
@@ -69,43 +69,43 @@ export function hasByte(bytes: usize, byte: u32): bool {
  * Lists the grams with a foreign letter that have the longest lists, and their sizes; returns how
  * many.
  */
-function listDenseGrams(letters: usize, grams: usize): u32 {
+function listDenseGrams(gramChars: usize, grams: usize): u32 {
   let count: u32 = 0;
   // Shorter lists rule out too little.
   let least = max(1, boundView.blockCount >> 5);
   let gram = nextLongList(boundView, 0, least);
   for (; gram < boundView.gramCount; gram = nextLongList(boundView, gram + 1, least)) {
-    if (!isForeign(letters, gram)) continue;
+    if (!isForeign(gramChars, gram)) continue;
     const size = listSize(boundView, gram);
-    let place = count < LISTS_MAX ? count++ : LISTS_MAX - 1;
-    for (; place > 0 && load<u32>(grams + (<usize>(place - 1) << 3), 4) < size; place--) {
-      store<u64>(grams + (<usize>place << 3), load<u64>(grams + (<usize>(place - 1) << 3)));
+    let position = count < LISTS_MAX ? count++ : LISTS_MAX - 1;
+    for (; position > 0 && load<u32>(grams + (<usize>(position - 1) << 3), 4) < size; position--) {
+      store<u64>(grams + (<usize>position << 3), load<u64>(grams + (<usize>(position - 1) << 3)));
     }
-    store<u32>(grams + (<usize>place << 3), gram);
-    store<u32>(grams + (<usize>place << 3), size, 4);
+    store<u32>(grams + (<usize>position << 3), gram);
+    store<u32>(grams + (<usize>position << 3), size, 4);
     if (count == LISTS_MAX) least = load<u32>(grams + (<usize>(LISTS_MAX - 1) << 3), 4) + 1;
   }
   return count;
 }
 
 @inline
-function isForeign(letters: usize, gram: u32): bool {
+function isForeign(gramChars: usize, gram: u32): bool {
   const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
-  const first = key >> (2 * LETTER_BITS);
-  const middle = (key >> LETTER_BITS) & LETTER_MASK;
+  const first = key >> (2 * GRAM_CHAR_BITS);
+  const middle = (key >> GRAM_CHAR_BITS) & GRAM_CHAR_MASK;
   return (
-    (load<u8>(letters + first) |
-      load<u8>(letters + middle) |
-      load<u8>(letters + (key & LETTER_MASK))) !=
+    (load<u8>(gramChars + first) |
+      load<u8>(gramChars + middle) |
+      load<u8>(gramChars + (key & GRAM_CHAR_MASK))) !=
     0
   );
 }
 
-/** Removes from `blocks` those whose next block is in `held`. */
-function dropBlocksBefore(blocks: usize, held: usize): void {
+/** Removes from `blocks` those whose next block is in `covered`. */
+function dropBlocksBefore(blocks: usize, covered: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
-    const next = offset + 8 < blockBitmapSize ? load<u64>(held + offset + 8) : 0;
-    const before = (load<u64>(held + offset) >> 1) | (next << 63);
+    const next = offset + 8 < blockBitmapSize ? load<u64>(covered + offset + 8) : 0;
+    const before = (load<u64>(covered + offset) >> 1) | (next << 63);
     store<u64>(blocks + offset, load<u64>(blocks + offset) & ~before);
   }
 }

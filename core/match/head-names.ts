@@ -5,14 +5,14 @@
 // and no list is read.
 
 import { Arena } from '../base/arena.ts';
-import { LETTER_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';
+import { GRAM_CHAR_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { docAt } from '../shard/open.ts';
 import { pathRowOf } from '../shard/path-grams.ts';
-import { getBit, setBit } from '../shard/piece.ts';
+import { getBit, setBit } from '../shard/frame.ts';
 import { ShardView } from '../shard/view.ts';
-import { LETTER_NEWLINE, textKey } from '../text/letters.ts';
+import { GRAM_CHAR_NEWLINE, textKey } from '../text/letters.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import {
   addDocsOfBlob,
@@ -24,19 +24,19 @@ import {
 } from './bound.ts';
 import { keyAt } from './grams.ts';
 import { coverNameOf, nameWords } from './name-cover.ts';
-import { Atom, atomAt, slotAtoms } from './node.ts';
-import { TextAtom } from './text-atom.ts';
+import { RangeLeaf, leafAt, slotLeaves } from './node.ts';
+import { TextLeaf } from './text-leaf.ts';
 
 /** Bound: if this many docs have all words in their paths, the words are not a name. */
 const FITTING_MAX: u32 = 256;
 /** Most results; for one word the first ones, as all are equal. */
-const NAMED_MAX: u32 = 8;
+const NAME_HEADS_MAX: u32 = 8;
 /** Bound: slots that are distinguished (near.ts). */
 const WORDS_MAX: u32 = 16;
 
-const PAIR_MASK: u32 = (1 << (2 * LETTER_BITS)) - 1;
-const LETTER_SLASH: u32 = 47;
-const LETTER_DOT: u32 = 46;
+const PAIR_MASK: u32 = (1 << (2 * GRAM_CHAR_BITS)) - 1;
+const GRAM_CHAR_SLASH: u32 = 47;
+const GRAM_CHAR_DOT: u32 = 46;
 
 /** Groups that may have such a doc, a bit each. */
 const groups = memory.data(128, 16);
@@ -44,34 +44,34 @@ if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
 
 /** A doc found by name. */
 @unmanaged
-class Named {
+class NameHead {
   docId: u32;
   points: u32;
 }
-const named = memory.data(128, 4);
-if (offsetof<Named>() * NAMED_MAX > 128) ERROR('named: size');
-let namedCount: u32 = 0;
+const nameHeads = memory.data(128, 4);
+if (offsetof<NameHead>() * NAME_HEADS_MAX > 128) ERROR('named: size');
+let nameHeadCount: u32 = 0;
 
 @inline
-function namedAt(index: u32): Named {
-  return changetype<Named>(named + <usize>index * offsetof<Named>());
+function nameHeadAt(index: u32): NameHead {
+  return changetype<NameHead>(nameHeads + <usize>index * offsetof<NameHead>());
 }
 
 /** Whether an open shard may have such docs. */
-export function hasNamed(view: ShardView): bool {
-  return findNamed(view, ALL_DOCS, true);
+export function hasNameHeads(view: ShardView): bool {
+  return findNameHeads(view, ALL_DOCS, true);
 }
 
 /**
  * The best of the bound shard among the visible docs (filters.ts), each with all docs of the same
  * content; 0: there are none.
  */
-export function namedDocs(arena: Arena, sight: usize): usize {
-  if (!findNamed(boundView, sight, false)) return 0;
+export function nameHeadDocs(arena: Arena, visible: usize): usize {
+  if (!findNameHeads(boundView, visible, false)) return 0;
   const docs = newDocBitmap(arena);
   if (docs == 0) return 0;
-  for (let i: u32 = 0; i < namedCount; i++) {
-    const docId = namedAt(i).docId;
+  for (let i: u32 = 0; i < nameHeadCount; i++) {
+    const docId = nameHeadAt(i).docId;
     const blobId = docAt(boundView, docId).blobId;
     if (blobId == NONE_ID) setBit(docs, docId);
     else addDocsOfBlob(docs, blobId);
@@ -84,10 +84,10 @@ export function namedDocs(arena: Arena, sight: usize): usize {
  *
  * @param isTest  ends with the first doc; also true if more docs fit than are tested
  */
-function findNamed(view: ShardView, sight: usize, isTest: bool): bool {
-  namedCount = 0;
+function findNameHeads(view: ShardView, visible: usize, isTest: bool): bool {
+  nameHeadCount = 0;
   if (!areWords() || !findGroups(view)) return false;
-  const most = slotAtoms.count == 1 ? NAMED_MAX : FITTING_MAX;
+  const most = slotLeaves.count == 1 ? NAME_HEADS_MAX : FITTING_MAX;
   let fitting: u32 = 0;
   const shift = view.pathGroupShift;
   const groupCount = (view.docCount + (<u32>1 << shift) - 1) >> shift;
@@ -95,26 +95,26 @@ function findNamed(view: ShardView, sight: usize, isTest: bool): bool {
     if (getBit(groups, group) == 0) continue;
     const end = min(view.docCount, (group + 1) << shift);
     for (let docId = group << shift; docId < end; docId++) {
-      if (sight != ALL_DOCS && getBit(sight, docId) == 0) continue;
+      if (visible != ALL_DOCS && getBit(visible, docId) == 0) continue;
       if (!fits(view, docId)) continue;
       const points = pointsOf(view, docId);
       if (points > 0) insert(docId, points);
       fitting++;
       if (isTest && (points > 0 || fitting == most)) return true;
-      if (fitting == most) return namedCount > 0;
+      if (fitting == most) return nameHeadCount > 0;
     }
   }
-  return namedCount > 0;
+  return nameHeadCount > 0;
 }
 
 /** Whether all atoms are words searched in paths, of two letters or more. */
 function areWords(): bool {
-  if (slotAtoms.count == 0 || slotAtoms.count > WORDS_MAX) return false;
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const atom = atomAt(slotAtoms, i);
-    if (atom.kind != NODE_TEXT) return false;
-    const text = changetype<TextAtom>(atom);
-    if (changetype<usize>(text.path) == 0 || text.grams.letterCount < 2) return false;
+  if (slotLeaves.count == 0 || slotLeaves.count > WORDS_MAX) return false;
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const leaf = leafAt(slotLeaves, i);
+    if (leaf.kind != NODE_TEXT) return false;
+    const text = changetype<TextLeaf>(leaf);
+    if (changetype<usize>(text.path) == 0 || text.grams.gramCharCount < 2) return false;
   }
   return true;
 }
@@ -125,11 +125,11 @@ function areWords(): bool {
  */
 function findGroups(view: ShardView): bool {
   const size = view.pathRowSize;
-  let hasGrams = slotAtoms.count == 1;
+  let hasGrams = slotLeaves.count == 1;
   memory.fill(groups, 0xff, PATH_ROW_SIZE_MAX);
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const grams = changetype<TextAtom>(atomAt(slotAtoms, i)).grams;
-    if (grams.letterCount < 3) continue;
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const grams = changetype<TextLeaf>(leafAt(slotLeaves, i)).grams;
+    if (grams.gramCharCount < 3) continue;
     hasGrams = true;
     for (let k: u32 = 0; k < grams.keyCount; k++) {
       const row = pathRowOf(view, keyAt(grams, k));
@@ -139,23 +139,23 @@ function findGroups(view: ShardView): bool {
   }
   // Otherwise the paths of all docs would be scanned.
   if (!hasGrams) return false;
-  if (slotAtoms.count == 1 && !keepWhole(view, changetype<TextAtom>(atomAt(slotAtoms, 0)))) return false;
+  if (slotLeaves.count == 1 && !keepWhole(view, changetype<TextLeaf>(leafAt(slotLeaves, 0)))) return false;
   return !isEmptyBitmap(groups, size);
 }
 
 /**
  * Keeps the groups in which a word begins a path or a part of one, and ends one or precedes a dot.
  */
-function keepWhole(view: ShardView, word: TextAtom): bool {
+function keepWhole(view: ShardView, word: TextLeaf): bool {
   const grams = word.grams;
-  const first = grams.letterCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> LETTER_BITS;
+  const first = grams.gramCharCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> GRAM_CHAR_BITS;
   const last = textKey(word.data, <usize>word.data + word.dataSize) & PAIR_MASK;
   return (
     keepEither(
       view,
-      (LETTER_NEWLINE << (2 * LETTER_BITS)) | first,
-      (LETTER_SLASH << (2 * LETTER_BITS)) | first,
-    ) && keepEither(view, (last << LETTER_BITS) | LETTER_NEWLINE, (last << LETTER_BITS) | LETTER_DOT)
+      (GRAM_CHAR_NEWLINE << (2 * GRAM_CHAR_BITS)) | first,
+      (GRAM_CHAR_SLASH << (2 * GRAM_CHAR_BITS)) | first,
+    ) && keepEither(view, (last << GRAM_CHAR_BITS) | GRAM_CHAR_NEWLINE, (last << GRAM_CHAR_BITS) | GRAM_CHAR_DOT)
   );
 }
 
@@ -178,9 +178,9 @@ function fits(view: ShardView, docId: u32): bool {
   const doc = docAt(view, docId);
   const start = <usize>view.paths + doc.pathOffset;
   const end = start + doc.pathSize;
-  if (slotAtoms.count == 1) return isWhole(atomAt(slotAtoms, 0), start, end);
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const needle = changetype<TextAtom>(atomAt(slotAtoms, i)).needle;
+  if (slotLeaves.count == 1) return isWhole(leafAt(slotLeaves, 0), start, end);
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const needle = changetype<TextLeaf>(leafAt(slotLeaves, i)).needle;
     if (findNeedle(needle, start, end, HAYSTACK_FOLDS_INTO_ASCII) >= end) return false;
   }
   return true;
@@ -188,10 +188,10 @@ function fits(view: ShardView, docId: u32): bool {
 
 /** How well the words cover the name of a doc that fits: 0 not at all, else 1 to 1,001. */
 function pointsOf(view: ShardView, docId: u32): u32 {
-  if (slotAtoms.count == 1) return 1;
+  if (slotLeaves.count == 1) return 1;
   const doc = docAt(view, docId);
   const start = <usize>view.paths + doc.pathOffset;
-  const share = coverNameOf(start, start + doc.pathSize, slotAtoms);
+  const share = coverNameOf(start, start + doc.pathSize, slotLeaves);
   return nameWords == 0 ? 0 : 1 + <u32>(1000 * share);
 }
 
@@ -199,15 +199,15 @@ function pointsOf(view: ShardView, docId: u32): u32 {
  * Whether the word is the base name, with or without its extension, or a path's end from a folder
  * on.
  */
-function isWhole(atom: Atom, start: usize, end: usize): bool {
-  const needle = changetype<TextAtom>(atom).needle;
+function isWhole(leaf: RangeLeaf, start: usize, end: usize): bool {
+  const needle = changetype<TextLeaf>(leaf).needle;
   let dot = end;
-  while (dot > start && load<u8>(dot - 1) != LETTER_DOT && load<u8>(dot - 1) != LETTER_SLASH) dot--;
-  const nameEnd = dot > start && load<u8>(dot - 1) == LETTER_DOT ? dot - 1 : end;
+  while (dot > start && load<u8>(dot - 1) != GRAM_CHAR_DOT && load<u8>(dot - 1) != GRAM_CHAR_SLASH) dot--;
+  const nameEnd = dot > start && load<u8>(dot - 1) == GRAM_CHAR_DOT ? dot - 1 : end;
   for (let ptr = start; ptr < end; ) {
     const found = findNeedle(needle, ptr, end, HAYSTACK_FOLDS_INTO_ASCII);
     if (found >= end) return false;
-    const isAtStart = found == start || load<u8>(found - 1) == LETTER_SLASH;
+    const isAtStart = found == start || load<u8>(found - 1) == GRAM_CHAR_SLASH;
     if (isAtStart && (foundEnd() == end || foundEnd() == nameEnd)) return true;
     ptr = found + decodedSize(decodeUtf8(found, end));
   }
@@ -216,14 +216,14 @@ function isWhole(atom: Atom, start: usize, end: usize): bool {
 
 /** Inserts a doc after those with as many points; drops the last one if there are too many. */
 function insert(docId: u32, points: u32): void {
-  let place = namedCount;
-  if (namedCount < NAMED_MAX) namedCount++;
-  else if (namedAt(NAMED_MAX - 1).points >= points) return;
-  else place = NAMED_MAX - 1;
-  for (; place > 0 && namedAt(place - 1).points < points; place--) {
-    namedAt(place).docId = namedAt(place - 1).docId;
-    namedAt(place).points = namedAt(place - 1).points;
+  let position = nameHeadCount;
+  if (nameHeadCount < NAME_HEADS_MAX) nameHeadCount++;
+  else if (nameHeadAt(NAME_HEADS_MAX - 1).points >= points) return;
+  else position = NAME_HEADS_MAX - 1;
+  for (; position > 0 && nameHeadAt(position - 1).points < points; position--) {
+    nameHeadAt(position).docId = nameHeadAt(position - 1).docId;
+    nameHeadAt(position).points = nameHeadAt(position - 1).points;
   }
-  namedAt(place).docId = docId;
-  namedAt(place).points = points;
+  nameHeadAt(position).docId = docId;
+  nameHeadAt(position).points = points;
 }

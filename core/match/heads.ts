@@ -7,7 +7,7 @@
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_PIECE } from '../shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_FRAME } from '../shared/status.ts';
 import { blockAt } from '../shard/open.ts';
 import {
   hasSymbols,
@@ -29,15 +29,15 @@ import {
   failStatus,
   newDocBitmap,
 } from './bound.ts';
-import { hasNamed } from './head-names.ts';
-import { Atom, atomAt, failCompiling, slotAtoms } from './node.ts';
+import { hasNameHeads } from './head-names.ts';
+import { RangeLeaf, leafAt, failCompiling, slotLeaves } from './node.ts';
 
 /** Longer names have cut keys. */
 const TEXT_SIZE_MAX: u32 = 200;
 /** A shorter text is a prefix of too many names. */
-const BEGUN_SIZE_MIN: u32 = 3;
+const PREFIX_SIZE_MIN: u32 = 3;
 /** Bound: with more names of the same prefix the query does not identify a doc. */
-const BEGUN_NAMES_MAX: u32 = 16;
+const PREFIX_NAMES_MAX: u32 = 16;
 
 /** A text that may name a symbol. */
 @unmanaged
@@ -58,14 +58,14 @@ function textAt(index: u32): HeadText {
 export function compileHeads(arena: Arena): void {
   textAt(0).size = 0;
   textAt(1).size = 0;
-  let size: u32 = slotAtoms.count;
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const atom = atomAt(slotAtoms, i);
-    if (atom.kind != NODE_TEXT || atom.dataSize > TEXT_SIZE_MAX) return;
-    size += atom.dataSize;
+  let size: u32 = slotLeaves.count;
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const leaf = leafAt(slotLeaves, i);
+    if (leaf.kind != NODE_TEXT || leaf.dataSize > TEXT_SIZE_MAX) return;
+    size += leaf.dataSize;
   }
-  if (slotAtoms.count == 1) return setLoneTexts(atomAt(slotAtoms, 0));
-  if (slotAtoms.count == 0 || size > TEXT_SIZE_MAX) return;
+  if (slotLeaves.count == 1) return setLoneTexts(leafAt(slotLeaves, 0));
+  if (slotLeaves.count == 0 || size > TEXT_SIZE_MAX) return;
   joinTexts(arena, textAt(0), size, 95);
   joinTexts(arena, textAt(1), size, 0);
 }
@@ -76,11 +76,11 @@ function setText(text: HeadText, start: usize, size: usize): void {
 }
 
 /** The literal, and the longest identifier in it. */
-function setLoneTexts(atom: Atom): void {
-  setText(textAt(0), atom.data, atom.dataSize);
-  const end = <usize>atom.data + atom.dataSize;
+function setLoneTexts(leaf: RangeLeaf): void {
+  setText(textAt(0), leaf.data, leaf.dataSize);
+  const end = <usize>leaf.data + leaf.dataSize;
   let best: usize = 0;
-  for (let start = <usize>atom.data; start < end; ) {
+  for (let start = <usize>leaf.data; start < end; ) {
     let next = start;
     while (next < end && isIdentifierByte(load<u8>(next))) next++;
     if (next - start > best) {
@@ -89,7 +89,7 @@ function setLoneTexts(atom: Atom): void {
     }
     start = next + 1;
   }
-  if (best == atom.dataSize) textAt(1).size = 0;
+  if (best == leaf.dataSize) textAt(1).size = 0;
 }
 
 @inline
@@ -102,34 +102,34 @@ function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void
   const start = arenaAlloc(arena, size, 8);
   if (start == 0) return failCompiling(STATUS_OUT_OF_MEMORY);
   let next = start;
-  for (let i: u32 = 0; i < slotAtoms.count; i++) {
-    const atom = atomAt(slotAtoms, i);
+  for (let i: u32 = 0; i < slotLeaves.count; i++) {
+    const leaf = leafAt(slotLeaves, i);
     if (i > 0 && separator != 0) {
       store<u8>(next, separator);
       next++;
     }
-    memory.copy(next, atom.data, atom.dataSize);
-    next += atom.dataSize;
+    memory.copy(next, leaf.data, leaf.dataSize);
+    next += leaf.dataSize;
   }
   setText(text, start, next - start);
 }
 
 /** Whether an open shard may have heads of the compiled plan: a few binary searches. */
 export function hasHeads(view: ShardView): bool {
-  return bestNames(view, true) != NAMES_NONE || hasNamed(view);
+  return bestNames(view, true) != NAMES_NONE || hasNameHeads(view);
 }
 
 /** The best match of a text among the shard's names. */
-function bestNames(view: ShardView, takesBegun: bool): u32 {
+function bestNames(view: ShardView, takesPrefixes: bool): u32 {
   let best = NAMES_NONE;
   if (!hasSymbols(view)) return best;
-  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(view, textAt(i), takesBegun));
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(view, textAt(i), takesPrefixes));
   return best;
 }
 
 const NAMES_NONE: u32 = 0;
 /** Some begin with the text. */
-const NAMES_BEGUN: u32 = 1;
+const NAMES_PREFIXED: u32 = 1;
 /** Some equal the text, ignoring case. */
 const NAMES_WHOLE: u32 = 2;
 
@@ -138,21 +138,21 @@ let firstName: u32 = 0;
 let endName: u32 = 0;
 
 /** Finds names equal to the text, else those that begin with it, if they are few. */
-function findNames(view: ShardView, text: HeadText, takesBegun: bool): u32 {
+function findNames(view: ShardView, text: HeadText, takesPrefixes: bool): u32 {
   if (text.size == 0) return NAMES_NONE;
   firstName = lowerSymbolName(view, text.start, text.size, true, false);
   endName = firstName;
   // Names equal to the text precede those that begin with it.
-  while (isNamed(view, endName, text, false)) endName++;
+  while (isNameOf(view, endName, text, false)) endName++;
   if (endName > firstName) return NAMES_WHOLE;
-  if (!takesBegun || text.size < BEGUN_SIZE_MIN) return NAMES_NONE;
-  if (isNamed(view, firstName + BEGUN_NAMES_MAX, text, true)) return NAMES_NONE;
-  while (isNamed(view, endName, text, true)) endName++;
-  return endName > firstName ? NAMES_BEGUN : NAMES_NONE;
+  if (!takesPrefixes || text.size < PREFIX_SIZE_MIN) return NAMES_NONE;
+  if (isNameOf(view, firstName + PREFIX_NAMES_MAX, text, true)) return NAMES_NONE;
+  while (isNameOf(view, endName, text, true)) endName++;
+  return endName > firstName ? NAMES_PREFIXED : NAMES_NONE;
 }
 
 @inline
-function isNamed(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bool {
+function isNameOf(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bool {
   return isSymbolNamed(view, name, text.start, text.size, isPrefix);
 }
 
@@ -162,18 +162,18 @@ function isNamed(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bo
  * equals one, unless the shard has hidden docs: their number, and whether one equals the text,
  * would reveal these.
  *
- * @param sight  the docs visible to the search (filters.ts)
+ * @param visible  the docs visible to the search (filters.ts)
  */
-export function definingDocs(arena: Arena, sight: usize): usize {
-  const takesBegun = sight == ALL_DOCS || boundView.repoCount == 1;
-  const best = bestNames(boundView, takesBegun);
+export function definingDocs(arena: Arena, visible: usize): usize {
+  const takesPrefixes = visible == ALL_DOCS || boundView.repoCount == 1;
+  const best = bestNames(boundView, takesPrefixes);
   if (best == NAMES_NONE) return 0;
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return 0;
   for (let i: u32 = 0; i < TEXT_COUNT; i++) {
-    if (findNames(boundView, textAt(i), takesBegun) != best) continue;
+    if (findNames(boundView, textAt(i), takesPrefixes) != best) continue;
     for (let name = firstName; name < endName; name++) {
-      if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_PIECE);
+      if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_FRAME);
       countIndexBytes(symbolListBytes);
     }
   }

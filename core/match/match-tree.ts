@@ -14,8 +14,8 @@ import { compileGrams, GramsNode } from './conditions.ts';
 import { compileHeads } from './heads.ts';
 import { beginLookups, expectNone } from './lookups.ts';
 import {
-  addAtom,
-  Atom,
+  addLeaf,
+  RangeLeaf,
   compileStatus,
   failCompiling,
   isInContent,
@@ -25,12 +25,12 @@ import {
   nodeOf,
   nodesSize,
   setNode,
-  slotAtoms,
+  slotLeaves,
 } from './node.ts';
-import { compilePath, PathAtom } from './path-atom.ts';
-import { compileRegexAtom, RegexAtom } from './regex-atom.ts';
-import { compileSymbol, SymbolAtom } from './symbol-atom.ts';
-import { compileText, TextAtom } from './text-atom.ts';
+import { compilePath, PathLeaf } from './path-leaf.ts';
+import { compileRegexLeaf, RegexLeaf } from './regex-leaf.ts';
+import { compileSymbol, SymbolLeaf } from './symbol-leaf.ts';
+import { compileText, TextLeaf } from './text-leaf.ts';
 
 /** The compiled request. */
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
@@ -167,15 +167,15 @@ function compileNode(arena: Arena, index: u32): void {
 function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
   switch (node.kind) {
     case layout.NODE_TEXT:
-      return compileText(arena, changetype<TextAtom>(node));
+      return compileText(arena, changetype<TextLeaf>(node));
     case layout.NODE_REGEX:
-      return compileRegexAtom(arena, changetype<RegexAtom>(node), index);
+      return compileRegexLeaf(arena, changetype<RegexLeaf>(node), index);
     case layout.NODE_PATH:
     case layout.NODE_PATH_REGEX:
-      return compilePath(arena, changetype<PathAtom>(node), index);
+      return compilePath(arena, changetype<PathLeaf>(node), index);
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:
-      return compileSymbol(arena, changetype<SymbolAtom>(node), index);
+      return compileSymbol(arena, changetype<SymbolLeaf>(node), index);
     case layout.NODE_GRAMS:
       return compileGrams(arena, changetype<GramsNode>(node));
     case layout.NODE_LANGUAGE:
@@ -206,12 +206,12 @@ function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void
 /** Nodes visited by countPositive. */
 let visitCount: u32 = 0;
 
-function giveSlot(atom: Atom): void {
-  atom.slot = slotCount++;
-  addAtom(slotAtoms, atom);
-  if (atom.kind != layout.NODE_TEXT) return;
-  const path = changetype<TextAtom>(atom).path;
-  if (changetype<usize>(path) != 0) path.slot = atom.slot;
+function giveSlot(leaf: RangeLeaf): void {
+  leaf.slot = slotCount++;
+  addLeaf(slotLeaves, leaf);
+  if (leaf.kind != layout.NODE_TEXT) return;
+  const path = changetype<TextLeaf>(leaf).path;
+  if (changetype<usize>(path) != 0) path.slot = leaf.slot;
 }
 
 /**
@@ -224,7 +224,7 @@ function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   // Why not DOCS: a doc's revision says nothing about how well it matches.
   if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) {
     positiveLeafCount++;
-    if (isInContent(node.kind)) giveSlot(changetype<Atom>(node));
+    if (isInContent(node.kind)) giveSlot(changetype<RangeLeaf>(node));
   }
   for (let i: u32 = 0; i < node.childCount; i++) {
     if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != layout.NODE_NOT, depth + 1))

@@ -8,8 +8,8 @@ import { NODE_REGEX, NODE_SYMBOL_REGEX } from '../shared/plan.ts';
 import { isWordByte } from '../text/words.ts';
 import { current } from './current.ts';
 import { slotBit } from './near.ts';
-import { activeInContent, activeWords, Atom, atomAt, AtomList } from './node.ts';
-import { RegexAtom } from './regex-atom.ts';
+import { activeInContent, activeWords, RangeLeaf, leafAt, LeafList } from './node.ts';
+import { RegexLeaf } from './regex-leaf.ts';
 
 /** Most bytes of a base name to test: a bit each. */
 const NAME_SIZE_MAX: usize = 64;
@@ -28,18 +28,18 @@ export function coverName(): void {
 }
 
 /** Covers the name in the path [start, end) by atoms; returns the share of its letters. */
-export function coverNameOf(start: usize, end: usize, atoms: AtomList): f64 {
+export function coverNameOf(start: usize, end: usize, leaves: LeafList): f64 {
   findName(start, end);
-  setCover(coverByAll(atoms));
+  setCover(coverByAll(leaves));
   return nameShare;
 }
 
-function coverByAll(atoms: AtomList): u64 {
+function coverByAll(leaves: LeafList): u64 {
   let covered: u64 = 0;
-  for (let i: u32 = 0; i < atoms.count; i++) {
-    const atom = atomAt(atoms, i);
-    if (atom.kind == NODE_REGEX) covered |= coverByRegex(changetype<RegexAtom>(atom));
-    else if (atom.kind != NODE_SYMBOL_REGEX) covered |= coverBy(atom);
+  for (let i: u32 = 0; i < leaves.count; i++) {
+    const leaf = leafAt(leaves, i);
+    if (leaf.kind == NODE_REGEX) covered |= coverByRegex(changetype<RegexLeaf>(leaf));
+    else if (leaf.kind != NODE_SYMBOL_REGEX) covered |= coverBy(leaf);
   }
   return covered;
 }
@@ -71,27 +71,27 @@ function lettersOfName(): u64 {
 }
 
 /** The bytes of the name that the atom's literal covers. */
-function coverBy(atom: Atom): u64 {
-  const size = <usize>atom.dataSize;
+function coverBy(leaf: RangeLeaf): u64 {
+  const size = <usize>leaf.dataSize;
   let covered: u64 = 0;
   for (let ptr = nameStart; ptr + size <= nameEnd; ptr++) {
-    if (isFoldedAlike(ptr, atom.data, size)) covered |= coverRange(atom, ptr, ptr + size);
+    if (isFoldedAlike(ptr, leaf.data, size)) covered |= coverRange(leaf, ptr, ptr + size);
   }
   return covered;
 }
 
 /** The bytes of the name covered by matches of the expression. The name is its text. */
-function coverByRegex(atom: RegexAtom): u64 {
+function coverByRegex(leaf: RegexLeaf): u64 {
   let covered: u64 = 0;
-  beginRegexText(atom.regex, nameStart, nameEnd, TEXT_ANY);
-  for (let ptr = nameStart; findRegex(atom.regex, ptr, nameEnd); ptr = foundEnd)
-    covered |= coverRange(atom, foundStart, foundEnd);
+  beginRegexText(leaf.regex, nameStart, nameEnd, TEXT_ANY);
+  for (let ptr = nameStart; findRegex(leaf.regex, ptr, nameEnd); ptr = foundEnd)
+    covered |= coverRange(leaf, foundStart, foundEnd);
   return covered;
 }
 
 /** The bytes of the range, which is a match of the atom in the name. */
-function coverRange(atom: Atom, start: usize, end: usize): u64 {
-  if (isNameWord(start, end)) nameWords |= slotBit(atom.slot);
+function coverRange(leaf: RangeLeaf, start: usize, end: usize): u64 {
+  if (isNameWord(start, end)) nameWords |= slotBit(leaf.slot);
   const size = end - start;
   const bits: u64 = size == NAME_SIZE_MAX ? <u64>-1 : ((<u64>1) << size) - 1;
   return bits << (start - nameStart);

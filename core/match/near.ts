@@ -9,9 +9,9 @@ export const SLOTS_MAX: u32 = 16;
 const WINDOW: usize = 600;
 
 /** Most atoms so far, of the current doc. */
-export let atomsOnLine: u32 = 0;
-export let atomsInWindow: u32 = 0;
-export let atomsInRow: u32 = 0;
+export let leavesOnLine: u32 = 0;
+export let leavesInWindow: u32 = 0;
+export let leavesInRow: u32 = 0;
 
 /** The last range: its start, 0: there was none; its end and slot. */
 let lastStart: usize = 0;
@@ -25,9 +25,9 @@ const starts = memory.data(64, 4);
 if (SLOTS_MAX * 4 > 64) ERROR('starts: size');
 
 export function beginNear(): void {
-  atomsOnLine = 0;
-  atomsInWindow = 0;
-  atomsInRow = 0;
+  leavesOnLine = 0;
+  leavesInWindow = 0;
+  leavesInRow = 0;
   lastStart = 0;
   lineSlots = 0;
   memory.fill(starts, 0, SLOTS_MAX * 4);
@@ -49,12 +49,12 @@ export function nearRange(range: Range, slotCount: u32): void {
   const isNear = !isFirst && range.start - lastStart <= WINDOW;
   if (!isNear || findByte(lastStart, range.start, 10) < range.start) lineSlots = 0;
   lineSlots |= 1 << slot;
-  atomsOnLine = max(atomsOnLine, popcnt(lineSlots));
+  leavesOnLine = max(leavesOnLine, popcnt(lineSlots));
   const follows = !isFirst && slot == lastSlot + 1 && range.start - lastEnd <= 1;
   row = follows ? row + 1 : 1;
-  atomsInRow = max(atomsInRow, row);
+  leavesInRow = max(leavesInRow, row);
   store<u32>(starts + (<usize>slot << 2), <u32>range.start);
-  atomsInWindow = max(atomsInWindow, countInWindow(range.start, slotCount));
+  leavesInWindow = max(leavesInWindow, countInWindow(range.start, slotCount));
   lastStart = range.start;
   lastEnd = range.end;
   lastSlot = slot;

@@ -6,11 +6,11 @@
 //     GramsNode            conditions.ts                                GRAMS
 //     LanguageNode, DocsNode   filters.ts                               LANGUAGE, DOCS
 //     Atom                 finds ranges: a cursor, its current match
-//       PathAtom           path-atom.ts                                 PATH, PATH_REGEX
-//       ContentAtom        reads the content by runs of blocks
-//         TextAtom         text-atom.ts                                 TEXT
-//         RegexAtom        regex-atom.ts                                REGEX
-//         SymbolAtom       symbol-atom.ts                               SYMBOL, SYMBOL_REGEX
+//       PathLeaf           path-leaf.ts                                 PATH, PATH_REGEX
+//       ContentLeaf        reads the content by runs of blocks
+//         TextLeaf         text-leaf.ts                                 TEXT
+//         RegexLeaf        regex-leaf.ts                                REGEX
+//         SymbolLeaf       symbol-leaf.ts                               SYMBOL, SYMBOL_REGEX
 //
 // Fields have three lifetimes: set by compiling, for the request; "of the bound shard", set by each
 // binding; "of the current blob" or doc, set by evaluating.
@@ -46,7 +46,7 @@ export const STATE_YES: u32 = 2;
 
 /** A leaf that finds ranges, one after the other, as addresses in the shard. */
 @unmanaged
-export class Atom extends MatchNode {
+export class RangeLeaf extends MatchNode {
   // Of the request:
   slot: u32; // of a content atom under no negation: its index among them (doc-score.ts)
   // Of the current doc, or of all docs with the current blob:
@@ -60,7 +60,7 @@ export class Atom extends MatchNode {
 
 /** An atom in the content. Its index results are bitmaps of the shard's blocks, a bit each. */
 @unmanaged
-export class ContentAtom extends Atom {
+export class ContentLeaf extends RangeLeaf {
   // Of the bound shard:
   bitmap: u32; // candidate blocks: all that a match may extend into; 0: every block
   starts: u32; // REGEX: those in which a match may begin; 0: all of `bitmap`
@@ -83,21 +83,21 @@ export let compileStatus: i32 = STATUS_OK;
 
 /** A list of atoms. */
 @unmanaged
-export class AtomList {
-  atoms: u32; // address of their addresses, u32 each
+export class LeafList {
+  leaves: u32; // address of their addresses, u32 each
   count: u32;
 }
 const LIST_SIZE: i32 = 8;
 /** All atoms of the plan, in plan order: those in content, those in paths. */
-export const contentAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
-export const pathAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+export const contentLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
+export const pathLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** Those in content under no negation, in the order of their slots. */
-export const slotAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+export const slotLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** Those of them that are active in the current doc (evaluate.ts). */
-export const activeInContent = changetype<AtomList>(memory.data(LIST_SIZE, 4));
-export const activeInPath = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+export const activeInContent = changetype<LeafList>(memory.data(LIST_SIZE, 4));
+export const activeInPath = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** The active ones in paths that belong to TEXT. */
-export const activeWords = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+export const activeWords = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 
 /**
  * Makes `count` zeroed nodes, and empty lists for as many atoms. They live as long as the request.
@@ -108,32 +108,32 @@ export function makeNodes(arena: Arena, count: u32): void {
   nodes = arenaAlloc(arena, nodesSize(), 16);
   if (nodes == 0) return failCompiling(STATUS_OUT_OF_MEMORY);
   memory.fill(nodes, 0, nodesSize());
-  makeList(arena, contentAtoms);
-  makeList(arena, pathAtoms);
-  makeList(arena, slotAtoms);
+  makeList(arena, contentLeaves);
+  makeList(arena, pathLeaves);
+  makeList(arena, slotLeaves);
   makeList(arena, activeInContent);
   makeList(arena, activeInPath);
   makeList(arena, activeWords);
 }
 
-function makeList(arena: Arena, list: AtomList): void {
+function makeList(arena: Arena, list: LeafList): void {
   list.count = 0;
-  list.atoms = <u32>arenaAlloc(arena, <usize>nodeCount * 4, 8);
-  if (list.atoms == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+  list.leaves = <u32>arenaAlloc(arena, <usize>nodeCount * 4, 8);
+  if (list.leaves == 0) failCompiling(STATUS_OUT_OF_MEMORY);
 }
 
-export function addAtom(list: AtomList, atom: Atom): void {
-  setNode(list.atoms, list.count, atom);
+export function addLeaf(list: LeafList, leaf: RangeLeaf): void {
+  setNode(list.leaves, list.count, leaf);
   list.count++;
 }
 
 @inline
-export function atomAt(list: AtomList, index: u32): Atom {
-  return changetype<Atom>(nodeAt(list.atoms, index));
+export function leafAt(list: LeafList, index: u32): RangeLeaf {
+  return changetype<RangeLeaf>(nodeAt(list.leaves, index));
 }
 @inline
-export function contentAtomAt(index: u32): ContentAtom {
-  return changetype<ContentAtom>(atomAt(contentAtoms, index));
+export function contentLeafAt(index: u32): ContentLeaf {
+  return changetype<ContentLeaf>(leafAt(contentLeaves, index));
 }
 
 /** Fails the compilation; the first reason is kept. Callers may continue safely, or end. */

@@ -2,7 +2,7 @@
 // evaluation; a node ruled out in the shard prints as `none`.
 //
 //   and(lang:"Go", text:"plum" in 3 blocks, not(file:"_test"))
-//   or(none, regex in 7 blocks, from 4, 2 of them at the end)     matches begin in 4: regex-atom.ts
+//   or(none, regex in 7 blocks, from 4, 2 of them at the end)     matches begin in 4: regex-leaf.ts
 //   text:"e" in all blocks
 //   text:"plum" in 3 blocks, 2 paths
 
@@ -11,8 +11,8 @@ import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
 import { countBits } from './block-sets.ts';
 import { blockBitmapSize, docBitmapSize } from './bound.ts';
 import { matchRoot } from './match-tree.ts';
-import { ContentAtom, isInContent, MatchNode, nodeAt } from './node.ts';
-import { TextAtom } from './text-atom.ts';
+import { ContentLeaf, isInContent, MatchNode, nodeAt } from './node.ts';
+import { TextLeaf } from './text-leaf.ts';
 
 /** By kind of node. */
 // prettier-ignore
@@ -44,11 +44,11 @@ function printNode(node: MatchNode): void {
     out = writeJsonString(out, node.data, <usize>node.data + node.dataSize);
     print('"');
   }
-  if (isInContent(node.kind)) printBlocks(changetype<ContentAtom>(node));
-  if (node.kind == NODE_TEXT) printPaths(changetype<TextAtom>(node));
+  if (isInContent(node.kind)) printBlocks(changetype<ContentLeaf>(node));
+  if (node.kind == NODE_TEXT) printPaths(changetype<TextLeaf>(node));
 }
 
-function printPaths(node: TextAtom): void {
+function printPaths(node: TextLeaf): void {
   if (node.pathDocs == 0) return;
   print(', ');
   out = writeDecimal(out, countBits(node.pathDocs, docBitmapSize()));
@@ -67,7 +67,7 @@ function hasLiteral(kind: u32): bool {
   return kind == NODE_TEXT || kind == NODE_PATH || kind == NODE_LANGUAGE || kind == NODE_SYMBOL;
 }
 
-function printBlocks(node: ContentAtom): void {
+function printBlocks(node: ContentLeaf): void {
   if (node.bitmap == 0) return print(' in all blocks');
   printCount(' in ', node.bitmap);
   print(' blocks');

@@ -15,7 +15,7 @@ import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { NO_PARENT, symbolParentAt } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
-import { canKeepRanges, enterKeptDoc } from './atoms.ts';
+import { canKeepRanges, enterKeptDoc } from './leaves.ts';
 import {
   blockOf,
   contentBytesRead,
@@ -40,11 +40,11 @@ import { beginSymbolWalk, enterSymbol, symbolKindName, walk, walkPoints } from '
 /** Most ranges of one doc that are sorted and rendered; more than any `matches`. */
 const RANGES_MAX: u32 = 1 << 20;
 /** Room for the numbers and names of one range, of one chunk, of a doc. */
-const RANGE_ROOM: usize = 192;
-const CHUNK_ROOM: usize = 160;
-const DOC_ROOM: usize = 512;
+const RANGE_RESERVE: usize = 192;
+const CHUNK_RESERVE: usize = 160;
+const DOC_RESERVE: usize = 512;
 /** Room for a symbol: its name and that of its parent. */
-const SYMBOL_ROOM: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
+const SYMBOL_RESERVE: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
 /**
  * Start and end, addresses, and whether it is part of the name of a symbol that the query searches.
  */
@@ -168,8 +168,8 @@ function collectRanges(arena: Arena): bool {
   if (activeInContent.count == 0) return true;
   // Grows on demand: ranges are appended at the end of the arena's free space.
   ranges = arenaAlloc(arena, 0, 8);
-  const room = (arena.end - <u32>ranges) / 2 / <u32>RANGE_SIZE;
-  const most = min(RANGES_MAX, room);
+  const capacity = (arena.end - <u32>ranges) / 2 / <u32>RANGE_SIZE;
+  const most = min(RANGES_MAX, capacity);
   beginRanges();
   while (nextRange()) {
     if (rangeCount == most) break;
@@ -181,7 +181,7 @@ function collectRanges(arena: Arena): bool {
 
 /** Whether `size` more bytes fit. Called once for many writes, which then need no check. */
 @inline
-function hasRoom(size: usize): bool {
+function canFit(size: usize): bool {
   return out + size <= outLimit;
 }
 
@@ -192,14 +192,14 @@ function hasRoom(size: usize): bool {
 function writePath(rangeMax: u32): bool {
   const start = current.pathStart;
   const end = current.pathEnd;
-  if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
+  if (!canFit(DOC_RESERVE + 6 * (end - start))) return false;
   writeText('"fileName":{"text":"');
   out = writeJsonString(out, start, end);
   writeText('","matchRanges":[');
   renderedRangeCount = 0;
   beginPathRanges(rangeCount == 0);
   while (renderedRangeCount < rangeMax && nextRange()) {
-    if (!hasRoom(RANGE_ROOM)) return false;
+    if (!canFit(RANGE_RESERVE)) return false;
     writePathRange(start, range.start, range.end);
   }
   if (rangeCount == 0 && renderedRangeCount == 0) writePathRange(start, start, end);
@@ -227,9 +227,9 @@ function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
     for (let i: u32 = 0; i < chunkCount && renderedRangeCount < rangeMax; i++) {
       if (i > 0) writeByte(44);
       const chunk = changetype<Chunk>(chunks + <usize>i * CHUNK_SIZE);
-      const shown = min(chunk.rangeCount, rangeMax - renderedRangeCount);
-      if (!writeChunk(chunk, shown, contextLines)) return false;
-      renderedRangeCount += shown;
+      const renderedCount = min(chunk.rangeCount, rangeMax - renderedRangeCount);
+      if (!writeChunk(chunk, renderedCount, contextLines)) return false;
+      renderedRangeCount += renderedCount;
     }
   }
   writeByte(93);
@@ -305,12 +305,12 @@ function sortChunks(arena: Arena): bool {
   return true;
 }
 
-/** One chunk with its first `shown` ranges and the lines around them. */
-function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
+/** One chunk with its first `renderedCount` ranges and the lines around them. */
+function writeChunk(chunk: Chunk, renderedCount: u32, contextLines: u32): bool {
   const start = linesBefore(chunk.lineStart, contextLines);
-  const lastEnd = load<u32>(ranges + <usize>(chunk.firstRange + shown - 1) * RANGE_SIZE, 4);
+  const lastEnd = load<u32>(ranges + <usize>(chunk.firstRange + renderedCount - 1) * RANGE_SIZE, 4);
   const end = linesAfter(<usize>lastEnd - 1, contextLines);
-  if (!hasRoom(CHUNK_ROOM + 6 * (end - start) + <usize>shown * RANGE_ROOM)) return false;
+  if (!canFit(CHUNK_RESERVE + 6 * (end - start) + <usize>renderedCount * RANGE_RESERVE)) return false;
   markBlocks(start, end);
   writeText('{"content":"');
   out = writeJsonString(out, start, end);
@@ -319,7 +319,7 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
   writeLocation(<u32>(start - current.fileStart), firstLine, 1);
   writeText(',"matchRanges":[');
   beginPositions();
-  for (let i: u32 = 0; i < shown; i++) {
+  for (let i: u32 = 0; i < renderedCount; i++) {
     const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
     if (i > 0) writeByte(44);
     writeText('{"start":');
@@ -329,30 +329,30 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
     writeByte(125);
   }
   writeText('],"symbols":[');
-  if (hasSymbolRange(chunk, shown) && !writeSymbols(chunk, shown)) return false;
+  if (hasSymbolRange(chunk, renderedCount) && !writeSymbols(chunk, renderedCount)) return false;
   writeText(']}');
   return true;
 }
 
-/** Whether one of the first `shown` ranges of the chunk is part of the name of a symbol. */
-function hasSymbolRange(chunk: Chunk, shown: u32): bool {
-  for (let i: u32 = 0; i < shown; i++) {
+/** Whether one of the first `renderedCount` ranges of the chunk is part of the name of a symbol. */
+function hasSymbolRange(chunk: Chunk, renderedCount: u32): bool {
+  for (let i: u32 = 0; i < renderedCount; i++) {
     if (load<u32>(ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE, 8) != 0) return true;
   }
   return false;
 }
 
 /**
- * A symbol for each of the first `shown` ranges of the chunk; empty for ranges not found by a query
+ * A symbol for each of the first `renderedCount` ranges of the chunk; empty for ranges not found by a query
  * for symbols.
  */
-function writeSymbols(chunk: Chunk, shown: u32): bool {
+function writeSymbols(chunk: Chunk, renderedCount: u32): bool {
   beginSymbolWalk();
-  for (let i: u32 = 0; i < shown; i++) {
+  for (let i: u32 = 0; i < renderedCount; i++) {
     const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
     if (i > 0) writeByte(44);
     const isSymbol = load<u32>(range, 8) != 0 && enterSymbol(load<u32>(range), load<u32>(range, 4));
-    if (!hasRoom(SYMBOL_ROOM)) return false;
+    if (!canFit(SYMBOL_RESERVE)) return false;
     if (!isSymbol) writeText('{"symbol":"","kind":""}');
     else writeSymbol();
   }
@@ -431,7 +431,7 @@ function writeLocation(byteOffset: u32, lineNumber: u32, column: u32): void {
 function writeWhole(): bool {
   const start = current.fileStart;
   const end = current.end;
-  if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
+  if (!canFit(DOC_RESERVE + 6 * (end - start))) return false;
   if (end > start) markRead(current.firstBlock, current.endBlock);
   writeText(',"content":"');
   out = writeJsonString(out, start, end);

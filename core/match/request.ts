@@ -14,7 +14,7 @@ import {
   bindOrRestore,
   bindOrRestoreDocs,
   isKept,
-  makeRoom,
+  trimBindings,
 } from './bindings.ts';
 import { docBitmapSizeOf, useDocSets } from './bound.ts';
 import { beginDocs, forgetReads } from './current.ts';
@@ -54,7 +54,7 @@ export function docSetSize(view: ShardView): usize {
  */
 export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usize {
   if (isKept(view)) return 1;
-  makeRoom(requestArena);
+  trimBindings(requestArena);
   const tableSize = (<usize>count * 4 + 15) & ~15;
   const table = arenaAlloc(requestArena, tableSize + <usize>bitmapCount * docSetSize(view), 16);
   useDocSets(table, count);

@@ -5,9 +5,9 @@
 //   runs          [---)     [)
 
 import { countWork } from '../base/work.ts';
-import { getBit } from '../shard/piece.ts';
+import { getBit } from '../shard/frame.ts';
 import { blockStart, current, markRead } from './current.ts';
-import { ContentAtom } from './node.ts';
+import { ContentLeaf } from './node.ts';
 
 /** Guess: steps of work (base/work.ts) for moving an atom to its next match. */
 export const ADVANCE_STEPS: u32 = 4;
@@ -21,7 +21,7 @@ export const NO_RUN: u32 = 0xffffffff;
  * Moves the cursor to the next run of blocks in `bitmap`; 0: all blocks are one run. Returns its
  * first block, or NO_RUN. Marks the run as read.
  */
-export function nextRun(node: ContentAtom, bitmap: usize): u32 {
+export function nextRun(node: ContentLeaf, bitmap: usize): u32 {
   const endBlock = current.endBlock;
   let block = node.cursorBlock;
   if (bitmap != 0) while (block < endBlock && getBit(bitmap, block) == 0) block++;
@@ -40,7 +40,7 @@ export function nextRun(node: ContentAtom, bitmap: usize): u32 {
  * Moves the cursor into the run [first, end), searched from the address `start` on, and marks it as
  * read.
  */
-export function enterRun(node: ContentAtom, start: usize, first: u32, end: u32): void {
+export function enterRun(node: ContentLeaf, start: usize, first: u32, end: u32): void {
   node.cursorBlock = end;
   // A match that spans lines may end after the start of this run, and a byte order mark precedes
   // the text.

@@ -24,9 +24,9 @@ export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, 
 
 /** Points of a range that overlaps a symbol of this kind and shares `edges` of its two ends. */
 export function symbolPoints(edges: u32, kind: u32): u32 {
-  const place = edges == 2 ? POINTS_NAME : edges == 1 ? POINTS_NAME_EDGE : POINTS_NAME_INSIDE;
+  const edgePoints = edges == 2 ? POINTS_NAME : edges == 1 ? POINTS_NAME_EDGE : POINTS_NAME_INSIDE;
   // Safety: every kind up to SYMBOL_OTHER has points.
-  return place + unchecked(SYMBOL_KIND_POINTS[min(kind, SYMBOL_OTHER)]);
+  return edgePoints + unchecked(SYMBOL_KIND_POINTS[min(kind, SYMBOL_OTHER)]);
 }
 
 /**
@@ -34,10 +34,10 @@ export function symbolPoints(edges: u32, kind: u32): u32 {
  * many as a doc whose content has a definition (doc-score.ts).
  */
 export function pathPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
-  return PATH_SCALE * placePoints(rangeStart, rangeEnd, start, end);
+  return PATH_SCALE * positionPoints(rangeStart, rangeEnd, start, end);
 }
 
-function placePoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
+function positionPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   let baseStart = end;
   while (baseStart > start && load<u8>(baseStart - 1) != 47) baseStart--;
   const points = contentPoints(rangeStart, rangeEnd, start, end);

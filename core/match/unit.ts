@@ -11,7 +11,7 @@ import { STATUS_OK, STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
-import { canKeepRanges } from './atoms.ts';
+import { canKeepRanges } from './leaves.ts';
 import { contentBytesRead, current, forgetReads, regexRunsInContent } from './current.ts';
 import { activeLeafCount, evaluateDoc } from './evaluate.ts';
 import { positiveLeafCount } from './match-tree.ts';

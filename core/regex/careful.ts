@@ -11,7 +11,7 @@ import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
 import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, says } from './entry.ts';
 
 /** Number of remembered positions: every 64th byte; in texts over 2 MiB every 128th and so on. */
-const PLACES: usize = 1 << 15;
+const MEMO_SLOTS: usize = 1 << 15;
 const STRIDE_SHIFT_MIN: u32 = 6;
 const NONE: usize = 0xffffffff;
 
@@ -28,13 +28,13 @@ let firstPassed: usize = NONE;
 
 /** Allocates the memory from the arena; false if it is full. */
 export function carefulInit(arena: Arena): bool {
-  memo = arenaAlloc(arena, PLACES * 4, 8);
+  memo = arenaAlloc(arena, MEMO_SLOTS * 4, 8);
   memoDfa = 0;
   return memo != 0;
 }
 
 /** Forgets the text. */
-export function forgetPlaces(): void {
+export function clearMemo(): void {
   memoDfa = 0;
 }
 
@@ -45,21 +45,21 @@ function beginText(dfa: Dfa, textStart: usize, textEnd: usize): void {
   memoDfa = changetype<usize>(dfa);
   memoText = textStart;
   strideShift = STRIDE_SHIFT_MIN;
-  while ((textEnd - textStart) >> strideShift >= PLACES) strideShift++;
+  while ((textEnd - textStart) >> strideShift >= MEMO_SLOTS) strideShift++;
   forgetRows(dfa);
 }
 
 /** The rows of the cache were dropped: remembered states no longer exist. */
 function forgetRows(dfa: Dfa): void {
   memoClearCount = dfa.clearCount;
-  memory.fill(memo, 0, PLACES * 4);
+  memory.fill(memo, 0, MEMO_SLOTS * 4);
   firstPassed = NONE;
 }
 
 /** A match was found ahead of the passed positions. */
-function forgetPassed(place: usize): void {
+function forgetPassed(slot: usize): void {
   if (firstPassed == NONE) return;
-  memory.fill(memo + (firstPassed << 2), 0, (place + 1 - firstPassed) << 2);
+  memory.fill(memo + (firstPassed << 2), 0, (slot + 1 - firstPassed) << 2);
   firstPassed = NONE;
 }
 
@@ -111,10 +111,10 @@ export function scanCarefully(
     if (says(entry, ENTRY_HALT)) break;
     row = rowOf(entry);
     if (matchEnd == 0 || ((ptr - textStart) & strideMask) != 0) continue;
-    const place = (ptr - textStart) >> strideShift;
-    if (load<u32>(memo + (place << 2)) == row) break;
-    store<u32>(memo + (place << 2), row);
-    if (firstPassed == NONE) firstPassed = place;
+    const slot = (ptr - textStart) >> strideShift;
+    if (load<u32>(memo + (slot << 2)) == row) break;
+    store<u32>(memo + (slot << 2), row);
+    if (firstPassed == NONE) firstPassed = slot;
   }
   setScanReach(ptr);
   return matchEnd;

@@ -70,18 +70,18 @@ export function makeWork(
   alternativeCount: u32,
   callCount: u32,
 ): Work | null {
-  const stateRoom = <usize>stateCount + 1;
-  const stackSize = (<usize>alternativeCount + stateRoom) * 4;
+  const stateCapacity = <usize>stateCount + 1;
+  const stackSize = (<usize>alternativeCount + stateCapacity) * 4;
   // Why twice: an incorrect program may fill a list with leaves within calls before its states
   // come.
-  const calledCountMax = callCount == 0 ? <usize>0 : stateRoom + 2 * <usize>callCount;
-  const listSize = (stateRoom + calledCountMax) * 4;
-  const size = WORK_SIZE + stateRoom * 4 + stackSize + 5 * listSize;
+  const calledCountMax = callCount == 0 ? <usize>0 : stateCapacity + 2 * <usize>callCount;
+  const listSize = (stateCapacity + calledCountMax) * 4;
+  const size = WORK_SIZE + stateCapacity * 4 + stackSize + 5 * listSize;
   const ptr = arenaAlloc(arena, size, 8);
   if (ptr == 0) return null;
   const work = changetype<Work>(ptr);
   work.marks = <u32>(ptr + WORK_SIZE);
-  work.stack = work.marks + <u32>(stateRoom * 4);
+  work.stack = work.marks + <u32>(stateCapacity * 4);
   work.startsA = work.stack + <u32>stackSize;
   work.startsB = work.startsA + <u32>listSize;
   work.listA = work.startsB + <u32>listSize;
@@ -89,7 +89,7 @@ export function makeWork(
   work.roots = work.listB + <u32>listSize;
   work.calledCountMax = <u32>calledCountMax;
   work.walk = 0;
-  memory.fill(work.marks, 0, stateRoom * 4);
+  memory.fill(work.marks, 0, stateCapacity * 4);
   return work;
 }
 
@@ -128,8 +128,8 @@ function outcomeOf(assertion: u32, before: u32, after: u32): u32 {
 @inline
 function edgeOutcome(context: u32, isLine: bool): u32 {
   if (context == CONTEXT_UNKNOWN) return OUTCOME_PENDING;
-  const holds = context == CONTEXT_EDGE || (isLine && context == CONTEXT_NEWLINE);
-  return holds ? OUTCOME_YES : OUTCOME_NO;
+  const isTrue = context == CONTEXT_EDGE || (isLine && context == CONTEXT_NEWLINE);
+  return isTrue ? OUTCOME_YES : OUTCOME_NO;
 }
 
 /** Begins a walk that adds its leaves to the list at `list`. */

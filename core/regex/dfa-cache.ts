@@ -46,7 +46,7 @@ import { ENTRY_DEAD, ENTRY_MATCH, ENTRY_UNKNOWN } from './entry.ts';
 const BYTES_PER_STATE_MIN: u32 = 10;
 /** ... and after this many useless fillings in a row the DFA gives up. */
 const POOR_CLEARS_MAX: u32 = 3;
-const STATE_ROOM: usize = 64; // Guess: bytes of cache for each slot of the hash table
+const STATE_RESERVE: usize = 64; // Guess: bytes of cache for each slot of the hash table
 const CLASS_MAP_SIZE: usize = 512;
 const PLAIN_LEAF_SHIFT: u32 = 1;
 
@@ -151,13 +151,13 @@ export function makeDfa(
   dfa.classMap = dfa.startRows + CONTEXT_COUNT * 4;
   dfa.samples = dfa.classMap + <u32>CLASS_MAP_SIZE;
   mapClasses(dfa);
-  let places: u32 = 16;
-  while (<usize>places * STATE_ROOM < cacheSize) places <<= 1;
-  const table = arenaAlloc(arena, <usize>places * 4, 8);
+  let slots: u32 = 16;
+  while (<usize>slots * STATE_RESERVE < cacheSize) slots <<= 1;
+  const table = arenaAlloc(arena, <usize>slots * 4, 8);
   const cache = arenaAlloc(arena, cacheSize, 8);
   if (table == 0 || cache == 0) return null;
   dfa.table = <u32>table;
-  dfa.tableMask = places - 1;
+  dfa.tableMask = slots - 1;
   dfa.cacheStart = <u32>cache;
   dfa.cacheEnd = <u32>(cache + cacheSize);
   dfa.startFlag = startFlag;
@@ -242,25 +242,25 @@ function internState(
   const context = isPending ? contextBehind : CONTEXT_OTHER;
   const kind = (context << 2) | (<u32>isClosed << 1) | <u32>isPending;
   const hash = hashList(work, freshIndex | (kind << 16));
-  let place = hash & dfa.tableMask;
+  let slot = hash & dfa.tableMask;
   for (;;) {
-    const row = <usize>load<u32>(<usize>dfa.table + (<usize>place << 2));
+    const row = <usize>load<u32>(<usize>dfa.table + (<usize>slot << 2));
     if (row == 0) break;
     if (isState(dfa, row, hash, freshIndex, kind)) return row;
-    place = (place + 1) & dfa.tableMask;
+    slot = (slot + 1) & dfa.tableMask;
   }
   const size = HEAD_SIZE + dfa.rowSize + (((<usize>work.count << dfa.leafShift) + 7) & ~(<usize>7));
-  if (!hasRoom(dfa, size)) {
-    if (!clearCache(dfa) || !hasRoom(dfa, size)) {
+  if (!canFit(dfa, size)) {
+    if (!clearCache(dfa) || !canFit(dfa, size)) {
       hasGivenUp = true;
       return 0;
     }
-    place = hash & dfa.tableMask;
+    slot = hash & dfa.tableMask;
   }
   const row = <usize>dfa.cacheNext + HEAD_SIZE;
   dfa.cacheNext += <u32>size;
   dfa.stateCount++;
-  store<u32>(<usize>dfa.table + (<usize>place << 2), <u32>row);
+  store<u32>(<usize>dfa.table + (<usize>slot << 2), <u32>row);
   const head = headOf(row);
   head.hash = hash;
   head.count = work.count;
@@ -275,12 +275,12 @@ function internState(
  * Whether one more state of `size` bytes fits: into the cache, and into the table at a load of at
  * most three quarters.
  */
-function hasRoom(dfa: Dfa, size: usize): bool {
-  const places = dfa.tableMask + 1;
-  return size <= <usize>(dfa.cacheEnd - dfa.cacheNext) && dfa.stateCount < places - (places >> 2);
+function canFit(dfa: Dfa, size: usize): bool {
+  const slots = dfa.tableMask + 1;
+  return size <= <usize>(dfa.cacheEnd - dfa.cacheNext) && dfa.stateCount < slots - (slots >> 2);
 }
 
-function holdsAssertion(automaton: Automaton, work: Work): bool {
+function hasAssertion(automaton: Automaton, work: Work): bool {
   if (automaton.hasAsserts == 0) return false;
   for (let i: u32 = 0; i < work.count; i++) {
     if (leafKind(automaton, leafAt(work.list, i)) == STATE_ASSERT) return true;
@@ -311,16 +311,16 @@ function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): b
 export function startRow(dfa: Dfa, context: u32): usize {
   const automaton = dfa.automaton;
   if (automaton.hasAsserts == 0) context = CONTEXT_OTHER;
-  const place = <usize>dfa.startRows + (<usize>context << 2);
-  const known = <usize>load<u32>(place);
-  if (known != 0) return known;
+  const slot = <usize>dfa.startRows + (<usize>context << 2);
+  const cached = <usize>load<u32>(slot);
+  if (cached != 0) return cached;
   const work = dfa.work;
   work.list = work.roots;
   work.count = 0;
   const isReverse = automaton.isReverse != 0;
   if (isReverse) addLeaf(work, automaton.start);
   const row = closeRoots(dfa, context, isReverse);
-  if (row != 0) store<u32>(place, <u32>row);
+  if (row != 0) store<u32>(slot, <u32>row);
   return row;
 }
 
@@ -445,7 +445,7 @@ function closeRoots(dfa: Dfa, behind: u32, isClosed: bool): usize {
   if (isCut) addLeaf(work, work.matchState);
   const freshIndex = work.count;
   if (!isClosed && !isCut) walkFrom(automaton, work, automaton.start, before, after, false);
-  if (!holdsAssertion(automaton, work))
+  if (!hasAssertion(automaton, work))
     return internState(dfa, freshIndex, isClosed, false, behind);
   work.list = <u32>roots;
   work.count = rootCount;

@@ -39,7 +39,7 @@ export class Needles {
   count: u32;
   compiled: u32; // address of the compiled needle, set of them, or class
   sizeMax: u32; // bytes of the longest needle, or of the run
-  holdReplacement: u32; // 1: one contains U+FFFD, which also matches bad bytes
+  hasReplacement: u32; // 1: one contains U+FFFD, which also matches bad bytes
   credit: i32; // bytes saved by skipping minus its cost, in bytes that the DFA reads meanwhile
   // Of the current text: no needle starts in [searchedStart, found).
   haystackFlags: u32; // HAYSTACK_*
@@ -67,7 +67,7 @@ export function compileNeedles(arena: Arena, program: usize, needles: Needles): 
     if (<usize>size > NEEDLE_SIZE_MAX) return STATUS_BAD_PLAN;
     totalSize += size;
     needles.sizeMax = max(needles.sizeMax, size);
-    if (holdsReplacement(programNeedle(program, i), size)) needles.holdReplacement = 1;
+    if (containsReplacement(programNeedle(program, i), size)) needles.hasReplacement = 1;
   }
   const isOne = needles.count == 1;
   const capacity = isOne ? needleSizeMax(totalSize) : literalSetSizeMax(needles.count, totalSize);
@@ -97,7 +97,7 @@ function compileRun(arena: Arena, run: usize, needles: Needles): i32 {
   return STATUS_OK;
 }
 
-function holdsReplacement(needle: usize, size: u32): bool {
+function containsReplacement(needle: usize, size: u32): bool {
   const end = needle + size;
   for (let ptr = needle; ptr < end; ) {
     const decoded = decodeUtf8(ptr, end);
@@ -132,8 +132,8 @@ export function beginNeedles(needles: Needles, haystackFlags: u32): void {
  * an earlier call searched further.
  */
 export function findNeedles(needles: Needles, from: usize, end: usize): usize {
-  const isKnown = from >= <usize>needles.searchedStart && from <= <usize>needles.found;
-  if (isKnown && (needles.found < needles.searchedEnd || end <= <usize>needles.searchedEnd)) {
+  const isCached = from >= <usize>needles.searchedStart && from <= <usize>needles.found;
+  if (isCached && (needles.found < needles.searchedEnd || end <= <usize>needles.searchedEnd)) {
     return min(<usize>needles.found, end);
   }
   const found = searchNeedles(needles, from, end);

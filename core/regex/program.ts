@@ -46,7 +46,7 @@ import {
 } from '../shared/program.ts';
 import { STATUS_BAD_PLAN, STATUS_OK } from '../shared/status.ts';
 
-const FLAGS_KNOWN: u32 = PROGRAM_SPANS_LINES | PROGRAM_CAN_BE_EMPTY | PROGRAM_NEEDLES_FOLDED;
+const FLAGS_ALL: u32 = PROGRAM_SPANS_LINES | PROGRAM_CAN_BE_EMPTY | PROGRAM_NEEDLES_FOLDED;
 const NEWLINE: u32 = 10;
 
 /** One automaton of a checked program. */
@@ -79,13 +79,13 @@ export function checkProgram(
     return STATUS_BAD_PLAN;
   }
   if (
-    (programFlags(program) & ~FLAGS_KNOWN) != 0 ||
+    (programFlags(program) & ~FLAGS_ALL) != 0 ||
     load<u32>(program, PROGRAM_RESERVED_OFFSET) != 0
   ) {
     return STATUS_BAD_PLAN;
   }
   if (!isLaidOut(program, size)) return STATUS_BAD_PLAN;
-  placeAutomata(program, forward, reverse);
+  locateAutomata(program, forward, reverse);
   if (!checkAutomaton(program, forward) || !checkAutomaton(program, reverse))
     return STATUS_BAD_PLAN;
   return checkNeedles(program) ? STATUS_OK : STATUS_BAD_PLAN;
@@ -101,17 +101,17 @@ function isLaidOut(program: usize, size: u32): bool {
   if (load<u32>(program, PROGRAM_REVERSE_START_OFFSET) >= reverseCount) return false;
   const needleCount = load<u32>(program, PROGRAM_NEEDLE_COUNT_OFFSET);
   if (needleCount > PROGRAM_NEEDLES_MAX) return false;
-  const wanted =
+  const expectedSize =
     <u64>PROGRAM_HEADER_SIZE +
     <u64>(forwardCount + reverseCount) * STATE_SIZE +
     <u64>load<u32>(program, PROGRAM_TRANSITION_COUNT_OFFSET) * TRANSITION_SIZE +
     <u64>load<u32>(program, PROGRAM_ALTERNATIVE_COUNT_OFFSET) * ALTERNATIVE_SIZE +
     <u64>needleCount * NEEDLE_ROW_SIZE +
     <u64>load<u32>(program, PROGRAM_NEEDLE_BYTES_OFFSET);
-  return ((wanted + 3) & ~(<u64>3)) == <u64>size;
+  return ((expectedSize + 3) & ~(<u64>3)) == <u64>size;
 }
 
-function placeAutomata(program: usize, forward: Automaton, reverse: Automaton): void {
+function locateAutomata(program: usize, forward: Automaton, reverse: Automaton): void {
   forward.states = <u32>program + PROGRAM_HEADER_SIZE;
   forward.stateCount = load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET);
   forward.start = load<u32>(program, PROGRAM_FORWARD_START_OFFSET);
@@ -202,7 +202,7 @@ function checkNeedles(program: usize): bool {
     const offset = load<u32>(rows + <usize>i * NEEDLE_ROW_SIZE);
     const size = load<u32>(rows + <usize>i * NEEDLE_ROW_SIZE, 4);
     if (size == 0 || offset > bytesSize || size > bytesSize - offset) return false;
-    if (kind == NEEDLES_INNER && holdsNewline(programNeedle(program, i), size)) return false;
+    if (kind == NEEDLES_INNER && containsNewline(programNeedle(program, i), size)) return false;
   }
   return kind != NEEDLES_RUN || checkRun(program, count);
 }
@@ -215,7 +215,7 @@ function checkRun(program: usize, count: u32): bool {
   return (load<u64>(run) | load<u64>(run, 8) | load<u64>(run, 16) | load<u64>(run, 24)) != 0;
 }
 
-function holdsNewline(ptr: usize, size: u32): bool {
+function containsNewline(ptr: usize, size: u32): bool {
   for (let i: u32 = 0; i < size; i++) if (load<u8>(ptr + i) == NEWLINE) return true;
   return false;
 }

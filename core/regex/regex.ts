@@ -45,7 +45,7 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
-import { carefulInit, forgetPlaces, scanCarefully } from './careful.ts';
+import { carefulInit, clearMemo, scanCarefully } from './careful.ts';
 import { Dfa, dropStartFlags, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse, setScanReach } from './dfa.ts';
 import { ENTRY_START } from './entry.ts';
@@ -70,7 +70,7 @@ import {
   selectText,
   TEXT_ILL_FORMED,
   TEXT_REWRITTEN,
-  TEXT_SOUND,
+  TEXT_VALID,
   textInit,
   toRewritten,
 } from './text.ts';
@@ -151,7 +151,7 @@ export function beginRegexes(arena: Arena, count: u32): i32 {
  */
 export function forgetRegexTexts(): void {
   forgetText();
-  forgetPlaces();
+  clearMemo();
 }
 
 /**
@@ -275,7 +275,7 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
   if (from >= until) return false;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
-  if (!readsLines(regex)) return holdsNeedle(regex, from) && findWithin(regex, from, until);
+  if (!readsLines(regex)) return containsNeedle(regex, from) && findWithin(regex, from, until);
   while (nextLine(regex, from, until)) {
     const lineEnd = <usize>regex.lineEnd;
     if (findWithin(regex, max(from, <usize>regex.lineStart), lineEnd)) return true;
@@ -293,7 +293,7 @@ export function countRegex(ptr: usize, from: usize, until: usize): u32 {
   if (from >= until) return 0;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
-  if (!readsLines(regex)) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
+  if (!readsLines(regex)) return containsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
   let count: u32 = 0;
   while (!isStopped && nextLine(regex, from, until)) {
     const lineEnd = <usize>regex.lineEnd;
@@ -320,7 +320,7 @@ export function testRegex(ptr: usize, start: usize, end: usize, flags: u32): boo
     isFound = testText(regex, start, end, prefixNeedles(regex));
   }
   if (isFound != SCAN_GAVE_UP) return isFound != 0;
-  return simulateText(regex, start, end, start, end, condition != TEXT_SOUND);
+  return simulateText(regex, start, end, start, end, condition != TEXT_VALID);
 }
 
 function testText(regex: Regex, start: usize, end: usize, needles: Needles | null): usize {
@@ -363,7 +363,7 @@ function readsLines(regex: Regex): bool {
  * Whether the rest of the text may have a match: it contains a needle, if matches have inner
  * needles.
  */
-function holdsNeedle(regex: Regex, from: usize): bool {
+function containsNeedle(regex: Regex, from: usize): bool {
   if (regex.needles.kind != NEEDLES_INNER || !areWorthwhile(regex.needles)) return true;
   return findNeedles(regex.needles, from, regex.textEnd) < <usize>regex.textEnd;
 }
@@ -653,7 +653,7 @@ export function engineOf(ptr: usize, isTest: bool): u32 {
 export function regexHasNeedles(ptr: usize): bool {
   const regex = regexAt(ptr);
   const needles = regex.needles;
-  return needles.kind != NEEDLES_NONE && needles.holdReplacement == 0 && regex.emptyContexts == 0;
+  return needles.kind != NEEDLES_NONE && needles.hasReplacement == 0 && regex.emptyContexts == 0;
 }
 
 /**

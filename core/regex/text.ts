@@ -15,7 +15,7 @@ export const TEXT_NON_ASCII: u32 = 2;
 export const TEXT_ANY: u32 = TEXT_FOLDS_TO_ASCII | TEXT_NON_ASCII;
 
 /** Results of prepareText: the text can be read as it is, as rewritten, or only by simulation. */
-export const TEXT_SOUND: u32 = 1;
+export const TEXT_VALID: u32 = 1;
 export const TEXT_REWRITTEN: u32 = 2;
 export const TEXT_ILL_FORMED: u32 = 3;
 
@@ -35,10 +35,10 @@ let scratchEnd: usize = 0;
 let textStart: usize = 0;
 let textEnd: usize = 0;
 let isAsciiText: bool = false;
-let condition: u32 = TEXT_SOUND;
+let condition: u32 = TEXT_VALID;
 /** The known well-formed part of the text. */
-let soundStart: usize = 0;
-let soundEnd: usize = 0;
+let validStart: usize = 0;
+let validEnd: usize = 0;
 
 /** The rewritten text, and the bad bytes: u32 addresses in the text, the first highest. */
 export let rewrittenStart: usize = 0;
@@ -68,20 +68,20 @@ export function selectText(start: usize, end: usize, flags: u32): void {
   textStart = start;
   textEnd = end;
   isAsciiText = (flags & TEXT_NON_ASCII) == 0;
-  condition = TEXT_SOUND;
-  soundStart = start;
-  soundEnd = start;
+  condition = TEXT_VALID;
+  validStart = start;
+  validEnd = start;
 }
 
-/** How [from, end) of the text, between code point borders, can be read: TEXT_SOUND and so on. */
+/** How [from, end) of the text, between code point borders, can be read: TEXT_VALID and so on. */
 export function prepareText(from: usize, end: usize): u32 {
-  if (isAsciiText || condition != TEXT_SOUND) return condition;
-  if (from < soundStart || from > soundEnd) {
-    soundStart = from;
-    soundEnd = from;
+  if (isAsciiText || condition != TEXT_VALID) return condition;
+  if (from < validStart || from > validEnd) {
+    validStart = from;
+    validEnd = from;
   }
-  if (end <= soundEnd) return TEXT_SOUND;
-  if (findIllFormed(soundEnd, end) == end) soundEnd = end;
+  if (end <= validEnd) return TEXT_VALID;
+  if (findIllFormed(validEnd, end) == end) validEnd = end;
   else condition = rewriteText() ? TEXT_REWRITTEN : TEXT_ILL_FORMED;
   return condition;
 }

@@ -180,8 +180,8 @@ function allowVariant(row: usize, starts: u64, point: u32): u32 {
 
 function allowByte(row: usize, offsets: u64, sets: NibbleSets): void {
   for (let rest = <u32>offsets; rest != 0; rest &= rest - 1) {
-    const place = row + (<usize>ctz(rest) << 2);
-    store<u32>(place, load<u32>(place) | sets);
+    const entryPtr = row + (<usize>ctz(rest) << 2);
+    store<u32>(entryPtr, load<u32>(entryPtr) | sets);
   }
 }
 
@@ -201,8 +201,8 @@ export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): vo
     const bucket = cheapestBucket(index, print);
     store<u8>(bucketOf + <usize>index, bucket);
     for (let byte: u32 = 0; byte < BYTE_COUNT; byte++) {
-      const place = bucketAt(bucket, byte);
-      store<u32>(place, load<u32>(place) | allowedByte(index, print.endOffset, byte));
+      const entryPtr = bucketAt(bucket, byte);
+      store<u32>(entryPtr, load<u32>(entryPtr) | allowedByte(index, print.endOffset, byte));
     }
   }
   for (let bucket: u32 = 0; bucket < print.bucketCount; bucket++) writeTables(print, bucket);
@@ -283,8 +283,8 @@ function writeTables(print: Fingerprint, bucket: u32): void {
     const sets = load<u32>(bucketAt(bucket, byte));
     for (let entry: u32 = 0; entry < 32; entry++) {
       if (((sets >> entry) & 1) == 0) continue;
-      const place = table + <usize>entry;
-      store<u8>(place, <u32>load<u8>(place) | bit);
+      const entryPtr = table + <usize>entry;
+      store<u8>(entryPtr, <u32>load<u8>(entryPtr) | bit);
     }
     table += 32;
   }
@@ -310,8 +310,8 @@ function writeCandidate(candidate: Candidate, index: u32, probeOffset: u32): voi
   candidate.index = index;
   for (let byte: u32 = 0; byte < PROBE_BYTES; byte++) {
     const offset = probeOffset + byte;
-    const isKnown = offset < min(sizeMin, OFFSETS_MAX);
-    const sets = isKnown ? load<u32>(allowedAt(index, offset)) : ANY_BYTE;
+    const isWithinMin = offset < min(sizeMin, OFFSETS_MAX);
+    const sets = isWithinMin ? load<u32>(allowedAt(index, offset)) : ANY_BYTE;
     const orMask = probeOrOf(sets);
     const value = orMask | (ctz(sets >> 16) << 4) | ctz(sets & 0xffff);
     candidate.probe |= <u64>(value & 0xff) << <u64>(byte * 8);

@@ -20,7 +20,7 @@ import {
 import {
   HAYSTACK_FOLDS_INTO_ASCII,
   NEEDLE_EMPTY,
-  NEEDLE_NO_ROOM,
+  NEEDLE_OUT_TOO_SMALL,
   NEEDLE_TOO_LARGE,
   NEEDLE_SIZE_MAX,
   compileNeedle,
@@ -58,7 +58,7 @@ export function literalSetSizeMax(count: u32, size: usize): usize {
  * @param outPtr       16-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least literalSetSizeMax of count and the sum of sizes
  * @returns            bytes used, a multiple of 16; or LITERAL_SET_COUNT, NEEDLE_EMPTY,
- * NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
+ * NEEDLE_OUT_TOO_SMALL, NEEDLE_TOO_LARGE
  */
 export function compileLiteralSet(
   rows: usize,
@@ -123,7 +123,7 @@ function checkRows(rows: usize, count: u32, capacity: usize): i32 {
     if (size > NEEDLE_SIZE_MAX) return NEEDLE_TOO_LARGE;
     total += size;
   }
-  return capacity < literalSetSizeMax(count, total) ? NEEDLE_NO_ROOM : 0;
+  return capacity < literalSetSizeMax(count, total) ? NEEDLE_OUT_TOO_SMALL : 0;
 }
 
 /** True if one of the literals starts with U+FFFD or a bad byte. */

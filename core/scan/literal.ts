@@ -42,7 +42,7 @@ export const HAYSTACK_FOLDS_INTO_ASCII: u32 = 1;
 /** Status of compileNeedle: the needle has no byte. */
 export const NEEDLE_EMPTY: i32 = -1;
 /** Status of compileNeedle: outCapacity is below needleSizeMax(size). */
-export const NEEDLE_NO_ROOM: i32 = -2;
+export const NEEDLE_OUT_TOO_SMALL: i32 = -2;
 /** Status of compileNeedle: the needle has more than NEEDLE_SIZE_MAX bytes. */
 export const NEEDLE_TOO_LARGE: i32 = -3;
 
@@ -102,7 +102,7 @@ export function needleSizeMax(size: usize): usize {
  * @param needlePtr    UTF-8; bad bytes act as U+FFFD. Not used after the call
  * @param outPtr       8-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least needleSizeMax(size)
- * @returns            bytes used, a multiple of 16; or NEEDLE_EMPTY, NEEDLE_NO_ROOM,
+ * @returns            bytes used, a multiple of 16; or NEEDLE_EMPTY, NEEDLE_OUT_TOO_SMALL,
  * NEEDLE_TOO_LARGE
  */
 export function compileNeedle(
@@ -114,7 +114,7 @@ export function compileNeedle(
 ): i32 {
   if (size == 0) return NEEDLE_EMPTY;
   if (size > NEEDLE_SIZE_MAX) return NEEDLE_TOO_LARGE;
-  if (outCapacity < needleSizeMax(size)) return NEEDLE_NO_ROOM;
+  if (outCapacity < needleSizeMax(size)) return NEEDLE_OUT_TOO_SMALL;
   const traits = traitsOf(needlePtr, needlePtr + size);
   const engine = chooseEngine(traits, caseSensitive);
   const needle = changetype<Needle>(outPtr);

@@ -43,7 +43,7 @@ export function laneLimit(count: usize): u64 {
 
 /** Number of bytes in [start, end) that equal `byte` after OR with `orMask`. */
 export function countMaskedByte(start: usize, end: usize, byte: u8, orMask: u8): u32 {
-  const wanted = i8x16.splat(byte);
+  const target = i8x16.splat(byte);
   const mask = i8x16.splat(orMask);
   let count: u32 = 0;
   let ptr = start;
@@ -54,29 +54,29 @@ export function countMaskedByte(start: usize, end: usize, byte: u8, orMask: u8):
     let sum2 = i8x16.splat(0);
     let sum3 = i8x16.splat(0);
     while (ptr < stop) {
-      sum0 = i8x16.sub(sum0, i8x16.eq(v128.or(v128.load(ptr), mask), wanted));
-      sum1 = i8x16.sub(sum1, i8x16.eq(v128.or(v128.load(ptr, 16), mask), wanted));
-      sum2 = i8x16.sub(sum2, i8x16.eq(v128.or(v128.load(ptr, 32), mask), wanted));
-      sum3 = i8x16.sub(sum3, i8x16.eq(v128.or(v128.load(ptr, 48), mask), wanted));
+      sum0 = i8x16.sub(sum0, i8x16.eq(v128.or(v128.load(ptr), mask), target));
+      sum1 = i8x16.sub(sum1, i8x16.eq(v128.or(v128.load(ptr, 16), mask), target));
+      sum2 = i8x16.sub(sum2, i8x16.eq(v128.or(v128.load(ptr, 32), mask), target));
+      sum3 = i8x16.sub(sum3, i8x16.eq(v128.or(v128.load(ptr, 48), mask), target));
       ptr += STEP;
     }
     count += sumLanes(sum0) + sumLanes(sum1) + sumLanes(sum2) + sumLanes(sum3);
   }
   if (ptr == end) return count;
-  return count + <u32>popcnt(stepMask(ptr, wanted, mask) & laneLimit(end - ptr));
+  return count + <u32>popcnt(stepMask(ptr, target, mask) & laneLimit(end - ptr));
 }
 
 /** First address in [start, end) whose byte equals `byte` after OR with `orMask`; `end` if none. */
 export function findMaskedByte(start: usize, end: usize, byte: u8, orMask: u8): usize {
-  const wanted = i8x16.splat(byte);
+  const target = i8x16.splat(byte);
   const mask = i8x16.splat(orMask);
   for (let ptr = start; ptr < end; ptr += STEP) {
-    const equal0 = i8x16.eq(v128.or(v128.load(ptr), mask), wanted);
-    const equal1 = i8x16.eq(v128.or(v128.load(ptr, 16), mask), wanted);
-    const equal2 = i8x16.eq(v128.or(v128.load(ptr, 32), mask), wanted);
-    const equal3 = i8x16.eq(v128.or(v128.load(ptr, 48), mask), wanted);
+    const equal0 = i8x16.eq(v128.or(v128.load(ptr), mask), target);
+    const equal1 = i8x16.eq(v128.or(v128.load(ptr, 16), mask), target);
+    const equal2 = i8x16.eq(v128.or(v128.load(ptr, 32), mask), target);
+    const equal3 = i8x16.eq(v128.or(v128.load(ptr, 48), mask), target);
     if (!v128.any_true(v128.or(v128.or(equal0, equal1), v128.or(equal2, equal3)))) continue;
-    const found = ptr + <usize>ctz(stepMask(ptr, wanted, mask));
+    const found = ptr + <usize>ctz(stepMask(ptr, target, mask));
     return min(found, end);
   }
   return end;
@@ -94,13 +94,13 @@ export function findByte(start: usize, end: usize, byte: u8): usize {
 
 /** Last address in [start, end) with `byte`; `end` if there is none. */
 export function findLastByte(start: usize, end: usize, byte: u8): usize {
-  const wanted = i8x16.splat(byte);
+  const target = i8x16.splat(byte);
   const none = i8x16.splat(0);
   let stop = end;
   while (stop > start) {
     const count = min(stop - start, STEP);
     const ptr = stop - count;
-    const mask = stepMask(ptr, wanted, none) & laneLimit(count);
+    const mask = stepMask(ptr, target, none) & laneLimit(count);
     if (mask != 0) return ptr + 63 - <usize>clz(mask);
     stop = ptr;
   }

@@ -304,16 +304,16 @@ function stepBack(start: usize, ptr: usize, count: u32): usize {
 /** End of the match that starts at `ptr`, a code point border; 0 if there is none. */
 export function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
   const isFolding = plan.isFolding != 0;
-  let wanted = pointsOf(plan);
-  const wantedEnd = wanted + (<usize>plan.pointCount << 2);
-  while (wanted < wantedEnd) {
+  let planPoint = pointsOf(plan);
+  const planEnd = planPoint + (<usize>plan.pointCount << 2);
+  while (planPoint < planEnd) {
     if (ptr >= end) return 0;
     const result = decodeUtf8(ptr, end);
     let point = decodedPoint(result);
     if (isFolding) point = foldCodePoint(point);
-    if (point != load<u32>(wanted)) return 0;
+    if (point != load<u32>(planPoint)) return 0;
     ptr += decodedSize(result);
-    wanted += 4;
+    planPoint += 4;
   }
   return ptr;
 }

@@ -46,16 +46,16 @@ function matchScalar(
 ): usize {
   while (needle < needleEnd) {
     if (ptr >= end) return 0;
-    const wanted = decodeUtf8(needle, needleEnd);
+    const expected = decodeUtf8(needle, needleEnd);
     const found = decodeUtf8(ptr, end);
-    let wantedPoint = decodedPoint(wanted);
+    let expectedPoint = decodedPoint(expected);
     let foundPoint = decodedPoint(found);
     if (isFolding) {
-      wantedPoint = foldCodePoint(wantedPoint);
+      expectedPoint = foldCodePoint(expectedPoint);
       foundPoint = foldCodePoint(foundPoint);
     }
-    if (wantedPoint != foundPoint) return 0;
-    needle += decodedSize(wanted);
+    if (expectedPoint != foundPoint) return 0;
+    needle += decodedSize(expected);
     ptr += decodedSize(found);
   }
   return ptr;

@@ -12,14 +12,14 @@ import * as format from '../shared/format.ts';
 import {
   STATUS_OK,
   STATUS_OUT_OF_MEMORY,
-  STATUS_STRIPES_FULL,
+  STATUS_SEGMENTS_FULL,
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../shared/status.ts';
 import { findByte, findLastByte, countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
 import { isAscii, markSize } from '../text/utf8.ts';
 import { KEY_SET_SIZE, clearKeys, extractKeys, isMiddleNewline } from './extract.ts';
-import { encodePiece, pieceSize } from './piece.ts';
+import { encodeFrame, frameSize } from './frame.ts';
 import { hashPosting } from './posting-sum.ts';
 import { BlobRow, BlockRow } from './rows.ts';
 
@@ -28,25 +28,25 @@ import { BlobRow, BlockRow } from './rows.ts';
  */
 const KEY_CAPACITY: u32 = 40 << 20;
 /** BlockIds and blobs that a batch can have. */
-const BLOCK_CAPACITY: u32 = format.STRIPE_BLOCKS * format.STRIPE_COUNT_MAX;
+const BLOCK_CAPACITY: u32 = format.SEGMENT_BLOCKS * format.SEGMENT_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
 /** Bytes before the keys of a stripe. */
-export const STRIPE_HEAD_SIZE: usize = 12;
+export const SEGMENT_HEAD_SIZE: usize = 12;
 /** Room that one piece may need while it is written. */
-const PIECE_ROOM: usize = 2048;
+const FRAME_SIZE_MAX: usize = 2048;
 
 // The tables, laid out once over the memory of builderInit, in this order. Those of the open stripe
 // are rewritten for each stripe; rows, marks and output collect for the batch.
 //
 //   keySet         256 KiB   a bit for each key of the current block; zeros between calls
-//   keyCounts        8 MiB   u32 for each key: its blocks, then the end of its ids (closeStripe)
+//   keyCounts        8 MiB   u32 for each key: its blocks, then the end of its ids (closeSegment)
 //   keys           160 MiB   u32 keys of the open stripe, block by block, as extracted (to keysEnd)
 //   blockKeyEnds    32 KiB   u32 for each block of the open stripe: end of its keys
 //   idsByKey        80 MiB   u16 blocks of the stripe, sorted by key
 //   blockRows        3 MiB   BlockRow for each blockId of the batch
 //   blobRows       1.5 MiB   BlobRow for each blob of the batch
 //   caseMarks        8 MiB   CASE_MARKS_SIZE bytes for each blockId
-//   stripeEnds      128 B    u32 for each closed stripe: its end in the output
+//   segmentEnds      128 B    u32 for each closed stripe: its end in the output
 //   output         the rest  closed stripes, each at a multiple of 8 (to outputEnd)
 let keySet: usize = 0;
 let keyCounts: usize = 0;
@@ -60,7 +60,7 @@ export let caseMarks: usize = 0;
 export let output: usize = 0;
 let outputEnd: usize = 0;
 let outputLimit: usize = 0;
-let stripeEnds: usize = 0;
+let segmentEnds: usize = 0;
 
 /**
  * Of the batch: bytes and number of added blobs; blockIds, unused ones included, a multiple of the
@@ -69,8 +69,8 @@ let stripeEnds: usize = 0;
 export let contentSize: u32 = 0;
 export let blobCount: u32 = 0;
 export let blockCount: u32 = 0;
-export let stripeCount: u32 = 0;
-let stripeBlockCount: u32 = 0;
+export let segmentCount: u32 = 0;
+let segmentBlockCount: u32 = 0;
 /** Sum of the postings of the stripe being closed. */
 let postingSum: u64 = 0;
 
@@ -85,12 +85,12 @@ export function builderInit(start: usize, end: usize): i32 {
   keyCounts = keySet + KEY_SET_SIZE;
   keys = keyCounts + <usize>format.GRAM_KEY_COUNT * 4;
   blockKeyEnds = keys + <usize>KEY_CAPACITY * 4;
-  idsByKey = blockKeyEnds + <usize>format.STRIPE_BLOCKS * 4;
+  idsByKey = blockKeyEnds + <usize>format.SEGMENT_BLOCKS * 4;
   blockRows = idsByKey + <usize>KEY_CAPACITY * 2;
   blobRows = blockRows + <usize>BLOCK_CAPACITY * format.BLOCK_ROW_SIZE;
   caseMarks = (blobRows + <usize>BLOB_CAPACITY * format.BLOB_ROW_SIZE + 15) & ~15;
-  stripeEnds = caseMarks + <usize>BLOCK_CAPACITY * format.CASE_MARKS_SIZE;
-  output = (stripeEnds + format.STRIPE_COUNT_MAX * 4 + 7) & ~7;
+  segmentEnds = caseMarks + <usize>BLOCK_CAPACITY * format.CASE_MARKS_SIZE;
+  output = (segmentEnds + format.SEGMENT_COUNT_MAX * 4 + 7) & ~7;
   outputLimit = end;
   if (output + (16 << 20) > end) return STATUS_OUT_OF_MEMORY;
   memory.fill(keySet, 0, KEY_SET_SIZE);
@@ -102,8 +102,8 @@ export function builderBegin(): void {
   contentSize = 0;
   blobCount = 0;
   blockCount = 0;
-  stripeCount = 0;
-  stripeBlockCount = 0;
+  segmentCount = 0;
+  segmentBlockCount = 0;
   keysEnd = keys;
   outputEnd = output;
 }
@@ -113,24 +113,24 @@ export function builderBegin(): void {
  * linear in its size, plus a pass over all keys for closing a stripe every 32 MiB or so.
  *
  * @param trigramMax  most distinct grams of the content; 0 = no limit
- * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_STRIPES_FULL or
+ * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_SEGMENTS_FULL or
  * STATUS_OUT_OF_MEMORY: nothing was added, the batch can be finished without it
  */
 export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   if (blobCount == BLOB_CAPACITY) return STATUS_OUT_OF_MEMORY;
   const end = start + size;
   const count = countBlocks(start, end);
-  const keyRoom = (<usize>size + count) * 4;
-  if (stripeBlockCount > 0) {
+  const keysSize = (<usize>size + count) * 4;
+  if (segmentBlockCount > 0) {
     // A content that fits one stripe is never split by the end of one, so that adding it can be
     // undone.
-    const isRoom = stripeBlockCount + count <= format.STRIPE_BLOCKS && keysEnd + keyRoom <= blockKeyEnds;
-    const status = isRoom ? STATUS_OK : closeStripe(contentSize);
+    const canFit = segmentBlockCount + count <= format.SEGMENT_BLOCKS && keysEnd + keysSize <= blockKeyEnds;
+    const status = canFit ? STATUS_OK : closeSegment(contentSize);
     if (status != STATUS_OK) return status;
   }
-  if (stripeCount + count / (format.STRIPE_BLOCKS / 2) + 1 > format.STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
+  if (segmentCount + count / (format.SEGMENT_BLOCKS / 2) + 1 > format.SEGMENT_COUNT_MAX) return STATUS_SEGMENTS_FULL;
   // Why: adding a content across stripes cannot be undone, so its grams are counted first.
-  if (trigramMax > 0 && (count > format.STRIPE_BLOCKS || keyRoom > <usize>KEY_CAPACITY * 4)) {
+  if (trigramMax > 0 && (count > format.SEGMENT_BLOCKS || keysSize > <usize>KEY_CAPACITY * 4)) {
     if (countDistinct(start, end) > trigramMax) return STATUS_TOO_MANY_TRIGRAMS;
     trigramMax = 0;
   }
@@ -141,7 +141,7 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   if (trigramMax > 0 && isOverTrigramMax(keysBefore, trigramMax)) {
     // The next content overwrites rows and marks beyond the counts.
     keysEnd = keysBefore;
-    stripeBlockCount -= count;
+    segmentBlockCount -= count;
     blockCount -= count;
     return STATUS_TOO_MANY_TRIGRAMS;
   }
@@ -228,9 +228,9 @@ function addBlocks(start: usize, end: usize): i32 {
   while (blockStart < end) {
     const next = blockEnd(blockStart, end);
     const offset = contentSize + <u32>(blockStart - start);
-    const keyRoom = min<usize>(next - blockStart + 1, format.GRAM_KEY_COUNT) * 4;
-    if (stripeBlockCount == format.STRIPE_BLOCKS || keysEnd + keyRoom > blockKeyEnds) {
-      const status = closeStripe(offset);
+    const keysSize = min<usize>(next - blockStart + 1, format.GRAM_KEY_COUNT) * 4;
+    if (segmentBlockCount == format.SEGMENT_BLOCKS || keysEnd + keysSize > blockKeyEnds) {
+      const status = closeSegment(offset);
       if (status != STATUS_OK) return status;
     }
     markBlock(blockStart, next, caseMarks + <usize>blockCount * format.CASE_MARKS_SIZE);
@@ -238,8 +238,8 @@ function addBlocks(start: usize, end: usize): i32 {
     const listStart = keysEnd;
     keysEnd = extractKeys(blockStart, next, keySet, keysEnd);
     clearKeys(keySet, listStart, keysEnd);
-    store<u32>(blockKeyEnds + (<usize>stripeBlockCount << 2), <u32>keysEnd);
-    stripeBlockCount++;
+    store<u32>(blockKeyEnds + (<usize>segmentBlockCount << 2), <u32>keysEnd);
+    segmentBlockCount++;
     line += countByte(blockStart, next, 10);
     blockStart = next;
   }
@@ -258,22 +258,22 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
  * Encodes the open stripe into the output and fills its unused blockIds with empty rows at
  * `offset`.
  */
-function closeStripe(offset: u32): i32 {
-  if (stripeCount == format.STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
+function closeSegment(offset: u32): i32 {
+  if (segmentCount == format.SEGMENT_COUNT_MAX) return STATUS_SEGMENTS_FULL;
   const gramCount = sortIdsByKey();
   const keysSize = <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
-  const headSize = STRIPE_HEAD_SIZE + keysSize;
-  if (outputEnd + headSize + PIECE_ROOM > outputLimit) return STATUS_OUT_OF_MEMORY;
-  const stripeEnd = encodeStripe(gramCount, outputEnd, outputEnd + headSize);
-  if (stripeEnd == 0) return STATUS_OUT_OF_MEMORY;
-  outputEnd = (stripeEnd + 7) & ~7;
-  store<u32>(stripeEnds + (<usize>stripeCount << 2), <u32>outputEnd);
-  for (; stripeBlockCount < format.STRIPE_BLOCKS; stripeBlockCount++) {
+  const headSize = SEGMENT_HEAD_SIZE + keysSize;
+  if (outputEnd + headSize + FRAME_SIZE_MAX > outputLimit) return STATUS_OUT_OF_MEMORY;
+  const segmentEnd = encodeSegment(gramCount, outputEnd, outputEnd + headSize);
+  if (segmentEnd == 0) return STATUS_OUT_OF_MEMORY;
+  outputEnd = (segmentEnd + 7) & ~7;
+  store<u32>(segmentEnds + (<usize>segmentCount << 2), <u32>outputEnd);
+  for (; segmentBlockCount < format.SEGMENT_BLOCKS; segmentBlockCount++) {
     memory.fill(caseMarks + <usize>blockCount * format.CASE_MARKS_SIZE, 0, format.CASE_MARKS_SIZE);
     writeBlockRow(offset, format.NONE_ID, 0);
   }
-  stripeCount++;
-  stripeBlockCount = 0;
+  segmentCount++;
+  segmentBlockCount = 0;
   keysEnd = keys;
   return STATUS_OK;
 }
@@ -303,15 +303,15 @@ function sortIdsByKey(): u32 {
   // 3. place each id; blocks come in order, so the ids of a key ascend
   let ptr = keys;
   postingSum = 0;
-  for (let block: u32 = 0; block < stripeBlockCount; block++) {
+  for (let block: u32 = 0; block < segmentBlockCount; block++) {
     const blockKeysEnd = <usize>load<u32>(blockKeyEnds + (<usize>block << 2));
     for (; ptr < blockKeysEnd; ptr += 4) {
       const key = load<u32>(ptr);
       if (!isMiddleNewline(key)) postingSum += hashPosting(key, block);
-      const placePtr = keyCounts + (<usize>key << 2);
-      const place = load<u32>(placePtr);
-      store<u16>(idsByKey + (<usize>place << 1), <u16>block);
-      store<u32>(placePtr, place + 1);
+      const positionPtr = keyCounts + (<usize>key << 2);
+      const position = load<u32>(positionPtr);
+      store<u16>(idsByKey + (<usize>position << 1), <u16>block);
+      store<u32>(positionPtr, position + 1);
     }
   }
   return gramCount;
@@ -321,12 +321,12 @@ function sortIdsByKey(): u32 {
  * Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. Keys,
  * heads and pieces are written in parallel to three places, since the number of keys is known.
  */
-function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
+function encodeSegment(gramCount: u32, headPtr: usize, framesPtr: usize): usize {
   store<u64>(headPtr, postingSum);
   store<u32>(headPtr, gramCount, 8);
-  let keyPtr = headPtr + STRIPE_HEAD_SIZE;
-  let pieceHeadPtr = keyPtr + (<usize>gramCount << 2);
-  let piecePtr = piecesPtr;
+  let keyPtr = headPtr + SEGMENT_HEAD_SIZE;
+  let frameHeadPtr = keyPtr + (<usize>gramCount << 2);
+  let framePtr = framesPtr;
   let idsStart: u32 = 0;
   for (let key: u32 = 0; key < format.GRAM_KEY_COUNT; key++) {
     const idsEnd = load<u32>(keyCounts + (<usize>key << 2));
@@ -337,15 +337,15 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
     const ids = idsByKey + (<usize>idsStart << 1);
     idsStart = idsEnd;
     if (isMiddleNewline(key)) continue;
-    if (piecePtr + PIECE_ROOM > outputLimit) return 0;
-    const head = encodePiece(ids, count, piecePtr);
+    if (framePtr + FRAME_SIZE_MAX > outputLimit) return 0;
+    const head = encodeFrame(ids, count, framePtr);
     store<u32>(keyPtr, key);
-    store<u16>(pieceHeadPtr, <u16>head);
+    store<u16>(frameHeadPtr, <u16>head);
     keyPtr += 4;
-    pieceHeadPtr += 2;
-    piecePtr += pieceSize(head);
+    frameHeadPtr += 2;
+    framePtr += frameSize(head);
   }
-  return piecePtr;
+  return framePtr;
 }
 
 /**
@@ -370,16 +370,16 @@ export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): 
 
 /**
  * Closes the open stripe, if any, so that all counts are final. Errors: STATUS_OUT_OF_MEMORY,
- * STATUS_STRIPES_FULL.
+ * STATUS_SEGMENTS_FULL.
  */
 export function builderClose(): i32 {
-  return stripeBlockCount > 0 ? closeStripe(contentSize) : STATUS_OK;
+  return segmentBlockCount > 0 ? closeSegment(contentSize) : STATUS_OK;
 }
 
 /**
  * Start and end of stripe `index` in memory. Safety: index < stripe count, or one less for the
  * start.
  */
-export function builderStripeEnd(index: u32): usize {
-  return <usize>load<u32>(stripeEnds + (<usize>index << 2));
+export function builderSegmentEnd(index: u32): usize {
+  return <usize>load<u32>(segmentEnds + (<usize>index << 2));
 }

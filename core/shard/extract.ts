@@ -2,12 +2,12 @@
 // Every block counts as enclosed by two newlines, so that a gram also identifies starts and ends of
 // lines. FORMAT.md, "Grams".
 
-import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
-import { appendLetter, asciiLetter, LETTER_NEWLINE } from '../text/letters.ts';
+import { GRAM_KEY_COUNT, GRAM_CHAR_BITS } from '../shared/format.ts';
+import { appendGramChar, asciiGramChar, GRAM_CHAR_NEWLINE } from '../text/letters.ts';
 import { decodedPoint, decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 
 const KEY_MASK: u32 = GRAM_KEY_COUNT - 1;
-const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
+const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
 /** Bytes of the set of keys that the caller provides, all zero between calls. */
 export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
@@ -28,10 +28,10 @@ function addKey(key: u32): void {
   listPtr += 4;
 }
 
-/** Shifts the key by one letter and appends `letter`. */
+/** Shifts the key by one letter and appends `gramChar`. */
 @inline
-function shift(key: u32, letter: u32): u32 {
-  return ((key << LETTER_BITS) | letter) & KEY_MASK;
+function shift(key: u32, gramChar: u32): u32 {
+  return ((key << GRAM_CHAR_BITS) | gramChar) & KEY_MASK;
 }
 
 /**
@@ -50,27 +50,27 @@ export function extractKeys(start: usize, end: usize, keySet: usize, list: usize
 
 /** For bytes below 0x80 only: a load and a test of the set for each. */
 function extractAscii(start: usize, end: usize): void {
-  let key = shift(LETTER_NEWLINE, asciiLetter(load<u8>(start)));
+  let key = shift(GRAM_CHAR_NEWLINE, asciiGramChar(load<u8>(start)));
   for (let ptr = start + 1; ptr < end; ptr++) {
-    key = shift(key, asciiLetter(load<u8>(ptr)));
+    key = shift(key, asciiGramChar(load<u8>(ptr)));
     addKey(key);
   }
-  if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
+  if (load<u8>(end - 1) != 10) addKey(shift(key, GRAM_CHAR_NEWLINE));
 }
 
 /** As extractAscii, by code points. */
 function extractUtf8(start: usize, end: usize): void {
-  let key = LETTER_NEWLINE;
+  let key = GRAM_CHAR_NEWLINE;
   let isFirst = true;
   let ptr = start;
   while (ptr < end) {
     const decoded = decodeUtf8(ptr, end);
     ptr += decodedSize(decoded);
-    key = appendLetter(key, decodedPoint(decoded));
+    key = appendGramChar(key, decodedPoint(decoded));
     if (!isFirst) addKey(key);
     isFirst = false;
   }
-  if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
+  if (load<u8>(end - 1) != 10) addKey(shift(key, GRAM_CHAR_NEWLINE));
 }
 
 export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
@@ -82,5 +82,5 @@ export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
 /** Whether the middle letter of a key is a newline; such keys are listed but never indexed. */
 @inline
 export function isMiddleNewline(key: u32): bool {
-  return ((key >> LETTER_BITS) & LETTER_MASK) == LETTER_NEWLINE;
+  return ((key >> GRAM_CHAR_BITS) & GRAM_CHAR_MASK) == GRAM_CHAR_NEWLINE;
 }

@@ -6,13 +6,13 @@ import {
   BITMAP_SIZE,
   LIST_SINGLE_SHIFT,
   SHARD_BITMAP_SIZE,
-  STRIPE_BLOCKS,
+  SEGMENT_BLOCKS,
 } from '../shared/format.ts';
-import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
+import { STATUS_OK, STATUS_FRAME } from '../shared/status.ts';
 import { textKey } from '../text/letters.ts';
 import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
-import { decodePiece, pieceSize, setBit } from './piece.ts';
+import { decodeFrame, frameSize, setBit } from './frame.ts';
 
 // From a gram to its blocks (FORMAT.md, "Gram dictionary"):
 //
@@ -87,21 +87,21 @@ export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
 /** Stripes with postings of the list, a bit each. */
 export function listMask(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);
-  if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / STRIPE_BLOCKS);
+  if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / SEGMENT_BLOCKS);
   const list = <usize>view.postings + reference;
   needBytes(view, list, list + 4);
   return load<u32>(list);
 }
 
-/** Coded bytes read by the last readStripe or stripeCost. */
-export let pieceBytes: u32 = 0;
+/** Coded bytes read by the last readSegment or stripeCost. */
+export let frameBytes: u32 = 0;
 
 /**
- * Head of the piece in `stripe`, with its address in piecePtr; 0 if the list exceeds the section.
+ * Head of the piece in `segment`, with its address in framePtr; 0 if the list exceeds the section.
  */
-let piecePtr: usize = 0;
+let framePtr: usize = 0;
 
-function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
+function seekFrame(view: ShardView, reference: u32, segment: u32): u32 {
   const list = <usize>view.postings + reference;
   const end = <usize>view.postings + view.postingsSize;
   needBytes(view, list, list + 4);
@@ -110,31 +110,31 @@ function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
   let ptr = list + 4 + (<usize>count << 1);
   if (ptr > end) return 0;
   needBytes(view, list, ptr);
-  const before = popcnt(mask & (((<u32>1) << stripe) - 1));
-  for (let i: u32 = 0; i < before; i++) ptr += pieceSize(load<u16>(list + 4 + (<usize>i << 1)));
+  const before = popcnt(mask & (((<u32>1) << segment) - 1));
+  for (let i: u32 = 0; i < before; i++) ptr += frameSize(load<u16>(list + 4 + (<usize>i << 1)));
   const head = <u32>load<u16>(list + 4 + (<usize>before << 1));
-  piecePtr = ptr;
-  if (ptr + pieceSize(head) > end) return 0;
+  framePtr = ptr;
+  if (ptr + frameSize(head) > end) return 0;
   // Decoding reads up to 8 bytes after the piece.
-  needBytes(view, ptr, ptr + pieceSize(head) + 8);
+  needBytes(view, ptr, ptr + frameSize(head) + 8);
   return head;
 }
 
 /**
- * Sets the bits of the list's blocks in `stripe`, which is in its mask, in the bitmap of 1,024
- * bytes; pieceBytes is their coded size.
+ * Sets the bits of the list's blocks in `segment`, which is in its mask, in the bitmap of 1,024
+ * bytes; frameBytes is their coded size.
  */
-export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: usize): i32 {
+export function readSegment(view: ShardView, gram: u32, segment: u32, bitmapPtr: usize): i32 {
   const reference = listReference(view, gram);
   if (isSingle(reference)) {
-    pieceBytes = 0;
-    setBit(bitmapPtr, (reference & SINGLE_MASK) % STRIPE_BLOCKS);
+    frameBytes = 0;
+    setBit(bitmapPtr, (reference & SINGLE_MASK) % SEGMENT_BLOCKS);
     return STATUS_OK;
   }
-  const head = seekPiece(view, reference, stripe);
-  if (head == 0) return STATUS_PIECE;
-  pieceBytes = pieceSize(head);
-  return decodePiece(head, piecePtr, bitmapPtr);
+  const head = seekFrame(view, reference, segment);
+  if (head == 0) return STATUS_FRAME;
+  frameBytes = frameSize(head);
+  return decodeFrame(head, framePtr, bitmapPtr);
 }
 
 /**
@@ -146,8 +146,8 @@ export function listBlocks(view: ShardView, text: usize, size: u32, bitmapPtr: u
   const gram = findGram(view, textKey(text, text + size));
   if (gram == GRAM_ABSENT) return STATUS_OK;
   for (let mask = listMask(view, gram); mask != 0; mask &= mask - 1) {
-    const stripe = <u32>ctz(mask);
-    const status = readStripe(view, gram, stripe, bitmapPtr + <usize>stripe * BITMAP_SIZE);
+    const segment = <u32>ctz(mask);
+    const status = readSegment(view, gram, segment, bitmapPtr + <usize>segment * BITMAP_SIZE);
     if (status != STATUS_OK) return status;
   }
   return STATUS_OK;

@@ -4,31 +4,31 @@
 // and list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
 import * as format from '../shared/format.ts';
-import { PIECE_SINGLE } from '../shared/format.ts';
-import { STRIPE_HEAD_SIZE } from './builder.ts';
-import { pieceCode, pieceSize } from './piece.ts';
+import { FRAME_SINGLE } from '../shared/format.ts';
+import { SEGMENT_HEAD_SIZE } from './builder.ts';
+import { frameCode, frameSize } from './frame.ts';
 
 /** Longest list: mask, heads, and a full piece in every stripe. */
-const LIST_SIZE_MAX: usize = 4 + format.STRIPE_COUNT_MAX * (2 + 1024);
+const LIST_SIZE_MAX: usize = 4 + format.SEGMENT_COUNT_MAX * (2 + 1024);
 const NO_KEY: u32 = 0xffffffff;
 
 /**
  * The merge's position in one stripe: its lowest unmerged key.
  *
  *   stripe   | sum, gramCount | keys ... | heads ... | pieces ... |      as builder.ts wrote it
- *                               ^keyPtr    ^headPtr    ^piecePtr         all three advance together
+ *                               ^keyPtr    ^headPtr    ^framePtr         all three advance together
  */
 @unmanaged
-class StripeCursor {
+class SegmentCursor {
   keyPtr: u32; // address of the next key, u32; keyEnd: all are merged
   keyEnd: u32;
   headPtr: u32; // address of the head of its piece, u16
-  piecePtr: u32; // address of its piece
+  framePtr: u32; // address of its piece
 }
 const CURSOR_SIZE: usize = 16;
-if (offsetof<StripeCursor>() != CURSOR_SIZE) ERROR('StripeCursor: size');
+if (offsetof<SegmentCursor>() != CURSOR_SIZE) ERROR('SegmentCursor: size');
 
-/** A cursor for each stripe of the shard, in order: STRIPE_COUNT_MAX of them. */
+/** A cursor for each stripe of the shard, in order: SEGMENT_COUNT_MAX of them. */
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
 /**
@@ -42,8 +42,8 @@ let gramCount: u32 = 0;
 let postingsSize: u32 = 0;
 
 @inline
-function cursorAt(stripe: u32): StripeCursor {
-  return changetype<StripeCursor>(cursors + <usize>stripe * CURSOR_SIZE);
+function cursorAt(segment: u32): SegmentCursor {
+  return changetype<SegmentCursor>(cursors + <usize>segment * CURSOR_SIZE);
 }
 
 /**
@@ -62,14 +62,14 @@ export function mergeBegin(tables: usize): void {
  * Adds the next stripe, in the builder's format, at `ptr`; it must stay there until the end of the
  * merge.
  */
-export function mergeAddStripe(ptr: usize): void {
-  assert(cursorCount < format.STRIPE_COUNT_MAX);
+export function mergeAddSegment(ptr: usize): void {
+  assert(cursorCount < format.SEGMENT_COUNT_MAX);
   const count = load<u32>(ptr, 8);
   const cursor = cursorAt(cursorCount++);
-  cursor.keyPtr = <u32>(ptr + STRIPE_HEAD_SIZE);
+  cursor.keyPtr = <u32>(ptr + SEGMENT_HEAD_SIZE);
   cursor.keyEnd = cursor.keyPtr + count * 4;
   cursor.headPtr = cursor.keyEnd;
-  cursor.piecePtr = cursor.headPtr + ((count * 2 + 3) & ~3);
+  cursor.framePtr = cursor.headPtr + ((count * 2 + 3) & ~3);
 }
 
 /**
@@ -109,7 +109,7 @@ function lowestKey(): u32 {
 }
 
 @inline
-function hasKey(cursor: StripeCursor, key: u32): bool {
+function hasKey(cursor: SegmentCursor, key: u32): bool {
   return cursor.keyPtr < cursor.keyEnd && load<u32>(cursor.keyPtr) == key;
 }
 
@@ -127,9 +127,9 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
   gramCount++;
   if (popcnt(mask) == 1) {
     const cursor = cursorAt(last);
-    if (pieceCode(load<u16>(cursor.headPtr)) == PIECE_SINGLE) {
+    if (frameCode(load<u16>(cursor.headPtr)) == FRAME_SINGLE) {
       // A gram of one block has no list: the reference is the blockId.
-      const blockId = last * format.STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
+      const blockId = last * format.SEGMENT_BLOCKS + load<u16>(cursor.framePtr);
       store<u32>(referencePtr, (<u32>1 << format.LIST_SINGLE_SHIFT) | blockId);
       stepCursor(cursor);
       return out;
@@ -143,23 +143,23 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
 function writeList(mask: u32, out: usize): usize {
   store<u32>(out, mask);
   let headPtr = out + 4;
-  let piecePtr = headPtr + <usize>popcnt(mask) * 2;
+  let framePtr = headPtr + <usize>popcnt(mask) * 2;
   for (; mask != 0; mask &= mask - 1) {
     const cursor = cursorAt(ctz(mask));
     const head = <u32>load<u16>(cursor.headPtr);
-    const size = pieceSize(head);
+    const size = frameSize(head);
     store<u16>(headPtr, <u16>head);
-    memory.copy(piecePtr, cursor.piecePtr, size);
+    memory.copy(framePtr, cursor.framePtr, size);
     headPtr += 2;
-    piecePtr += size;
+    framePtr += size;
     stepCursor(cursor);
   }
-  return piecePtr;
+  return framePtr;
 }
 
 /** Advances a cursor by one key. */
-function stepCursor(cursor: StripeCursor): void {
-  cursor.piecePtr += pieceSize(load<u16>(cursor.headPtr));
+function stepCursor(cursor: SegmentCursor): void {
+  cursor.framePtr += frameSize(load<u16>(cursor.headPtr));
   cursor.headPtr += 2;
   cursor.keyPtr += 4;
 }

@@ -23,7 +23,7 @@ import {
   STATUS_VERSION,
 } from '../shared/status.ts';
 import { xxh64, xxh64Without } from '../base/xxh64.ts';
-import { arePagesSound, failedPageOf } from './pages.ts';
+import { arePagesValid, failedPageOf } from './pages.ts';
 import { pathGroupShift } from './path-grams.ts';
 import {
   BlobRow,
@@ -71,7 +71,7 @@ export function openShard(base: usize, size: u32, view: ShardView): i32 {
   view.gramCount = load<u32>(base, format.HEADER_GRAM_COUNT_OFFSET);
   view.repoCount = load<u32>(base, format.HEADER_REPO_COUNT_OFFSET);
   view.languageCount = load<u32>(base, format.HEADER_LANGUAGE_COUNT_OFFSET);
-  status = placeSections(view);
+  status = locateSections(view);
   if (status != STATUS_OK) return status;
   status = checkTablePages(view);
   if (status != STATUS_OK) return status;
@@ -107,7 +107,7 @@ function checkHeader(base: usize, size: u32): i32 {
 
 /**
  * Row of the section with this kind; sections are in the order of their kinds. Safety: 1 <= kind <=
- * SECTION_COUNT; until placeSections has run the row may be invalid.
+ * SECTION_COUNT; until locateSections has run the row may be invalid.
  */
 @inline
 export function sectionRow(base: usize, kind: u32): SectionRow {
@@ -120,7 +120,7 @@ export function sectionRow(base: usize, kind: u32): SectionRow {
  * Checks order, alignment and bounds of all sections and the sizes required by the counts, and
  * stores their addresses in the view.
  */
-function placeSections(view: ShardView): i32 {
+function locateSections(view: ShardView): i32 {
   const base = <usize>view.base;
   const fileSize = load<u32>(base, format.HEADER_FILE_SIZE_OFFSET);
   if (load<u32>(base, format.HEADER_SECTION_COUNT_OFFSET) != format.SECTION_COUNT) {
@@ -136,7 +136,7 @@ function placeSections(view: ShardView): i32 {
   const hashSize = load<u32>(base, format.HEADER_HASH_SIZE_OFFSET);
   if (hashSize != 20 && hashSize != 32)
     return openFail(STATUS_SECTION_TABLE, format.SECTION_BLOB_HASHES, 0);
-  if (view.blockCount > format.STRIPE_BLOCKS * format.STRIPE_COUNT_MAX) {
+  if (view.blockCount > format.SEGMENT_BLOCKS * format.SEGMENT_COUNT_MAX) {
     return openFail(STATUS_SECTION_TABLE, format.SECTION_BLOCKS, view.blockCount);
   }
   if (view.gramCount > format.GRAM_KEY_COUNT) return openFail(STATUS_SECTION_TABLE, format.SECTION_GRAM_KEYS, 0);
@@ -204,10 +204,10 @@ function checkTablePages(view: ShardView): i32 {
   if (xxh64(view.pageSums, sums.size, 0) != sums.checksum) {
     return openFail(STATUS_SECTION_CHECKSUM, format.SECTION_PAGE_SUMS, 0);
   }
-  const isSound =
-    arePagesSound(view.base, format.HEADER_SIZE, view.pageSums, view.blobs, view.postings) &&
-    arePagesSound(view.base, format.HEADER_SIZE, view.pageSums, view.gramKeys, view.pageSums);
-  return isSound ? STATUS_OK : openFail(STATUS_PAGE_SUM, 0, failedPageOf(view.base));
+  const isValid =
+    arePagesValid(view.base, format.HEADER_SIZE, view.pageSums, view.blobs, view.postings) &&
+    arePagesValid(view.base, format.HEADER_SIZE, view.pageSums, view.gramKeys, view.pageSums);
+  return isValid ? STATUS_OK : openFail(STATUS_PAGE_SUM, 0, failedPageOf(view.base));
 }
 
 @inline
@@ -245,7 +245,7 @@ function checkBlobs(view: ShardView): i32 {
   let block: u32 = 0;
   for (let i: u32 = 0; i < view.blobCount; i++) {
     const row = blobAt(view, i);
-    const isSound =
+    const isValid =
       row.contentOffset == content &&
       row.size > 0 &&
       row.size <= view.contentSize - content &&
@@ -255,7 +255,7 @@ function checkBlobs(view: ShardView): i32 {
       row.blockCount <= view.blockCount - row.firstBlock &&
       row.firstDoc < view.docCount &&
       docAt(view, row.firstDoc).blobId == i;
-    if (!isSound) return openFail(STATUS_BLOB_ROW, format.SECTION_BLOBS, i);
+    if (!isValid) return openFail(STATUS_BLOB_ROW, format.SECTION_BLOBS, i);
     content += row.size;
     block = row.firstBlock + row.blockCount;
   }
@@ -320,7 +320,7 @@ function checkDocs(view: ShardView): i32 {
   let path: u32 = 0;
   for (let docId: u32 = 0; docId < view.docCount; docId++) {
     const row = docAt(view, docId);
-    const isSound =
+    const isValid =
       row.pathOffset == path &&
       row.pathSize > 0 &&
       row.pathSize <= view.pathsSize - path &&
@@ -331,8 +331,8 @@ function checkDocs(view: ShardView): i32 {
       row.padding == 0 &&
       row.pathRank < view.docCount &&
       load<u32>(<usize>view.pathOrder + (<usize>row.pathRank << 2)) == docId &&
-      isBlobSound(view, row, docId);
-    if (!isSound) return openFail(STATUS_DOC_ROW, format.SECTION_DOCS, docId);
+      isBlobValid(view, row, docId);
+    if (!isValid) return openFail(STATUS_DOC_ROW, format.SECTION_DOCS, docId);
     path += row.pathSize;
   }
   return path == view.pathsSize ? STATUS_OK : openFail(STATUS_PATH_ORDER, format.SECTION_PATHS, path);
@@ -342,7 +342,7 @@ function checkDocs(view: ShardView): i32 {
  * A doc with a blob is in the blob's chain, as the first, or next of an earlier one; ids in the
  * chain ascend, and its docs have one language.
  */
-function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
+function isBlobValid(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.blobId == format.NONE_ID) return row.nextDoc == format.NONE_ID;
   if (row.blobId >= view.blobCount || blobAt(view, row.blobId).firstDoc > docId) return false;
   if (row.size != blobAt(view, row.blobId).size) return false;

@@ -23,9 +23,9 @@ declare function refusePage(address: usize): void;
 declare function willNeed(address: usize, size: usize): void;
 
 /** A bit for each page of the memory; 0: nothing is checked. */
-let soundPages: usize = 0;
+let verifiedPages: usize = 0;
 /** Bytes of that bitmap: 4 GiB of memory. */
-export function soundPagesSize(): usize {
+export function verifiedPagesSize(): usize {
   return (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
 }
 
@@ -33,24 +33,24 @@ export function soundPagesSize(): usize {
 let failedPage: usize = 0;
 
 /**
- * Sets the soundPagesSize bytes at `bitmap`, which are zero, as the bitmap; from now on pages are
+ * Sets the verifiedPagesSize bytes at `bitmap`, which are zero, as the bitmap; from now on pages are
  * checked.
  */
 export function pagesInit(bitmap: usize): void {
-  soundPages = bitmap;
+  verifiedPages = bitmap;
 }
 
 /** Clears the bits of the pages in [start, end): their bytes may have changed. */
 export function forgetPages(start: usize, end: usize): void {
   for (let page = start >> PAGE_SHIFT; page < (end + PAGE_SIZE - 1) >> PAGE_SHIFT; page++) {
-    const ptr = soundPages + (page >> 3);
+    const ptr = verifiedPages + (page >> 3);
     store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (<u32>page & 7)));
   }
 }
 
 @inline
-function isKnown(page: usize): bool {
-  return ((<u32>load<u8>(soundPages + (page >> 3)) >> (<u32>page & 7)) & 1) != 0;
+function isCached(page: usize): bool {
+  return ((<u32>load<u8>(verifiedPages + (page >> 3)) >> (<u32>page & 7)) & 1) != 0;
 }
 
 /**
@@ -85,19 +85,19 @@ export function findDamagedPage(base: usize, headSize: usize, sums: usize): u32 
 }
 
 /** Whether the pages of the file at `base` with [start, end) are valid; checks those not marked. */
-export function arePagesSound(
+export function arePagesValid(
   base: usize,
   headSize: usize,
   sums: usize,
   start: usize,
   end: usize,
 ): bool {
-  if (soundPages == 0) return true;
+  if (verifiedPages == 0) return true;
   const last = (min(end, sums) - 1) >> PAGE_SHIFT;
   for (let page = start >> PAGE_SHIFT; page <= last; page++) {
-    if (isKnown(page)) continue;
+    if (isCached(page)) continue;
     let stop = page + 1;
-    while (stop <= last && !isKnown(stop)) stop++;
+    while (stop <= last && !isCached(stop)) stop++;
     if (!checkRun(base, headSize, sums, page, stop)) return false;
     page = stop;
   }
@@ -112,13 +112,13 @@ function checkRun(base: usize, headSize: usize, sums: usize, first: usize, stop:
     const ofFile = page - (base >> PAGE_SHIFT);
     failedPage = page << PAGE_SHIFT;
     if (sumOf(base, headSize, sums, ofFile) != load<u32>(sums + (ofFile << 2))) return false;
-    const ptr = soundPages + (page >> 3);
+    const ptr = verifiedPages + (page >> 3);
     store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (<u32>page & 7)));
   }
   return true;
 }
 
-/** Page of the file at `base` that failed arePagesSound. */
+/** Page of the file at `base` that failed arePagesValid. */
 export function failedPageOf(base: usize): u32 {
   return <u32>((failedPage - base) >> PAGE_SHIFT);
 }
@@ -126,7 +126,7 @@ export function failedPageOf(base: usize): u32 {
 /** Ensures that [start, end) of the shard is in memory and valid; else the call ends here. */
 @inline
 export function needBytes(view: ShardView, start: usize, end: usize): void {
-  if (!arePagesSound(view.base, HEADER_SIZE, view.pageSums, start, end)) refusePage(failedPage);
+  if (!arePagesValid(view.base, HEADER_SIZE, view.pageSums, start, end)) refusePage(failedPage);
 }
 
 /** As needBytes, for its symbols file. */
@@ -134,7 +134,7 @@ export function needBytes(view: ShardView, start: usize, end: usize): void {
 export function needSymbolBytes(view: ShardView, start: usize, end: usize): void {
   if (
     start < end &&
-    !arePagesSound(view.symbolBase, SYMBOLS_HEADER_SIZE, view.symbolPageSums, start, end)
+    !arePagesValid(view.symbolBase, SYMBOLS_HEADER_SIZE, view.symbolPageSums, start, end)
   ) {
     refusePage(failedPage);
   }
@@ -142,5 +142,5 @@ export function needSymbolBytes(view: ShardView, start: usize, end: usize): void
 
 /** Has the system begin to read [start, end). */
 export function prefetch(start: usize, end: usize): void {
-  if (soundPages != 0 && start < end) willNeed(start, end - start);
+  if (verifiedPages != 0 && start < end) willNeed(start, end - start);
 }

@@ -27,7 +27,7 @@ import { compareFolded, NO_PARENT } from './symbols.ts';
 const HASH_SLOTS: u32 = 1 << 25;
 const NAMES_MAX: u32 = 1 << 24;
 const ROWS_SIZE: usize = 384 << 20;
-const PLACES_MAX: u32 = 40 << 20;
+const LINKS_MAX: u32 = 40 << 20;
 /** Most bytes of one coded number. */
 const NUMBER_SIZE_MAX: usize = 5;
 
@@ -42,23 +42,23 @@ class Name {
   size: u32; // at most SYMBOL_KEY_SIZE_MAX
   firstBlock: u32; // blockIds ascend
   lastBlock: u32;
-  firstPlace: u32; // index plus one of the place after the first block; 0: none
-  lastPlace: u32;
+  firstLink: u32; // index plus one of the place after the first block; 0: none
+  lastLink: u32;
   blockCount: u32; // distinct blocks
 }
 const NAME_SIZE: usize = 28;
 if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
 
 /** A further block of a name: the blockId, and the next place. */
-const PLACE_SIZE: usize = 8;
+const LINK_SIZE: usize = 8;
 
 /** The shard, and the tables. The host reads the exports after symbolsFinish. */
 let view: ShardView = changetype<ShardView>(0);
 let slots: usize = 0;
 let names: usize = 0;
 export let nameCount: u32 = 0;
-let places: usize = 0;
-let placeCount: u32 = 0;
+let links: usize = 0;
+let linkCount: u32 = 0;
 export let starts: usize = 0;
 export let rows: usize = 0;
 export let rowsEnd: usize = 0;
@@ -88,14 +88,14 @@ export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
   view = shard;
   slots = (start + 15) & ~15;
   names = slots + <usize>HASH_SLOTS * 4;
-  places = names + <usize>NAMES_MAX * NAME_SIZE;
-  starts = places + <usize>PLACES_MAX * PLACE_SIZE;
+  links = names + <usize>NAMES_MAX * NAME_SIZE;
+  starts = links + <usize>LINKS_MAX * LINK_SIZE;
   rows = starts + (<usize>view.blockCount + 1) * 4;
   rest = (rows + ROWS_SIZE + 15) & ~15;
   limit = end;
   if (rest < start || rest + (64 << 20) > end) return STATUS_OUT_OF_MEMORY;
   nameCount = 0;
-  placeCount = 0;
+  linkCount = 0;
   rowsEnd = rows;
   symbolCount = 0;
   block = 0;
@@ -126,13 +126,13 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
     if (size == 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
       return STATUS_SYMBOL_INPUT;
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
-    const place = blob.contentOffset + start;
-    while (place >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
+    const position = blob.contentOffset + start;
+    while (position >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
     // After the previous symbol, and in one block.
-    if (place < lastEnd || place + size > blockEnd) return STATUS_SYMBOL_INPUT;
+    if (position < lastEnd || position + size > blockEnd) return STATUS_SYMBOL_INPUT;
     if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
-    addRow(place, size, kind, parent - 1);
-    const status = addNames(<usize>view.content + place, size);
+    addRow(position, size, kind, parent - 1);
+    const status = addNames(<usize>view.content + position, size);
     if (status != STATUS_OK) return status;
   }
   return STATUS_OK;
@@ -153,9 +153,9 @@ function writeStarts(last: u32): void {
     store<u32>(starts + (<usize>openBlock << 2), <u32>(rowsEnd - rows));
 }
 
-/** Writes the row of a symbol at `place` of the content; `parent` NO_PARENT: none. */
-function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
-  rowsEnd = writeNumber(rowsEnd, place - lastEnd);
+/** Writes the row of a symbol at `position` of the content; `parent` NO_PARENT: none. */
+function addRow(position: u32, size: u32, kind: u32, parent: u32): void {
+  rowsEnd = writeNumber(rowsEnd, position - lastEnd);
   rowsEnd = writeNumber(rowsEnd, size);
   const mode =
     parent == NO_PARENT
@@ -169,7 +169,7 @@ function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
     rowsEnd = writeNumber(rowsEnd, parent);
     lastParent = parent;
   }
-  lastEnd = place + size;
+  lastEnd = position + size;
   symbolCount++;
 }
 
@@ -197,13 +197,13 @@ function addNames(ptr: usize, size: u32): i32 {
 
 /** Adds the current block to the text, cut to the size of keys. */
 function addName(ptr: usize, size: u32): i32 {
-  const known = min(size, layout.SYMBOL_KEY_SIZE_MAX);
-  let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
+  const keySize = min(size, layout.SYMBOL_KEY_SIZE_MAX);
+  let slot = hashOf(ptr, keySize) & (HASH_SLOTS - 1);
   for (;;) {
     const index = load<u32>(slots + (<usize>slot << 2));
     if (index == 0) break;
     const name = nameAt(index - 1);
-    if (name.size == known && memory.compare(name.ptr, ptr, known) == 0) return addPlace(name);
+    if (name.size == keySize && memory.compare(name.ptr, ptr, keySize) == 0) return addLink(name);
     slot = (slot + 1) & (HASH_SLOTS - 1);
   }
   if (nameCount == NAMES_MAX) return STATUS_OUT_OF_MEMORY;
@@ -211,11 +211,11 @@ function addName(ptr: usize, size: u32): i32 {
   nameCount++;
   store<u32>(slots + (<usize>slot << 2), nameCount);
   name.ptr = <u32>ptr;
-  name.size = known;
+  name.size = keySize;
   name.firstBlock = block;
   name.lastBlock = block;
-  name.firstPlace = 0;
-  name.lastPlace = 0;
+  name.firstLink = 0;
+  name.lastLink = 0;
   name.blockCount = 1;
   return STATUS_OK;
 }
@@ -226,16 +226,16 @@ function nameAt(index: u32): Name {
 }
 
 /** Adds the current block to a name. */
-function addPlace(name: Name): i32 {
+function addLink(name: Name): i32 {
   if (name.lastBlock == block) return STATUS_OK;
-  if (placeCount == PLACES_MAX) return STATUS_OUT_OF_MEMORY;
-  const place = places + <usize>placeCount * PLACE_SIZE;
-  placeCount++;
-  store<u32>(place, block);
-  store<u32>(place, 0, 4);
-  if (name.lastPlace == 0) name.firstPlace = placeCount;
-  else store<u32>(places + <usize>(name.lastPlace - 1) * PLACE_SIZE, placeCount, 4);
-  name.lastPlace = placeCount;
+  if (linkCount == LINKS_MAX) return STATUS_OUT_OF_MEMORY;
+  const position = links + <usize>linkCount * LINK_SIZE;
+  linkCount++;
+  store<u32>(position, block);
+  store<u32>(position, 0, 4);
+  if (name.lastLink == 0) name.firstLink = linkCount;
+  else store<u32>(links + <usize>(name.lastLink - 1) * LINK_SIZE, linkCount, 4);
+  name.lastLink = linkCount;
   name.lastBlock = block;
   name.blockCount++;
   return STATUS_OK;
@@ -262,8 +262,8 @@ export function symbolsFinish(): i32 {
   nameSizes = nameOffsets + <usize>nameCount * 4;
   nameLists = (nameSizes + nameCount + 3) & ~3;
   lists = nameLists + <usize>nameCount * 4;
-  const wanted = lists + <usize>(placeCount + 2 * nameCount) * NUMBER_SIZE_MAX;
-  if (wanted < rest || wanted > limit) return STATUS_OUT_OF_MEMORY;
+  const needed = lists + <usize>(linkCount + 2 * nameCount) * NUMBER_SIZE_MAX;
+  if (needed < rest || needed > limit) return STATUS_OUT_OF_MEMORY;
   for (let i: u32 = 0; i < nameCount; i++) {
     const row = sorted + <usize>i * SORT_ROW_SIZE;
     const name = nameAt(i);
@@ -317,12 +317,12 @@ function writeList(name: Name): u32 {
   listsEnd = writeNumber(listsEnd, name.blockCount);
   listsEnd = writeNumber(listsEnd, name.firstBlock);
   let previous = name.firstBlock;
-  for (let place = name.firstPlace; place != 0;) {
-    const row = places + <usize>(place - 1) * PLACE_SIZE;
+  for (let position = name.firstLink; position != 0;) {
+    const row = links + <usize>(position - 1) * LINK_SIZE;
     const blockId = load<u32>(row);
     listsEnd = writeNumber(listsEnd, blockId - previous);
     previous = blockId;
-    place = load<u32>(row, 4);
+    position = load<u32>(row, 4);
   }
   return <u32>(start - lists);
 }

@@ -29,7 +29,7 @@ import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { blockAt, openFail } from './open.ts';
 import { ShardView } from './view.ts';
 import {
-  arePagesSound,
+  arePagesValid,
   failedPageOf,
   findDamagedPage,
   needBytes,
@@ -74,28 +74,28 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
   view.symbolStarts = 0;
   const status = checkHeader(base, size, view);
   if (status != STATUS_OK) return status;
-  if (!placeSections(base, size, view)) return openFail(STATUS_SECTION_TABLE, failedSection, 0);
+  if (!locateSections(base, size, view)) return openFail(STATUS_SECTION_TABLE, failedSection, 0);
   const sums = sectionRow(base, layout.SYMBOLS_SECTION_PAGE_SUMS);
   if (xxh64(view.symbolPageSums, sums.size, 0) != sums.checksum) {
     return openFail(STATUS_SECTION_CHECKSUM, layout.SYMBOLS_SECTION_PAGE_SUMS, 0);
   }
-  if (!areTablePagesSound(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
-  if (!areStartsSound(base, view))
+  if (!areTablePagesValid(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
+  if (!areStartsValid(base, view))
     return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_STARTS, failedRow);
-  if (!areParentsSound(base, view))
+  if (!areParentsValid(base, view))
     return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_PARENTS, failedRow);
-  if (!areNamesSound(view)) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
+  if (!areNamesValid(view)) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
   view.symbolStarts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return STATUS_OK;
 }
 
 /** Checks the pages of all sections except rows and lists. */
-function areTablePagesSound(base: usize, view: ShardView): bool {
+function areTablePagesValid(base: usize, view: ShardView): bool {
   const sums = view.symbolPageSums;
   const starts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return (
-    arePagesSound(base, layout.SYMBOLS_HEADER_SIZE, sums, starts, view.symbolRows) &&
-    arePagesSound(base, layout.SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolLists)
+    arePagesValid(base, layout.SYMBOLS_HEADER_SIZE, sums, starts, view.symbolRows) &&
+    arePagesValid(base, layout.SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolLists)
   );
 }
 
@@ -143,12 +143,12 @@ function countSymbols(view: ShardView, blockId: u32): i32 {
   const size = blockAt(view, blockId + 1).contentOffset - blockAt(view, blockId).contentOffset;
   const end = symbolRowsEndOf(view, blockId);
   let ptr = symbolRowsOf(view, blockId);
-  let place: u64 = 0;
+  let position: u64 = 0;
   let parent: u32 = NO_PARENT;
   let count: i32 = 0;
   while (readSymbol(view, ptr, end, parent)) {
-    place += <u64>symbolRow.gap + symbolRow.size;
-    if (place > size) return -1;
+    position += <u64>symbolRow.gap + symbolRow.size;
+    if (position > size) return -1;
     ptr = symbolRow.next;
     if (symbolRow.parent != NO_PARENT) parent = symbolRow.parent;
     count++;
@@ -207,7 +207,7 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
 }
 
 /** Checks order, alignment and bounds of the sections and the sizes required by the counts. */
-function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
+function locateSections(base: usize, fileSize: u32, view: ShardView): bool {
   failedSection = misplacedSection(
     base + layout.SYMBOLS_SECTIONS_OFFSET,
     layout.SYMBOLS_SECTION_COUNT,
@@ -241,7 +241,7 @@ function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
 }
 
 /** The starts of the blocks' rows ascend, up to the size of the rows. */
-function areStartsSound(base: usize, view: ShardView): bool {
+function areStartsValid(base: usize, view: ShardView): bool {
   const starts = <usize>addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   let previous: u32 = 0;
   for (let i: u32 = 0; i <= view.blockCount; i++) {
@@ -254,34 +254,34 @@ function areStartsSound(base: usize, view: ShardView): bool {
 }
 
 /** Kinds and sizes are in range, and names are inside their section. */
-function areParentsSound(base: usize, view: ShardView): bool {
+function areParentsValid(base: usize, view: ShardView): bool {
   const namesSize = sectionRow(base, layout.SYMBOLS_SECTION_PARENT_NAMES).size;
   for (let i: u32 = 0; i < view.symbolParentCount; i++) {
     const row = symbolParentAt(view, i);
     failedRow = i;
-    const isSound =
+    const isValid =
       row.kind < <u16>layout.SYMBOL_KIND_COUNT &&
       row.nameSize <= <u16>layout.SYMBOL_NAME_SIZE_MAX &&
       row.nameOffset <= namesSize &&
       row.nameSize <= namesSize - row.nameOffset;
-    if (!isSound) return false;
+    if (!isValid) return false;
   }
   return true;
 }
 
 /** Names are inside the content of the shard, their lists inside the section of lists. */
-function areNamesSound(view: ShardView): bool {
+function areNamesValid(view: ShardView): bool {
   for (let i: u32 = 0; i < view.symbolNameCount; i++) {
     failedRow = i;
     const offset = load<u32>(<usize>view.symbolNames + (<usize>i << 2));
     const size = <u32>load<u8>(<usize>view.symbolNameSizes + i);
     if (offset > view.contentSize || size > view.contentSize - offset) return false;
     const list = load<u32>(<usize>view.symbolNameLists + (<usize>i << 2));
-    const isSound =
+    const isValid =
       list >> LIST_SINGLE_SHIFT
         ? (list & 0x7fffffff) < view.blockCount
         : list < view.symbolListsSize;
-    if (!isSound) return false;
+    if (!isValid) return false;
   }
   return true;
 }

@@ -9,7 +9,7 @@ import {
   STATUS_GRAM_KEYS,
   STATUS_OK,
   STATUS_PAGE_SUM,
-  STATUS_PIECE,
+  STATUS_FRAME,
   STATUS_SECTION_CHECKSUM,
 } from '../shared/status.ts';
 import { xxh64 } from '../base/xxh64.ts';
@@ -17,7 +17,7 @@ import { countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
 import { isAscii, markSize } from '../text/utf8.ts';
 import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract.ts';
-import { listMask, readStripe } from './lists.ts';
+import { listMask, readSegment } from './lists.ts';
 import { findDamagedPage } from './pages.ts';
 import { hashPosting } from './posting-sum.ts';
 import { blobAt, blockAt, docAt, sectionRow } from './open.ts';
@@ -66,7 +66,7 @@ export function verifyPathGrams(view: ShardView, scratch: usize): i32 {
   return isSame ? STATUS_OK : fail(STATUS_GRAM_KEYS, format.SECTION_PATH_GRAM_ROWS);
 }
 
-/** Bytes of scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
+/** Bytes of scratch memory for verifySegment: a set and a list of keys, and a bitmap. */
 export function verifyScratchSize(): usize {
   return KEY_SET_SIZE + (<usize>8 << 20) + 64 + format.BITMAP_SIZE + format.CASE_MARKS_SIZE;
 }
@@ -77,10 +77,10 @@ export function verifyScratchSize(): usize {
  *
  * @param scratch  BITMAP_SIZE bytes
  */
-export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {
-  const status = sumPostings(view, stripe, scratch);
+export function verifySegmentSum(view: ShardView, segment: u32, sum: u64, scratch: usize): i32 {
+  const status = sumPostings(view, segment, scratch);
   if (status != STATUS_OK) return status;
-  return postingSum == sum ? STATUS_OK : fail(STATUS_PIECE, stripe * format.STRIPE_BLOCKS);
+  return postingSum == sum ? STATUS_OK : fail(STATUS_FRAME, segment * format.SEGMENT_BLOCKS);
 }
 
 /**
@@ -90,9 +90,9 @@ export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch:
  *
  * @param scratch  verifyScratchSize bytes: | set of keys | keys of a block | bitmap | marks |
  */
-export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
-  const first = stripe * format.STRIPE_BLOCKS;
-  const end = min(first + format.STRIPE_BLOCKS, view.blockCount);
+export function verifySegment(view: ShardView, segment: u32, scratch: usize): i32 {
+  const first = segment * format.SEGMENT_BLOCKS;
+  const end = min(first + format.SEGMENT_BLOCKS, view.blockCount);
   memory.fill(scratch, 0, KEY_SET_SIZE);
   const keys = scratch + KEY_SET_SIZE;
   const bitmap = keys + (<usize>8 << 20) + 64;
@@ -103,8 +103,8 @@ export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 
     if (row.blobId == format.NONE_ID) continue;
     const start = <usize>view.content + row.contentOffset;
     const stop = <usize>view.content + blockAt(view, blockId + 1).contentOffset;
-    if (!isBlockSound(view, blockId, start, stop)) return fail(STATUS_CONTENT, blockId);
-    if (!areMarksSound(view, blockId, start, stop, marks)) return fail(STATUS_CASE_MARKS, blockId);
+    if (!isBlockValid(view, blockId, start, stop)) return fail(STATUS_CONTENT, blockId);
+    if (!areMarksValid(view, blockId, start, stop, marks)) return fail(STATUS_CASE_MARKS, blockId);
     const keysEnd = extractKeys(start, stop, scratch, keys);
     for (let ptr = keys; ptr < keysEnd; ptr += 4) {
       const key = load<u32>(ptr);
@@ -112,15 +112,15 @@ export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 
     }
     clearKeys(scratch, keys, keysEnd);
   }
-  const status = sumPostings(view, stripe, bitmap);
+  const status = sumPostings(view, segment, bitmap);
   if (status != STATUS_OK) return status;
-  return postingSum == contentSum ? STATUS_OK : fail(STATUS_PIECE, first);
+  return postingSum == contentSum ? STATUS_OK : fail(STATUS_FRAME, first);
 }
 
 /**
  * A block begins at a line's start, with the line number that follows from the newlines before it.
  */
-function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize): bool {
+function isBlockValid(view: ShardView, blockId: u32, start: usize, stop: usize): bool {
   const row = blockAt(view, blockId);
   if (stop <= start) return false;
   const blob = blobAt(view, row.blobId);
@@ -137,7 +137,7 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
 }
 
 /** Whether the block's case marks match its bytes; `scratch` has room for marks. */
-function areMarksSound(
+function areMarksValid(
   view: ShardView,
   blockId: u32,
   start: usize,
@@ -161,14 +161,14 @@ let postingSum: u64 = 0;
  * Decodes the pieces of all grams in the stripe, one by one. Why a sum: it avoids keeping two sets
  * of the stripe's postings.
  */
-function sumPostings(view: ShardView, stripe: u32, bitmap: usize): i32 {
+function sumPostings(view: ShardView, segment: u32, bitmap: usize): i32 {
   postingSum = 0;
   for (let gram: u32 = 0; gram < view.gramCount; gram++) {
-    if ((listMask(view, gram) & (<u32>1 << stripe)) == 0) continue;
+    if ((listMask(view, gram) & (<u32>1 << segment)) == 0) continue;
     memory.fill(bitmap, 0, format.BITMAP_SIZE);
-    if (readStripe(view, gram, stripe, bitmap) != STATUS_OK) return fail(STATUS_PIECE, gram);
+    if (readSegment(view, gram, segment, bitmap) != STATUS_OK) return fail(STATUS_FRAME, gram);
     const key = load<u32>(<usize>view.gramKeys + (<usize>gram << 2));
-    for (let i: u32 = 0; i < format.STRIPE_BLOCKS / 64; i++) {
+    for (let i: u32 = 0; i < format.SEGMENT_BLOCKS / 64; i++) {
       for (let word = load<u64>(bitmap + (<usize>i << 3)); word != 0; word &= word - 1) {
         postingSum += hashPosting(key, i * 64 + <u32>ctz(word));
       }

@@ -118,14 +118,14 @@ export const SKIP_TOO_MANY_TRIGRAMS: u32 = 3;
 // Blocks and stripes. A stripe is a fixed range of consecutive blockIds; a piece is the part of a
 // posting list in one stripe.
 export const BLOCK_SIZE: u32 = 4096;
-export const STRIPE_BLOCKS: u32 = 8192;
-export const STRIPE_COUNT_MAX: u32 = 32;
+export const SEGMENT_BLOCKS: u32 = 8192;
+export const SEGMENT_COUNT_MAX: u32 = 32;
 export const BITMAP_SIZE: u32 = 1024;
 /** Bytes of a block bitmap over a whole shard. */
 export const SHARD_BITMAP_SIZE: u32 = 32768;
 
 // Gram keys: three letters of 7 bits.
-export const LETTER_BITS: u32 = 7;
+export const GRAM_CHAR_BITS: u32 = 7;
 export const GRAM_KEY_COUNT: u32 = 2097152;
 /** Bit of a list reference: the other bits are the only blockId, there is no list. */
 export const LIST_SINGLE_SHIFT: u32 = 31;
@@ -139,14 +139,14 @@ export const PATH_ROW_SIZE_MIN: u32 = 16;
 export const PATH_ROW_SIZE_MAX: u32 = 128;
 
 // Piece head (u16): code, order of the exponential Golomb code, size in bytes.
-export const PIECE_CODE_SHIFT: u32 = 14;
-export const PIECE_ORDER_SHIFT: u32 = 11;
-export const PIECE_SIZE_MASK: u32 = 2047;
-export const PIECE_SINGLE: u32 = 1;
-export const PIECE_GOLOMB: u32 = 2;
-export const PIECE_BITMAP: u32 = 3;
+export const FRAME_CODE_SHIFT: u32 = 14;
+export const FRAME_ORDER_SHIFT: u32 = 11;
+export const FRAME_SIZE_MASK: u32 = 2047;
+export const FRAME_SINGLE: u32 = 1;
+export const FRAME_GOLOMB: u32 = 2;
+export const FRAME_BITMAP: u32 = 3;
 /**
  * Pieces with at least this many ids are bitmaps: slightly larger than the code, much faster to
  * read.
  */
-export const PIECE_BITMAP_FROM: u32 = 640;
+export const FRAME_BITMAP_FROM: u32 = 640;

@@ -4,7 +4,7 @@ export const STATUS_OK = 0;
 /** The arena or the output area is too small; call again with a larger one. */
 export const STATUS_OUT_OF_MEMORY = -1;
 export const STATUS_TOO_MANY_TRIGRAMS = -2;
-export const STATUS_STRIPES_FULL = -3;
+export const STATUS_SEGMENTS_FULL = -3;
 /** The host stopped the call, whose work is not done. */
 export const STATUS_STOPPED = -4;
 
@@ -22,7 +22,7 @@ export const STATUS_PATH_ORDER = -19;
 export const STATUS_NAME_ROW = -20;
 export const STATUS_GRAM_KEYS = -21;
 export const STATUS_LIST_RANGE = -22;
-export const STATUS_PIECE = -23;
+export const STATUS_FRAME = -23;
 export const STATUS_CONTENT = -24;
 export const STATUS_CASE_MARKS = -25;
 /** A page does not match its sum. */

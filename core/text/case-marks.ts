@@ -69,10 +69,10 @@ export function wantMarks(start: usize, end: usize, marks: usize): bool {
   return isAny;
 }
 
-/** Whether `marks` has all bits of `wanted`. */
+/** Whether `marks` has all bits of `required`. */
 @inline
-export function hasMarks(marks: usize, wanted: usize): bool {
-  const low = v128.andnot(v128.load(wanted), v128.load(marks));
-  const high = v128.andnot(v128.load(wanted, 16), v128.load(marks, 16));
+export function hasMarks(marks: usize, required: usize): bool {
+  const low = v128.andnot(v128.load(required), v128.load(marks));
+  const high = v128.andnot(v128.load(required, 16), v128.load(marks, 16));
   return !v128.any_true(v128.or(low, high));
 }

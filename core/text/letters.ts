@@ -6,28 +6,28 @@
 //           (26 capitals, 29 controls). A bad byte counts as U+FFFD.
 // K (U+212A) and long s (U+017F) fold into ASCII and get the letters of k and s.
 
-import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
+import { GRAM_KEY_COUNT, GRAM_CHAR_BITS } from '../shared/format.ts';
 import { foldCodePoint } from './fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from './utf8.ts';
 
-export const LETTER_NEWLINE: u32 = 10;
+export const GRAM_CHAR_NEWLINE: u32 = 10;
 
 const CLASS_COUNT: u32 = 55;
 
-/** Letter of each ASCII byte; 128 bytes of static memory, filled by `lettersInit`. */
-const asciiLetters: usize = memory.data(128);
+/** Letter of each ASCII byte; 128 bytes of static memory, filled by `gramCharsInit`. */
+const asciiGramChars: usize = memory.data(128);
 /** Code of each non-ASCII class. */
-const classLetters: usize = memory.data(64);
+const classGramChars: usize = memory.data(64);
 
 /** Fills the tables. Must be called before all other functions here. */
-export function lettersInit(): void {
+export function gramCharsInit(): void {
   let classIndex: u32 = 0;
   for (let byte: u32 = 0; byte < 128; byte++) {
     const isCapital = byte >= 65 && byte <= 90;
     const isText = byte == 9 || byte == 10 || byte == 13 || (byte >= 32 && byte < 127);
-    store<u8>(asciiLetters + byte, <u8>(isCapital ? byte + 32 : isText ? byte : 0));
+    store<u8>(asciiGramChars + byte, <u8>(isCapital ? byte + 32 : isText ? byte : 0));
     if (isCapital || (!isText && byte != 0)) {
-      store<u8>(classLetters + classIndex, <u8>byte);
+      store<u8>(classGramChars + classIndex, <u8>byte);
       classIndex++;
     }
   }
@@ -36,16 +36,16 @@ export function lettersInit(): void {
 
 /** Letter of an ASCII byte. Safety: byte < 128. */
 @inline
-export function asciiLetter(byte: u32): u32 {
-  return load<u8>(asciiLetters + byte);
+export function asciiGramChar(byte: u32): u32 {
+  return load<u8>(asciiGramChars + byte);
 }
 
-export function letterOf(codePoint: u32): u32 {
+export function gramCharOf(codePoint: u32): u32 {
   const folded = foldCodePoint(codePoint);
-  if (folded < 128) return asciiLetter(folded);
+  if (folded < 128) return asciiGramChar(folded);
   // Why: neighbours in a script differ in their low bits; the multiplication spreads them over the
   // classes.
-  return load<u8>(classLetters + (((folded * 2654435761) >> 8) % CLASS_COUNT));
+  return load<u8>(classGramChars + (((folded * 2654435761) >> 8) % CLASS_COUNT));
 }
 
 /** Key of the last three code points of a text; of a shorter text, its part of such a key. */
@@ -54,14 +54,14 @@ export function textKey(start: usize, end: usize): u32 {
   for (let ptr = start; ptr < end; ) {
     const decoded = decodeUtf8(ptr, end);
     ptr += decodedSize(decoded);
-    key = appendLetter(key, decodedPoint(decoded));
+    key = appendGramChar(key, decodedPoint(decoded));
   }
   return key;
 }
 
 /** Shifts the key by one letter and appends that of `codePoint`. */
 @inline
-export function appendLetter(key: u32, codePoint: u32): u32 {
-  const letter = codePoint < 128 ? asciiLetter(codePoint) : letterOf(codePoint);
-  return ((key << LETTER_BITS) | letter) & (GRAM_KEY_COUNT - 1);
+export function appendGramChar(key: u32, codePoint: u32): u32 {
+  const gramChar = codePoint < 128 ? asciiGramChar(codePoint) : gramCharOf(codePoint);
+  return ((key << GRAM_CHAR_BITS) | gramChar) & (GRAM_KEY_COUNT - 1);
 }

@@ -1,7 +1,7 @@
 // Assembles the account services over one store, and prepares the first start: the owner named by the environment, its key,
 // or a one-time link (API.md 21.1).
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { Configuration, OwnerConfiguration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
@@ -12,24 +12,24 @@ import type { SearchContexts } from '../repos/search-context.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Log } from '../base/log.ts';
-import { AuditTrail, OPERATOR } from './audit-trail.ts';
+import { AuditLog, OPERATOR } from './audit-log.ts';
 import { Callers } from './callers.ts';
 import { ConfiguredChanges } from './configured-changes.ts';
 import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
-import { type CookiePlace, hashCredential } from './credentials.ts';
-import { GrantBook } from './grants.ts';
+import { type CookieScope, hashCredential } from './credentials.ts';
+import { GrantService } from './grants.ts';
 import { HostLists } from './host-lists.ts';
 import { type HostRules, hostRulesOf } from './host-rules.ts';
 import { hostAccountsOf } from './host-accounts.ts';
-import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
+import { type InstanceSettings, InstanceSettingsService } from './instance-settings.ts';
 import { Keys } from './keys.ts';
 import type { Entitlement } from './licence.ts';
-import { LicenceKeeper } from './licence-keeper.ts';
+import { LicenceService } from './licence-service.ts';
 import { BUILT_IN_PUBLIC_KEY, parsePublicKey } from './licence-key.ts';
 import { Members } from './members.ts';
 import { OAuthServer } from './oauth/oauth-server.ts';
 import { Passwords } from './passwords.ts';
-import { Sights } from './sights.ts';
+import { RepoAccessResolver } from './repo-access-resolver.ts';
 import { SignIn } from './sign-in.ts';
 import { SingleSignOn } from './single-sign-on.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
@@ -65,18 +65,18 @@ export class Accounts {
   readonly store: Store;
   readonly now: () => number;
   readonly directory: RepoDirectory;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly callers: Callers;
   readonly signIn: SignIn;
   readonly members: Members;
   readonly signOn: SingleSignOn;
   readonly keys: Keys;
-  readonly grants: GrantBook;
+  readonly grants: GrantService;
   readonly hostRules: HostRules;
   readonly hostLists: HostLists;
   readonly oauth: OAuthServer;
-  readonly licences: LicenceKeeper;
-  readonly settings: InstanceSettingsKeeper;
+  readonly licences: LicenceService;
+  readonly settings: InstanceSettingsService;
   readonly #configuration: Configuration;
   readonly #configuredChanges: ConfiguredChanges;
   #configuredGrants: readonly ConfiguredGrant[];
@@ -87,36 +87,36 @@ export class Accounts {
   readonly #ignore: () => void;
   #nextReading: NodeJS.Timeout | undefined;
   #isClosed = false;
-  #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
+  #cookieScope: CookieScope = { basePath: '', isSecure: false };
   #baseUrl = '';
 
   private constructor(options: AccountsOptions) {
     const { configuration, store, directory, now = Date.now } = options;
     const log = options.log.labelled('accounts');
     this.#secret = secretOf(configuration);
-    const trail = trailOf(options, now, log);
+    const auditLog = auditLogOf(options, now, log);
     this.store = store;
     this.now = now;
     this.directory = directory;
-    this.trail = trail;
+    this.auditLog = auditLog;
     this.#configuration = configuration;
     this.#owner = configuration.owner;
     this.#hasLocalAccess = configuration.localAccess;
     this.#log = log;
-    this.settings = new InstanceSettingsKeeper({
+    this.settings = new InstanceSettingsService({
       store,
       fixed: fixedSettings(configuration),
-      trail,
+      auditLog,
       hasOtherSignIn: () => this.signOn.isConfigured,
     });
-    this.licences = new LicenceKeeper({
+    this.licences = new LicenceService({
       store,
       publicKey: publicKeyOf(configuration),
       fixedKey: configuration.licenceKey?.reveal(),
-      trail,
+      auditLog,
       now,
     });
-    this.#configuredChanges = new ConfiguredChanges({ configuration, trail, log });
+    this.#configuredChanges = new ConfiguredChanges({ configuration, auditLog, log });
     this.#configuredGrants = configuredGrants(configuration.permissions);
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
@@ -134,11 +134,11 @@ export class Accounts {
   }
 
   #newOAuth(): OAuthServer {
-    const { store, trail, now } = this;
+    const { store, auditLog, now } = this;
     return new OAuthServer({
       store,
       hash: (value) => hashCredential(this.#secret, value),
-      trail,
+      auditLog,
       now,
       baseUrl: () => this.#baseUrl,
       settings: () => this.#configuration.settings.oauth,
@@ -150,19 +150,19 @@ export class Accounts {
     const { store, directory, settings, now } = this;
     const configuration = this.#configuration;
     const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
-    const sights = new Sights({
+    const accessResolver = new RepoAccessResolver({
       directory,
       get configuredGrants() {
         return grantsNow();
       },
       countingLists: () => this.hostLists.counting,
       hasGrants: () => this.isEntitled('permissions'),
-      areRulesKnown: () => store.uninformedMs <= configuration.settings.storeGraceMs,
+      areRulesLoaded: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
     return new Callers({
       store,
       secret: this.#secret,
-      sights,
+      accessResolver,
       get storeGraceMs() {
         return configuration.settings.storeGraceMs;
       },
@@ -177,46 +177,46 @@ export class Accounts {
         isAccepted: (provider) => this.signOn.isAccepting(provider),
       },
       hasOAuth: () => this.isEntitled('oauth'),
-      tokenUse: (shown) => this.oauth.use(shown),
-      cookiePlace: () => this.#cookiePlace,
+      tokenUse: (presented) => this.oauth.use(presented),
+      cookieScope: () => this.#cookieScope,
       now,
       log: this.#log,
     });
   }
 
   #newSignIn(): SignIn {
-    const { store, trail, settings, now } = this;
+    const { store, auditLog, settings, now } = this;
     return new SignIn({
       store,
       secret: this.#secret,
       passwords: new Passwords(),
       limiter: new SignInLimiter(),
-      trail,
+      auditLog,
       now,
       isPasswordLoginAllowed: () => settings.current.passwordLogin,
     });
   }
 
   #newMembers(signIn: SignIn): Members {
-    const { store, trail, licences, now } = this;
+    const { store, auditLog, licences, now } = this;
     return new Members({
       store,
       signIn,
-      trail,
+      auditLog,
       now,
       seatMax: () => licences.licence.seatMax(now()),
     });
   }
 
   #newSignOn(members: Members, signIn: SignIn): SingleSignOn {
-    const { store, trail, now } = this;
+    const { store, auditLog, now } = this;
     return new SingleSignOn({
       store,
       secret: this.#secret,
       configuration: this.#configuration,
       members,
       signIn,
-      trail,
+      auditLog,
       hasBearer: () => this.isEntitled('oauth'),
       now,
       log: this.#log,
@@ -224,28 +224,28 @@ export class Accounts {
   }
 
   #newKeys(): Keys {
-    const { store, trail, settings, directory, now } = this;
+    const { store, auditLog, settings, directory, now } = this;
     return new Keys({
       store,
       secret: this.#secret,
-      trail,
+      auditLog,
       now,
       mayMembersCreate: () => settings.mayMembers('apiKeyCreation'),
       directory,
     });
   }
 
-  #newGrants(): GrantBook {
-    const { store, hostLists, hostRules, trail } = this;
+  #newGrants(): GrantService {
+    const { store, hostLists, hostRules, auditLog } = this;
     const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
-    return new GrantBook({
+    return new GrantService({
       store,
       get configuredGrants() {
         return grantsNow();
       },
       hostLists,
       hostRules,
-      trail,
+      auditLog,
     });
   }
 
@@ -274,7 +274,7 @@ export class Accounts {
   }
 
   /** Call after the configuration was read again: applies its settings and grants. */
-  obeyConfiguration(): void {
+  applyConfiguration(): void {
     this.#configuredGrants = configuredGrants(this.#configuration.permissions);
     this.callers.forgetReaders();
     this.settings.fix(fixedSettings(this.#configuration));
@@ -291,8 +291,8 @@ export class Accounts {
     return this.licences.licence.isEntitled(name, this.now());
   }
 
-  get cookiePlace(): CookiePlace {
-    return this.#cookiePlace;
+  get cookieScope(): CookieScope {
+    return this.#cookieScope;
   }
 
   /**
@@ -303,7 +303,7 @@ export class Accounts {
   async begin({ baseUrl, isLoopback }: Reach): Promise<string | undefined> {
     this.#baseUrl = baseUrl;
     const { pathname, protocol } = new URL(baseUrl);
-    this.#cookiePlace = {
+    this.#cookieScope = {
       basePath: pathname.replace(/\/+$/, ''),
       isSecure: protocol === 'https:',
     };
@@ -312,7 +312,7 @@ export class Accounts {
     if ((await this.lastBaseUrl()) !== baseUrl)
       await this.store.settings.set(ADDRESS_SETTING, baseUrl);
     const userCount = await this.store.users.count();
-    if (isLoopback && this.#hasLocalAccess) await this.callers.openHouse();
+    if (isLoopback && this.#hasLocalAccess) await this.callers.allowLocalAnonymous();
     const waiting = userCount === 0 ? null : (await this.#ownerWithoutPassword())?.id;
     if (waiting === undefined) return undefined;
     return this.setupUrl(baseUrl, await this.signIn.makeLink(waiting));
@@ -336,7 +336,7 @@ export class Accounts {
     this.oauth.close();
     this.callers.close();
     this.hostLists.close();
-    await this.trail.close();
+    await this.auditLog.close();
   }
 
   /** Warns about configuration that has no effect without a licence. */
@@ -397,7 +397,7 @@ export class Accounts {
   async #makeOwner(email: string, password: SecretText | undefined): Promise<void> {
     const user = await this.store.users.create({ email, role: 'OWNER' });
     if (password !== undefined) await this.signIn.setPassword(user.id, password.reveal());
-    await this.trail.record(OPERATOR, 'user.owner_created', { id: user.id, type: 'user' });
+    await this.auditLog.record(OPERATOR, 'user.owner_created', { id: user.id, type: 'user' });
   }
 
   async #provideKey(email: string, apiKey: SecretText): Promise<void> {
@@ -421,7 +421,7 @@ function secretOf({ secret, dataDir }: Configuration): Buffer {
 
 function fixedSettings({ anonymousAccess, settings }: Configuration) {
   const file: Partial<InstanceSettings> = {
-    ...given({
+    ...omitUndefined({
       anonymousAccess: settings.anonymousAccess,
       passwordLogin: settings.passwordLogin,
       apiKeyCreation: settings.apiKeyCreation,
@@ -441,12 +441,12 @@ function publicKeyOf({ licencePublicKey }: Configuration) {
   }
 }
 
-function trailOf(
+function auditLogOf(
   { configuration, store, version }: AccountsOptions,
   now: () => number,
   log: Log,
-): AuditTrail {
-  return new AuditTrail({
+): AuditLog {
+  return new AuditLog({
     store,
     version,
     get retentionDays() {

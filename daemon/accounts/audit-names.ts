@@ -14,23 +14,23 @@ export async function withNames<Row extends Pick<AuditRecord, keyof AuditIds>>(
   store: Pick<Store, 'users' | 'apiKeys'>,
   rows: readonly Row[],
 ): Promise<(Row & AuditNames)[]> {
-  const known = new Map<string, string | undefined>();
+  const cached = new Map<string, string | undefined>();
   const nameOf = async (type: string, id: string): Promise<string | undefined> => {
     const key = `${type} ${id}`;
-    if (!known.has(key)) known.set(key, await lookUp(store, type, id));
-    return known.get(key);
+    if (!cached.has(key)) cached.set(key, await lookUp(store, type, id));
+    return cached.get(key);
   };
-  const named: (Row & AuditNames)[] = [];
+  const result: (Row & AuditNames)[] = [];
   for (const row of rows) {
     const actorName = await nameOf(row.actorType, row.actorId);
     const targetName = await nameOf(row.targetType, row.targetId);
-    named.push({
+    result.push({
       ...row,
       ...(actorName !== undefined && { actorName }),
       ...(targetName !== undefined && { targetName }),
     });
   }
-  return named;
+  return result;
 }
 
 type AuditIds = Pick<AuditRecord, 'actorId' | 'actorType' | 'targetId' | 'targetType'>;

@@ -1,6 +1,6 @@
 // The caller of a request, as endpoints and earlier checks see it.
 
-import type { Sight } from '../repos/sight.ts';
+import type { RepoAccess } from '../repos/repo-access.ts';
 import type { Role, User } from '../store/users.ts';
 
 /**
@@ -28,7 +28,7 @@ export interface Caller {
   readonly credentialId?: string;
   /** Hash of the session's value. */
   readonly sessionHash?: string;
-  readonly sight: Sight;
+  readonly repoAccess: RepoAccess;
 }
 
 /** Whether the caller is a program, whose requests count against its user's limit. */

@@ -7,13 +7,13 @@ import { DAY_MS } from '../base/durations.ts';
 import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
 import { compactIds } from '../repos/repo-ids.ts';
-import { NO_REPOS } from '../repos/sight.ts';
+import { NO_REPOS } from '../repos/repo-access.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
-import type { ShownToken, TokenBounds } from './oauth/token-use.ts';
+import type { PresentedToken, TokenBounds } from './oauth/token-use.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import { StoreError } from '../store/error.ts';
 import type { HostAccount } from '../store/host-readers.ts';
-import type { HeldOAuthToken } from '../store/oauth-consents.ts';
+import type { StoredOAuthToken } from '../store/oauth-consents.ts';
 import type { ScopedToken } from '../store/scoped-tokens.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -23,10 +23,10 @@ import {
   presentedCredentials,
   SESSION_MS,
   sessionCookie,
-  type CookiePlace,
+  type CookieScope,
   type Presented,
 } from './credentials.ts';
-import type { Granted, Sights } from './sights.ts';
+import type { Granted, RepoAccessResolver } from './repo-access-resolver.ts';
 import type { TokenUser } from './single-sign-on.ts';
 
 /** Minimum interval between writes of the time of last use. */
@@ -56,15 +56,15 @@ interface HashedCredential {
 }
 
 /** Cached data of a user. A change creates a new object. */
-interface KnownPerson {
+interface CachedPerson {
   readonly person: Person;
   readonly granted: Granted;
   stampedMs: number;
 }
 
-/** Cached data of a credential; invalid once `known` is no longer the cached one. */
-interface KnownCredential {
-  readonly known: KnownPerson;
+/** Cached data of a credential; invalid once `cached` is no longer the cached one. */
+interface CachedCredential {
+  readonly cached: CachedPerson;
   readonly kind: 'session' | 'key' | 'token' | 'oauth' | 'issuer';
   readonly id: string;
   readonly hash: string;
@@ -83,7 +83,7 @@ export interface CallersOptions {
   readonly store: Store;
   /** The instance secret. */
   readonly secret: Buffer;
-  readonly sights: Sights;
+  readonly accessResolver: RepoAccessResolver;
   /** How long known callers keep their rights while the store is unreachable. */
   readonly storeGraceMs: number;
   /** Further headers for API keys. */
@@ -100,23 +100,23 @@ export interface CallersOptions {
   };
   /** Whether the licence includes OAuth tokens now. */
   readonly hasOAuth: () => boolean;
-  readonly tokenUse: (shown: ShownToken) => TokenUse;
-  readonly cookiePlace: () => CookiePlace;
+  readonly tokenUse: (presentedToken: PresentedToken) => TokenUse;
+  readonly cookieScope: () => CookieScope;
   readonly now: () => number;
   readonly log: Log;
 }
 
 export class Callers {
   readonly #options: CallersOptions;
-  readonly #credentials = new LRUCache<string, KnownCredential>(entryBound(KEPT_MAX));
-  readonly #people = new LRUCache<string, KnownPerson>(entryBound(KEPT_MAX));
+  readonly #credentials = new LRUCache<string, CachedCredential>(entryBound(KEPT_MAX));
+  readonly #people = new LRUCache<string, CachedPerson>(entryBound(KEPT_MAX));
   readonly #ignore: () => void;
   /** Rises with every change: data read before it is not cached. */
   #changeCount = 0;
   /** Nobody has an account, and local callers may read. */
-  #isOpenHouse = false;
+  #allowsLocalAnonymous = false;
   /** Whether this is allowed. */
-  #mayBeOpenHouse = false;
+  #mayAllowLocalAnonymous = false;
   #probedAtMs = -Infinity;
 
   constructor(options: CallersOptions) {
@@ -126,12 +126,12 @@ export class Callers {
       if ('userId' in change) {
         this.#people.delete(change.userId);
         // The user concerned has an account.
-        this.#isOpenHouse = false;
+        this.#allowsLocalAnonymous = false;
       } else if ('topic' in change && change.topic === 'readers') this.#people.clear();
       else if ('topic' in change && change.topic === 'all') {
         this.#people.clear();
-        this.#isOpenHouse = false;
-        this.#inBackground(this.#lookForAccounts());
+        this.#allowsLocalAnonymous = false;
+        this.#inBackground(this.#checkForAccounts());
       }
     });
   }
@@ -145,23 +145,23 @@ export class Callers {
    *
    * Errors: NOT_READY.
    */
-  async openHouse(): Promise<void> {
-    this.#mayBeOpenHouse = true;
-    await this.#lookForAccounts();
+  async allowLocalAnonymous(): Promise<void> {
+    this.#mayAllowLocalAnonymous = true;
+    await this.#checkForAccounts();
   }
 
-  async #lookForAccounts(): Promise<void> {
-    if (!this.#mayBeOpenHouse) return;
+  async #checkForAccounts(): Promise<void> {
+    if (!this.#mayAllowLocalAnonymous) return;
     const changeCount = this.#changeCount;
     const userCount = await this.#options.store.users.count();
     // A change in between may be the first account.
-    if (userCount === 0 && changeCount === this.#changeCount) this.#isOpenHouse = true;
-    else if (userCount > 0) this.#mayBeOpenHouse = false;
+    if (userCount === 0 && changeCount === this.#changeCount) this.#allowsLocalAnonymous = true;
+    else if (userCount > 0) this.#mayAllowLocalAnonymous = false;
   }
 
   /** Whether local callers may read without credential. Never while changes may be missed. */
-  get isOpenHouse(): boolean {
-    return this.#isOpenHouse && this.#options.store.isInformed;
+  get allowsLocalAnonymous(): boolean {
+    return this.#allowsLocalAnonymous && this.#options.store.isInformed;
   }
 
   /**
@@ -175,7 +175,7 @@ export class Callers {
    */
   finder(
     header: Header,
-    request: () => ShownToken['request'],
+    request: () => PresentedToken['request'],
     isAtThisMachine = () => false,
   ): () => MaybePromise<Caller | undefined> {
     const { secret, apiKeyHeaderAliases, tokenUse } = this.#options;
@@ -184,16 +184,19 @@ export class Callers {
       const one: HashedCredential = { source, hash: hashCredential(secret, value) };
       if (source === 'issuer_token') return { ...one, value };
       if (source !== 'oauth') return one;
-      const shown = { value, scheme, proof: header('dpop'), request: request() };
-      return { ...one, use: tokenUse(shown) };
+      const presentedToken = { value, scheme, proof: header('dpop'), request: request() };
+      return { ...one, use: tokenUse(presentedToken) };
     });
     return () => this.#tryFrom(hashed, 0, isAtThisMachine);
   }
 
   #withoutCredential(isAtThisMachine: () => boolean): Caller | undefined {
-    const isLocal = this.isOpenHouse && isAtThisMachine();
+    const isLocal = this.allowsLocalAnonymous && isAtThisMachine();
     if (!isLocal && !this.#options.isAnonymousAllowed()) return undefined;
-    return { source: isLocal ? 'local' : 'guest', sight: this.#options.sights.ofGuest() };
+    return {
+      source: isLocal ? 'local' : 'guest',
+      repoAccess: this.#options.accessResolver.ofGuest(),
+    };
   }
 
   /** Tries the credentials from an index on; the first valid one counts. */
@@ -213,29 +216,29 @@ export class Callers {
   #lookUp(one: HashedCredential): MaybePromise<Caller | undefined> {
     const found = this.#find(one);
     return found instanceof Promise
-      ? found.then((credential) => this.#ifMeant(credential, one))
-      : this.#ifMeant(found, one);
+      ? found.then((credential) => this.#ifAllowed(credential, one))
+      : this.#ifAllowed(found, one);
   }
 
   /** The caller of a credential, if it may be used for this request. */
-  #ifMeant(
-    credential: KnownCredential | undefined,
+  #ifAllowed(
+    credential: CachedCredential | undefined,
     { use }: HashedCredential,
   ): MaybePromise<Caller | undefined> {
     if (credential === undefined) return undefined;
-    const isMeant = credential.bounds === undefined || (use?.(credential.bounds) ?? false);
-    if (isMeant instanceof Promise)
-      return isMeant.then((is) => (is ? this.#callerOf(credential) : undefined));
-    return isMeant ? this.#callerOf(credential) : undefined;
+    const isAllowed = credential.bounds === undefined || (use?.(credential.bounds) ?? false);
+    if (isAllowed instanceof Promise)
+      return isAllowed.then((is) => (is ? this.#callerOf(credential) : undefined));
+    return isAllowed ? this.#callerOf(credential) : undefined;
   }
 
-  #find(one: HashedCredential): MaybePromise<KnownCredential | undefined> {
+  #find(one: HashedCredential): MaybePromise<CachedCredential | undefined> {
     const { hash } = one;
     const { store } = this.#options;
     const found = this.#credentials.get(hash);
     const isCurrent =
       found !== undefined &&
-      this.#people.get(found.known.person.id) === found.known &&
+      this.#people.get(found.cached.person.id) === found.cached &&
       !this.#isOld(found);
     const kept = isCurrent ? found : undefined;
     if (kept !== undefined && store.isInformed) return kept;
@@ -251,7 +254,7 @@ export class Callers {
   }
 
   /** Whether it must be verified again. */
-  #isOld({ kind, stampedMs }: KnownCredential): boolean {
+  #isOld({ kind, stampedMs }: CachedCredential): boolean {
     return kind === 'issuer' && this.#options.now() - stampedMs >= ISSUER_TOKEN_MS;
   }
 
@@ -263,15 +266,15 @@ export class Callers {
     this.#options.store.ping().catch(() => {});
   }
 
-  async #read(one: HashedCredential): Promise<KnownCredential | undefined> {
+  async #read(one: HashedCredential): Promise<CachedCredential | undefined> {
     const { hash } = one;
     const changeCount = this.#changeCount;
     const found = await this.#readCredential(one);
     if (found === undefined) return undefined;
-    const known = await this.#readPerson(found.userId, changeCount);
-    if (known === undefined) return undefined;
+    const cached = await this.#readPerson(found.userId, changeCount);
+    if (cached === undefined) return undefined;
     const { userId: _, ...rest } = found;
-    const credential: KnownCredential = { known, hash, ...rest };
+    const credential: CachedCredential = { cached, hash, ...rest };
     if (changeCount === this.#changeCount) this.#credentials.set(hash, credential);
     return credential;
   }
@@ -281,7 +284,7 @@ export class Callers {
     hash,
     value = '',
   }: HashedCredential): Promise<
-    (Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined
+    (Omit<CachedCredential, 'cached' | 'hash'> & { userId: string }) | undefined
   > {
     const { store, issuerTokens, now } = this.#options;
     switch (source) {
@@ -298,7 +301,7 @@ export class Callers {
     }
   }
 
-  async #readPerson(userId: string, changeCount: number): Promise<KnownPerson | undefined> {
+  async #readPerson(userId: string, changeCount: number): Promise<CachedPerson | undefined> {
     const kept = this.#people.get(userId);
     if (kept !== undefined && this.#options.store.isInformed) return kept;
     const { store } = this.#options;
@@ -306,9 +309,9 @@ export class Callers {
     if (user === undefined) return undefined;
     const person = personOf(user);
     const granted = await this.#readGranted(person);
-    const known = { person, granted, stampedMs: person.lastActivityAt ?? 0 };
-    if (changeCount === this.#changeCount) this.#people.set(userId, known);
-    return known;
+    const cached = { person, granted, stampedMs: person.lastActivityAt ?? 0 };
+    if (changeCount === this.#changeCount) this.#people.set(userId, cached);
+    return cached;
   }
 
   /** Drops cached data from hosts about users. */
@@ -329,41 +332,41 @@ export class Callers {
     return { repoIds, hosted };
   }
 
-  #callerOf(credential: KnownCredential): Caller | undefined {
-    const { sights, now, hasScopedTokens, hasOAuth, issuerTokens } = this.#options;
-    const { known, kind, id } = credential;
+  #callerOf(credential: CachedCredential): Caller | undefined {
+    const { accessResolver, now, hasScopedTokens, hasOAuth, issuerTokens } = this.#options;
+    const { cached, kind, id } = credential;
     const nowMs = now();
-    if (known.person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
+    if (cached.person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
     if (kind === 'token' && !hasScopedTokens()) return undefined;
     if (kind === 'issuer' && !issuerTokens.isAccepted(credential.provider)) return undefined;
     if (kind === 'oauth' && !hasOAuth()) return undefined;
     this.#stamp(credential, nowMs);
-    const { person } = known;
-    const sight = sights.ofPerson(person, known.granted);
+    const { person } = cached;
+    const repoAccess = accessResolver.ofPerson(person, cached.granted);
     const head = { person, role: person.role };
     switch (kind) {
       case 'key':
-        return { source: 'api_key', ...head, credentialId: id, sight };
+        return { source: 'api_key', ...head, credentialId: id, repoAccess };
       case 'token': {
-        const narrow = sights.ofToken(sight, credential.repoIds);
-        return { source: 'scoped_access_token', ...head, credentialId: id, sight: narrow };
+        const narrow = accessResolver.ofToken(repoAccess, credential.repoIds);
+        return { source: 'scoped_access_token', ...head, credentialId: id, repoAccess: narrow };
       }
       case 'issuer':
-        return { source: 'oauth', ...head, sight };
+        return { source: 'oauth', ...head, repoAccess };
       case 'oauth':
-        return { source: 'oauth', ...head, credentialId: id, sight };
+        return { source: 'oauth', ...head, credentialId: id, repoAccess };
       case 'session':
-        return { source: 'session', ...head, sessionHash: credential.hash, sight };
+        return { source: 'session', ...head, sessionHash: credential.hash, repoAccess };
     }
   }
 
   /** Records the use of a credential, without delaying the request. */
-  #stamp(credential: KnownCredential, nowMs: number): void {
+  #stamp(credential: CachedCredential, nowMs: number): void {
     const { store } = this.#options;
-    const { known, kind, id } = credential;
-    if (nowMs - known.stampedMs >= STAMP_MS) {
-      known.stampedMs = nowMs;
-      this.#inBackground(store.users.touch(known.person.id, nowMs));
+    const { cached, kind, id } = credential;
+    if (nowMs - cached.stampedMs >= STAMP_MS) {
+      cached.stampedMs = nowMs;
+      this.#inBackground(store.users.touch(cached.person.id, nowMs));
     }
     if (kind === 'key' && nowMs - credential.stampedMs >= STAMP_MS) {
       credential.stampedMs = nowMs;
@@ -384,7 +387,7 @@ export class Callers {
    * @returns       the `Set-Cookie` value for the answer; undefined: not necessary
    */
   async renewed(caller: Caller, header: Header): Promise<string | undefined> {
-    const { store, now, cookiePlace } = this.#options;
+    const { store, now, cookieScope } = this.#options;
     const credential = this.#credentials.get(caller.sessionHash ?? '');
     if (credential === undefined || !needsRenewal(credential, now())) return undefined;
     const { expiresAtMs: before } = credential;
@@ -399,7 +402,7 @@ export class Callers {
       throw error;
     }
     const value = presentedCredentials(header).find(({ source }) => source === 'session')?.value;
-    return value === undefined ? undefined : sessionCookie(value, cookiePlace());
+    return value === undefined ? undefined : sessionCookie(value, cookieScope());
   }
 
   /** Whether the session is due for renewal. */
@@ -413,7 +416,7 @@ function isStoreAway(error: unknown): boolean {
   return error instanceof StoreError && error.errorCode === 'NOT_READY';
 }
 
-function needsRenewal({ kind, expiresAtMs }: KnownCredential, nowMs: number): boolean {
+function needsRenewal({ kind, expiresAtMs }: CachedCredential, nowMs: number): boolean {
   return kind === 'session' && expiresAtMs - SESSION_MS + RENEWAL_MS <= nowMs;
 }
 
@@ -470,7 +473,7 @@ function ofIssuerToken(token: TokenUser | undefined, nowMs: number) {
   };
 }
 
-function ofOAuthToken(token: HeldOAuthToken | undefined) {
+function ofOAuthToken(token: StoredOAuthToken | undefined) {
   if (token === undefined) return undefined;
   const { userId, consentId, resource, keyHash, expiresAt } = token;
   return {

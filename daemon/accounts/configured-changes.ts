@@ -2,7 +2,7 @@
 // with the last recorded one, stored in the data directory. So changes made while no daemon ran are recorded too, and a
 // start without changes records nothing.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { NO_PERMISSIONS, type PermissionsConfiguration } from '../base/config/fi
 import { readOwn, replaceOwn } from '../base/own-file.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
-import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+import { type Actor, type AuditLog, ORG } from './audit-log.ts';
 
 /** Actor of the configuration's changes; `metadata.file` has its path. */
 export const CONFIGURATION_FILE: Actor = { id: 'configuration-file', type: 'user' };
@@ -20,10 +20,10 @@ export const CONFIGURATION_FILE: Actor = { id: 'configuration-file', type: 'user
 const RECORDED_FILE = 'configuration-recorded.json';
 
 /** Names of one list in a record. */
-const SHOWN_MAX = 100;
+const LISTED_MAX = 100;
 
-const namedSchema = z.record(z.string(), z.record(z.string(), z.unknown())).default({});
-type Named = z.infer<typeof namedSchema>;
+const sectionSchema = z.record(z.string(), z.record(z.string(), z.unknown())).default({});
+type Section = z.infer<typeof sectionSchema>;
 
 const recordedSchema = z.strictObject({
   /** Path or address of the configuration file; null: none. */
@@ -34,9 +34,9 @@ const recordedSchema = z.strictObject({
     grants: z.array(z.strictObject({ to: z.array(z.string()), repos: z.array(z.string()) })),
   }),
   /** By name; secrets only by their location. */
-  connections: namedSchema,
+  connections: sectionSchema,
   /** By id, likewise. */
-  identityProviders: namedSchema,
+  identityProviders: sectionSchema,
 });
 type Recorded = z.infer<typeof recordedSchema>;
 
@@ -44,7 +44,7 @@ type Metadata = Readonly<Record<string, unknown>>;
 
 export interface ConfiguredChangesOptions {
   readonly configuration: Configuration;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly log: Log;
 }
 
@@ -64,21 +64,21 @@ export class ConfiguredChanges {
    * unreachable store, and is made again at the next start if it may not have been written.
    */
   async record(): Promise<void> {
-    const { configuration, trail, log } = this.#options;
+    const { configuration, auditLog, log } = this.#options;
     const before = this.#recorded;
     const next = recordedOf(configuration);
     const changes = {
       ...settingsChanges(before, next),
       ...permissionsChanges(before, next),
-      ...namedChanges('connections', before.connections, next.connections),
-      ...namedChanges('identityProviders', before.identityProviders, next.identityProviders),
+      ...sectionChanges('connections', before.connections, next.connections),
+      ...sectionChanges('identityProviders', before.identityProviders, next.identityProviders),
     };
     if (Object.keys(changes).length === 0) return;
     const file = next.file ?? before.file;
-    trail.note(CONFIGURATION_FILE, 'settings.changed', ORG, { file, ...changes });
+    auditLog.note(CONFIGURATION_FILE, 'settings.changed', ORG, { file, ...changes });
     this.#recorded = next;
-    await trail.flush();
-    if (trail.isWaiting) return;
+    await auditLog.flush();
+    if (auditLog.isWaiting) return;
     try {
       replaceOwn(this.#recordedFile, JSON.stringify(this.#recorded));
     } catch (error) {
@@ -127,10 +127,10 @@ function differing(then: Metadata, now: Metadata): string[] {
 }
 
 /** By name, the differences of each; `from` or `to` is null for an added or removed one. */
-function namedChanges(
+function sectionChanges(
   what: 'connections' | 'identityProviders',
-  then: Named,
-  now: Named,
+  then: Section,
+  now: Section,
 ): Metadata {
   const names = differing(then, now);
   if (names.length === 0) return {};
@@ -138,10 +138,10 @@ function namedChanges(
     const keys = differing(then[name] ?? {}, now[name] ?? {});
     return { from: partOf(then[name], keys), to: partOf(now[name], keys) };
   };
-  const shownNames = names.slice(0, SHOWN_MAX);
-  const shown = { [what]: Object.fromEntries(shownNames.map((name) => [name, changeOf(name)])) };
+  const listedNames = names.slice(0, LISTED_MAX);
+  const excerpt = { [what]: Object.fromEntries(listedNames.map((name) => [name, changeOf(name)])) };
   const countName = what === 'connections' ? 'connectionCount' : 'identityProviderCount';
-  return names.length <= SHOWN_MAX ? shown : { ...shown, [countName]: names.length };
+  return names.length <= LISTED_MAX ? excerpt : { ...excerpt, [countName]: names.length };
 }
 
 function partOf(said: Metadata | undefined, keys: readonly string[]): Metadata | null {
@@ -151,8 +151,8 @@ function partOf(said: Metadata | undefined, keys: readonly string[]): Metadata |
 
 /** The start of long lists, such as those of repositories. */
 function brief(value: unknown): unknown {
-  return Array.isArray(value) && value.length > SHOWN_MAX
-    ? [...value.slice(0, SHOWN_MAX), `(${value.length} in all)`]
+  return Array.isArray(value) && value.length > LISTED_MAX
+    ? [...value.slice(0, LISTED_MAX), `(${value.length} in all)`]
     : (value ?? null);
 }
 
@@ -164,11 +164,11 @@ function permissionsChanges(
   const groups = names
     .map((name) => [name, difference(then.groups[name] ?? [], now.groups[name] ?? [])] as const)
     .filter(([, changes]) => changes !== undefined)
-    .slice(0, SHOWN_MAX);
+    .slice(0, LISTED_MAX);
   const grants = difference(grantTexts(then), grantTexts(now));
   return {
     ...(groups.length === 0 ? {} : { groups: Object.fromEntries(groups) }),
-    ...given({ grants }),
+    ...omitUndefined({ grants }),
   };
 }
 
@@ -184,12 +184,12 @@ function difference(then: readonly string[], now: readonly string[]): Metadata |
   const added = [...after].filter((one) => !before.has(one));
   const removed = [...before].filter((one) => !after.has(one));
   if (added.length + removed.length === 0) return undefined;
-  return { ...shown('added', added), ...shown('removed', removed) };
+  return { ...excerpt('added', added), ...excerpt('removed', removed) };
 }
 
-function shown(name: string, all: readonly string[]): Metadata {
+function excerpt(name: string, all: readonly string[]): Metadata {
   if (all.length === 0) return {};
-  return all.length <= SHOWN_MAX
+  return all.length <= LISTED_MAX
     ? { [name]: all }
-    : { [name]: all.slice(0, SHOWN_MAX), [`${name}Count`]: all.length };
+    : { [name]: all.slice(0, LISTED_MAX), [`${name}Count`]: all.length };
 }

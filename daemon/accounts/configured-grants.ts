@@ -1,5 +1,5 @@
 // Grants of the configuration (API.md 19.5): to users, groups or everyone, for repos by globs over their names. Evaluated
-// by sights.ts.
+// by repo-access-resolver.ts.
 
 import picomatch from 'picomatch';
 import type { PermissionsConfiguration } from '../base/config/file-schema.ts';

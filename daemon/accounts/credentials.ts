@@ -3,7 +3,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../base/durations.ts';
-import { BEGUN_SECONDS } from './sign-on/begun-life.ts';
+import { PENDING_SECONDS } from './sign-on/pending-life.ts';
 
 /** Kind of a caller's credential. */
 export type CredentialSource =
@@ -146,40 +146,40 @@ export function signOnCookieOf(cookies: string | undefined): string | undefined 
 }
 
 /** Scope of the cookie: the path of the base URL, and whether that is https. */
-export interface CookiePlace {
+export interface CookieScope {
   /** Path of the base URL without trailing slash: `` or `/code`. */
   readonly basePath: string;
   readonly isSecure: boolean;
 }
 
 /** Value of the `Set-Cookie` header that starts or renews a session. */
-export function sessionCookie(value: string, place: CookiePlace): string {
-  return setCookie(SESSION_COOKIE, value, SESSION_MS / 1000, place);
+export function sessionCookie(value: string, scope: CookieScope): string {
+  return setCookie(SESSION_COOKIE, value, SESSION_MS / 1000, scope);
 }
 
 /** Value of the `Set-Cookie` header that ends a session in the browser. */
-export function endedSessionCookie(place: CookiePlace): string {
-  return setCookie(SESSION_COOKIE, '', 0, place);
+export function endedSessionCookie(scope: CookieScope): string {
+  return setCookie(SESSION_COOKIE, '', 0, scope);
 }
 
 /** Value of the `Set-Cookie` header that stores a pending sign-on in the browser. */
-export function signOnCookie(sealed: string, place: CookiePlace): string {
-  return setCookie(SIGN_ON_COOKIE, sealed, BEGUN_SECONDS, place);
+export function signOnCookie(sealed: string, scope: CookieScope): string {
+  return setCookie(SIGN_ON_COOKIE, sealed, PENDING_SECONDS, scope);
 }
 
 /** Value of the `Set-Cookie` header that ends it. */
-export function endedSignOnCookie(place: CookiePlace): string {
-  return setCookie(SIGN_ON_COOKIE, '', 0, place);
+export function endedSignOnCookie(scope: CookieScope): string {
+  return setCookie(SIGN_ON_COOKIE, '', 0, scope);
 }
 
-function setCookie(name: string, value: string, maxAgeSeconds: number, place: CookiePlace): string {
+function setCookie(name: string, value: string, maxAgeSeconds: number, scope: CookieScope): string {
   const attributes = [
     `${name}=${value}`,
-    `Path=${place.basePath === '' ? '/' : place.basePath}`,
+    `Path=${scope.basePath === '' ? '/' : scope.basePath}`,
     `Max-Age=${maxAgeSeconds}`,
     'HttpOnly',
     'SameSite=Lax',
-    ...(place.isSecure ? ['Secure'] : []),
+    ...(scope.isSecure ? ['Secure'] : []),
   ];
   return attributes.join('; ');
 }

@@ -8,7 +8,7 @@ import type { StoredRepo } from '../store/repos.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Actor, NewAuditRecord } from '../store/audit.ts';
-import { type AuditTrail, inShownParts, shownRepos } from './audit-trail.ts';
+import { type AuditLog, inListedParts, repoFields } from './audit-log.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';
 import { hostAccountsOf, linkedReaders } from './host-accounts.ts';
@@ -26,12 +26,12 @@ export interface GrantsOptions {
   readonly configuredGrants: readonly ConfiguredGrant[];
   readonly hostLists: HostLists;
   readonly hostRules: HostRules;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
 }
 
 export type GrantPage = Page<GrantRow>;
 
-export class GrantBook {
+export class GrantService {
   readonly #options: GrantsOptions;
 
   constructor(options: GrantsOptions) {
@@ -42,12 +42,12 @@ export class GrantBook {
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
     const { store, configuredGrants, hostRules } = this.#options;
     const user = await this.#userOf(userId);
-    const meant = configuredGrants.filter(
+    const applicable = configuredGrants.filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
     );
-    const repos = [...(await this.#known()).values()];
+    const repos = [...(await this.#allRepos()).values()];
     const configured = repos
-      .filter(({ name }) => meant.some(({ covers }) => covers(name)))
+      .filter(({ name }) => applicable.some(({ covers }) => covers(name)))
       .map(({ repoId }): GrantRow => ({ userId, repoId, source: 'config' }));
     const accounts = await hostAccountsOf(store, hostRules, userId);
     const reads = await store.hostReaders.reposOf(user.email, accounts);
@@ -133,8 +133,8 @@ export class GrantBook {
     const repos = await this.#reposOf(repoIds);
     const { email } = await this.#userOf(userId);
     const target = { id: userId, type: 'user' } as const;
-    return inShownParts(repos).flatMap((part) =>
-      this.#options.trail.made(actor, action, target, { email, ...shownRepos(part) }),
+    return inListedParts(repos).flatMap((part) =>
+      this.#options.auditLog.made(actor, action, target, { email, ...repoFields(part) }),
     );
   }
 
@@ -147,14 +147,14 @@ export class GrantBook {
 
   /** Errors: NOT_FOUND. */
   async #reposOf(repoIds: readonly number[]): Promise<readonly StoredRepo[]> {
-    const known = await this.#known();
-    if (!repoIds.every((repoId) => known.has(repoId)))
+    const reposById = await this.#allRepos();
+    if (!repoIds.every((repoId) => reposById.has(repoId)))
       throw new AccountError('NOT_FOUND', 'There is no such repository.');
-    return repoIds.map((repoId) => known.get(repoId)!);
+    return repoIds.map((repoId) => reposById.get(repoId)!);
   }
 
   /** All repos, served or not, by id. */
-  async #known(): Promise<ReadonlyMap<number, StoredRepo>> {
+  async #allRepos(): Promise<ReadonlyMap<number, StoredRepo>> {
     const { repos } = await this.#options.store.repos.read();
     return new Map(repos.map((repo) => [repo.repoId, repo]));
   }

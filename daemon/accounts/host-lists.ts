@@ -26,7 +26,7 @@ export interface HostListsOptions {
   readonly log: Log;
 }
 
-interface KnownList {
+interface TimedList {
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
   /** Of `elapsed`: time from which its age counts, whatever the clock says. */
@@ -53,11 +53,11 @@ export class HostLists {
   readonly #options: HostListsOptions;
   readonly #elapsed: () => number;
   readonly #ignore: () => void;
-  #lists = new Map<string, Map<number, KnownList>>();
+  #lists = new Map<string, Map<number, TimedList>>();
   #view: View | undefined;
   #isChanged = true;
   /** Changes reported while all lists are being read; undefined: not reading. */
-  #heardMeanwhile: ListStamp[] | undefined;
+  #stampsMeanwhile: ListStamp[] | undefined;
   #nextReading: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -79,16 +79,20 @@ export class HostLists {
   /** Reads all lists. Errors: NOT_READY. */
   async load(): Promise<void> {
     const meanwhile: ListStamp[] = [];
-    this.#heardMeanwhile = meanwhile;
+    this.#stampsMeanwhile = meanwhile;
     const lists = await this.#options.store.hostReaders.lists();
     // A later reading has started, which is more complete.
-    if (this.#heardMeanwhile !== meanwhile) return;
-    this.#heardMeanwhile = undefined;
+    if (this.#stampsMeanwhile !== meanwhile) return;
+    this.#stampsMeanwhile = undefined;
     const before = this.#lists;
     this.#lists = new Map();
     for (const { repoId, connection, takenAt } of lists) {
-      const known = before.get(connection)?.get(repoId);
-      this.#put(repoId, connection, known?.takenAt === takenAt ? known : this.#known(takenAt));
+      const existing = before.get(connection)?.get(repoId);
+      this.#put(
+        repoId,
+        connection,
+        existing?.takenAt === takenAt ? existing : this.#timedList(takenAt),
+      );
     }
     this.#isChanged = true;
     for (const stamp of meanwhile) this.#hear(stamp);
@@ -123,14 +127,14 @@ export class HostLists {
       view.connections === rules.connections() &&
       view.ageMsMax === rules.ageMsMax();
     if (isGood) return view.counting;
-    const next = this.#look(nowMs, elapsedMs);
+    const next = this.#countLists(nowMs, elapsedMs);
     const isSame = view !== undefined && areSame(view.counting, next.counting);
     this.#view = isSame ? { ...next, counting: view.counting } : next;
     this.#isChanged = false;
     return this.#view.counting;
   }
 
-  #look(nowMs: number, elapsedMs: number): View {
+  #countLists(nowMs: number, elapsedMs: number): View {
     const { rules } = this.#options;
     const view = {
       counting: new Map<string, Set<number>>(),
@@ -151,14 +155,14 @@ export class HostLists {
   }
 
   #hear(stamp: ListStamp): void {
-    this.#heardMeanwhile?.push(stamp);
+    this.#stampsMeanwhile?.push(stamp);
     const { repoId, connection, takenAt } = stamp;
     if (takenAt === null) {
       this.#lists.get(connection)?.delete(repoId);
       this.#isChanged = true;
       return;
     }
-    const list = this.#known(takenAt);
+    const list = this.#timedList(takenAt);
     this.#put(repoId, connection, list);
     const view = this.#view;
     // Why: thousands of lists are renewed, one after the other. A list that still counts only counts longer.
@@ -168,13 +172,13 @@ export class HostLists {
     if (!goesOn) this.#isChanged = true;
   }
 
-  #put(repoId: number, connection: string, list: KnownList): void {
+  #put(repoId: number, connection: string, list: TimedList): void {
     const lists = this.#lists.get(connection);
     if (lists === undefined) this.#lists.set(connection, new Map([[repoId, list]]));
     else lists.set(repoId, list);
   }
 
-  #known(takenAt: number): KnownList {
+  #timedList(takenAt: number): TimedList {
     const ageMs = Math.max(0, this.#options.now() - takenAt);
     return { takenAt, bornMs: this.#elapsed() - ageMs };
   }
@@ -195,16 +199,16 @@ export class HostLists {
 
 /** Whether a list counts at the time of `view`; shortens the view's validity to the next possible change. */
 function isCounting(
-  { takenAt, bornMs }: KnownList,
+  { takenAt, bornMs }: TimedList,
   view: View,
   nowMs: number,
   elapsedMs: number,
 ): boolean {
   const startMs = takenAt - AHEAD_MS_MAX;
   const endMs = takenAt + view.ageMsMax;
-  for (const turnMs of [startMs, endMs])
-    if (turnMs <= nowMs) view.fromMs = Math.max(view.fromMs, turnMs);
-    else view.untilMs = Math.min(view.untilMs, turnMs);
+  for (const boundaryMs of [startMs, endMs])
+    if (boundaryMs <= nowMs) view.fromMs = Math.max(view.fromMs, boundaryMs);
+    else view.untilMs = Math.min(view.untilMs, boundaryMs);
   const endElapsedMs = bornMs + view.ageMsMax;
   if (endElapsedMs <= elapsedMs) return false;
   view.untilElapsedMs = Math.min(view.untilElapsedMs, endElapsedMs);

@@ -4,7 +4,7 @@
 import type { WhoMay } from '../base/config/settings.ts';
 import { StoreError } from '../store/error.ts';
 import type { Store } from '../store/store.ts';
-import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+import { type Actor, type AuditLog, ORG } from './audit-log.ts';
 import { AccountError } from './error.ts';
 
 export interface InstanceSettings {
@@ -38,28 +38,28 @@ export interface FixedSettings {
   readonly file: Partial<InstanceSettings>;
 }
 
-export interface SettingsKeeperOptions {
+export interface InstanceSettingsServiceOptions {
   readonly store: Store;
   readonly fixed: FixedSettings;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   /** Whether there is another way to sign in than by password. */
   readonly hasOtherSignIn: () => boolean;
 }
 
-export class InstanceSettingsKeeper {
+export class InstanceSettingsService {
   readonly #store: Store;
   #fixed: FixedSettings;
-  readonly #trail: AuditTrail;
+  readonly #auditLog: AuditLog;
   readonly #hasOtherSignIn: () => boolean;
   #chosen: Partial<InstanceSettings> = {};
   #current: InstanceSettings = DEFAULTS;
   /** The loaded values are current. */
-  #isKnown = true;
+  #isLoaded = true;
 
-  constructor({ store, fixed, trail, hasOtherSignIn }: SettingsKeeperOptions) {
+  constructor({ store, fixed, auditLog, hasOtherSignIn }: InstanceSettingsServiceOptions) {
     this.#store = store;
     this.#fixed = fixed;
-    this.#trail = trail;
+    this.#auditLog = auditLog;
     this.#hasOtherSignIn = hasOtherSignIn;
     this.#settle();
   }
@@ -95,7 +95,7 @@ export class InstanceSettingsKeeper {
       if (text !== undefined) chosen[name] = parsed(keyOf(name), text);
     }
     this.#chosen = chosen;
-    this.#isKnown = true;
+    this.#isLoaded = true;
     this.#settle();
   }
 
@@ -104,7 +104,7 @@ export class InstanceSettingsKeeper {
    */
   distrust(): void {
     this.#chosen = { ...this.#chosen, ...STRICTEST };
-    this.#isKnown = false;
+    this.#isLoaded = false;
     this.#settle();
   }
 
@@ -115,7 +115,7 @@ export class InstanceSettingsKeeper {
    */
   mayMembers(name: 'apiKeyCreation' | 'apiKeyUsage'): boolean {
     if (this.#current[name] === 'all') return true;
-    if (this.#isKnown || this.controlledBy[name] !== 'ui') return false;
+    if (this.#isLoaded || this.controlledBy[name] !== 'ui') return false;
     throw new StoreError('NOT_READY', 'The settings of the instance have not been reloaded yet.');
   }
 
@@ -139,7 +139,7 @@ export class InstanceSettingsKeeper {
       await this.#store.settings.set(keyOf(name), JSON.stringify(changes[name]));
     const from = Object.fromEntries(names.map((name) => [name, before[name]]));
     const to = Object.fromEntries(names.map((name) => [name, changes[name]]));
-    await this.#trail.record(actor, 'settings.changed', ORG, { settings: names, from, to });
+    await this.#auditLog.record(actor, 'settings.changed', ORG, { settings: names, from, to });
     await this.load();
   }
 

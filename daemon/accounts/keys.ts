@@ -3,11 +3,11 @@
 
 import { randomUUID } from 'node:crypto';
 import type { RepoDirectory } from '../repos/directory.ts';
-import { isSeen } from '../repos/sight.ts';
+import { canSee } from '../repos/repo-access.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { ScopedToken } from '../store/scoped-tokens.ts';
 import type { Store } from '../store/store.ts';
-import type { Actor, AuditTrail } from './audit-trail.ts';
+import type { Actor, AuditLog } from './audit-log.ts';
 import type { Caller, Person } from './caller.ts';
 import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
 import { AccountError } from './error.ts';
@@ -22,7 +22,7 @@ const PRUNE_MS = 600_000;
 export interface KeysOptions {
   readonly store: Store;
   readonly secret: Buffer;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly now: () => number;
   /** Whether members who are not owners may create keys. */
   readonly mayMembersCreate: () => boolean;
@@ -73,7 +73,7 @@ export class Keys {
 
   /** Creates a key even if the user may not. Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if the user is suspended. */
   async createFor(actor: Actor | undefined, person: Person, name: string): Promise<MadeKey> {
-    const { store, secret, trail } = this.#options;
+    const { store, secret, auditLog } = this.#options;
     const value = makeApiKey();
     const hash = hashCredential(secret, value);
     let key: ApiKey;
@@ -84,24 +84,24 @@ export class Keys {
       throw error;
     }
     const metadata = { name, userId: person.id, email: person.email };
-    await trail.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, metadata);
+    await auditLog.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, metadata);
     return { ...key, value };
   }
 
   #recordFailure(actor: Actor | undefined, { id }: Person, name: string): Promise<void> {
     const target = { id, type: 'user' } as const;
-    return this.#options.trail.record(actor, 'api_key.creation_failed', target, { name });
+    return this.#options.auditLog.record(actor, 'api_key.creation_failed', target, { name });
   }
 
   /** Removes a key of the user, with the tokens that it made. Errors: API_KEY_NOT_FOUND. */
   async remove(actor: Actor | undefined, keyId: string, userId?: string): Promise<void> {
-    const { store, trail } = this.#options;
+    const { store, auditLog } = this.#options;
     const target = { id: keyId, type: 'api_key' } as const;
     if (!(await store.apiKeys.remove(keyId, userId))) {
-      await trail.record(actor, 'api_key.deletion_failed', target);
+      await auditLog.record(actor, 'api_key.deletion_failed', target);
       throw new AccountError('API_KEY_NOT_FOUND', 'There is no such API key.');
     }
-    await trail.record(actor, 'api_key.deleted', target);
+    await auditLog.record(actor, 'api_key.deleted', target);
   }
 
   /** Active tokens. */
@@ -121,11 +121,11 @@ export class Keys {
     caller: Caller & { readonly person: Person },
     repoIds: readonly number[],
   ): Promise<MadeToken> {
-    const { store, secret, trail, now, directory } = this.#options;
-    const wanted = [...new Set(repoIds)];
+    const { store, secret, auditLog, now, directory } = this.#options;
+    const unique = [...new Set(repoIds)];
     const isGood = (repoId: number): boolean =>
-      directory.byId(repoId) !== undefined && isSeen(caller.sight, repoId);
-    if (!wanted.every(isGood))
+      directory.byId(repoId) !== undefined && canSee(caller.repoAccess, repoId);
+    if (!unique.every(isGood))
       throw new AccountError(
         'INVALID_REPOSITORY_SCOPE',
         'repoIds: some ids are not of repositories that you can see',
@@ -137,21 +137,21 @@ export class Keys {
       hash: hashCredential(secret, value),
       userId: caller.person.id,
       apiKeyId: caller.credentialId ?? '',
-      repoIds: wanted,
+      repoIds: unique,
       createdAt,
       expiresAt: createdAt + TOKEN_MS,
     };
     await store.scopedTokens.create(token);
     const target = { id: token.id, type: 'scoped_token' } as const;
-    await trail.record(actor, 'scoped_token.created', target, { repoIds: wanted.slice(0, 100) });
+    await auditLog.record(actor, 'scoped_token.created', target, { repoIds: unique.slice(0, 100) });
     return { ...token, value };
   }
 
   /** Errors: SCOPED_ACCESS_TOKEN_NOT_FOUND: unknown, expired, revoked before, or of another user. */
   async revokeToken(actor: Actor | undefined, person: Person, tokenId: string): Promise<void> {
-    const { store, trail, now } = this.#options;
+    const { store, auditLog, now } = this.#options;
     if (!(await store.scopedTokens.revoke(tokenId, person.id, now())))
       throw new AccountError('SCOPED_ACCESS_TOKEN_NOT_FOUND', 'There is no such active token.');
-    await trail.record(actor, 'scoped_token.revoked', { id: tokenId, type: 'scoped_token' });
+    await auditLog.record(actor, 'scoped_token.revoked', { id: tokenId, type: 'scoped_token' });
   }
 }

@@ -2,7 +2,7 @@
 // offline; its state is computed from the clock at each call, so that entitlements end without a restart. licence-issue.ts
 // signs keys, licence-key.ts parses signing keys; callers provide the text (environment or store).
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { KeyObject } from 'node:crypto';
 import type { errors as joseErrors } from 'jose';
 import { z } from 'zod';
@@ -151,7 +151,7 @@ export class Licence {
     const { customer, licenceId, seats, expiresAtMs } = this.#read.terms;
     return {
       ...head,
-      ...given({ customer, licenseId: licenceId, seats }),
+      ...omitUndefined({ customer, licenseId: licenceId, seats }),
       expiresAt: new Date(expiresAtMs).toISOString(),
     };
   }
@@ -165,12 +165,12 @@ export class Licence {
 function termsOf(claims: z.infer<typeof claimsSchema>): LicenceTerms {
   const { sub, customer, iat, nbf, exp, seats } = claims;
   return {
-    ...given({ licenceId: sub, customer }),
+    ...omitUndefined({ licenceId: sub, customer }),
     ...(iat === undefined ? {} : { issuedAtMs: iat * 1000 }),
     ...(nbf === undefined ? {} : { notBeforeMs: nbf * 1000 }),
     expiresAtMs: exp * 1000,
     entitlements: ENTITLEMENTS.filter((name) => claims.entitlements.includes(name)),
-    ...given({ seats }),
+    ...omitUndefined({ seats }),
   };
 }
 
@@ -180,8 +180,8 @@ function refusalOf(error: unknown, errors: typeof joseErrors): string {
   }
   if (error instanceof errors.JOSEAlgNotAllowed) return 'it is not signed with EdDSA';
   if (error instanceof z.ZodError) {
-    const places = error.issues.map(({ path }) => path.map(String).join('.'));
-    return `members missing or of a wrong kind: ${places.join(', ')}`;
+    const fields = error.issues.map(({ path }) => path.map(String).join('.'));
+    return `members missing or of a wrong kind: ${fields.join(', ')}`;
   }
   return 'it is not a signed JWT';
 }

@@ -3,7 +3,7 @@
 
 import type { Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';
-import { type Actor, type AuditAction, type AuditTrail, ORG } from './audit-trail.ts';
+import { type Actor, type AuditAction, type AuditLog, ORG } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
 import { AccountError } from './error.ts';
 import type { SignIn } from './sign-in.ts';
@@ -11,7 +11,7 @@ import type { SignIn } from './sign-in.ts';
 export interface MembersOptions {
   readonly store: Store;
   readonly signIn: SignIn;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly now: () => number;
   /** Active members allowed by the licence; undefined: any number. */
   readonly seatMax: () => number | undefined;
@@ -48,7 +48,7 @@ export class Members {
 
   async list(actor: Actor | undefined): Promise<Person[]> {
     const users = await this.#options.store.users.list();
-    this.#options.trail.note(actor, 'user.list', { id: '1', type: 'org' });
+    this.#options.auditLog.note(actor, 'user.list', { id: '1', type: 'org' });
     return users.map(personOf);
   }
 
@@ -56,7 +56,7 @@ export class Members {
   async get(actor: Actor | undefined, userId: string): Promise<Person> {
     const user = await this.#options.store.users.get(userId);
     if (user === undefined) throw notFound();
-    this.#options.trail.note(actor, 'user.read', { id: userId, type: 'user' });
+    this.#options.auditLog.note(actor, 'user.read', { id: userId, type: 'user' });
     return personOf(user);
   }
 
@@ -71,7 +71,7 @@ export class Members {
     actor: Actor | undefined,
     { email, name, role = 'MEMBER', passwordHash }: NewMember,
   ): Promise<Person> {
-    const { store, trail, seatMax } = this.#options;
+    const { store, auditLog, seatMax } = this.#options;
     let user: User;
     try {
       user = await store.users.create(
@@ -79,11 +79,11 @@ export class Members {
         { seatMax: seatMax() },
       );
     } catch (error) {
-      await trail.record(actor, 'user.creation_failed', ORG);
+      await auditLog.record(actor, 'user.creation_failed', ORG);
       throw error;
     }
     const target = { id: user.id, type: 'user' } as const;
-    await trail.record(actor, 'org.member_added', target, { email: user.email, role });
+    await auditLog.record(actor, 'org.member_added', target, { email: user.email, role });
     return personOf(user);
   }
 
@@ -92,7 +92,7 @@ export class Members {
    * ORG_SEAT_COUNT_REACHED (restored).
    */
   async change(actor: Actor | undefined, userId: string, changes: MemberChanges): Promise<Person> {
-    const { store, trail, now, seatMax } = this.#options;
+    const { store, auditLog, now, seatMax } = this.#options;
     const { suspended, ...others } = changes;
     const before = await store.users.get(userId);
     if (before === undefined) throw notFound();
@@ -106,36 +106,36 @@ export class Members {
     const after = await store.users.update(userId, all, { seatMax: seatMax() });
     if (after === undefined) throw notFound();
     for (const action of actionsOf(before, after))
-      await trail.record(actor, action, { id: userId, type: 'user' }, { email: after.email });
+      await auditLog.record(actor, action, { id: userId, type: 'user' }, { email: after.email });
     return personOf(after);
   }
 
   /** Removes the user, whose sessions, keys and tokens end at once. Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_REMOVED. */
   async remove(actor: Actor | undefined, userId: string): Promise<void> {
-    const { store, trail } = this.#options;
+    const { store, auditLog } = this.#options;
     // Why before: the records need the user's name, which is gone afterwards.
     const user = await store.users.get(userId);
     const keys = await store.apiKeys.list(userId);
     if (!(await store.users.remove(userId)) || user === undefined) throw notFound();
     const { email } = user;
     for (const { id, name } of keys)
-      await trail.record(
+      await auditLog.record(
         actor,
         'api_key.deleted',
         { id, type: 'api_key' },
         { name, userId, email },
       );
     const target = { id: userId, type: 'user' } as const;
-    await trail.record(actor, 'user.delete', target, { email });
-    await trail.record(actor, 'org.member_removed', target, { email });
+    await auditLog.record(actor, 'user.delete', target, { email });
+    await auditLog.record(actor, 'org.member_removed', target, { email });
   }
 
   /** Removes the links of a user with accounts of identity providers; returns their number. Errors: NOT_READY. */
   async unlink(actor: Actor | undefined, userId: string): Promise<number> {
-    const { store, trail } = this.#options;
+    const { store, auditLog } = this.#options;
     const count = await store.signOnAccounts.unlink(userId);
     if (count > 0)
-      await trail.record(actor, 'user.unlinked', { id: userId, type: 'user' }, { count });
+      await auditLog.record(actor, 'user.unlinked', { id: userId, type: 'user' }, { count });
     return count;
   }
 

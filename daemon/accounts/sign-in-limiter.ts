@@ -44,7 +44,7 @@ export class SignInLimiter {
   /** By e-mail and address where that person is at home. */
   readonly #byHome: LRUCache<string, Tries>;
   /** Where running sign-ins are counted: homes may change meanwhile. */
-  readonly #underWay = new WeakMap<SignInAttempt, readonly Tries[]>();
+  readonly #inFlight = new WeakMap<SignInAttempt, readonly Tries[]>();
 
   constructor({ rememberedMax = REMEMBERED_MAX }: { readonly rememberedMax?: number } = {}) {
     this.#byEmail = new LRUCache(entryBound(rememberedMax));
@@ -69,13 +69,13 @@ export class SignInLimiter {
     const waitMs = Math.max(...tries.map((one) => waitOf(one, nowMs)));
     if (waitMs > 0) return Math.ceil(waitMs / 1000);
     for (const one of tries) one.pendingCount++;
-    this.#underWay.set(attempt, tries);
+    this.#inFlight.set(attempt, tries);
     return 0;
   }
 
   /** @param attempt  the same object that `begin` admitted */
   end(attempt: SignInAttempt, outcome: SignInOutcome, nowMs: number): void {
-    const tries = this.#underWay.get(attempt) ?? [];
+    const tries = this.#inFlight.get(attempt) ?? [];
     for (const one of tries) {
       one.pendingCount = Math.max(0, one.pendingCount - 1);
       if (outcome === 'failed') one.failures.push(nowMs);

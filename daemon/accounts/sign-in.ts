@@ -4,7 +4,7 @@
 import { DAY_MS } from '../base/durations.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
-import type { Actor, AuditTrail } from './audit-trail.ts';
+import type { Actor, AuditLog } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
 import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';
 import { AccountError } from './error.ts';
@@ -24,7 +24,7 @@ export interface SignInOptions {
   readonly secret: Buffer;
   readonly passwords: Passwords;
   readonly limiter: SignInLimiter;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly now: () => number;
   readonly isPasswordLoginAllowed: () => boolean;
 }
@@ -97,7 +97,7 @@ export class SignIn {
    * SERVER_OVERLOADED; NOT_READY.
    */
   async setUp({ token, email, name, password }: SetupRequest): Promise<SignedIn> {
-    const { store, secret, passwords, now, trail } = this.#options;
+    const { store, secret, passwords, now, auditLog } = this.#options;
     checkNewPassword(password, 'password');
     const tokenHash = hashCredential(secret, token);
     // Why first: a request without a link must cost no more than a query of the store.
@@ -114,7 +114,7 @@ export class SignIn {
     }
     if ((await store.users.count()) > 0) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
     const user = await store.users.create({ email, name, role: 'OWNER', passwordHash });
-    await trail.record(userActor(user), 'user.owner_created', { id: user.id, type: 'user' });
+    await auditLog.record(userActor(user), 'user.owner_created', { id: user.id, type: 'user' });
     return this.#begin(user);
   }
 
@@ -123,12 +123,12 @@ export class SignIn {
    * unknown or the password wrong; SERVER_OVERLOADED; NOT_READY.
    */
   async logIn({ email, password, address, clientSource }: LoginRequest): Promise<SignedIn> {
-    const { store, trail } = this.#options;
+    const { store, auditLog } = this.#options;
     if (!this.#options.isPasswordLoginAllowed())
       throw new AccountError('EMAIL_LOGIN_DISABLED', 'Sign-in by password is switched off.');
     const user = await this.#checked(email, address, password, async () => {
-      const known = await store.users.byEmail(email);
-      return known?.suspendedAt === null ? known : undefined;
+      const existing = await store.users.byEmail(email);
+      return existing?.suspendedAt === null ? existing : undefined;
     });
     if (user === undefined) {
       await this.#noteFailure(email, clientSource);
@@ -136,7 +136,11 @@ export class SignIn {
     }
     const signedIn = await this.#begin(user);
     await this.#checkStill(user, signedIn);
-    await trail.record(withSource(userActor(user), clientSource), 'user.signed_in', targetOf(user));
+    await auditLog.record(
+      withSource(userActor(user), clientSource),
+      'user.signed_in',
+      targetOf(user),
+    );
     return signedIn;
   }
 
@@ -148,7 +152,7 @@ export class SignIn {
   async signOn(user: User, provider: string): Promise<SignedIn> {
     const signedIn = await this.#begin(user);
     const target = targetOf(user);
-    await this.#options.trail.record(userActor(user), 'user.signed_in', target, { provider });
+    await this.#options.auditLog.record(userActor(user), 'user.signed_in', target, { provider });
     return signedIn;
   }
 
@@ -160,7 +164,7 @@ export class SignIn {
   /** Ends one session. Errors: NOT_READY. */
   async logOut(person: Person, sessionHash: string, actor: Actor | undefined): Promise<void> {
     await this.#options.store.sessions.remove(sessionHash);
-    await this.#options.trail.record(actor, 'user.signed_out', targetOf(person));
+    await this.#options.auditLog.record(actor, 'user.signed_out', targetOf(person));
   }
 
   /**
@@ -250,10 +254,10 @@ export class SignIn {
   }
 
   async #noteFailure(email: string, clientSource: string | undefined): Promise<void> {
-    const { store, trail } = this.#options;
+    const { store, auditLog } = this.#options;
     const user = await store.users.byEmail(email);
     if (user === undefined) return;
-    trail.note(withSource(userActor(user), clientSource), 'user.sign_in_failed', targetOf(user));
+    auditLog.note(withSource(userActor(user), clientSource), 'user.sign_in_failed', targetOf(user));
   }
 
   async #begin(user: User): Promise<SignedIn> {

@@ -9,11 +9,11 @@ import type { ProviderSettings } from '../base/config/file-schema.ts';
 import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
-import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+import { type Actor, type AuditLog, ORG } from './audit-log.ts';
 import { AccountError } from './error.ts';
 import type { Members } from './members.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
-import type { Begun } from './sign-on/begun.ts';
+import type { PendingSignOn } from './sign-on/pending-sign-ons.ts';
 import type { Identity } from './sign-on/identity.ts';
 import type { GithubSignOn } from './sign-on/github-sign-on.ts';
 import type { Issuer } from './sign-on/issuer.ts';
@@ -22,7 +22,7 @@ import { ownPath } from './sign-on/return-path.ts';
 import { StoreError } from '../store/error.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 
 export const SIGN_ON_PATH = '/api/auth/oidc';
 
@@ -39,7 +39,7 @@ export interface SingleSignOnOptions {
   readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
   readonly members: Members;
   readonly signIn: SignIn;
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   /** Whether the licence includes issuers' tokens now. */
   readonly hasBearer: () => boolean;
   readonly now: () => number;
@@ -47,7 +47,7 @@ export interface SingleSignOnOptions {
 }
 
 /** A way to sign in, for the page. */
-export interface ShownProvider {
+export interface ProviderView {
   readonly name: string;
   readonly url: string;
 }
@@ -70,11 +70,11 @@ export interface TokenUser {
 }
 
 const loadProtocol = async () => ({
-  ...(await import('./sign-on/begun.ts')),
+  ...(await import('./sign-on/pending-sign-ons.ts')),
   ...(await import('./sign-on/github-sign-on.ts')),
   ...(await import('./sign-on/issuer.ts')),
   ...(await import('./sign-on/issuer-token.ts')),
-  ...(await import('./sign-on/way-back.ts')),
+  ...(await import('./sign-on/sign-on-callback.ts')),
 });
 type Protocol = Awaited<ReturnType<typeof loadProtocol>>;
 
@@ -87,7 +87,7 @@ export class SingleSignOn {
     waitingMax: WAITING_MAX,
     busyError: () => new AccountError('SERVER_OVERLOADED', 'Too many sign-ins at the moment.', 1),
   });
-  #begun: InstanceType<Protocol['BegunSignOns']> | undefined;
+  #pending: InstanceType<Protocol['PendingSignOns']> | undefined;
 
   constructor(options: SingleSignOnOptions) {
     this.#options = options;
@@ -103,7 +103,7 @@ export class SingleSignOn {
   }
 
   /** In configuration order. */
-  shown(baseUrl: string): ShownProvider[] {
+  views(baseUrl: string): ProviderView[] {
     return Object.entries(this.#providers).map(([id, { type, displayName }]) => ({
       name: displayName ?? (type === 'github' ? 'GitHub' : id),
       url: `${baseUrl}${SIGN_ON_PATH}/${id}`,
@@ -113,14 +113,14 @@ export class SingleSignOn {
   /**
    * Starts a sign-on: returns the address to redirect to, and the cookie for the browser.
    *
-   * @param wanted  the page to continue at
+   * @param returnTo  the page to continue at
    *
    * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED.
    */
   async begin(
     id: string,
     baseUrl: string,
-    wanted: string | null,
+    returnTo: string | null,
   ): Promise<{ readonly address: string; readonly sealed: string }> {
     const protocol = await loadProtocol();
     const issuer = this.#issuerOf(protocol, id);
@@ -129,8 +129,8 @@ export class SingleSignOn {
     const address = await this.#slots
       .run(id, undefined, () => issuer.address(challenge, redirectUri))
       .catch((error: unknown) => this.#failed(protocol, id, error));
-    const begun: Begun = { provider: id, returnTo: ownPath(wanted), ...challenge };
-    return { address: address.href, sealed: await this.#begunIn(protocol).seal(begun) };
+    const pending: PendingSignOn = { provider: id, returnTo: ownPath(returnTo), ...challenge };
+    return { address: address.href, sealed: await this.#pendingIn(protocol).seal(pending) };
   }
 
   /**
@@ -144,14 +144,14 @@ export class SingleSignOn {
   ): Promise<SignedIn & { readonly returnTo: string }> {
     const protocol = await loadProtocol();
     const issuer = this.#issuerOf(protocol, id);
-    const begun = await this.#begunIn(protocol).take(sealed, id, query.get('state'));
-    if (begun === undefined) throw new SignOnRefusal('stale');
+    const pending = await this.#pendingIn(protocol).take(sealed, id, query.get('state'));
+    if (pending === undefined) throw new SignOnRefusal('stale');
     const url = new URL(redirectUriOf(id, baseUrl));
     url.search = query.toString();
-    const { returnTo } = begun;
+    const { returnTo } = pending;
     try {
       const identity = await this.#slots
-        .run(id, undefined, () => issuer.identity(begun, url))
+        .run(id, undefined, () => issuer.identity(pending, url))
         .catch((error: unknown) => this.#failed(protocol, id, error));
       return { ...(await this.#signOn(id, issuer.settings, identity)), returnTo };
     } catch (error) {
@@ -168,12 +168,12 @@ export class SingleSignOn {
   async tokenUser(value: string): Promise<TokenUser | undefined> {
     if (!this.#options.hasBearer() || !this.isBearerAccepted) return undefined;
     const protocol = await loadProtocol();
-    const named = protocol.namedIssuer(value);
-    if (named === undefined) return undefined;
+    const issuerName = protocol.issuerOfToken(value);
+    if (issuerName === undefined) return undefined;
     for (const id of Object.keys(this.#providers)) {
       const issuer = this.#issuerOf(protocol, id);
       if (!(issuer instanceof protocol.Issuer)) continue;
-      if (!issuer.settings.acceptBearer || !issuer.isNamedBy(named)) continue;
+      if (!issuer.settings.acceptBearer || !issuer.isIssuerOf(issuerName)) continue;
       const user = await this.#tokenUserBy(protocol, id, issuer, value);
       if (user !== undefined) return user;
     }
@@ -219,15 +219,16 @@ export class SingleSignOn {
   }): Promise<string | undefined> {
     const { users, signOnAccounts } = this.#options.store;
     const linked = await signOnAccounts.userOf({ issuer, subject });
-    const named = email === undefined ? undefined : (await users.byEmail(email))?.id;
-    if (linked !== undefined) return email === undefined || linked === named ? linked : undefined;
-    if (named === undefined) return undefined;
-    const accounts = await signOnAccounts.of(named);
-    return accounts.some((account) => account.issuer === issuer) ? undefined : named;
+    const issuerName = email === undefined ? undefined : (await users.byEmail(email))?.id;
+    if (linked !== undefined)
+      return email === undefined || linked === issuerName ? linked : undefined;
+    if (issuerName === undefined) return undefined;
+    const accounts = await signOnAccounts.of(issuerName);
+    return accounts.some((account) => account.issuer === issuer) ? undefined : issuerName;
   }
 
   async #signOn(id: string, settings: ProviderSettings, identity: Identity): Promise<SignedIn> {
-    const { signIn, trail } = this.#options;
+    const { signIn, auditLog } = this.#options;
     const actor: Actor = { id: `identity-provider:${id}`, type: 'user' };
     const [email] = identity.emails;
     let user: User | undefined;
@@ -238,7 +239,7 @@ export class SingleSignOn {
       const refusal = refusalOf(error);
       if (refusal === undefined) throw error;
       const { reason } = refusal;
-      await trail.record(actor, 'user.sign_in_failed', ORG, { provider: id, email, reason });
+      await auditLog.record(actor, 'user.sign_in_failed', ORG, { provider: id, email, reason });
       throw refusal;
     }
   }
@@ -248,12 +249,12 @@ export class SingleSignOn {
     const { store, now } = this.#options;
     const { issuer, subject, emails } = identity;
     const linked = await store.signOnAccounts.userOf({ issuer, subject });
-    const known = (await Promise.all(emails.map((email) => store.users.byEmail(email)))).filter(
+    const cached = (await Promise.all(emails.map((email) => store.users.byEmail(email)))).filter(
       (one) => one !== undefined,
     );
-    const meant = linked === undefined ? known[0] : known.find(({ id }) => id === linked);
-    if (linked !== undefined && meant === undefined) throw new SignOnRefusal('linked');
-    const user = meant ?? (await this.#signUp(settings, identity, actor));
+    const candidate = linked === undefined ? cached[0] : cached.find(({ id }) => id === linked);
+    if (linked !== undefined && candidate === undefined) throw new SignOnRefusal('linked');
+    const user = candidate ?? (await this.#signUp(settings, identity, actor));
     if (user.suspendedAt !== null) throw new SignOnRefusal('unknown');
     if (await store.signOnAccounts.link(user.id, { issuer, subject }, now())) return user;
     throw new SignOnRefusal('linked');
@@ -268,7 +269,7 @@ export class SingleSignOn {
     const { store, members } = this.#options;
     const isAllowed = settings.type === 'oidc' && settings.allowSignUp;
     if (!isAllowed || (await store.users.count()) === 0) throw new SignOnRefusal('unknown');
-    const { id } = await members.create(actor, { email, ...given({ name }) });
+    const { id } = await members.create(actor, { email, ...omitUndefined({ name }) });
     const user = await store.users.get(id);
     if (user === undefined) throw new SignOnRefusal('unknown');
     return user;
@@ -279,8 +280,8 @@ export class SingleSignOn {
     const settings = Object.hasOwn(this.#providers, id) ? this.#providers[id] : undefined;
     if (settings === undefined)
       throw new AccountError('NOT_FOUND', 'There is no such identity provider.');
-    const known = this.#issuers.get(id);
-    if (known?.settings === settings) return known;
+    const cached = this.#issuers.get(id);
+    if (cached?.settings === settings) return cached;
     const { env } = this.#options.configuration;
     const made =
       settings.type === 'github'
@@ -290,10 +291,10 @@ export class SingleSignOn {
     return made;
   }
 
-  #begunIn({ BegunSignOns }: Protocol): InstanceType<Protocol['BegunSignOns']> {
+  #pendingIn({ PendingSignOns }: Protocol): InstanceType<Protocol['PendingSignOns']> {
     const { secret, now } = this.#options;
-    this.#begun ??= new BegunSignOns(secret, now);
-    return this.#begun;
+    this.#pending ??= new PendingSignOns(secret, now);
+    return this.#pending;
   }
 
   /** Logs the reason, which the person is not told. Errors: always. */

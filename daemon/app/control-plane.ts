@@ -71,8 +71,8 @@ export async function openControlPlane(
   }
 }
 
-function degradationsOf({ isAway, trouble, loss }: Store): string[] {
+function degradationsOf({ isAway, lastError, loss }: Store): string[] {
   if (isAway) return ['the store does not answer'];
   const lost = loss === undefined ? [] : [loss];
-  return trouble === undefined ? lost : [...lost, `the store fails: ${trouble}`];
+  return lastError === undefined ? lost : [...lost, `the store fails: ${lastError}`];
 }

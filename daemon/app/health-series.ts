@@ -5,7 +5,7 @@
 import type { HealthPoint } from '../api/shapes/endpoint-services.ts';
 
 /** Values read at the end of each point. */
-export interface HealthLook {
+export interface HealthSample {
   readonly waiting: number;
   readonly privateBytes: number;
   readonly shards: number;
@@ -60,22 +60,22 @@ class Stretch {
     return nowMs - this.#sinceMs;
   }
 
-  step({ waiting, privateBytes }: HealthLook): void {
+  step({ waiting, privateBytes }: HealthSample): void {
     this.#waiting = Math.max(this.#waiting, waiting);
     this.#privateBytes = Math.max(this.#privateBytes, privateBytes);
     this.stepCount++;
   }
 
-  point(nowMs: number, look: HealthLook): HealthPoint {
+  point(nowMs: number, sample: HealthSample): HealthPoint {
     const { durations } = this;
     return {
       at: nowMs,
       searchesPerSecond: (durations.count * 1000) / Math.max(1, this.ageMs(nowMs)),
       p50Ms: durations.quantile(0.5),
       p99Ms: durations.quantile(0.99),
-      waiting: Math.max(this.#waiting, look.waiting),
-      privateBytes: Math.max(this.#privateBytes, look.privateBytes),
-      shards: look.shards,
+      waiting: Math.max(this.#waiting, sample.waiting),
+      privateBytes: Math.max(this.#privateBytes, sample.privateBytes),
+      shards: sample.shards,
     };
   }
 }
@@ -91,33 +91,33 @@ class Series {
     this.current = new Stretch(nowMs);
   }
 
-  step(nowMs: number, look: HealthLook): void {
-    this.current.step(look);
+  step(nowMs: number, sample: HealthSample): void {
+    this.current.step(sample);
     if (this.current.stepCount < this.#stepsOfPoint) return;
-    this.#points.push(this.current.point(nowMs, look));
+    this.#points.push(this.current.point(nowMs, sample));
     if (this.#points.length >= POINT_COUNT) this.#points.shift();
     this.current = new Stretch(nowMs);
   }
 
   /** The points of the window, and the current interval. */
-  told(nowMs: number, look: HealthLook): HealthPoint[] {
+  points(nowMs: number, sample: HealthSample): HealthPoint[] {
     const fromMs = nowMs - this.#stepsOfPoint * STEP_MS * POINT_COUNT;
     const points = this.#points.filter(({ at }) => at > fromMs && at <= nowMs);
-    const isTold = this.current.ageMs(nowMs) >= AGE_MS_MIN;
-    return isTold ? [...points, this.current.point(nowMs, look)] : points;
+    const isDue = this.current.ageMs(nowMs) >= AGE_MS_MIN;
+    return isDue ? [...points, this.current.point(nowMs, sample)] : points;
   }
 }
 
 export class HealthSeries {
-  readonly #look: () => HealthLook;
+  readonly #sample: () => HealthSample;
   readonly #now: () => number;
   readonly #hour: Series;
   readonly #day: Series;
   readonly #timer: NodeJS.Timeout;
 
   /** @param now  clock in ms since the epoch */
-  constructor(look: () => HealthLook, now: () => number = Date.now) {
-    this.#look = look;
+  constructor(sample: () => HealthSample, now: () => number = Date.now) {
+    this.#sample = sample;
     this.#now = now;
     this.#hour = new Series(1, now());
     this.#day = new Series(STEPS_OF_DAY, now());
@@ -131,15 +131,15 @@ export class HealthSeries {
 
   /** Ends a step of time. */
   step(): void {
-    const look = this.#look();
-    this.#hour.step(this.#now(), look);
-    this.#day.step(this.#now(), look);
+    const sample = this.#sample();
+    this.#hour.step(this.#now(), sample);
+    this.#day.step(this.#now(), sample);
   }
 
   /** At most 240, oldest first. */
   series(windowSeconds: 3600 | 86_400): readonly HealthPoint[] {
     const series = windowSeconds === 3600 ? this.#hour : this.#day;
-    return series.told(this.#now(), this.#look());
+    return series.points(this.#now(), this.#sample());
   }
 
   close(): void {

@@ -4,20 +4,20 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { compileCore } from '../engine/host/core.ts';
-import { mappingShares, mappingWarning } from '../engine/host/mapping-hold.ts';
+import { mappingShares, mappingWarning } from '../engine/host/mapping-budget.ts';
 import { SearchPool } from '../engine/host/pool.ts';
 import { clearNotes, makeNotes, readNotes } from '../engine/host/search-note.ts';
 import { Searcher } from '../engine/host/searcher.ts';
 import type { ShardFault } from '../engine/host/space.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import type { FilterSettings } from '../engine/build/filters.ts';
-import { type LiveShard, SnapshotKeeper } from '../engine/search/snapshot.ts';
+import { type LiveShard, SnapshotManager } from '../engine/search/snapshot.ts';
 import { HeapTrimmer } from '../engine/host/heap.ts';
 import { StartThreads } from '../engine/search/start-threads.ts';
 import type { EngineParts } from '../engine/search/prepare.ts';
 import { BuildThreads } from '../engine/build/build-threads.ts';
 import { GIT_TIMEOUT_MS } from '../sources/git/git.ts';
-import { allowGitPaths } from '../sources/git/git-place.ts';
+import { allowGitPaths } from '../sources/git/git-paths.ts';
 import { boundGit } from '../sources/git/git-watch.ts';
 import { type Index, openIndex, readCatalog } from './open-index.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
@@ -26,7 +26,7 @@ import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import { Indexer } from '../sync/indexer.ts';
 import type { ConnectionLimits, HostAccess } from '../sync/connections/connections.ts';
 import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
-import { JobBook } from '../sync/jobs/job-book.ts';
+import { JobHistory } from '../sync/jobs/job-history.ts';
 import { type JobLimits, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { MergeLimits } from '../index/merge/merge-plan.ts';
 import { QuarantineFile } from '../index/served/quarantine-file.ts';
@@ -34,7 +34,7 @@ import { Served } from '../index/served/served.ts';
 import { OnDemandRevisions } from '../index/on-demand/on-demand.ts';
 import type { OnDemandLimits } from '../index/on-demand/on-demand-limits.ts';
 import { IntegrityPass } from '../index/upkeep/integrity-pass.ts';
-import { SymbolKeeper } from '../sync/symbol-keeper.ts';
+import { SymbolIndexer } from '../sync/symbol-indexer.ts';
 import { messageOf } from '../base/caught.ts';
 import { readSettings } from '../base/config/settings.ts';
 import type { Log } from '../base/log.ts';
@@ -89,7 +89,7 @@ export interface Instance {
   /** Undefined: the data directory is open read-only. */
   readonly indexer: Indexer | undefined;
   /** Absent in read-only mode. */
-  readonly symbols: SymbolKeeper | undefined;
+  readonly symbols: SymbolIndexer | undefined;
   /** Absent in read-only mode. */
   readonly onDemand: OnDemandRevisions | undefined;
   /** Checks shards in the background once started; absent in read-only mode. */
@@ -141,7 +141,7 @@ interface SearchHost {
   readonly module: WebAssembly.Module;
   readonly searcher: Searcher;
   readonly pool: SearchPool;
-  readonly snapshots: SnapshotKeeper;
+  readonly snapshots: SnapshotManager;
   readonly heap: HeapTrimmer;
   readonly notePath: string;
   /** Shards that were being searched when the last process crashed. */
@@ -168,7 +168,7 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
     notePath: hasNotes ? notePath : undefined,
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
-  const snapshots = new SnapshotKeeper(searcher, pool);
+  const snapshots = new SnapshotManager(searcher, pool);
   return { module, searcher, pool, snapshots, heap: new HeapTrimmer(), notePath, notedIds };
 }
 
@@ -176,7 +176,7 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
 interface Upkeep {
   readonly served: Served;
   readonly indexer: Indexer | undefined;
-  readonly symbols: SymbolKeeper | undefined;
+  readonly symbols: SymbolIndexer | undefined;
   readonly onDemand: OnDemandRevisions | undefined;
 }
 
@@ -187,13 +187,13 @@ async function openUpkeep(
   { module, snapshots, heap }: SearchHost,
 ): Promise<Upkeep> {
   const { log, workers, dataDir, findsSymbols = true } = options;
-  const register = index?.register;
+  const registry = index?.registry;
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
-  let symbols: SymbolKeeper | undefined;
+  let symbols: SymbolIndexer | undefined;
   const served = new Served({
     catalog,
-    register,
+    registry,
     log,
     isConnected: (repoId) => indexer?.connections?.has(repoId),
     connected: () => indexer?.connections?.configured,
@@ -225,9 +225,9 @@ async function openUpkeep(
   indexer = new Indexer({
     module,
     catalog,
-    register: index.register,
+    registry: index.registry,
     served,
-    book: new JobBook({ rows: index.store.jobs, instance: index.instanceId, log }),
+    jobHistory: new JobHistory({ rows: index.store.jobs, instance: index.instanceId, log }),
     filters: () => options.filters,
     threads: new BuildThreads(module, workers ?? availableParallelism()),
     jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
@@ -245,7 +245,7 @@ async function openUpkeep(
   const folder = catalog.shardFolder;
   const { onSymbolProgress: onProgress } = options;
   if (findsSymbols)
-    symbols = new SymbolKeeper({ module, served, indexer, folder, log, workers, onProgress });
+    symbols = new SymbolIndexer({ module, served, indexer, folder, log, workers, onProgress });
   return { served, indexer, symbols, onDemand };
 }
 
@@ -316,7 +316,7 @@ function enginePartsOf(
     snapshots,
     connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
     tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,
-    revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
+    revisions: onDemand && ((...requested) => onDemand.snapshotWith(...requested)),
     startThreads: new StartThreads(pool),
     get timeoutMs() {
       return options.searchTimeoutMs;

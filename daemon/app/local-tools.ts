@@ -20,7 +20,7 @@ import type { ToolContext, ToolServices } from '../api/mcp/tools/tool.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
 import { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { SEES_ALL } from '../repos/sight.ts';
+import { SEES_ALL } from '../repos/repo-access.ts';
 import { objectPool } from '../sources/git/object-pool.ts';
 import { listRefs } from '../sources/git/refs.ts';
 import { readSource } from '../sources/reading/source-reader.ts';
@@ -43,8 +43,8 @@ const INDEX_WAIT_MS = 50_000;
 /** Between two reports of progress. */
 const PROGRESS_MS = 200;
 /** How often those who read look whether the owner is gone. */
-const OWNER_LOOK_MS = 5_000;
-const HOLDER = 'local';
+const OWNER_CHECK_MS = 5_000;
+const CLIENT_KEY = 'local';
 
 /** An open index. */
 interface Opened {
@@ -55,7 +55,7 @@ interface Opened {
   /** `indexed` has resolved. */
   readonly isIndexed: boolean;
   /** Undefined: this process is the owner. Else the state of the catalog when it was read. */
-  readonly look: string | undefined;
+  readonly catalogStamp: string | undefined;
   /** Running calls. */
   useCount: number;
   /** The last call closes it. */
@@ -69,8 +69,8 @@ export class LocalTools {
   readonly #memory: MemoryBudget;
   /** Undefined: the last attempt failed. */
   #opened: Promise<Opened> | undefined;
-  #looking: Promise<Opened> | undefined;
-  #lookedMs = performance.now();
+  #checking: Promise<Opened> | undefined;
+  #checkedMs = performance.now();
   #progress: BuildProgress | undefined;
 
   /** Opens the index in the background. */
@@ -112,17 +112,17 @@ export class LocalTools {
     const { baseUrl, port, settings } = this.#options.configuration;
     return {
       actor: undefined,
-      accounts: { trail: { note: () => {}, noteRepeated: () => {} } },
+      accounts: { auditLog: { note: () => {}, noteRepeated: () => {} } },
       baseUrl: baseUrl ?? `http://localhost:${port}`,
-      holder: HOLDER,
+      clientKey: CLIENT_KEY,
       memory: {
-        tryTake: (size) => this.#memory.tryTake(HOLDER, size),
+        tryTake: (size) => this.#memory.tryTake(CLIENT_KEY, size),
         onOver: (end) => void ends.push(end),
       },
-      place: undefined,
+      permit: undefined,
       services: { ...opened.services, search: this.#searchOf(opened, onProgress) },
       settings,
-      sight: SEES_ALL,
+      repoAccess: SEES_ALL,
       signal,
       takeMemory: () => {},
       onProgress,
@@ -163,19 +163,20 @@ export class LocalTools {
   async #current(): Promise<Opened> {
     try {
       const opened = await this.#openOnce();
-      if (opened.look === undefined) return opened;
-      this.#looking ??= this.#lookAgain(opened).finally(() => (this.#looking = undefined));
-      return await this.#looking;
+      if (opened.catalogStamp === undefined) return opened;
+      this.#checking ??= this.#reopenIfChanged(opened).finally(() => (this.#checking = undefined));
+      return await this.#checking;
     } catch (error) {
       throw new ApiError('NOT_READY', `the index cannot be opened: ${messageOf(error)}`);
     }
   }
 
-  async #lookAgain(opened: Opened): Promise<Opened> {
-    const isDue = performance.now() - this.#lookedMs > OWNER_LOOK_MS;
-    const isChanged = opened.look !== (await lookOf(this.#options.configuration.dataDir));
+  async #reopenIfChanged(opened: Opened): Promise<Opened> {
+    const isDue = performance.now() - this.#checkedMs > OWNER_CHECK_MS;
+    const isChanged =
+      opened.catalogStamp !== (await catalogStampOf(this.#options.configuration.dataDir));
     if (!isDue && !isChanged) return opened;
-    this.#lookedMs = performance.now();
+    this.#checkedMs = performance.now();
     const own = await this.#takeOver();
     if (own === undefined && !isChanged) return opened;
     const next = own === undefined ? await this.#openOther() : await this.#openOwn(own);
@@ -215,12 +216,12 @@ export class LocalTools {
     const { log, sources } = this.#options;
     const { signal } = this.#abort;
     const indexer = indexerOf(instance);
-    const looked = indexer.sources.add(sources, undefined, {}, signal);
+    const probed = indexer.sources.add(sources, undefined, {}, signal);
     try {
-      const { records } = await looked;
+      const { records } = await probed;
       instance.served.publish();
-      const watch = watchSources({ ...instance, indexer, looked, log, signal });
-      const { results } = await indexer.jobs.askAll(records, false, signal);
+      const watch = watchSources({ ...instance, indexer, probed, log, signal });
+      const { results } = await indexer.jobs.requestAll(records, false, signal);
       results.then(() => indexer.merger.run()).catch(() => {});
       return await this.#openedOn(instance, results, undefined, () => watch.close());
     } catch (error) {
@@ -230,10 +231,10 @@ export class LocalTools {
   }
 
   async #openOther(): Promise<Opened> {
-    const look = await lookOf(this.#options.configuration.dataDir);
+    const catalogStamp = await catalogStampOf(this.#options.configuration.dataDir);
     const instance = await this.#openInstance(false);
     instance.served.publish();
-    return await this.#openedOn(instance, Promise.resolve(), look, async () => {});
+    return await this.#openedOn(instance, Promise.resolve(), catalogStamp, async () => {});
   }
 
   #openInstance(isOwner: boolean): Promise<Instance> {
@@ -257,7 +258,7 @@ export class LocalTools {
   async #openedOn(
     instance: Instance,
     indexed: Promise<unknown>,
-    look: string | undefined,
+    catalogStamp: string | undefined,
     closeWatch: () => Promise<void>,
   ): Promise<Opened> {
     const { parts, catalog } = instance;
@@ -271,7 +272,7 @@ export class LocalTools {
       get isIndexed() {
         return isIndexed;
       },
-      look,
+      catalogStamp,
       useCount: 0,
       isRetired: false,
       services: {
@@ -320,10 +321,10 @@ function unindexedIn({ services }: Opened): readonly RepoRecord[] {
 }
 
 /** Changes whenever the catalog does. */
-async function lookOf(dataDir: string): Promise<string> {
-  const looks = [CATALOG_FILE, CHANGES_FILE].map(async (name) => {
+async function catalogStampOf(dataDir: string): Promise<string> {
+  const stamps = [CATALOG_FILE, CHANGES_FILE].map(async (name) => {
     const found = await stat(path.join(dataDir, name)).catch(() => undefined);
     return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
   });
-  return (await Promise.all(looks)).join(' ');
+  return (await Promise.all(stamps)).join(' ');
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backupSource } from '../backup/backup-source.ts';
 import type { Actor } from '../store/audit.ts';
 import { unlistedOf } from '../sync/connections/remove-repos.ts';
-import type { RepoBook, StoredRepo } from '../store/repos.ts';
+import type { StoredRepos, StoredRepo } from '../store/repos.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
@@ -34,7 +34,7 @@ import type {
   ShardFailure,
 } from '../api/shapes/endpoint-services.ts';
 import type { RepoRule, RepoRules } from '../api/operator/operation.ts';
-import { deskOf } from '../api/operator/operations.ts';
+import { operatorApiOf } from '../api/operator/operations.ts';
 import type { StatusReport, StatusSource } from '../api/operator/status-report.ts';
 import { RepoDirectory } from '../repos/directory.ts';
 import type { History } from '../sources/history/history.ts';
@@ -57,7 +57,7 @@ import type { AddedSources } from '../sync/sources/repo-sources.ts';
 import type { Served } from '../index/served/served.ts';
 import { statusSource } from './status.ts';
 import { watchSources } from '../sync/source-watch.ts';
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { someNames } from '../repos/some-names.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import type { Log } from '../base/log.ts';
@@ -116,19 +116,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     health?.noteSearch(seen.numbers.duration / 1e6);
   });
   const abort = new AbortController();
-  const house = new House(instance);
+  const opened = new OpenedParts(instance);
   try {
-    await obeyConnections(instance, configuration);
-    const looked = await lookAtSources(instance, options, abort.signal);
+    await applyConnections(instance, configuration);
+    const probed = await probeSources(instance, options, abort.signal);
     instance.served.publish();
     const repos = new RepoDirectory(() => instance.parts.snapshots.current.repos);
-    const control = house.add(await openControl(instance, repos, options));
-    const members = house.add(openMembers(instance, control, log));
-    const history = house.add(await openHistory(configuration, instance.catalog, log));
+    const control = opened.add(await openControl(instance, repos, options));
+    const members = opened.add(openMembers(instance, control, log));
+    const history = opened.add(await openHistory(configuration, instance.catalog, log));
     let server: RunningServer | undefined;
     const { signal } = abort;
-    const reread = house.add(openReread(options, instance, control, members, () => server, signal));
-    health = house.add(openHealth(instance, () => server));
+    const reread = opened.add(
+      openReread(options, instance, control, members, () => server, signal),
+    );
+    health = opened.add(openHealth(instance, () => server));
     const services = servicesOf(log, instance, repos, history, control, members, reread, health);
     server = await createServer({
       configuration,
@@ -138,7 +140,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       onRequest: (seen) => metrics.noteRequest(seen),
       ...control,
     });
-    house.add(server);
+    opened.add(server);
     const { readiness } = services;
     metrics.watch(server, readiness, instance.parts.pool);
     const problems = (): readonly string[] => {
@@ -147,15 +149,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return readiness.status().degraded.filter((sentence) => !pending.has(sentence));
     };
     const status = statusSource(instance, server.url, startedMs, problems);
-    house.add(await startCommands(instance, control, server.url, options, status));
+    opened.add(await startCommands(instance, control, server.url, options, status));
     const indexer = indexerOf(instance);
-    house.add(watchSources({ ...instance, indexer, looked: looked.adding, log, signal }));
+    opened.add(watchSources({ ...instance, indexer, probed: probed.adding, log, signal }));
     members.start();
-    const { indexed, prepared } = startJobs(instance, looked, history, signal);
+    const { indexed, prepared } = startJobs(instance, probed, history, signal);
     return {
       url: server.url,
       setupUrl: server.setupUrl,
-      needsCredential: !control.accounts.callers.isOpenHouse,
+      needsCredential: !control.accounts.callers.allowsLocalAnonymous,
       indexed,
       status: () => status.report(),
       readConfigurationAgain: () => reread.run(),
@@ -163,19 +165,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
         const jobs = Promise.allSettled([indexed, prepared]);
-        await whileGitsEnd(() => house.close(() => jobs));
+        await whileGitsEnd(() => opened.close(() => jobs));
         log.info('the daemon has stopped');
       },
     };
   } catch (error) {
     abort.abort(error);
-    await house.close();
+    await opened.close();
     throw error;
   }
 }
 
 /** The open parts, in the order of opening. */
-class House {
+class OpenedParts {
   readonly #instance: Instance;
   readonly #opened: { close(): Promise<void> | void }[] = [];
 
@@ -216,14 +218,14 @@ function openReread(
   return new Reread({
     configuration,
     log: log.labelled('configuration'),
-    obey: (changed) => {
-      control.accounts.obeyConfiguration();
-      server()?.obeySettings();
+    apply: (changed) => {
+      control.accounts.applyConfiguration();
+      server()?.applySettings();
       instance.onDemand?.noteLimits();
       members.noteListed();
       if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
-        obeyConnections(instance, configuration, changed.includes('apps')).catch((error: unknown) =>
-          log.error('connections could not be applied', { error }),
+        applyConnections(instance, configuration, changed.includes('apps')).catch(
+          (error: unknown) => log.error('connections could not be applied', { error }),
         );
     },
     index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, signal),
@@ -282,7 +284,7 @@ function openDataDir(
 }
 
 /** Applies the connections of the configuration; without a configuration nothing listed before is removed. */
-async function obeyConnections(
+async function applyConnections(
   { indexer }: Instance,
   { connections, source }: Configuration,
   areReopened = false,
@@ -291,16 +293,16 @@ async function obeyConnections(
 }
 
 /** The probing of sources, and the repos known when the daemon begins to listen. */
-interface LookedAt {
+interface ProbedSources {
   readonly adding: Promise<AddedSources>;
   readonly early: AddedSources | undefined;
 }
 
-async function lookAtSources(
+async function probeSources(
   instance: Instance,
   { configuration, log, sources, mode, change }: DaemonOptions,
   signal: AbortSignal,
-): Promise<LookedAt> {
+): Promise<ProbedSources> {
   const indexer = indexerOf(instance);
   const adding =
     sources.length > 0
@@ -335,7 +337,7 @@ async function openControl(
   control.store.onChange((change) => {
     if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
     indexerOf(instance)
-      .rules.obey()
+      .rules.apply()
       .catch((error: unknown) =>
         log.error('permissions of repositories could not be applied', { error }),
       );
@@ -383,7 +385,7 @@ function startCommands(
   const source = backupSource(configuration, instance.catalog, store);
   return startControlServer({
     dataDir: configuration.dataDir,
-    desk: deskOf({ accounts, repos, status, baseUrl }, source),
+    operatorApi: operatorApiOf({ accounts, repos, status, baseUrl }, source),
     log: log.labelled('operator'),
   });
 }
@@ -393,7 +395,7 @@ function startCommands(
  */
 function startJobs(
   instance: Instance,
-  { adding, early }: LookedAt,
+  { adding, early }: ProbedSources,
   history: History,
   signal: AbortSignal,
 ): { readonly indexed: Promise<readonly JobResult[]>; readonly prepared: Promise<void> } {
@@ -401,10 +403,10 @@ function startJobs(
     .then(async ({ records, failed }) => {
       if (early === undefined) instance.served.publish();
       const indexer = indexerOf(instance);
-      const asked = await indexer.jobs.askAll(records, false, signal);
+      const requested = await indexer.jobs.requestAll(records, false, signal);
       await indexer.connections?.start();
-      indexer.jobs.forgetLeft();
-      const results = await asked.results;
+      indexer.jobs.failInterrupted();
+      const results = await requested.results;
       void indexer.merger.run();
       return { records, results: [...failed, ...results] };
     })
@@ -434,7 +436,7 @@ async function startAgain(
 
 /** All repos of the store. */
 function reposOf({ index }: Instance): readonly StoredRepo[] {
-  return index?.register.all ?? [];
+  return index?.registry.all ?? [];
 }
 
 function rulesOf(instance: Instance): readonly RepoRule[] {
@@ -446,7 +448,7 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
       ...repo,
       isServed: served.has(repoId),
       isListed: indexerOf(instance).connections?.has(repoId) === true,
-      ...given({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
+      ...omitUndefined({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
       failure: failed.reasonOf(repoId),
     };
   });
@@ -457,9 +459,9 @@ async function removeUnserved(
   repoIds: ReadonlySet<number>,
   actor: Actor,
 ): Promise<void> {
-  const toGo = (book: RepoBook): ReadonlySet<number> => {
+  const toGo = (stored: StoredRepos): ReadonlySet<number> => {
     const served = new Set(instance.served.records.map(({ repoId }) => repoId));
-    const unlisted = unlistedOf(book, repoIds);
+    const unlisted = unlistedOf(stored, repoIds);
     return new Set([...unlisted].filter((repoId) => !served.has(repoId)));
   };
   await indexerOf(instance).connections?.remover.remove([...repoIds], toGo, actor);
@@ -467,31 +469,33 @@ async function removeUnserved(
 
 /** Warns of indexed repos that are not served, because nobody named their source. */
 function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
-  const shown = new Set(served.repos);
-  const left = catalog.repos.filter((repo) => !shown.has(repo));
-  if (left.length === 0) return;
-  const names = someNames(left.map(({ record }) => record.name));
+  const servedRepos = new Set(served.repos);
+  const unservedRepos = catalog.repos.filter((repo) => !servedRepos.has(repo));
+  if (unservedRepos.length === 0) return;
+  const names = someNames(unservedRepos.map(({ record }) => record.name));
   const count =
-    left.length === 1 ? '1 known repository is' : `${left.length} known repositories are`;
+    unservedRepos.length === 1
+      ? '1 known repository is'
+      : `${unservedRepos.length} known repositories are`;
   log.warn(`${count} not among the sources, and not served: ${names}`);
 }
 
 function jobServiceOf(instance: Instance): JobService {
   const { catalog } = instance;
-  const { desk, connections } = indexerOf(instance);
+  const { jobFacade, connections } = indexerOf(instance);
   return {
     index: async (repoId) => {
       const repo = catalog.repo(repoId);
       if (repo === undefined) return undefined;
-      connections?.clones.owe(repoId);
-      return desk.index(repo.record);
+      connections?.clones.markFetchDue(repoId);
+      return jobFacade.index(repo.record);
     },
-    latest: (repoIds) => desk.latest(repoIds),
-    list: (query) => desk.list(query),
-    lines: (queue, id) => desk.lines(queue, id),
-    counts: (records) => desk.counts(records),
+    latest: (repoIds) => jobFacade.latest(repoIds),
+    list: (query) => jobFacade.list(query),
+    lines: (queue, id) => jobFacade.lines(queue, id),
+    counts: (records) => jobFacade.counts(records),
     commitOf: (repoId) => catalog.repo(repoId)?.commits?.[0] ?? undefined,
-    states: () => desk.states(),
+    states: () => jobFacade.states(),
     sizesOf: (repoId) => {
       const repo = catalog.repo(repoId);
       if (repo?.record.indexedAt === undefined) return undefined;
@@ -517,18 +521,18 @@ function quarantineOf({ parts }: Instance): ShardFailure[] {
 }
 
 function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
-  const { connections, desk } = indexerOf(instance);
+  const { connections, jobFacade } = indexerOf(instance);
   return {
     list: () =>
       (connections?.all ?? []).map((one) =>
-        viewOfConnection(one, connections?.troubleOf(one), members.countsOf(one.name)),
+        viewOfConnection(one, connections?.lastErrorOf(one), members.countsOf(one.name)),
       ),
     idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
-    latest: (ids) => desk.latest(ids, SYNC_QUEUE),
+    latest: (ids) => jobFacade.latest(ids, SYNC_QUEUE),
     sync: async (id) => {
       const name = connections?.all.find(({ connectionId }) => connectionId === id)?.name;
-      if (name !== undefined) members.ask(name);
-      return connections?.askSync(id);
+      if (name !== undefined) members.request(name);
+      return connections?.requestSync(id);
     },
     counts: () => connections?.counts ?? { firstTime: 0, failed: 0, warned: 0 },
   };
@@ -544,7 +548,7 @@ function viewOfConnection(
     name,
     connectionType: type,
     syncedAt,
-    ...given({ trouble, readers }),
+    ...omitUndefined({ trouble, readers }),
   };
 }
 
@@ -595,7 +599,7 @@ function servicesOf(
           ...indexerOf(instance).degradations,
           ...members.degradations,
           ...reread.degradations,
-          ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),
+          ...(log.lastError === undefined ? [] : [`the log cannot be written: ${log.lastError}`]),
         ],
       }),
       quarantine: () => quarantineOf(instance),

@@ -2,7 +2,7 @@
 // lists count and what access they give.
 
 import type { Accounts } from '../accounts/accounts.ts';
-import { OPERATOR } from '../accounts/audit-trail.ts';
+import { OPERATOR } from '../accounts/audit-log.ts';
 import type { Log } from '../base/log.ts';
 import { MemberSync, type MemberSyncOptions } from '../sync/members/member-sync.ts';
 
@@ -11,7 +11,7 @@ export function memberSyncOf(
   connections: Pick<MemberSyncOptions, 'reposOf' | 'hostOf'>,
   log: Log,
 ): MemberSync {
-  const { store, hostLists: lists, hostRules: rules, trail, directory, now } = accounts;
+  const { store, hostLists: lists, hostRules: rules, auditLog, directory, now } = accounts;
   return new MemberSync({
     store,
     lists,
@@ -26,7 +26,7 @@ export function memberSyncOf(
     recordsOf: (repoId, connection, changes) => {
       const target = { id: String(repoId), type: 'repo' } as const;
       const name = directory.byId(repoId)?.name ?? null;
-      return trail.made(OPERATOR, 'grant.synced', target, { name, connection, ...changes });
+      return auditLog.made(OPERATOR, 'grant.synced', target, { name, connection, ...changes });
     },
     now,
     log: log.labelled('members'),

@@ -89,8 +89,8 @@ export class DaemonMetrics {
     const searches = () => server.searchCounts();
     const status = () => readiness.status();
     const version = readProductVersion();
-    const read = (type: 'counter' | 'gauge', name: string, help: string, look: () => number) =>
-      this.#metrics.read(type, { name: `trawl_${name}`, help }, look);
+    const read = (type: 'counter' | 'gauge', name: string, help: string, sample: () => number) =>
+      this.#metrics.read(type, { name: `trawl_${name}`, help }, sample);
     read('gauge', 'searches_active', 'Running searches.', () => searches().running);
     read('gauge', 'searches_queued', 'Waiting searches.', () => searches().waiting);
     read('counter', 'searches_refused_total', 'Searches refused.', () => searches().refused);
@@ -113,9 +113,9 @@ export class DaemonMetrics {
     name: string,
     help: string,
     labels: readonly string[],
-    look: () => Iterable<Sample>,
+    sample: () => Iterable<Sample>,
   ): void {
-    this.#metrics.read('gauge', { name: `trawl_${name}`, help, labels }, look);
+    this.#metrics.read('gauge', { name: `trawl_${name}`, help, labels }, sample);
   }
 
   /** All metrics in the Prometheus text format. */

@@ -7,15 +7,15 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';
 import type { RepoRules } from '../api/operator/operation.ts';
-import { type Desk, deskOf } from '../api/operator/operations.ts';
-import { given } from '../base/given.ts';
+import { type OperatorApi, operatorApiOf } from '../api/operator/operations.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { removeOffline, unlistedOf } from '../sync/connections/remove-repos.ts';
 import { RepoDirectory } from '../repos/directory.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from '../base/log.ts';
 
 export interface Offline {
-  readonly desk: Desk;
+  readonly operatorApi: OperatorApi;
   close(): Promise<void>;
 }
 
@@ -29,9 +29,9 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
   const unlock = await takeDataDir(dataDir, true);
   let open: Store | undefined;
   try {
-    const { catalog, store, register } = await openIndex(dataDir, databaseUrl?.reveal(), log);
+    const { catalog, store, registry } = await openIndex(dataDir, databaseUrl?.reveal(), log);
     open = store;
-    const repos = catalog.repos.map(({ record }) => register.ruled(record));
+    const repos = catalog.repos.map(({ record }) => registry.ruled(record));
     const directory = new RepoDirectory(() => repos);
     // Only the daemon creates the owner given by the environment.
     const control = await openControlPlane(
@@ -46,14 +46,14 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       accounts,
       repos: {
         list: () =>
-          register.all.map((repo) => ({
+          registry.all.map((repo) => ({
             ...repo,
-            isListed: unlistedOf(register.book, [repo.repoId]).size === 0,
-            ...given({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
+            isListed: unlistedOf(registry.stored, [repo.repoId]).size === 0,
+            ...omitUndefined({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
           })),
-        change: (...call: Parameters<RepoRules['change']>) => register.change(...call),
+        change: (...call: Parameters<RepoRules['change']>) => registry.change(...call),
         remove: (...call: Parameters<RepoRules['remove']>) =>
-          removeOffline({ catalog, register }, ...call),
+          removeOffline({ catalog, registry }, ...call),
       },
       baseUrl:
         configuration.baseUrl ??
@@ -61,7 +61,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
         `http://localhost:${configuration.port}`,
     };
     return {
-      desk: deskOf(instance, backupSource(configuration, catalog, store)),
+      operatorApi: operatorApiOf(instance, backupSource(configuration, catalog, store)),
       async close() {
         await control.close();
         await store.close();

@@ -8,14 +8,14 @@ import { Catalog } from '../index/catalog/catalog.ts';
 import { CatalogError } from '../index/catalog/catalog-files.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import { openCatalog } from '../index/register/open-catalog.ts';
-import { RepoRegister } from '../index/register/register.ts';
+import { RepoRegistry } from '../index/register/registry.ts';
 import type { Log } from '../base/log.ts';
 import { ruleChanges } from './rule-changes.ts';
 
 export interface Index {
   readonly catalog: Catalog;
   readonly store: Store;
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   /** Identifies this data directory among those that share the store: each has its own jobs. */
   readonly instanceId: string;
 }
@@ -38,10 +38,10 @@ export async function openIndex(
   const store = await openStore({ dataDir, databaseUrl, log, answerMsMax: ANSWER_MS_MAX });
   try {
     const catalog = new Catalog(dataDir);
-    const register = await RepoRegister.open(store.repos, log, ruleChanges(log));
-    await openCatalog(catalog, register, store.kind === 'embedded', log);
+    const registry = await RepoRegistry.open(store.repos, log, ruleChanges(log));
+    await openCatalog(catalog, registry, store.kind === 'embedded', log);
     const instanceId = store.kind === 'embedded' ? 'embedded' : instanceIdOf(dataDir);
-    return { catalog, store, register, instanceId };
+    return { catalog, store, registry, instanceId };
   } catch (error) {
     await store.close();
     throw error;

@@ -18,7 +18,7 @@ export interface RereadParts {
   readonly configuration: Configuration;
   readonly log: Log;
   /** Applies the new configuration. */
-  readonly obey: (changed: readonly string[]) => void;
+  readonly apply: (changed: readonly string[]) => void;
   /** Indexes repos whose docs change. */
   readonly index: () => Promise<unknown>;
 }
@@ -38,16 +38,16 @@ export class Reread {
     const { source } = configuration;
     if (source === undefined) return;
     this.#keep();
-    const onTrouble = (reason: string): void =>
+    const onError = (reason: string): void =>
       log.warn('the configuration file cannot be watched; it is checked every 10 s', { reason });
-    this.#watch = watchFile({ source, onChange: () => this.#look(false), onTrouble });
+    this.#watch = watchFile({ source, onChange: () => this.#check(false), onError });
   }
 
   /** Problems, as sentences for the owner (API.md 18.2); empty: none. */
   get degradations(): readonly string[] {
     const fault = this.#fault;
     if (fault === undefined) return [];
-    const reasons = fault instanceof RefusedFileError ? fault.mistakes : [fault.message];
+    const reasons = fault instanceof RefusedFileError ? fault.diagnostics : [fault.message];
     return reasons.map((reason) => `the configuration file is refused: ${reason}`);
   }
 
@@ -55,7 +55,7 @@ export class Reread {
   run(): void {
     const { configuration, log } = this.#parts;
     log.reopen();
-    if (configuration.source !== undefined) this.#look(true);
+    if (configuration.source !== undefined) this.#check(true);
     else
       log.info(
         'there is no configuration file to read again; variables and flags only take effect at the start',
@@ -68,24 +68,24 @@ export class Reread {
     await this.#looking;
   }
 
-  /** @param isAsked  the operator expects a log line, whatever the result */
-  #look(isAsked: boolean): void {
-    this.#looking = this.#looking.then(() => this.#read(isAsked));
+  /** @param isRequested  the operator expects a log line, whatever the result */
+  #check(isRequested: boolean): void {
+    this.#looking = this.#looking.then(() => this.#read(isRequested));
   }
 
   /** Errors: none. */
-  async #read(isAsked: boolean): Promise<void> {
+  async #read(isRequested: boolean): Promise<void> {
     const { configuration, log } = this.#parts;
     const { signal } = this.#ending;
     try {
       const isOther = await configuration.source?.refresh(signal);
-      if (isOther !== true && !isAsked && this.#fault === undefined) return;
+      if (isOther !== true && !isRequested && this.#fault === undefined) return;
       const before = configuration.notices;
-      this.#obey(await this.#readSettled(isAsked), isAsked);
+      this.#apply(await this.#readSettled(isRequested), isRequested);
       for (const notice of configuration.notices) if (!before.includes(notice)) log.warn(notice);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ConfigError) this.#refuse(error, isAsked);
+      if (error instanceof ConfigError) this.#refuse(error, isRequested);
       else log.error('the configuration file could not be read again', { error });
     }
   }
@@ -93,27 +93,27 @@ export class Reread {
   /**
    * What changed. Errors: ConfigError, unless the file was being written; the reason of the end.
    */
-  async #readSettled(isAsked: boolean): Promise<readonly string[]> {
+  async #readSettled(isRequested: boolean): Promise<readonly string[]> {
     const { configuration } = this.#parts;
     const { signal } = this.#ending;
     signal.throwIfAborted();
     try {
       return configuration.readAgain();
     } catch (error) {
-      if (isAsked || !(error instanceof ConfigError)) throw error;
+      if (isRequested || !(error instanceof ConfigError)) throw error;
       await sleep(SETTLE_MS, undefined, { signal, ref: false });
       return configuration.readAgain();
     }
   }
 
-  #obey(changed: readonly string[], isAsked: boolean): void {
-    const { configuration, log, obey } = this.#parts;
+  #apply(changed: readonly string[], isRequested: boolean): void {
+    const { configuration, log, apply } = this.#parts;
     const isMended = this.#fault !== undefined;
     this.#fault = undefined;
     this.#keep();
-    log.obey(configuration.log);
-    if (changed.length > 0) obey(changed);
-    if (changed.length > 0 || isAsked || isMended)
+    log.apply(configuration.log);
+    if (changed.length > 0) apply(changed);
+    if (changed.length > 0 || isRequested || isMended)
       log.info('the configuration file was read again', {
         file: configuration.source?.name,
         changed,
@@ -133,11 +133,11 @@ export class Reread {
     }
   }
 
-  #refuse(fault: ConfigError, isAsked: boolean): void {
+  #refuse(fault: ConfigError, isRequested: boolean): void {
     const { configuration, log } = this.#parts;
-    const isKnown = this.#fault?.message === fault.message;
+    const isReported = this.#fault?.message === fault.message;
     this.#fault = fault;
-    if (isKnown && !isAsked) return;
+    if (isReported && !isRequested) return;
     log.error('the configuration file is refused; the previous configuration stays in force', {
       file: configuration.source?.name,
       reason: fault.message,

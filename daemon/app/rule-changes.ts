@@ -2,11 +2,11 @@
 // warning if command line flags make hidden repos visible to all.
 
 import { isDeepStrictEqual } from 'node:util';
-import { auditRecord, inShownParts, OPERATOR, ORG, shownRepos } from '../accounts/audit-trail.ts';
+import { auditRecord, inListedParts, OPERATOR, ORG, repoFields } from '../accounts/audit-log.ts';
 import type { StoredRepo } from '../store/repos.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import type { Log } from '../base/log.ts';
-import { isWary, type Witness } from '../index/register/register.ts';
+import { isWary, type Witness } from '../index/register/registry.ts';
 
 /** Null: no such repo. */
 type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;
@@ -14,13 +14,13 @@ type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;
 /** One record per hundred repos with the same old and new permissions; nearly always one in all. */
 export function ruleChanges(log: Log): Witness {
   const version = readProductVersion();
-  return ({ actor = OPERATOR, told }, before, now, removed) => {
-    const known = new Map(before.repos.map((repo) => [repo.repoId, repo]));
+  return ({ actor = OPERATOR, flags }, before, now, removed) => {
+    const indexed = new Map(before.repos.map((repo) => [repo.repoId, repo]));
     const groups = new Map<string, { from: Rules; to: Rules; repos: StoredRepo[] }>();
-    const gone = removed.flatMap((repoId) => known.get(repoId) ?? []);
+    const gone = removed.flatMap((repoId) => indexed.get(repoId) ?? []);
     for (const repo of [...now, ...gone]) {
       const to = gone.includes(repo) ? null : rulesOf(repo);
-      const from = rulesOf(known.get(repo.repoId));
+      const from = rulesOf(indexed.get(repo.repoId));
       if (isDeepStrictEqual(from, to)) continue;
       const key = JSON.stringify([from, to]);
       const group = groups.get(key);
@@ -28,25 +28,25 @@ export function ruleChanges(log: Log): Witness {
       else group.repos.push(repo);
     }
     const records = [...groups.values()].flatMap(({ from, to, repos }) =>
-      inShownParts(repos).map((part) =>
+      inListedParts(repos).map((part) =>
         auditRecord(version, Date.now(), actor, 'settings.changed', ORG, {
           from,
           to,
-          ...shownRepos(part),
+          ...repoFields(part),
         }),
       ),
     );
     const untold = isWary(before) ? 'restricted' : 'none';
     const wasHidden = ({ repoId }: StoredRepo): boolean =>
-      (known.get(repoId)?.enforcement ?? untold) !== 'none';
-    const opened = told?.enforcement === 'none' ? now.filter(wasHidden) : [];
+      (indexed.get(repoId)?.enforcement ?? untold) !== 'none';
+    const opened = flags?.enforcement === 'none' ? now.filter(wasHidden) : [];
     return {
       records,
       note: () => {
         if (opened.length > 0)
           log.warn(
             'permissions are no longer enforced, because of --no-enforce-permissions',
-            shownRepos(opened),
+            repoFields(opened),
           );
       },
     };

@@ -14,7 +14,7 @@ import type {
 import { isoOrNull } from '../api/jobs/job-json.ts';
 import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
-import type { DeskJob } from '../sync/jobs/job-desk.ts';
+import type { ListedJob } from '../sync/jobs/job-facade.ts';
 
 /** Limit for listed jobs. */
 const RUNNING_MAX = 50;
@@ -45,12 +45,12 @@ async function reportOf(
   problems: readonly string[],
 ): Promise<StatusReport> {
   const { served } = instance;
-  const { desk, symbols } = indexerOf(instance);
+  const { jobFacade, symbols } = indexerOf(instance);
   const { records } = served;
   const indexed = records.filter(({ indexedAt }) => indexedAt !== undefined);
-  const { failed } = desk.counts(records);
-  const running = await desk.list({ state: 'IN_PROGRESS', offset: 0, limit: RUNNING_MAX });
-  const waiting = await desk.list({ state: 'PENDING', offset: 0, limit: 0 });
+  const { failed } = jobFacade.counts(records);
+  const running = await jobFacade.list({ state: 'IN_PROGRESS', offset: 0, limit: RUNNING_MAX });
+  const waiting = await jobFacade.list({ state: 'PENDING', offset: 0, limit: 0 });
   const connections = await connectionsOf(instance);
   return {
     url,
@@ -67,7 +67,7 @@ async function reportOf(
       running: running.items.map((job) => jobOf(instance, job)),
       waiting: waiting.total,
     },
-    symbols: symbols.pending ?? symbols.trouble ?? null,
+    symbols: symbols.pending ?? symbols.lastError ?? null,
     connections,
     problems,
     warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, WARNINGS_MAX),
@@ -94,17 +94,20 @@ function warningsOf(instance: Instance): string[] {
 
 /** At the speed so far; at least the estimate of the slowest job. */
 function remainingMs(
-  running: readonly DeskJob[],
+  running: readonly ListedJob[],
   done: number,
-  left: number,
+  remaining: number,
   spentMs: number,
 ): number | null {
-  if (left <= 0 || done === 0) return null;
+  if (remaining <= 0 || done === 0) return null;
   const ofJobs = running.map(({ progress }) => progress?.remainingMs ?? 0);
-  return Math.max(MOMENT_MS, Math.round((spentMs / done) * left), ...ofJobs);
+  return Math.max(MOMENT_MS, Math.round((spentMs / done) * remaining), ...ofJobs);
 }
 
-function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: DeskJob): RunningJob {
+function jobOf(
+  instance: Instance,
+  { queue, targetId, startedAt, progress }: ListedJob,
+): RunningJob {
   return {
     queue,
     target: targetOf(instance, queue, targetId),
@@ -119,15 +122,15 @@ function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: Des
 }
 
 function targetOf({ index, indexer }: Instance, queue: string, targetId: number): string {
-  if (queue !== SYNC_QUEUE) return index?.register.byId(targetId)?.name ?? `#${targetId}`;
+  if (queue !== SYNC_QUEUE) return index?.registry.byId(targetId)?.name ?? `#${targetId}`;
   const found = indexer?.connections?.all.find((one) => one.connectionId === targetId);
   return found?.name ?? `#${targetId}`;
 }
 
 async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
-  const { connections, desk } = indexerOf(instance);
+  const { connections, jobFacade } = indexerOf(instance);
   const all = connections?.all ?? [];
-  const jobs = await desk.latest(
+  const jobs = await jobFacade.latest(
     all.map(({ connectionId }) => connectionId),
     SYNC_QUEUE,
   );
@@ -140,13 +143,13 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
       ...(counts.get(one.connectionId) ?? { repos: 0, indexed: 0 }),
       syncedAt: isoOrNull(one.syncedAt),
       state: stateOf(one, job),
-      failure: connections?.troubleOf(one) ?? job?.error ?? gapOf(job) ?? null,
+      failure: connections?.lastErrorOf(one) ?? job?.error ?? gapOf(job) ?? null,
     };
   });
 }
 
 /** The first issue of a listing. */
-function gapOf(job: DeskJob | undefined): string | undefined {
+function gapOf(job: ListedJob | undefined): string | undefined {
   // Safety: only sync/connections/sync-jobs.ts writes it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const issues = job?.result?.['issues'] as readonly ListingIssue[] | undefined;
@@ -155,7 +158,7 @@ function gapOf(job: DeskJob | undefined): string | undefined {
 
 function stateOf(
   { name, syncedAt, wholeAt }: StoredConnection,
-  job: DeskJob | undefined,
+  job: ListedJob | undefined,
 ): ConnectionStatus['state'] {
   if (job?.state === 'IN_PROGRESS') return awaitedOf(name) ? 'unanswered' : 'listing';
   if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';

@@ -1,6 +1,6 @@
 // The parts of an open instance that a backup reads.
 
-import { LICENCE_SETTING } from '../accounts/licence-keeper.ts';
+import { LICENCE_SETTING } from '../accounts/licence-service.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { openInstanceSecret } from '../base/config/secrets.ts';
 import { readProductVersion } from '../base/config/version.ts';

@@ -120,12 +120,12 @@ async function writeMembers(
   };
   await members.addText(HEADER_MEMBER, JSON.stringify(header));
   const settings = await writeStore(members, store, source.secretSettings);
-  const held = await holdIndex(catalog, withIndex);
+  const pinned = await pinIndex(catalog, withIndex);
   try {
-    await members.addText(CATALOG_MEMBER, encodeCatalog(held.repos));
+    await members.addText(CATALOG_MEMBER, encodeCatalog(pinned.repos));
     if (passphrase !== undefined)
       await members.addText(SEALED_MEMBER, await seal({ secret, settings }, passphrase));
-    for (const { name, handle, size } of held.files) {
+    for (const { name, handle, size } of pinned.files) {
       const bytes = handle.createReadStream({
         autoClose: false,
         highWaterMark: READ_SIZE,
@@ -134,7 +134,7 @@ async function writeMembers(
       await members.add(name, size, bytes);
     }
   } finally {
-    for (const { handle } of held.files) await handle.close();
+    for (const { handle } of pinned.files) await handle.close();
   }
   await members.finish();
 }
@@ -170,23 +170,23 @@ async function writeStore(
   return settings;
 }
 
-interface HeldFile {
+interface PinnedFile {
   readonly name: string;
   readonly handle: FileHandle;
   readonly size: number;
 }
 
-interface HeldIndex {
+interface PinnedIndex {
   readonly repos: readonly CatalogRepo[];
-  readonly files: readonly HeldFile[];
+  readonly files: readonly PinnedFile[];
 }
 
 /** The catalog and its open files; retried if an index job changed it meanwhile. */
-async function holdIndex(catalog: Catalog, withIndex: boolean): Promise<HeldIndex> {
+async function pinIndex(catalog: Catalog, withIndex: boolean): Promise<PinnedIndex> {
   for (;;) {
     const { repos, version } = catalog;
     if (!withIndex) return { repos: repos.map(withoutShards), files: [] };
-    const files: HeldFile[] = [];
+    const files: PinnedFile[] = [];
     try {
       for (const name of catalog.fileNames) {
         const handle = await open(catalog.filePath(name), 'r');

@@ -97,10 +97,10 @@ async function check(folder: string, found: Manifest['members']): Promise<Unpack
   if (manifestText === '') throw new DamageError('it ends before its manifest');
   const { members } = manifestSchema.parse(parseJson(manifestText));
   const others = found.filter(({ name }) => name !== MANIFEST_MEMBER);
-  members.forEach((wanted, index) => {
-    const { name = wanted.name, size, sha256 } = others[index] ?? {};
-    if (name !== wanted.name || size !== wanted.size || sha256 !== wanted.sha256)
-      throw new DamageError(`${wanted.name} does not match the manifest`);
+  members.forEach((expected, index) => {
+    const { name = expected.name, size, sha256 } = others[index] ?? {};
+    if (name !== expected.name || size !== expected.size || sha256 !== expected.sha256)
+      throw new DamageError(`${expected.name} does not match the manifest`);
   });
   if (members.length !== others.length)
     throw new DamageError('it has members that the manifest lacks');
@@ -123,14 +123,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-function describe(error: unknown, file: string, isBegun: boolean): Error {
+function describe(error: unknown, file: string, hasStarted: boolean): Error {
   const code = systemCodeOf(error) ?? '';
   if (error instanceof BackupError) return new BackupError(`${file}: ${error.message}`);
   if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR')
     return new BackupError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
   // A system error of the data directory: disk full, no permission.
   if (/^E[A-Z]+$/.test(code)) return new Error(`cannot unpack ${file}: ${messageOf(error)}`);
-  if (!isBegun) return new BackupError(`${file} is not a backup of Trawl`, { cause: error });
+  if (!hasStarted) return new BackupError(`${file} is not a backup of Trawl`, { cause: error });
   const reason = error instanceof ZodError ? 'its manifest is invalid' : messageOf(error);
   return new BackupError(`${file} is damaged or truncated: ${reason}`, { cause: error });
 }

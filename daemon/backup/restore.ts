@@ -15,7 +15,7 @@ import { takeDataDir } from '../index/catalog/data-dir.ts';
 import {
   dropStaging,
   makeStaging,
-  placeStaging,
+  commitStaging,
   PLACING_FOLDERS,
 } from '../index/catalog/placing.ts';
 import type { DumpPart } from '../store/dump.ts';
@@ -115,7 +115,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   for (const name of ['backup.json', 'manifest.json', SEALED_MEMBER, STORE_FOLDER])
     await rm(path.join(staging, name), { recursive: true, force: true });
   const arriving = await readdir(staging);
-  await placeStaging(dataDir);
+  await commitStaging(dataDir);
   return {
     createdAt: unpacked.header.createdAt,
     repoCount: catalog.repos.length,
@@ -157,10 +157,10 @@ async function provideSecret(
 ): Promise<boolean> {
   if (given !== undefined && !(await isRightSecret(given, secretCheck)))
     throw new BackupError(`${file} was made with a different instance secret`);
-  const known = given ?? secrets?.secret ?? presentSecret(dataDir);
-  if (known === undefined || known.length < SECRET_SIZE_MIN) return false;
-  if (!(await isRightSecret(known, secretCheck))) return false;
-  await writeSynced(path.join(staging, SECRET_FILE), `${known}\n`);
+  const secret = given ?? secrets?.secret ?? presentSecret(dataDir);
+  if (secret === undefined || secret.length < SECRET_SIZE_MIN) return false;
+  if (!(await isRightSecret(secret, secretCheck))) return false;
+  await writeSynced(path.join(staging, SECRET_FILE), `${secret}\n`);
   return true;
 }
 

@@ -83,8 +83,8 @@ export async function makeSecretCheck(secret: string): Promise<SecretCheck> {
 
 export async function isRightSecret(secret: string, check: SecretCheck): Promise<boolean> {
   const hash = await derive(secret, Buffer.from(check.salt, 'base64'), CHECK_COST);
-  const wanted = Buffer.from(check.hash, 'base64');
-  return hash.length === wanted.length && timingSafeEqual(hash, wanted);
+  const expected = Buffer.from(check.hash, 'base64');
+  return hash.length === expected.length && timingSafeEqual(hash, expected);
 }
 
 function derive(text: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {

@@ -11,15 +11,15 @@ export class CodedError<Code extends string> extends Error {
 }
 
 /** The remedy for a full disk. */
-export const ROOM_REMEDY =
+export const DISK_FULL_REMEDY =
   'free space there, or move the data directory to a larger disk and pass its path with --data-dir';
 
 /** The error's message, with a remedy if the disk is full; any other value as text. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message } = error;
-  return isDiskFull(error) && !message.includes(ROOM_REMEDY)
-    ? `${message}; ${ROOM_REMEDY}`
+  return isDiskFull(error) && !message.includes(DISK_FULL_REMEDY)
+    ? `${message}; ${DISK_FULL_REMEDY}`
     : message;
 }
 
@@ -38,7 +38,7 @@ export function systemCodeOf(error: unknown): string | undefined {
 }
 
 /** Returns the error; adds the file's name to a system error that lacks it, such as that of a full disk. */
-export function named(error: unknown, file: string): unknown {
+export function atPath(error: unknown, file: string): unknown {
   if (systemCodeOf(error) === undefined || !(error instanceof Error) || 'path' in error)
     return error;
   return Object.assign(error, { message: `${error.message} '${file}'`, path: file });

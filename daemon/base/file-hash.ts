@@ -10,7 +10,7 @@ export const FILE_ID = /[0-9a-f]{16}(?:[0-9a-f]{48})?/;
 /** Digits of a shortened file id, for people and where space is short. */
 export const SHORT_ID_SIZE = 16;
 
-const PIECE_SIZE = 1 << 20;
+const CHUNK_SIZE = 1 << 20;
 
 /**
  * The SHA-256 of a file as 64 hexadecimal digits.
@@ -19,13 +19,13 @@ const PIECE_SIZE = 1 << 20;
  */
 export function hashFile(path: string): string {
   const hash = createHash('sha256');
-  const piece = Buffer.alloc(PIECE_SIZE);
+  const chunk = Buffer.alloc(CHUNK_SIZE);
   const file = openOwn(path);
   try {
     for (;;) {
-      const size = readSync(file, piece);
+      const size = readSync(file, chunk);
       if (size === 0) return hash.digest('hex');
-      hash.update(piece.subarray(0, size));
+      hash.update(chunk.subarray(0, size));
     }
   } finally {
     closeSync(file);

@@ -32,9 +32,9 @@ export interface Log {
    */
   reopen(): void;
   /** Applies level and format to this log and all that share its root. */
-  obey(form: Pick<LogOptions, 'level' | 'format'>): void;
+  apply(form: Pick<LogOptions, 'level' | 'format'>): void;
   /** Why lines cannot be written now; undefined: they can. */
-  readonly trouble: string | undefined;
+  readonly lastError: string | undefined;
 }
 
 export interface LogOptions {
@@ -56,7 +56,7 @@ const SECRET_VALUE = /\b(svk|svst|svoa)_[0-9a-f]{64}/g;
  */
 export function createLog(options: LogOptions): Log {
   const file = options.write === undefined ? new LogFile(options.file) : undefined;
-  const write = options.write ?? inTurns((text) => file?.write(text));
+  const write = options.write ?? batchedWriter((text) => file?.write(text));
   const form: Form = { level: options.level, format: options.format };
   const root = pino(
     {
@@ -104,9 +104,9 @@ class LogFile {
   readonly #path: string | undefined;
   #handle: number;
   #unwritten: Buffer = Buffer.alloc(0);
-  #trouble: string | undefined;
+  #lastError: string | undefined;
   #lostCount = 0;
-  #tell: (fields: LogFields) => void = () => {};
+  #report: (fields: LogFields) => void = () => {};
 
   constructor(file: string | undefined) {
     this.#path = file;
@@ -121,13 +121,13 @@ class LogFile {
     closeSync(old);
   }
 
-  get trouble(): string | undefined {
-    return this.#trouble;
+  get lastError(): string | undefined {
+    return this.#lastError;
   }
 
-  /** @param tell  called each time when all buffered lines are written */
-  onRecovery(tell: (fields: LogFields) => void): void {
-    this.#tell = tell;
+  /** @param report  called each time when all buffered lines are written */
+  onRecovery(report: (fields: LogFields) => void): void {
+    this.#report = report;
   }
 
   write(text: string): void {
@@ -145,19 +145,19 @@ class LogFile {
       try {
         this.#unwritten = this.#unwritten.subarray(writeSync(this.#handle, this.#unwritten));
       } catch (error) {
-        const isFull = systemCodeOf(error) === 'EAGAIN' && this.#trouble === undefined;
+        const isFull = systemCodeOf(error) === 'EAGAIN' && this.#lastError === undefined;
         if (!isFull || ++tries > PIPE_TRIES_MAX) {
-          this.#trouble = messageOf(error);
+          this.#lastError = messageOf(error);
           return false;
         }
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PIPE_PAUSE_MS);
       }
     }
-    if (this.#trouble === undefined) return true;
-    const fields = { reason: this.#trouble, lostLines: this.#lostCount };
-    this.#trouble = undefined;
+    if (this.#lastError === undefined) return true;
+    const fields = { reason: this.#lastError, lostLines: this.#lostCount };
+    this.#lastError = undefined;
     this.#lostCount = 0;
-    this.#tell(fields);
+    this.#report(fields);
     return true;
   }
 }
@@ -173,7 +173,7 @@ const WAIT_MS = 5;
  * when the process exits.
  * Measured: 2026-11-21: with a write for each request, 64 clients get a tenth fewer answers a second.
  */
-function inTurns(write: (text: string) => void): (line: string, isUrgent: boolean) => void {
+function batchedWriter(write: (text: string) => void): (line: string, isUrgent: boolean) => void {
   let waiting = '';
   const flush = (): void => {
     const text = waiting;
@@ -208,7 +208,7 @@ function wrap(root: pino.Logger, label: string, file: LogFile | undefined, form:
     error: (message, fields) => child.error(fields ?? {}, message),
     isEnabled,
     labelled: (name) => wrap(root, name, file, form),
-    obey: ({ level, format }) => {
+    apply: ({ level, format }) => {
       form.level = level;
       form.format = format;
     },
@@ -219,8 +219,8 @@ function wrap(root: pino.Logger, label: string, file: LogFile | undefined, form:
         child.error({ error }, 'the log file cannot be opened again');
       }
     },
-    get trouble() {
-      return file?.trouble;
+    get lastError() {
+      return file?.lastError;
     },
   };
 }
@@ -264,8 +264,8 @@ function text(value: unknown): string {
 }
 
 /** Escapes control and invisible characters, as file names may contain any. */
-function withoutControls(shown: string): string {
-  return shown.replace(
+function withoutControls(quoted: string): string {
+  return quoted.replace(
     /[\p{Cc}\p{Cf}]/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );

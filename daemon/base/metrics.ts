@@ -26,8 +26,8 @@ class Rows<State> {
 
   of(labels: readonly string[]): State {
     const key = labels.join('\0');
-    const known = this.#rows.get(key);
-    if (known !== undefined) return known.state;
+    const existing = this.#rows.get(key);
+    if (existing !== undefined) return existing.state;
     const isFull = this.#rows.size >= ROWS_MAX && labels.some((label) => label !== OTHERS);
     if (isFull) return this.of(labels.map(() => OTHERS));
     const state = this.#make();
@@ -104,12 +104,12 @@ export class Metrics {
     return histogram;
   }
 
-  /** @param look  called for each text */
-  read(type: 'counter' | 'gauge', head: MetricHead, look: () => number | Iterable<Sample>): void {
+  /** @param sample  called for each text */
+  read(type: 'counter' | 'gauge', head: MetricHead, sample: () => number | Iterable<Sample>): void {
     const { name, labels = [] } = head;
     this.#add(type, head, () => {
-      const looked = look();
-      const samples: Iterable<Sample> = typeof looked === 'number' ? [[[], looked]] : looked;
+      const sampled = sample();
+      const samples: Iterable<Sample> = typeof sampled === 'number' ? [[[], sampled]] : sampled;
       return [...samples].map(([values, value]) => line(name, labels, values, value));
     });
   }
@@ -146,13 +146,13 @@ const pools = new Map<string, Counted>();
 const caches = new Map<string, { readonly size: number }>();
 
 /** Registers a process-wide pool under its metric name. */
-export function namedPool<Pool extends Counted>(name: string, pool: Pool): Pool {
+export function measuredPool<Pool extends Counted>(name: string, pool: Pool): Pool {
   pools.set(name, pool);
   return pool;
 }
 
 /** Registers a process-wide cache under its metric name. */
-export function namedCache<Cache extends { readonly size: number }>(
+export function measuredCache<Cache extends { readonly size: number }>(
   name: string,
   cache: Cache,
 ): Cache {

@@ -3,7 +3,7 @@
 // alternate, so one with much work delays another by one piece only.
 //
 // A slice is the time one piece of work may keep a thread (SLICE_MS, SLICE_NS). A turn is the time a job or a search may
-// keep its thread or permit while others wait (TURN_MS, TURN_NS). Inline is the time a search may run on the thread that
+// keep its thread or permit while others wait (QUANTUM_MS, QUANTUM_NS). Inline is the time a search may run on the thread that
 // owns the sockets before it moves to the pool (INLINE_NS). A holder is a person or an address (http/client-address.ts) for
 // whom work, permits and bytes are counted.
 
@@ -19,21 +19,21 @@ let isGiving = false;
 /**
  * Resolves in a turn of the event loop that serves nobody else.
  *
- * @param holder  whom the work is for; '': nobody in particular, or several
+ * @param clientKey  whom the work is for; '': nobody in particular, or several
  */
-export function nextTurn(holder = ''): Promise<void> {
+export function nextTurn(clientKey = ''): Promise<void> {
   return new Promise((resolve) => {
-    addToList(waiting, holder, resolve);
+    addToList(waiting, clientKey, resolve);
     if (!isGiving) setImmediate(give);
     isGiving = true;
   });
 }
 
 function give(): void {
-  for (const [holder, own] of waiting) {
-    waiting.delete(holder);
+  for (const [clientKey, own] of waiting) {
+    waiting.delete(clientKey);
     const resolve = own.shift();
-    if (own.length > 0) waiting.set(holder, own);
+    if (own.length > 0) waiting.set(clientKey, own);
     resolve?.();
     break;
   }

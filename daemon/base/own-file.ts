@@ -15,7 +15,7 @@ import {
   type WriteFileOptions,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { named } from './caught.ts';
+import { atPath } from './caught.ts';
 
 /** The path is not a regular file. The message names it and the remedy. */
 export class NoFileError extends Error {
@@ -115,7 +115,7 @@ export function writeOwn(
   try {
     writeFileSync(file, content, options);
   } catch (error) {
-    throw named(error, file);
+    throw atPath(error, file);
   }
 }
 

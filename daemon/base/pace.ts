@@ -7,18 +7,18 @@ import { nextTurn } from './next-turn.ts';
  * Requests started per turn.
  * Guess: at 0.1 ms each as long as other stops, and as many as a turn brings under ordinary load.
  */
-export const BEGUN_MAX = 64;
+export const STARTS_MAX = 64;
 
-let begunCount = 0;
+let startCount = 0;
 
 function end(): void {
-  begunCount = 0;
+  startCount = 0;
 }
 
 /** Call before starting a request of a holder, and await the result, if any. */
-export function paced(holder: string): Promise<void> | undefined {
-  if (begunCount === BEGUN_MAX) return nextTurn(holder);
-  if (begunCount === 0) setImmediate(end);
-  begunCount++;
+export function paced(clientKey: string): Promise<void> | undefined {
+  if (startCount === STARTS_MAX) return nextTurn(clientKey);
+  if (startCount === 0) setImmediate(end);
+  startCount++;
   return undefined;
 }

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 export const REPLACEMENT = '\uFFFD';
 const SLASH = 0x2f;
 
-export interface NamedPath {
+export interface TreePath {
   /** Relative, `/` between segments, no leading slash. */
   readonly path: string;
   /** The bytes of the path, present only if they are not UTF-8. */
@@ -16,7 +16,7 @@ export interface NamedPath {
 }
 
 /** The path of a name or path in bytes. */
-export function decodePath(bytes: Buffer): NamedPath {
+export function decodePath(bytes: Buffer): TreePath {
   const text = bytes.toString('utf8');
   return isUtf8(bytes) ? { path: text } : { path: text, rawPath: Uint8Array.from(bytes) };
 }
@@ -54,8 +54,8 @@ export class RecordSplitter {
   #rest: Buffer = Buffer.alloc(0);
 
   /** Records completed by a chunk. */
-  push(piece: Buffer): Iterable<[text: string, bytes: Buffer | undefined]> {
-    const all = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+  push(chunk: Buffer): Iterable<[text: string, bytes: Buffer | undefined]> {
+    const all = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = all.lastIndexOf(0) + 1;
     this.#rest = all.subarray(end);
     return splitRecords(all.subarray(0, end));
@@ -63,12 +63,12 @@ export class RecordSplitter {
 }
 
 /** A unique key per path, whatever its bytes. */
-export function nameKey({ path, rawPath }: NamedPath): string {
+export function nameKey({ path, rawPath }: TreePath): string {
   return rawPath === undefined ? path : `\0${Buffer.from(rawPath).toString('latin1')}`;
 }
 
 /** Path of `name` in `folder`; "" is the root. */
-export function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
+export function joinPath(folder: TreePath, name: TreePath): TreePath {
   if (folder.path === '') return name;
   const path = `${folder.path}/${name.path}`;
   if (folder.rawPath === undefined && name.rawPath === undefined) return { path };
@@ -97,7 +97,7 @@ export function folderOf(path: string): string {
 }
 
 /** As folderOf, with the bytes if they are not UTF-8. */
-export function parentOf({ path, rawPath }: NamedPath): NamedPath {
+export function parentOf({ path, rawPath }: TreePath): TreePath {
   const folder = { path: folderOf(path) };
   const bytes = rawPath?.subarray(0, Math.max(0, rawPath.lastIndexOf(SLASH)));
   return bytes === undefined || isUtf8(bytes) ? folder : { ...folder, rawPath: bytes };

@@ -35,23 +35,23 @@ export class Retries {
    * @param what  for the log: "WHAT after a pause"
    */
   run(key: string, what: string, fields: LogFields, work: () => void): void {
-    const known = this.#attempts.get(key);
-    if (this.#isClosed || known?.timer !== undefined) return;
+    const existing = this.#attempts.get(key);
+    if (this.#isClosed || existing?.timer !== undefined) return;
     const nowMs = performance.now();
-    if (known === undefined || nowMs > known.startMs + CALM_MS + known.pauseMs) {
+    if (existing === undefined || nowMs > existing.startMs + CALM_MS + existing.pauseMs) {
       this.#attempts.set(key, { pauseMs: PAUSE_MS_MIN, startMs: nowMs });
       work();
       return;
     }
-    const { pauseMs } = known;
+    const { pauseMs } = existing;
     this.#log.warn(`${what} after a pause: an earlier attempt did not help`, {
       ...fields,
       pauseMs,
     });
-    known.startMs = nowMs + pauseMs;
-    known.pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
-    known.timer = setTimeout(() => {
-      known.timer = undefined;
+    existing.startMs = nowMs + pauseMs;
+    existing.pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
+    existing.timer = setTimeout(() => {
+      existing.timer = undefined;
       work();
     }, pauseMs).unref();
   }

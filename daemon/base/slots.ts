@@ -14,8 +14,8 @@ export interface SlotsOptions {
 }
 
 interface Waiter {
-  readonly holder: string;
-  readonly onTurn: () => void;
+  readonly key: string;
+  readonly start: () => void;
 }
 
 export class Slots {
@@ -24,8 +24,8 @@ export class Slots {
   readonly #waiting = new Set<Waiter>();
   #runningCount = 0;
   /** By holder. */
-  readonly #running = new Tally();
-  readonly #waitingOf = new Tally();
+  readonly #running = new Counters();
+  readonly #waitingOf = new Counters();
 
   constructor({
     runningMax,
@@ -45,69 +45,69 @@ export class Slots {
   /**
    * Calls `run` once there is a slot, and holds it until the result has settled.
    *
-   * @param holder  whom or what it is for; '': nobody in particular
+   * @param key  whom or what it is for; '': nobody in particular
    * @param signal  cancels the wait
    *
    * Errors: `busyError`, at once; the reason of the signal, if it is aborted while waiting; what `run` throws.
    */
   async run<Value>(
-    holder: string,
+    key: string,
     signal: AbortSignal | undefined,
     run: () => Promise<Value>,
   ): Promise<Value> {
     signal?.throwIfAborted();
-    if (this.#mayRun(holder)) this.#take(holder);
-    else await this.#wait(holder, signal);
+    if (this.#mayRun(key)) this.#take(key);
+    else await this.#wait(key, signal);
     try {
       return await run();
     } finally {
       this.#runningCount--;
-      this.#running.add(holder, -1);
+      this.#running.add(key, -1);
       this.#serve();
     }
   }
 
-  #mayRun(holder: string): boolean {
+  #mayRun(key: string): boolean {
     const { runningMax, runningOfOneMax } = this.#options;
-    return this.#runningCount < runningMax && this.#running.of(holder) < runningOfOneMax;
+    return this.#runningCount < runningMax && this.#running.of(key) < runningOfOneMax;
   }
 
-  #take(holder: string): void {
+  #take(key: string): void {
     this.#runningCount++;
-    this.#running.add(holder, 1);
+    this.#running.add(key, 1);
   }
 
   /** Resolves once a slot is taken. */
-  #wait(holder: string, signal: AbortSignal | undefined): Promise<void> {
+  #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
     const { waitingMax, waitingOfOneMax, busyError } = this.#options;
     const isFull = this.#waiting.size >= waitingMax;
-    if (isFull || this.#waitingOf.of(holder) >= waitingOfOneMax) return Promise.reject(busyError());
+    if (isFull || this.#waitingOf.of(key) >= waitingOfOneMax) return Promise.reject(busyError());
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#leave(waiter);
         reject(signal?.reason);
       };
-      const onTurn = (): void => {
+      const start = (): void => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      const waiter = { holder, onTurn };
+      const waiter = { key, start };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiting.add(waiter);
-      this.#waitingOf.add(holder, 1);
+      this.#waitingOf.add(key, 1);
     });
   }
 
   #leave(waiter: Waiter): void {
-    if (this.#waiting.delete(waiter)) this.#waitingOf.add(waiter.holder, -1);
+    if (this.#waiting.delete(waiter)) this.#waitingOf.add(waiter.key, -1);
   }
 
   /** Gives free slots to waiting requests. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#leave(next);
-      this.#take(next.holder);
-      next.onTurn();
+      this.#take(next.key);
+      next.start();
     }
   }
 
@@ -117,7 +117,7 @@ export class Slots {
     let next: Waiter | undefined;
     let fewest = runningOfOneMax;
     for (const waiter of this.#waiting) {
-      const count = this.#running.of(waiter.holder);
+      const count = this.#running.of(waiter.key);
       if (count >= fewest) continue;
       [next, fewest] = [waiter, count];
       if (count === 0) break;
@@ -127,7 +127,7 @@ export class Slots {
 }
 
 /** Counts by name; a count of 0 takes no memory. */
-class Tally {
+class Counters {
   readonly #counts = new Map<string, number>();
 
   of(name: string): number {

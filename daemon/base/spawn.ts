@@ -47,12 +47,12 @@ export function startProgram(file: string, args: readonly string[], options: Spa
 }
 
 /** Whether the program and its pipes keep the event loop alive; default: yes. */
-export function holdChild(child: Child, isHeld: boolean): void {
+export function setChildRef(child: Child, isRef: boolean): void {
   for (const part of [child, child.stdin, child.stdout, child.stderr]) {
     // Pipes of a child are sockets, although their declared types do not say so.
     if (!(part instanceof ChildProcess || part instanceof Socket || part instanceof SpawnedChild))
       continue;
-    if (isHeld) part.ref();
+    if (isRef) part.ref();
     else part.unref();
   }
 }
@@ -151,7 +151,7 @@ export class SpawnedChild extends EventEmitter {
   readonly #library: Library;
   #pid: number | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isHeld = true;
+  #isRef = true;
   #isUnwanted = false;
   #isOver = false;
   #openCount = 2;
@@ -215,7 +215,7 @@ export class SpawnedChild extends EventEmitter {
     if (found === 0) {
       const next = Math.min(2 * pauseMs, END_PAUSE_MS_MAX);
       this.#timer = setTimeout(() => this.#awaitEnd(next), pauseMs);
-      if (!this.#isHeld) this.#timer.unref();
+      if (!this.#isRef) this.#timer.unref();
       return;
     }
     this.#isOver = true;
@@ -224,12 +224,12 @@ export class SpawnedChild extends EventEmitter {
   }
 
   ref(): void {
-    this.#isHeld = true;
+    this.#isRef = true;
     this.#timer?.ref();
   }
 
   unref(): void {
-    this.#isHeld = false;
+    this.#isRef = false;
     this.#timer?.unref();
   }
 }

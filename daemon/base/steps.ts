@@ -1,5 +1,5 @@
 // Interruptible work: a generator that yields between bounded steps and knows nothing of clocks, threads or other work. The
-// owner of the thread decides what runs between two steps: nothing (atOnce), or other work (engine/search/in-turns.ts).
+// owner of the thread decides what runs between two steps: nothing (atOnce), or other work (engine/search/run-in-slices.ts).
 
 export type Steps<Value> = Generator<undefined, Value, undefined>;
 

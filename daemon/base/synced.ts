@@ -4,8 +4,8 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /** Errors: those of the file system. */
-export async function syncPath(place: string): Promise<void> {
-  const handle = await open(place, 'r');
+export async function syncPath(location: string): Promise<void> {
+  const handle = await open(location, 'r');
   try {
     await handle.sync();
   } finally {
@@ -14,8 +14,8 @@ export async function syncPath(place: string): Promise<void> {
 }
 
 /** As `syncPath`, blocking the event loop. */
-export function syncPathNow(place: string): void {
-  const handle = openSync(place, 'r');
+export function syncPathNow(location: string): void {
+  const handle = openSync(location, 'r');
   try {
     fsyncSync(handle);
   } finally {

@@ -5,7 +5,7 @@
 const LITTLE_ENDIAN_MARK = [0xff, 0xfe] as const;
 const BIG_ENDIAN_MARK = [0xfe, 0xff] as const;
 /** Why in pieces: a string has fewer characters than the largest content has. */
-const PIECE_SIZE = 1 << 20;
+const CHUNK_SIZE = 1 << 20;
 
 function beginsWith(bytes: Uint8Array, [first, second]: readonly [number, number]): boolean {
   return bytes[0] === first && bytes[1] === second;
@@ -21,11 +21,11 @@ export function utf8Of(bytes: Uint8Array): Uint8Array {
   const isLittle = beginsWith(bytes, LITTLE_ENDIAN_MARK);
   if (!isLittle && !beginsWith(bytes, BIG_ENDIAN_MARK)) return bytes;
   const decoder = new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be');
-  const pieces: Buffer[] = [];
-  for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
-    const end = Math.min(start + PIECE_SIZE, bytes.length);
+  const chunks: Buffer[] = [];
+  for (let start = 0; start < bytes.length; start += CHUNK_SIZE) {
+    const end = Math.min(start + CHUNK_SIZE, bytes.length);
     const text = decoder.decode(bytes.subarray(start, end), { stream: end < bytes.length });
-    pieces.push(Buffer.from(text));
+    chunks.push(Buffer.from(text));
   }
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }

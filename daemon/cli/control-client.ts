@@ -4,7 +4,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
-import type { Desk } from '../api/operator/operations.ts';
+import type { OperatorApi } from '../api/operator/operations.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
@@ -21,7 +21,7 @@ const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'ECONNRESET', '
  *
  * Errors: those of the operation: NoDaemonError; UsageError with the message of a refusal.
  */
-export function deskBehind(socketPath: string): Desk {
+export function operatorApiAt(socketPath: string): OperatorApi {
   return {
     run: async (name, input, account) => json(await call(socketPath, name, input, account)),
     async *backup(input) {

@@ -60,7 +60,7 @@ export function isErrorObject(value: unknown): value is ErrorObject {
 export function describeError(error: unknown, query?: string): string {
   // A line for each mistake.
   if (error instanceof RefusedFileError)
-    return error.mistakes.map((mistake) => `error: ${escapeControls(mistake)}`).join('\n');
+    return error.diagnostics.map((diagnostic) => `error: ${escapeControls(diagnostic)}`).join('\n');
   if (!(error instanceof Error)) return `error: ${escapeControls(String(error))}`;
   const line = `error: ${escapeControls(messageOf(error))}`;
   const isSyntaxError = isErrorObject(error) && error.errorCode === 'FAILED_TO_PARSE_QUERY';

@@ -30,8 +30,8 @@ export function formatDuration(ms: number): string {
 }
 
 /** `{binary: 3}` as `binary 3`, several joined by commas; "" for none. */
-export function formatTally(tally: Readonly<Record<string, number>>): string {
-  return Object.entries(tally)
+export function formatCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${name} ${formatCount(count)}`)
     .join(', ');

@@ -19,14 +19,14 @@ import { CatalogError } from '../index/catalog/catalog-files.ts';
 import { QuarantineFile } from '../index/served/quarantine-file.ts';
 import {
   type NextMerge,
-  type Survey,
-  type SurveyedShard,
-  surveyOf,
-} from '../index/merge/survey.ts';
+  type IndexSummary,
+  type ShardSummary,
+  summaryOf,
+} from '../index/merge/index-summary.ts';
 import { noIndexError, UsageError } from './errors.ts';
 
 /** A survey and its data directory. */
-export interface IndexReport extends Survey {
+export interface IndexReport extends IndexSummary {
   /** Absolute path. */
   readonly dataDir: string;
 }
@@ -34,12 +34,12 @@ export interface IndexReport extends Survey {
 /** The content of a shard file. */
 export interface ShardReport extends Inspection {
   /** Its place in the index; absent: in no index, or the catalog cannot be read. */
-  readonly index?: SurveyedShard & { readonly nextMerge: NextMerge | null };
+  readonly index?: ShardSummary & { readonly nextMerge: NextMerge | null };
 }
 
 /** Errors: no index; CatalogError. */
-export async function surveyIndex(dataDir: string): Promise<IndexReport> {
-  return { dataDir: path.resolve(dataDir), ...surveyIn(dataDir, await indexIn(dataDir)) };
+export async function summarizeIndex(dataDir: string): Promise<IndexReport> {
+  return { dataDir: path.resolve(dataDir), ...summaryIn(dataDir, await indexIn(dataDir)) };
 }
 
 /** Errors: not a shard, unreadable. */
@@ -51,13 +51,13 @@ export async function inspectShard(request: InspectRequest): Promise<ShardReport
     throw error;
   });
   if (catalog === undefined) return inspection;
-  const { shards, nextMerge } = surveyIn(dataDir, catalog);
+  const { shards, nextMerge } = summaryIn(dataDir, catalog);
   const row = shards.find(({ shardId }) => shardId === path.parse(request.path).name);
   return row === undefined ? inspection : { ...inspection, index: { ...row, nextMerge } };
 }
 
-function surveyIn(dataDir: string, catalog: Catalog): Survey {
-  return surveyOf(catalog, new QuarantineFile(dataDir).read());
+function summaryIn(dataDir: string, catalog: Catalog): IndexSummary {
+  return summaryOf(catalog, new QuarantineFile(dataDir).read());
 }
 
 async function indexIn(dataDir: string): Promise<Catalog> {
@@ -153,7 +153,7 @@ function shardChecks(
     if (verdict !== MISSING) verdicts.set(file, verdict);
     return verdict;
   };
-  const rows = new Map(surveyIn(dataDir, catalog).shards.map((row) => [row.shardId, row]));
+  const rows = new Map(summaryIn(dataDir, catalog).shards.map((row) => [row.shardId, row]));
   return catalog.shardFiles.flatMap(({ shardId, path: file, symbols }) => {
     const { deadCount, outOfService } = rows.get(shardId)!;
     const check = {

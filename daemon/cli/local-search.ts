@@ -12,7 +12,7 @@ import type { Explanation } from '../api/search/explain-schemas.ts';
 import { allBytes } from '../base/lazy-bytes.ts';
 import type { SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
 import { openInstance } from '../app/instance.ts';
-import { SEES_ALL } from '../repos/sight.ts';
+import { SEES_ALL } from '../repos/repo-access.ts';
 import { noIndexError, notIndexedYetError } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 
@@ -44,7 +44,7 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
         search(instance.parts, boundedRequest(call, settings.maxMatchCount), {
           signal,
           baseUrl,
-          sight: SEES_ALL,
+          repoAccess: SEES_ALL,
         }),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
@@ -53,14 +53,14 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
     async explain(call, signal) {
       const clamped = boundedRequest(call, settings.maxMatchCount);
       const explained = await withErrorObject(
-        explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }, true),
+        explain(instance.parts, clamped, { signal, baseUrl, repoAccess: SEES_ALL }, true),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a daemon would send it
       return JSON.parse(JSON.stringify(explained)) as Explanation;
     },
     async *stream(call, signal) {
       const clamped = boundedRequest(call, settings.maxMatchCount);
-      const environment = { signal, baseUrl, sight: SEES_ALL, eventSizeMax: Infinity };
+      const environment = { signal, baseUrl, repoAccess: SEES_ALL, eventSizeMax: Infinity };
       const events = await withErrorObject(startStream(instance.parts, clamped, environment));
       try {
         for (;;) {
@@ -80,8 +80,8 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
 function searchEventOf(event: StreamEvent): SearchEvent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's event
   if ('json' in event) return JSON.parse(Buffer.from(event.json).toString()) as SearchEvent;
-  const known = toApiError(event.error);
-  const error = known ?? new ApiError('UNEXPECTED_ERROR', messageOf(event.error));
+  const apiError = toApiError(event.error);
+  const error = apiError ?? new ApiError('UNEXPECTED_ERROR', messageOf(event.error));
   return { type: 'error', error: error.toObject() };
 }
 
@@ -90,13 +90,13 @@ async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
-    const known = toApiError(error);
+    const apiError = toApiError(error);
     // Contexts depend on configuration, licence and connections together.
-    if (known?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND')
+    if (apiError?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND')
       throw new ApiError(
-        known.errorCode,
+        apiError.errorCode,
         'Only a running daemon knows search contexts: name its address by --url or TRAWL_URL, and a key by --api-key or TRAWL_API_KEY.',
       );
-    throw known ?? error;
+    throw apiError ?? error;
   }
 }

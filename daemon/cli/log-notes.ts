@@ -12,7 +12,7 @@ interface LogLine {
   readonly error?: string | { readonly message: string };
 }
 
-type Told = Pick<JobResult, 'error' | 'warnings'>;
+type LoggedResult = Pick<JobResult, 'error' | 'warnings'>;
 
 function describeLine({ level, message, repo, error }: LogLine): string {
   const kind = level === 'warn' ? 'warning' : level;
@@ -30,12 +30,12 @@ export class LogNotes {
   };
 
   /** Lines, each with its line feed, that none of these results repeats. */
-  beyond(results: readonly Told[]): string {
-    const told = new Set(results.flatMap(({ error, warnings }) => [error, ...warnings]));
-    const isTold = ({ message, error }: LogLine): boolean =>
-      told.has(message) || (typeof error === 'string' && told.has(error));
+  beyond(results: readonly LoggedResult[]): string {
+    const reported = new Set(results.flatMap(({ error, warnings }) => [error, ...warnings]));
+    const isReported = ({ message, error }: LogLine): boolean =>
+      reported.has(message) || (typeof error === 'string' && reported.has(error));
     return this.#lines
-      .filter((line) => !isTold(line))
+      .filter((line) => !isReported(line))
       .map((line) => `${describeLine(line)}\n`)
       .join('');
   }

@@ -8,14 +8,14 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import type { Offline } from '../app/offline.ts';
 import type {
-  Desk,
+  OperatorApi,
   OperationInput,
   OperationName,
   OperationOutput,
 } from '../api/operator/operations.ts';
 import type { LockedError } from '../index/catalog/lock.ts';
 import { createLog } from '../base/log.ts';
-import { deskBehind, NoDaemonError } from './control-client.ts';
+import { operatorApiAt, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import { systemAccount } from './system-account.ts';
 
@@ -39,7 +39,7 @@ export class Operator {
     input: OperationInput<Name>,
   ): Promise<OperationOutput<Name>> {
     const account = systemAccount();
-    const run = (): Promise<unknown> => this.#opened.desk.run(name, input, account);
+    const run = (): Promise<unknown> => this.#opened.operatorApi.run(name, input, account);
     const output = await run().catch(async (error: unknown) => {
       if (!(error instanceof NoDaemonError)) throw error;
       // The daemon has stopped since it was found.
@@ -53,7 +53,7 @@ export class Operator {
 
   /** The bytes of a backup. */
   backup(input: BackupInput): AsyncIterable<Uint8Array> {
-    return this.#opened.desk.backup(input, new AbortController().signal);
+    return this.#opened.operatorApi.backup(input, new AbortController().signal);
   }
 
   close(): Promise<void> {
@@ -85,8 +85,8 @@ async function reach(configuration: Configuration): Promise<Offline> {
   const { dataDir } = configuration;
   const end = Date.now() + WAIT_MS;
   for (;;) {
-    const desk = deskBehind(findControlPath(dataDir));
-    if (await isThere(desk)) return { desk, close: () => Promise.resolve() };
+    const operatorApi = operatorApiAt(findControlPath(dataDir));
+    if (await isThere(operatorApi)) return { operatorApi, close: () => Promise.resolve() };
     const opened = await tryOpen(configuration);
     if (!(opened instanceof Error)) return opened;
     if (Date.now() > end)
@@ -113,9 +113,9 @@ async function tryOpen(configuration: Configuration): Promise<Offline | LockedEr
   }
 }
 
-async function isThere(desk: Desk): Promise<boolean> {
+async function isThere(operatorApi: OperatorApi): Promise<boolean> {
   try {
-    await desk.run('ping', {}, undefined);
+    await operatorApi.run('ping', {}, undefined);
     return true;
   } catch (error) {
     if (error instanceof NoDaemonError) return false;

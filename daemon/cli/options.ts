@@ -1,7 +1,7 @@
 // Options and value parsers that commands share, and settings from the environment. A flag overrides its variable; an
 // empty variable counts as unset.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS } from '../base/log-levels.ts';
@@ -164,7 +164,7 @@ export function commonOptions({ dataDir, logLevel, config }: CommonOptions): Com
  * Whether a command that prints results and progress shares a terminal with its log. Not if a log level, format or
  * destination was chosen.
  */
-export function isLogInTheWay(flags: CommonOptions, { env, stderr }: CliContext): boolean {
+export function isLogOnTerminal(flags: CommonOptions, { env, stderr }: CliContext): boolean {
   const isChosen =
     flags.config !== undefined ||
     flags.logLevel !== undefined ||
@@ -189,7 +189,7 @@ export function repoChange({
     throw new UsageError('--enforce-permissions-for-public-repos requires --enforce-permissions');
   const enforced = enforcePermissionsForPublicRepos === true ? 'all' : 'restricted';
   return {
-    ...given({ branches, tags, visibility }),
+    ...omitUndefined({ branches, tags, visibility }),
     ...(ignore === undefined ? {} : { noIgnore: !ignore }),
     ...(enforcePermissions === undefined
       ? {}

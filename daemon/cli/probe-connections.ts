@@ -25,17 +25,17 @@ export async function refusedConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,
 ): Promise<string[]> {
-  const mistakes: string[] = [];
+  const diagnostics: string[] = [];
   for (const [name, settings] of Object.entries(connections)) {
     try {
       await (await open(name, settings)).close();
     } catch (error) {
       // Problems outside of the file are reported with their variable (`tls.caFile`).
       const isOfFile = error instanceof ConfigError && error.variable !== 'tls.caFile';
-      if (isOfFile) mistakes.push(`connections.${name}: ${error.message}`);
+      if (isOfFile) diagnostics.push(`connections.${name}: ${error.message}`);
     }
   }
-  return mistakes;
+  return diagnostics;
 }
 
 /** The answers of the hosts, in the order of the connections. Errors: none. */

@@ -2,9 +2,9 @@
 
 import { GithubSignOn } from '../accounts/sign-on/github-sign-on.ts';
 import { Issuer } from '../accounts/sign-on/issuer.ts';
-import { causesOf } from '../accounts/sign-on/way-back.ts';
+import { causesOf } from '../accounts/sign-on/sign-on-callback.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
-import type { Environment } from '../base/config/way.ts';
+import type { Environment } from '../base/config/dispatcher.ts';
 
 export interface ProbedProvider {
   readonly provider: string;

@@ -44,7 +44,7 @@ function addVersionCommand(program: Command, { services, stdout }: CliContext): 
 /**
  * Escapes an error of the argument parser, which repeats arguments: only its own line ends stay.
  */
-function escapeMistake(text: string): string {
+function escapeDiagnostic(text: string): string {
   return text
     .split(/\n(?=\(Did you mean |$)/)
     .map(escapeControls)
@@ -64,7 +64,7 @@ function createProgram(context: CliContext): Command {
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      outputError: (text, write) => write(escapeMistake(text)),
+      outputError: (text, write) => write(escapeDiagnostic(text)),
     });
   addExamples(program, ['trawl serve .', 'trawl index .', 'trawl search "TODO file:src"']);
   addServeCommand(program, context);
@@ -99,8 +99,8 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     await createProgram(context).parseAsync(args, { from: 'user' });
   } catch (error) {
     // Why: the argument parser has already printed its message, or the help.
-    const isShown = error instanceof CommanderError;
-    if (!isShown) context.stderr.write(`${describeError(error)}\n`);
-    context.setExitCode(isShown && error.exitCode === 0 ? EXIT_OK : EXIT_ERROR);
+    const isReported = error instanceof CommanderError;
+    if (!isReported) context.stderr.write(`${describeError(error)}\n`);
+    context.setExitCode(isReported && error.exitCode === 0 ? EXIT_OK : EXIT_ERROR);
   }
 }

@@ -43,33 +43,33 @@ export function remainingMs(progress: IndexProgress): number | undefined {
 /** One line of text, without line feed. */
 export function describeProgress(progress: IndexProgress): string {
   const { filesDone, filesTotal, bytesDone, bytesTotal, bytesPerSecond, skipped } = progress;
-  const left = remainingMs(progress);
+  const etaMs = remainingMs(progress);
   return [
     `${progress.phase} ${escapeControls(progress.repo)}:`,
     `${ofTotal(formatCount(filesDone), filesTotal, formatCount)} files,`,
     `${ofTotal(formatBytes(bytesDone), bytesTotal, formatBytes)},`,
     `${formatBytes(bytesPerSecond)}/s`,
-    ...(left === undefined ? [] : [`ETA ${formatDuration(left)}`]),
+    ...(etaMs === undefined ? [] : [`ETA ${formatDuration(etaMs)}`]),
     ...(skipped > 0 ? [`(${formatCount(skipped)} left out)`] : []),
   ].join(' ');
 }
 
 function lineView(stream: Writable, now: () => number): View {
-  let shownAtMs = -Infinity;
-  let begunAtMs = 0;
+  let printedAtMs = -Infinity;
+  let startedAtMs = 0;
   let topic = '';
   let timer: NodeJS.Timeout | undefined;
   const show = (progress: IndexProgress): void => {
-    shownAtMs = now();
-    const spentMs = shownAtMs - begunAtMs;
+    printedAtMs = now();
+    const spentMs = printedAtMs - startedAtMs;
     const spent = spentMs < LINE_INTERVAL_MS ? '' : `, ${formatDuration(spentMs)} so far`;
     stream.write(`${describeProgress(progress)}${spent}\n`);
   };
   return {
     update(progress) {
       const next = `${progress.phase} ${progress.repo}`;
-      const isDue = next !== topic || now() - shownAtMs >= LINE_INTERVAL_MS;
-      if (next !== topic) begunAtMs = now();
+      const isDue = next !== topic || now() - printedAtMs >= LINE_INTERVAL_MS;
+      if (next !== topic) startedAtMs = now();
       topic = next;
       // Why a timer: listing a large tree, and merging, take long without updates.
       clearInterval(timer);

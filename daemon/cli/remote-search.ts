@@ -101,15 +101,15 @@ const STREAM_END = '[DONE]';
 async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   // Pieces without the end of an event, so that a large event is scanned once.
-  let pieces: string[] = [];
+  let unfinished: string[] = [];
   for await (const bytes of body) {
     const parts = decoder.decode(bytes, { stream: true }).split('\n');
     for (const part of parts.slice(0, -1)) {
-      const line = pieces.join('') + part;
-      pieces = [];
+      const line = unfinished.join('') + part;
+      unfinished = [];
       if (line.startsWith(EVENT_START)) yield line.slice(EVENT_START.length);
     }
-    pieces.push(parts.at(-1) ?? '');
+    unfinished.push(parts.at(-1) ?? '');
   }
 }
 

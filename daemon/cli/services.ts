@@ -9,7 +9,7 @@ import type { RestoreReport } from '../backup/restore.ts';
 import { openConfiguration, type Configuration, type Flags } from '../base/config/configuration.ts';
 import { openSource } from '../base/config/file-source.ts';
 import { schemaDocument } from '../base/config/schema-document.ts';
-import { type FileSurvey, surveyFile } from '../base/config/survey.ts';
+import { type FileCheck, checkFile } from '../base/config/file-check.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
@@ -46,7 +46,8 @@ export const SERVICES = {
   inspectShard: async (request: InspectRequest) =>
     (await import('./index-files.ts')).inspectShard(request),
   /** Errors: no index. */
-  surveyIndex: async (dataDir: string) => (await import('./index-files.ts')).surveyIndex(dataDir),
+  summarizeIndex: async (dataDir: string) =>
+    (await import('./index-files.ts')).summarizeIndex(dataDir),
   /** Errors: no index, an unreadable path; a damaged shard is a result, not an error. */
   verifyShards: async (options: VerifyOptions) =>
     (await import('./index-files.ts')).verifyShards(options),
@@ -55,7 +56,7 @@ export const SERVICES = {
     (await import('./operator.ts')).openOperator(await configurationOf(common), isMaking),
   backup,
   restore,
-  surveyConfiguration,
+  checkConfiguration,
   configurationSchema: schemaDocument,
   versions: () => ({
     product: readProductVersion(),
@@ -239,11 +240,11 @@ async function indexSources(
       sources.length > 0
         ? await indexer.sources.add(sources, options.mode, options.change)
         : { records: served.records, failed: [] };
-    const wanted = records.filter(
+    const selected = records.filter(
       ({ name }) => options.repo === undefined || name === options.repo,
     );
-    if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
-    const results = await indexer.jobs.indexAll(wanted, options.isForced);
+    if (selected.length === 0) throw new UsageError('nothing to index: give a path');
+    const results = await indexer.jobs.indexAll(selected, options.isForced);
     await indexer.merger.run();
     // A forced build may be meant to remove something from the files.
     if (options.isForced) await indexer.merger.purge();
@@ -364,29 +365,29 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
   });
 }
 
-export interface SurveyedFile extends FileSurvey {
+export interface CheckedFile extends FileCheck {
   /** Answers of hosts; empty if they were not contacted. */
   readonly probed: readonly ProbedConnection[];
   readonly probedProviders: readonly ProbedProvider[];
 }
 
-/** @param place  path or address. Errors: ConfigError if the file cannot be read. */
-async function surveyConfiguration(place: string, isOnline: boolean): Promise<SurveyedFile> {
-  const source = openSource(place, process.cwd(), process.env);
+/** @param location  path or address. Errors: ConfigError if the file cannot be read. */
+async function checkConfiguration(location: string, isOnline: boolean): Promise<CheckedFile> {
+  const source = openSource(location, process.cwd(), process.env);
   await source.refresh();
-  const survey = surveyFile(source, process.env);
+  const fileCheck = checkFile(source, process.env);
   const { openConnection } = await import('../sync/sources/open-connection.ts');
-  const { connections, apps, identityProviders } = survey.file;
+  const { connections, apps, identityProviders } = fileCheck.file;
   const log = createLog({ level: 'warn', format: 'text', file: undefined });
   const open: HostOpener = (name, settings) =>
     openConnection(name, settings, { log, env: process.env, apps });
   const refused = await refusedConnections(connections, open);
   if (refused.length > 0 || !isOnline) {
-    const mistakes = [...survey.mistakes, ...refused];
-    return { ...survey, mistakes, probed: [], probedProviders: [] };
+    const diagnostics = [...fileCheck.diagnostics, ...refused];
+    return { ...fileCheck, diagnostics, probed: [], probedProviders: [] };
   }
   const { probeProviders } = await import('./probe-providers.ts');
   const probed = await probeConnections(connections, open);
   const probedProviders = await probeProviders(identityProviders, process.env);
-  return { ...survey, probed, probedProviders };
+  return { ...fileCheck, probed, probedProviders };
 }

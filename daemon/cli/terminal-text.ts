@@ -28,13 +28,13 @@ const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
 
 function escapeCharacter(character: string): string {
   const code = character.charCodeAt(0);
   const digits = code.toString(16);
   return (
-    NAMED[character] ??
+    ESCAPES[character] ??
     (code < 0x100 ? `\\x${digits.padStart(2, '0')}` : `\\u${digits.padStart(4, '0')}`)
   );
 }
@@ -69,9 +69,9 @@ export function markSpans(
   base: string,
   escape: (text: string) => string,
 ): string {
-  const paint = (color: string, piece: string): string => {
-    if (piece === '') return '';
-    return color === '' ? escape(piece) : color + escape(piece) + palette.reset;
+  const paint = (color: string, part: string): string => {
+    if (part === '') return '';
+    return color === '' ? escape(part) : color + escape(part) + palette.reset;
   };
   let output = '';
   let done = 0;

@@ -7,7 +7,7 @@ import { makeToolServer, progressOf } from '../api/mcp/tool-server.ts';
 import type { LocalTools } from '../app/local-tools.ts';
 
 /** Characters shown of an error about a message. */
-const SHOWN_SIZE = 300;
+const LOGGED_SIZE = 300;
 
 /**
  * Answers messages until the input ends, or a message exceeds 10 MB.
@@ -28,7 +28,7 @@ export async function servePipe(
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) =>
-    log.warn('a message could not be parsed', { error: error.message.slice(0, SHOWN_SIZE) });
+    log.warn('a message could not be parsed', { error: error.message.slice(0, LOGGED_SIZE) });
   // Errors are reported by tool calls.
   server.oninitialized = () => void open().catch(() => {});
   const ended = new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ export interface AwaitOptions {
   readonly question: Question;
   readonly connection: string | undefined;
   /** Waits of this length are reported. */
-  readonly tellMs: number;
+  readonly noticeMs: number;
   readonly log: Log;
 }
 
@@ -35,28 +35,28 @@ export class Awaiting {
   #failure: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Time of the first unanswered request to the host; ms since the epoch; undefined: not reported yet. */
-  #toldSince: number | undefined;
+  #noticedSince: number | undefined;
 
   constructor(options: AwaitOptions) {
     this.#options = options;
   }
 
   /** Undefined: not sent, or not waiting for long enough. */
-  get told(): AwaitedAnswer | undefined {
-    if (this.#toldSince === undefined) return undefined;
+  get notice(): AwaitedAnswer | undefined {
+    if (this.#noticedSince === undefined) return undefined;
     const { question, connection } = this.#options;
-    return { ...question, connection, since: this.#toldSince, failure: this.#failure };
+    return { ...question, connection, since: this.#noticedSince, failure: this.#failure };
   }
 
   /** An attempt starts. */
   begin(): void {
     if (this.#sinceMs !== undefined) return;
-    const { question, tellMs } = this.#options;
+    const { question, noticeMs } = this.#options;
     this.#sinceMs = silentSinceMs.get(question.host) ?? performance.now();
     open.add(this);
     // However long it has been silent: now it may answer.
     const sinceMs = this.#sinceMs;
-    this.#timer = setTimeout(() => this.#tell(sinceMs), tellMs).unref();
+    this.#timer = setTimeout(() => this.#report(sinceMs), noticeMs).unref();
   }
 
   /** An attempt failed. */
@@ -68,7 +68,7 @@ export class Awaiting {
   noteAnswer(): void {
     const { question, log } = this.#options;
     silentSinceMs.delete(question.host);
-    if (this.#toldSince !== undefined) log.info('the code host answers again', { ...question });
+    if (this.#noticedSince !== undefined) log.info('the code host answers again', { ...question });
     this.#sinceMs = undefined;
     this.end();
   }
@@ -81,15 +81,15 @@ export class Awaiting {
     clearTimeout(this.#timer);
     open.delete(this);
     this.#sinceMs = undefined;
-    this.#toldSince = undefined;
+    this.#noticedSince = undefined;
     this.#failure = undefined;
   }
 
-  #tell(sinceMs: number): void {
+  #report(sinceMs: number): void {
     // Why kept: computed again it may differ by a millisecond, which changes the message.
-    this.#toldSince = Math.round(Date.now() - performance.now() + sinceMs);
+    this.#noticedSince = Math.round(Date.now() - performance.now() + sinceMs);
     const { question, log } = this.#options;
-    const since = new Date(this.#toldSince).toISOString();
+    const since = new Date(this.#noticedSince).toISOString();
     const failure = this.#failure === undefined ? {} : { failure: this.#failure };
     log.warn('the code host does not answer and is retried; check its health', {
       ...question,
@@ -101,7 +101,7 @@ export class Awaiting {
 
 /** Requests to report, the longest wait first. */
 export function awaitedAnswers(): readonly AwaitedAnswer[] {
-  return [...open].flatMap(({ told }) => told ?? []).sort((a, b) => a.since - b.since);
+  return [...open].flatMap(({ notice }) => notice ?? []).sort((a, b) => a.since - b.since);
 }
 
 /** The longest wait of a connection. */
@@ -113,14 +113,15 @@ export function awaitedOf(connection: string): AwaitedAnswer | undefined {
 export function awaitedByGit(urls: () => readonly string[]): AwaitedAnswer | undefined {
   const byGit = awaitedAnswers().filter(({ connection }) => connection === undefined);
   if (byGit.length === 0) return undefined;
-  const places = urls().map((url) => new URL(url));
-  const isMeant = ({ host, what }: AwaitedAnswer): boolean => {
+  const locations = urls().map((url) => new URL(url));
+  const isSameQuestion = ({ host, what }: AwaitedAnswer): boolean => {
     const path = what.slice(what.indexOf(' ') + 1);
-    return places.some(
-      (place) => place.host === host && path.startsWith(`${place.pathname.replace(/\/$/, '')}/`),
+    return locations.some(
+      (location) =>
+        location.host === host && path.startsWith(`${location.pathname.replace(/\/$/, '')}/`),
     );
   };
-  return byGit.find(isMeant);
+  return byGit.find(isSameQuestion);
 }
 
 export function awaitedSentence({ host, what, since, failure }: AwaitedAnswer): string {

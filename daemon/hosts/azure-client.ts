@@ -57,7 +57,7 @@ function throughTransport<Api extends ClientApiBase>(api: Api, options: AzureCli
   // All other methods of the library call this one.
   client.request = async (method, address, _body, headers) => {
     const url = new URL(address);
-    const response = await ask(method, url, headers, options);
+    const response = await send(method, url, headers, options);
     const text = await textOf(response, questionOf(method, url), options.token());
     const message = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: only these members are read.
@@ -68,7 +68,7 @@ function throughTransport<Api extends ClientApiBase>(api: Api, options: AzureCli
   return api;
 }
 
-function ask(
+function send(
   method: string,
   url: URL,
   headers: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@
 // collections from a server.
 
 import { z } from 'zod';
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { checked, withoutSlash } from './answers.ts';
@@ -18,8 +18,8 @@ import {
 } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
-import { PublicLook } from './public-look.ts';
-import { keeperOf } from './select.ts';
+import { AnonymousProbe } from './anonymous-probe.ts';
+import { selectionFilter } from './select.ts';
 import { foundTarget, listTargets, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
@@ -50,7 +50,7 @@ export class AzureDevOps implements Host {
   readonly #accountsUrl: string;
   /** Names of organizations are appended to it. */
   readonly #url: string;
-  readonly #isKept: ReturnType<typeof keeperOf>;
+  readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
@@ -65,13 +65,13 @@ export class AzureDevOps implements Host {
     this.#accounts = new HostTransport({ url: this.#accountsUrl, caFile: tls.caFile, ...parts });
     const { disabled, projects, repos, size } = exclude;
     const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
-    this.#isKept = keeperOf({ exclude: { archived: disabled, paths, size } });
+    this.#isKept = selectionFilter({ exclude: { archived: disabled, paths, size } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
     const { orgs, projects, repos } = this.#settings;
-    const isNothingNamed = orgs.length + projects.length + repos.length === 0;
-    const found = isNothingNamed ? await this.#everyOrg(signal) : undefined;
+    const isSelectionEmpty = orgs.length + projects.length + repos.length === 0;
+    const found = isSelectionEmpty ? await this.#everyOrg(signal) : undefined;
     const targets = [
       ...orgs.map((name) => this.#org(`orgs: ${name}`, name, signal)),
       ...(found ?? []).map((name) => this.#org(foundTarget(name), name, signal)),
@@ -79,7 +79,7 @@ export class AzureDevOps implements Host {
       ...repos.map((name) => this.#repo(name, signal)),
     ];
     const foundCount = found?.length;
-    yield* listTargets({ targets, issues: [], ...given({ foundCount }) }, from, signal);
+    yield* listTargets({ targets, issues: [], ...omitUndefined({ foundCount }) }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
@@ -87,7 +87,7 @@ export class AzureDevOps implements Host {
     const url = this.#urlOf(org);
     const answer = await (await this.#client(url, signal)).repository(project, name);
     const repository = checked(repositorySchema, answer, { host: this.nameHost, what: path });
-    return this.#look(url).of(repoOfAzure(repository, { org, url }), signal);
+    return this.#probe(url).of(repoOfAzure(repository, { org, url }), signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -173,14 +173,14 @@ export class AzureDevOps implements Host {
     read: (client: AzureClient) => Promise<unknown>,
   ): Target {
     const url = this.#urlOf(org);
-    const place = { org, url, isKept: this.#isKept };
+    const organization = { org, url, isKept: this.#isKept };
     return {
       name,
-      publicLook: this.#look(url),
+      anonymousProbe: this.#probe(url),
       readPage: async () => {
         const answer = await read(await this.#client(url, signal));
         const all = checked(repositories, answer, { host: this.nameHost, what: name });
-        return { listed: all.map((repository) => listedRepository(repository, place)) };
+        return { listed: all.map((repository) => listedRepository(repository, organization)) };
       },
     };
   }
@@ -190,8 +190,8 @@ export class AzureDevOps implements Host {
   }
 
   /** Each organization decides whether it shows public projects. @param url  of the organization */
-  #look(url: string): PublicLook {
-    return new PublicLook(
+  #probe(url: string): AnonymousProbe {
+    return new AnonymousProbe(
       { ...this.#parts, caFile: this.#settings.tls.caFile },
       ({ hostId }) => `${url}/_apis/git/repositories/${hostId}`,
     );

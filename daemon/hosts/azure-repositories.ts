@@ -1,6 +1,6 @@
 // Repositories as Azure DevOps describes them through its library, and their conversion to ours.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
 import type { HostRepo } from './host.ts';
 import { listedAs } from './select.ts';
@@ -25,21 +25,21 @@ type Repository = z.output<typeof repositorySchema>;
 /** `Public` of `ProjectVisibility`. A project visible to all members of an organization counts as private here. */
 const PUBLIC = 2;
 
-export interface AzurePlace {
+export interface AzureOrganization {
   readonly org: string;
   /** Of the organization. */
   readonly url: string;
 }
 
-export interface ListedPlace extends AzurePlace {
+export interface ListedOrganization extends AzureOrganization {
   readonly isKept: (repo: HostRepo) => boolean;
 }
 
-export function listedRepository(repository: Repository, place: ListedPlace): Listed {
-  return listedAs(repoOfAzure(repository, place), place.isKept);
+export function listedRepository(repository: Repository, organization: ListedOrganization): Listed {
+  return listedAs(repoOfAzure(repository, organization), organization.isKept);
 }
 
-export function repoOfAzure(repository: Repository, { org, url }: AzurePlace): HostRepo {
+export function repoOfAzure(repository: Repository, { org, url }: AzureOrganization): HostRepo {
   const { id, name, project, size, defaultBranch } = repository;
   const path = [org, project.name, name].join('/');
   // Not the host's address: it contains a user name.
@@ -55,7 +55,7 @@ export function repoOfAzure(repository: Repository, { org, url }: AzurePlace): H
     isArchived: repository.isDisabled === true,
     visibility: visibilityOf(project.visibility),
     topics: [],
-    ...given({ size }),
+    ...omitUndefined({ size }),
     ...(defaultBranch === undefined
       ? {}
       : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),

@@ -1,7 +1,7 @@
 // Bitbucket Cloud. It has no archived repositories and no topics. Repositories outside the caller's workspaces cannot be
 // listed: Atlassian removed those requests in April 2026.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { isoTime, withoutSlash } from './answers.ts';
@@ -16,7 +16,7 @@ import {
 import type { HostParts } from './parts.ts';
 import { PlainAccess } from './plain-access.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { keeperOf, listedAs } from './select.ts';
+import { selectionFilter, listedAs } from './select.ts';
 import {
   foundTarget,
   listTargets,
@@ -77,7 +77,7 @@ export class BitbucketCloud implements Host {
   readonly nameHost: string;
   readonly #settings: Settings;
   readonly #access: PlainAccess;
-  readonly #isKept: ReturnType<typeof keeperOf>;
+  readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
@@ -85,7 +85,7 @@ export class BitbucketCloud implements Host {
     this.nameHost = new URL(settings.url).host;
     this.#access = new PlainAccess(settings, parts, { url: apiUrlOf(settings.url) });
     const { forks, archived, repos } = settings.exclude;
-    this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
+    this.#isKept = selectionFilter({ exclude: { forks, archived, paths: repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
@@ -222,6 +222,6 @@ function repoOf(repository: Repository, url: string): HostRepo {
     visibility: isPrivate === undefined ? 'unknown' : isPrivate ? 'private' : 'public',
     topics: [],
     ...(size === undefined || size === null ? {} : { size }),
-    ...given({ defaultBranch: branch, pushedAt }),
+    ...omitUndefined({ defaultBranch: branch, pushedAt }),
   };
 }

@@ -9,8 +9,8 @@ import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
 import type { HostParts } from './parts.ts';
 import { PlainAccess } from './plain-access.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { PublicLook } from './public-look.ts';
-import { keeperOf, listedAs } from './select.ts';
+import { AnonymousProbe } from './anonymous-probe.ts';
+import { selectionFilter, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
@@ -48,9 +48,9 @@ export class BitbucketServer implements Host {
   readonly #parts: HostParts;
   readonly #access: PlainAccess;
   readonly #apiUrl: string;
-  readonly #isKept: ReturnType<typeof keeperOf>;
+  readonly #isKept: ReturnType<typeof selectionFilter>;
   /** Of the last listing. */
-  #look: PublicLook | undefined;
+  #probe: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
@@ -60,7 +60,7 @@ export class BitbucketServer implements Host {
     this.#apiUrl = `${withoutSlash(settings.url)}/rest/api/1.0`;
     this.#access = new PlainAccess(settings, parts, { url: this.#apiUrl });
     const { forks, archived, repos } = settings.exclude;
-    this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
+    this.#isKept = selectionFilter({ exclude: { forks, archived, paths: repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
@@ -74,16 +74,16 @@ export class BitbucketServer implements Host {
       ),
       ...repos.map((name) => this.#repo(name, api)),
     ];
-    const publicLook = this.#publicLook();
-    this.#look = publicLook;
-    yield* listTargets({ targets, issues: [], publicLook }, from, signal);
+    const anonymousProbe = this.#anonymousProbe();
+    this.#probe = anonymousProbe;
+    yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
     const repository = await this.#access.api(signal).get(repositorySchema, addressOf(path));
     const repo = repoOf(repository, this.#settings.url);
-    this.#look ??= this.#publicLook();
-    return this.#look === undefined ? repo : this.#look.of(repo, signal);
+    this.#probe ??= this.#anonymousProbe();
+    return this.#probe === undefined ? repo : this.#probe.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -104,10 +104,10 @@ export class BitbucketServer implements Host {
     return this.#access.close();
   }
 
-  #publicLook(): PublicLook | undefined {
+  #anonymousProbe(): AnonymousProbe | undefined {
     const { token, tls } = this.#settings;
     if (token === undefined) return undefined;
-    return new PublicLook(
+    return new AnonymousProbe(
       { ...this.#parts, caFile: tls.caFile },
       ({ path }) => `${this.#apiUrl}${addressOf(path)}`,
     );

@@ -117,8 +117,8 @@ export function failureOf(
   secrets: readonly (SecretText | undefined)[] = [],
 ): HostError {
   const causes = causesOf(error);
-  const known = causes.find((cause) => cause instanceof HostError);
-  if (known instanceof HostError) return known;
+  const hostError = causes.find((cause) => cause instanceof HostError);
+  if (hostError instanceof HostError) return hostError;
   const status = causes.map(statusOf).find((status) => status !== undefined);
   const said = withoutSecrets(messageOf(saidBy(error)), secrets);
   if (status !== undefined && status >= 400) return statusFailure(status, said, question);

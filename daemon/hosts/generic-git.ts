@@ -2,8 +2,8 @@
 // is not in the address is unknown.
 
 import { messageOf } from '../base/caught.ts';
-import { shownValue } from '../base/config/address.ts';
-import { given } from '../base/given.ts';
+import { displayValue } from '../base/config/address.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { repoNameFromUrl } from '../repos/repo-name.ts';
@@ -36,7 +36,7 @@ export class GenericGit implements Host {
     if (!isRead || name === undefined)
       throw new ConfigError(
         'url',
-        shownValue(settings.url),
+        displayValue(settings.url),
         'allowed: http(s):// or ssh://, host and path',
       );
     const cloneUrl = cloneUrlOf(url);
@@ -50,7 +50,7 @@ export class GenericGit implements Host {
       hostId: path,
       path,
       displayName: settings.name ?? path,
-      ...given({ name: settings.name }),
+      ...omitUndefined({ name: settings.name }),
       cloneUrl,
       isFork: false,
       isArchived: false,
@@ -73,8 +73,8 @@ export class GenericGit implements Host {
   async gitCredential(): Promise<GitCredential | undefined> {
     const password = secretNow(this.#settings.token, this.#parts.env);
     if (password === undefined) return undefined;
-    const named = decoded(new URL(this.#settings.url).username);
-    return { user: this.#settings.user ?? (named || ANY_USER), password };
+    const userOfUrl = decoded(new URL(this.#settings.url).username);
+    return { user: this.#settings.user ?? (userOfUrl || ANY_USER), password };
   }
 
   async probe(signal: AbortSignal): Promise<string> {
@@ -105,11 +105,11 @@ export class GenericGit implements Host {
 }
 
 /** Errors: ConfigError if git may not fetch from the address. */
-function checkFetchable(cloneUrl: string, given: string): void {
+function checkFetchable(cloneUrl: string, configured: string): void {
   try {
     remoteAddress(cloneUrl);
   } catch (error) {
-    throw new ConfigError('url', shownValue(given), messageOf(error));
+    throw new ConfigError('url', displayValue(configured), messageOf(error));
   }
 }
 

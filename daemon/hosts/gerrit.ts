@@ -16,7 +16,7 @@ import {
 import type { HostParts } from './parts.ts';
 import { PlainAccess } from './plain-access.ts';
 import type { PlainApi } from './plain-api.ts';
-import { keeperOf } from './select.ts';
+import { selectionFilter } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
 
 type Settings = SettingsOf<'gerrit'>;
@@ -52,8 +52,8 @@ export class Gerrit implements Host {
   readonly #access: PlainAccess;
   /** Below it everything needs the credential, if there is one. */
   readonly #url: string;
-  readonly #isNamed: (name: string) => boolean;
-  readonly #isKept: ReturnType<typeof keeperOf>;
+  readonly #isSelected: (name: string) => boolean;
+  readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
@@ -65,8 +65,8 @@ export class Gerrit implements Host {
     const { projects, exclude } = settings;
     // Options as in select.ts.
     const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
-    this.#isNamed = (name) => projects.length === 0 || matches(name);
-    this.#isKept = keeperOf({ exclude: { paths: exclude.projects } });
+    this.#isSelected = (name) => projects.length === 0 || matches(name);
+    this.#isKept = selectionFilter({ exclude: { paths: exclude.projects } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
@@ -110,9 +110,9 @@ export class Gerrit implements Host {
 
   #listed(name: string, { state = 'ACTIVE', web_links: links = [] }: Project): Listed {
     const { readOnly, hidden } = this.#settings.exclude;
-    const isLeftOut = (readOnly && state === 'READ_ONLY') || (hidden && state === 'HIDDEN');
+    const isExcluded = (readOnly && state === 'READ_ONLY') || (hidden && state === 'HIDDEN');
     const repo = this.#repoOf(name, state, links);
-    const isListed = this.#isNamed(name) && !isLeftOut && this.#isKept(repo);
+    const isListed = this.#isSelected(name) && !isExcluded && this.#isKept(repo);
     return { hostId: name, repo: isListed ? repo : undefined };
   }
 
@@ -147,8 +147,8 @@ export class Gerrit implements Host {
 
 /** The project's Gitiles page, if it is on the connection's host: links to other hosts are not trusted. */
 function pageOf(links: readonly WebLink[], url: string): string | undefined {
-  const named = links.find(({ name }) => /^(?:gitiles|browse)$/i.test(name));
-  if (named === undefined || !URL.canParse(named.url, url)) return undefined;
-  const page = new URL(named.url, url);
+  const link = links.find(({ name }) => /^(?:gitiles|browse)$/i.test(name));
+  if (link === undefined || !URL.canParse(link.url, url)) return undefined;
+  const page = new URL(link.url, url);
   return page.origin === new URL(url).origin ? withoutSlash(page.href) : undefined;
 }

@@ -1,6 +1,6 @@
 // Repositories as Gitea and Forgejo describe them, and their conversion to ours.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
 import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
@@ -40,14 +40,14 @@ export function repoOfGitea(repository: GiteaRepository, url: string): HostRepo 
   const pushedAt = isoTime(repository.updated_at);
   return {
     ...idAndAddresses(repository.id, path, url),
-    ...given({ imageUrl }),
+    ...omitUndefined({ imageUrl }),
     isFork: repository.fork,
     isArchived: repository.archived,
     visibility: visibilityOf(repository),
     topics: repository.topics ?? [],
     ...(size === undefined ? {} : { size: size * 1024 }),
     ...(branch && !isEmpty ? { defaultBranch: branch } : {}),
-    ...given({ pushedAt }),
+    ...omitUndefined({ pushedAt }),
   };
 }
 

@@ -10,8 +10,8 @@ import { repoOfGitea, repositorySchema, type GiteaRepository } from './gitea-rep
 import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
-import { PublicLook } from './public-look.ts';
-import { keeperOf, listedAs } from './select.ts';
+import { AnonymousProbe } from './anonymous-probe.ts';
+import { selectionFilter, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
@@ -39,7 +39,7 @@ export class Gitea implements Host {
   readonly #client: ReturnType<typeof giteaApi>;
   readonly #isKept: (repo: HostRepo) => boolean;
   /** Of the last listing. */
-  #look: PublicLook | undefined;
+  #probe: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
@@ -49,15 +49,15 @@ export class Gitea implements Host {
     this.nameHost = new URL(url).host;
     this.#transport = new HostTransport({ ...parts, url, caFile: tls.caFile });
     this.#client = giteaApi(withoutSlash(url), { customFetch: this.#transport.fetch });
-    this.#isKept = keeperOf({ exclude: { ...exclude, paths: exclude.repos } });
+    this.#isKept = selectionFilter({ exclude: { ...exclude, paths: exclude.repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
     const { orgs, users, repos } = this.#settings;
     // Fails early: without it all targets would fail for the same reason.
     this.#token();
-    const publicLook = this.#publicLook();
-    this.#look = publicLook;
+    const anonymousProbe = this.#anonymousProbe();
+    this.#probe = anonymousProbe;
     const { orgs: ofOrgs, users: ofUsers } = this.#client;
     const targets = [
       ...orgs.map((org) =>
@@ -68,13 +68,13 @@ export class Gitea implements Host {
       ),
       ...repos.map((path) => this.#ofRepo(path, signal)),
     ];
-    yield* listTargets({ targets, issues: [], publicLook }, from, signal);
+    yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
     const repo = repoOfGitea(await this.#repository(path, path, signal), this.#settings.url);
-    this.#look ??= this.#publicLook();
-    return this.#look.of(repo, signal);
+    this.#probe ??= this.#anonymousProbe();
+    return this.#probe.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -85,10 +85,10 @@ export class Gitea implements Host {
   async probe(signal: AbortSignal): Promise<string> {
     const { user, version } = this.#client;
     if (this.#token() === undefined) {
-      await this.#ask('version', signal, (given) => version.getVersion(given));
+      await this.#call('version', signal, (given) => version.getVersion(given));
       return 'anonymous';
     }
-    const { data } = await this.#ask('user', signal, (given) => user.userGetCurrent(given));
+    const { data } = await this.#call('user', signal, (given) => user.userGetCurrent(given));
     return checked(callerSchema, data, this.#question('user')).login;
   }
 
@@ -96,22 +96,22 @@ export class Gitea implements Host {
     return this.#transport.close();
   }
 
-  #publicLook(): PublicLook {
+  #anonymousProbe(): AnonymousProbe {
     const { url, tls } = this.#settings;
-    const shown = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
-    return new PublicLook({ ...this.#parts, caFile: tls.caFile }, () => shown);
+    const openUrl = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
+    return new AnonymousProbe({ ...this.#parts, caFile: tls.caFile }, () => openUrl);
   }
 
   /** Repositories of an owner, searched by the owner's id, as only a search has a stable order. */
-  #ofOwner(name: string, signal: AbortSignal, askOwner: Call): Target {
+  #ofOwner(name: string, signal: AbortSignal, callOwner: Call): Target {
     let owner: number | undefined;
     const read = async (page: number): Promise<NumberedPage> => {
       if (owner === undefined) {
-        const { data } = await this.#ask(name, signal, askOwner);
+        const { data } = await this.#call(name, signal, callOwner);
         owner = checked(ownerSchema, data, this.#question(name)).id;
       }
       const order = { sort: 'id', order: 'asc', limit: PAGE_SIZE, page };
-      const { data, headers } = await this.#ask(name, signal, (given) =>
+      const { data, headers } = await this.#call(name, signal, (given) =>
         this.#client.repos.repoSearch({ uid: owner!, exclusive: true, ...order }, given),
       );
       const { data: found } = checked(searchSchema, data, this.#question(name));
@@ -129,7 +129,7 @@ export class Gitea implements Host {
   /** @param what  the request, in messages */
   async #repository(path: string, what: string, signal: AbortSignal): Promise<GiteaRepository> {
     const [owner = '', repo = ''] = path.split('/').map(inPath);
-    const { data } = await this.#ask(what, signal, (given) =>
+    const { data } = await this.#call(what, signal, (given) =>
       this.#client.repos.repoGet(owner, repo, given),
     );
     return checked(repositorySchema, data, this.#question(what));
@@ -144,7 +144,7 @@ export class Gitea implements Host {
    *
    * Errors: HostError; the reason of the signal.
    */
-  async #ask(what: string, signal: AbortSignal, call: Call): Promise<Called> {
+  async #call(what: string, signal: AbortSignal, call: Call): Promise<Called> {
     const token = this.#token();
     const headers = token ? { authorization: `token ${token.reveal()}` } : {};
     try {

@@ -12,7 +12,7 @@ import type { GithubAnswer, GithubClient, GithubQuestion } from './github-client
 import { HostError } from './host.ts';
 import { secretNow } from './parts.ts';
 import type { HostTransport } from './transport.ts';
-import type { Environment } from '../base/config/way.ts';
+import type { Environment } from '../base/config/dispatcher.ts';
 
 /** A configured app. */
 export interface GithubApp {
@@ -67,7 +67,7 @@ export class GithubApps {
     max: 1,
     ttl: INSTALLATIONS_AGE_MS,
   });
-  readonly #looks = new SharedWork<'all', Installations>();
+  readonly #listings = new SharedWork<'all', Installations>();
   readonly #tokens = new LRUCache<Installation, SecretText>({ max: TOKENS_MAX, ttl: TOKEN_AGE_MS });
   readonly #requests = new SharedWork<Installation, SecretText>();
 
@@ -87,8 +87,8 @@ export class GithubApps {
   async tokenOf(owner: string, signal: AbortSignal): Promise<SecretText | undefined> {
     const installation = await this.#installationAt(owner, signal);
     if (installation === undefined) return undefined;
-    const known = this.#tokens.get(installation);
-    if (known !== undefined) return known;
+    const cached = this.#tokens.get(installation);
+    if (cached !== undefined) return cached;
     return this.#requests.get(installation, signal, (signal) =>
       this.#request(installation, signal),
     );
@@ -103,7 +103,7 @@ export class GithubApps {
   async describe(signal: AbortSignal): Promise<string> {
     const names: string[] = [];
     for (const app of this.#options.apps) {
-      const { data, question } = await this.#askAs(app, { route: 'GET /app', signal });
+      const { data, question } = await this.#requestAs(app, { route: 'GET /app', signal });
       const { slug, name } = checked(appSchema, data, question);
       names.push(`app ${slug ?? name ?? app.id}`);
     }
@@ -119,7 +119,7 @@ export class GithubApps {
   async #allInstallations(signal: AbortSignal): Promise<Installations> {
     return (
       this.#installations.get('all') ??
-      this.#looks.get('all', signal, async (signal) => {
+      this.#listings.get('all', signal, async (signal) => {
         const found = new Map<string, Installation>();
         for (const app of this.#options.apps)
           for await (const [owner, id] of this.#installationsOf(app, signal))
@@ -134,8 +134,8 @@ export class GithubApps {
   async *#installationsOf(app: GithubApp, signal: AbortSignal): AsyncIterable<[string, number]> {
     for (let page = 1; page <= PAGES_MAX; page++) {
       const parameters = { per_page: PAGE_SIZE, page };
-      const asked = { route: 'GET /app/installations', parameters, signal };
-      const { data, link, question } = await this.#askAs(app, asked);
+      const call = { route: 'GET /app/installations', parameters, signal };
+      const { data, link, question } = await this.#requestAs(app, call);
       for (const { id, account, suspended_at: suspendedAt } of checked(
         installationPage,
         data,
@@ -148,7 +148,7 @@ export class GithubApps {
   }
 
   async #request(installation: Installation, signal: AbortSignal): Promise<SecretText> {
-    const { data, question } = await this.#askAs(installation.app, {
+    const { data, question } = await this.#requestAs(installation.app, {
       route: 'POST /app/installations/{installation_id}/access_tokens',
       parameters: { installation_id: installation.id },
       signal,
@@ -159,16 +159,16 @@ export class GithubApps {
   }
 
   /** Sends a request as the app itself; repeats it with the host's clock if that differs from ours. */
-  async #askAs(app: GithubApp, asked: Omit<GithubQuestion, 'token'>): Promise<GithubAnswer> {
+  async #requestAs(app: GithubApp, call: Omit<GithubQuestion, 'token'>): Promise<GithubAnswer> {
     const { client, transport } = this.#options;
     const aheadMs = transport.clockAheadMs;
     try {
-      return await client.ask({ ...asked, token: await this.#tokenAs(app, aheadMs) });
+      return await client.request({ ...call, token: await this.#tokenAs(app, aheadMs) });
     } catch (error) {
       const movedMs = Math.abs(transport.clockAheadMs - aheadMs);
       const isRefused = error instanceof HostError && error.code === 'NOT_AUTHENTICATED';
       if (!isRefused || movedMs < CLOCK_SLACK_MS) throw error;
-      return client.ask({ ...asked, token: await this.#tokenAs(app, transport.clockAheadMs) });
+      return client.request({ ...call, token: await this.#tokenAs(app, transport.clockAheadMs) });
     }
   }
 

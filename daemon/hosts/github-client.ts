@@ -30,13 +30,13 @@ export class GithubClient {
 
   constructor(url: string, transport: HostTransport, log: Log) {
     this.#transport = transport;
-    const tell = (message: string): void => log.debug(message);
-    this.#log = { debug: tell, info: tell, warn: tell, error: tell };
+    const logAt = (message: string): void => log.debug(message);
+    this.#log = { debug: logAt, info: logAt, warn: logAt, error: logAt };
     this.#octokit = new Octokit({ baseUrl: githubApiUrl(url), userAgent: 'trawl', log: this.#log });
   }
 
   /** Errors: HostError; the reason of the signal. */
-  async ask({ route, parameters, token, signal }: GithubQuestion): Promise<GithubAnswer> {
+  async request({ route, parameters, token, signal }: GithubQuestion): Promise<GithubAnswer> {
     const { url, method } = this.#octokit.request.endpoint(route, parameters);
     const question = { host: this.#transport.host, what: `${method} ${new URL(url).pathname}` };
     try {

@@ -1,6 +1,6 @@
 // Repositories as GitHub describes them, and their conversion to ours.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
 import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
@@ -40,7 +40,7 @@ export function repoOfGithub(repository: GithubRepository, url: string): HostRep
     topics: repository.topics,
     ...(repository.size === undefined ? {} : { size: repository.size * 1024 }),
     ...(repository.default_branch ? { defaultBranch: repository.default_branch } : {}),
-    ...given({ pushedAt }),
+    ...omitUndefined({ pushedAt }),
   };
 }
 

@@ -19,8 +19,8 @@ import {
 } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
-import { PublicLook } from './public-look.ts';
-import { keeperOf, listedAs } from './select.ts';
+import { AnonymousProbe } from './anonymous-probe.ts';
+import { selectionFilter, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
@@ -59,7 +59,7 @@ export class Github implements Host {
   readonly #apps: GithubApps;
   readonly #isKept: (repo: HostRepo) => boolean;
   /** Of the last listing. */
-  #look: PublicLook | undefined;
+  #probe: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, options: GithubOptions) {
@@ -75,15 +75,15 @@ export class Github implements Host {
       transport: this.#transport,
       env: options.env,
     });
-    this.#isKept = keeperOf({ topics, exclude: { ...exclude, paths: exclude.repos } });
+    this.#isKept = selectionFilter({ topics, exclude: { ...exclude, paths: exclude.repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
     const { orgs, users, repos } = this.#settings;
     // Fails early: without it all targets would fail for the same reason.
     this.#token();
-    const publicLook = this.#publicLook();
-    this.#look = publicLook;
+    const anonymousProbe = this.#anonymousProbe();
+    this.#probe = anonymousProbe;
     let asking: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
       asking ??= this.#callerIfAny(signal);
@@ -95,13 +95,13 @@ export class Github implements Host {
       ...repos.map((path) => this.#ofRepo(path, signal)),
     ];
     const issues = from === undefined ? await this.#notInstalled(signal) : [];
-    yield* listTargets({ targets, issues, publicLook }, from, signal);
+    yield* listTargets({ targets, issues, anonymousProbe }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
     const repo = repoOfGithub(await this.#repository(path, signal), this.#settings.url);
-    this.#look ??= this.#publicLook();
-    return this.#look === undefined ? repo : this.#look.of(repo, signal);
+    this.#probe ??= this.#anonymousProbe();
+    return this.#probe === undefined ? repo : this.#probe.of(repo, signal);
   }
 
   async gitCredential(
@@ -116,14 +116,14 @@ export class Github implements Host {
     if (!this.#apps.isEmpty) return this.#apps.describe(signal);
     const token = this.#token();
     if (token !== undefined) return this.#caller(signal);
-    await this.#client.ask({ route: 'GET /meta', token, signal });
+    await this.#client.request({ route: 'GET /meta', token, signal });
     return 'anonymous';
   }
 
   async *members({ path }: Pick<HostRepo, 'path'>, signal: AbortSignal): AsyncIterable<HostMember> {
     const [owner = '', repo = ''] = path.split('/');
     for (let page = 1; page <= MEMBER_PAGES_MAX; page++) {
-      const { data, link, question } = await this.#client.ask({
+      const { data, link, question } = await this.#client.request({
         route: 'GET /repos/{owner}/{repo}/collaborators',
         parameters: { owner, repo, affiliation: 'all', per_page: PAGE_SIZE, page },
         token: await this.#tokenFor(path, signal),
@@ -140,11 +140,11 @@ export class Github implements Host {
     return this.#transport.close();
   }
 
-  #publicLook(): PublicLook | undefined {
+  #anonymousProbe(): AnonymousProbe | undefined {
     const { url, tls } = this.#settings;
     if (isGithubCloud(url)) return undefined;
     const options = { ...this.#options, caFile: tls.caFile };
-    return new PublicLook(options, () => `${githubApiUrl(url)}/meta`);
+    return new AnonymousProbe(options, () => `${githubApiUrl(url)}/meta`);
   }
 
   #ofOrg(org: string, signal: AbortSignal): Target {
@@ -186,7 +186,7 @@ export class Github implements Host {
 
   async #repository(path: string, signal: AbortSignal): Promise<GithubRepository> {
     const [owner = '', repo = ''] = path.split('/');
-    const { data, question } = await this.#client.ask({
+    const { data, question } = await this.#client.request({
       route: 'GET /repos/{owner}/{repo}',
       parameters: { owner, repo },
       token: await this.#tokenFor(owner, signal),
@@ -195,14 +195,14 @@ export class Github implements Host {
     return checked(repositorySchema, data, question);
   }
 
-  /** @param ask  the request; undefined: nothing to list */
-  #paged(name: string, signal: AbortSignal, ask: () => Promise<Paged | undefined>): Target {
+  /** @param request  the request; undefined: nothing to list */
+  #paged(name: string, signal: AbortSignal, request: () => Promise<Paged | undefined>): Target {
     const read = async (page: number): Promise<NumberedPage> => {
-      const asked = await ask();
-      if (asked === undefined) return { listed: [], last: 1 };
+      const call = await request();
+      if (call === undefined) return { listed: [], last: 1 };
       const order = { sort: 'created', direction: 'asc', per_page: PAGE_SIZE, page };
-      const parameters = { ...asked.parameters, ...order };
-      const answer = await this.#client.ask({ ...asked, parameters, signal });
+      const parameters = { ...call.parameters, ...order };
+      const answer = await this.#client.request({ ...call, parameters, signal });
       const listed = repositoriesIn(answer).map((repository) => this.#listed(repository));
       return { listed, last: lastPageOf(answer.link, page) };
     };
@@ -224,8 +224,8 @@ export class Github implements Host {
   }
 
   async #caller(signal: AbortSignal): Promise<string> {
-    const asked = { route: 'GET /user', token: this.#token(), signal };
-    const { data, question } = await this.#client.ask(asked);
+    const call = { route: 'GET /user', token: this.#token(), signal };
+    const { data, question } = await this.#client.request(call);
     return checked(callerSchema, data, question).login;
   }
 

@@ -31,7 +31,7 @@ export async function openGitLabClient(options: GitLabClientOptions): Promise<Gi
     host: options.url,
     requesterFn: createRequesterFn(
       (_resource, request) => Promise.resolve(request),
-      (endpoint, request) => ask(endpoint, requestSchema.parse(request), options),
+      (endpoint, request) => send(endpoint, requestSchema.parse(request), options),
     ),
     // The transport limits time and number of requests.
     queryTimeout: null,
@@ -58,7 +58,7 @@ const bodySchema = z.union([
   z.record(z.string(), z.unknown()),
 ]);
 
-async function ask(
+async function send(
   endpoint: string,
   { method, prefixUrl, searchParams }: z.output<typeof requestSchema>,
   options: GitLabClientOptions,

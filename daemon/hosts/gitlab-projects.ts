@@ -1,11 +1,11 @@
 // Projects as GitLab describes them, and their conversion to repositories.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
-import { keeperOf } from './select.ts';
+import { selectionFilter } from './select.ts';
 import type { Listed } from './targets.ts';
 
 /** Guess: longest meaningful text. */
@@ -34,7 +34,7 @@ export function projectReader(
   settings: Settings,
 ): (project: Project, isAnonymous: boolean) => Listed {
   const { topics, exclude } = settings;
-  const isKept = keeperOf({ topics, exclude: { ...exclude, paths: exclude.projects } });
+  const isKept = selectionFilter({ topics, exclude: { ...exclude, paths: exclude.projects } });
   return (project, isAnonymous) => {
     const repo = repoOfGitLab(project, settings, isAnonymous);
     const isPersonal = exclude.userOwnedProjects && project.namespace?.kind === 'user';
@@ -60,7 +60,7 @@ export function repoOfGitLab(project: Project, settings: Settings, isAnonymous: 
     topics: project.topics ?? [],
     ...(branch ? { defaultBranch: branch } : {}),
     // The last activity of any kind, updated once an hour at most: it may report news too early.
-    ...given({ pushedAt }),
+    ...omitUndefined({ pushedAt }),
   };
 }
 

@@ -18,7 +18,7 @@ import {
 } from './host.ts';
 import { readNumbered } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
-import { PublicLook } from './public-look.ts';
+import { AnonymousProbe } from './anonymous-probe.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 import { HOUR_MS } from '../base/durations.ts';
@@ -58,7 +58,7 @@ export class GitLab implements Host {
   readonly #transport: HostTransport;
   readonly #listed: ReturnType<typeof projectReader>;
   /** Of the last listing. */
-  #look: PublicLook | undefined;
+  #probe: AnonymousProbe | undefined;
   /** Verified addresses by account id. */
   readonly #emails = new LRUCache<number, readonly string[]>({
     max: EMAILS_MAX,
@@ -82,17 +82,17 @@ export class GitLab implements Host {
         `${this.nameHost}: exclude.forks: GitLab reports forks only with a token; give \`token\``,
       );
     const targets = this.#targets(await this.#client(signal));
-    const publicLook = this.#publicLook();
-    this.#look = publicLook;
-    yield* listTargets({ targets, issues: [], publicLook }, from, signal);
+    const anonymousProbe = this.#anonymousProbe();
+    this.#probe = anonymousProbe;
+    yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
     const { projects } = await this.#client(signal);
     const project = this.#check(projectSchema, await projects.show(path), `project ${path}`);
     const repo = repoOfGitLab(project, this.#settings, this.#token() === undefined);
-    this.#look ??= this.#publicLook();
-    return this.#look === undefined ? repo : this.#look.of(repo, signal);
+    this.#probe ??= this.#anonymousProbe();
+    return this.#probe === undefined ? repo : this.#probe.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -139,11 +139,11 @@ export class GitLab implements Host {
     return this.#transport.close();
   }
 
-  #publicLook(): PublicLook | undefined {
+  #anonymousProbe(): AnonymousProbe | undefined {
     if (this.nameHost === 'gitlab.com' || this.#token() === undefined) return undefined;
     const { url, tls } = this.#settings;
     const options = { ...this.#parts, caFile: tls.caFile };
-    return new PublicLook(
+    return new AnonymousProbe(
       options,
       ({ hostId }) => `${withoutSlash(url)}/api/v4/projects/${hostId}`,
     );
@@ -232,14 +232,14 @@ export class GitLab implements Host {
 
   /** Reads the addresses verified by GitLab. Only administrators may see them, which the first answer shows. */
   #emailReader(users: GitLabClient['users']): (id: number) => Promise<readonly string[]> {
-    let isShown = true;
+    let isPublicEmail = true;
     return async (id) => {
-      const known = this.#emails.get(id);
-      if (known !== undefined || !isShown) return known ?? [];
+      const cached = this.#emails.get(id);
+      if (cached !== undefined || !isPublicEmail) return cached ?? [];
       const user = this.#check(userSchema, await users.show(id), `user ${id}`);
-      isShown = user.email !== undefined;
+      isPublicEmail = user.email !== undefined;
       const emails = user.email && user.confirmed_at ? [user.email] : [];
-      if (isShown) this.#emails.set(id, emails);
+      if (isPublicEmail) this.#emails.set(id, emails);
       return emails;
     };
   }

@@ -7,14 +7,14 @@ export interface HostPause {
 }
 
 /** Guess: shorter pauses end before anybody reads of them. */
-const TOLD_MS_MIN = 5_000;
+const LOGGED_MS_MIN = 5_000;
 
 /** By host. Of performance.now, which clock changes do not affect. */
 const ends = new Map<string, number>();
 
 /** Call when a host asks to wait. */
 export function noteHostPause(host: string, untilMs: number): void {
-  if (untilMs - performance.now() >= TOLD_MS_MIN)
+  if (untilMs - performance.now() >= LOGGED_MS_MIN)
     ends.set(host, Math.max(untilMs, ends.get(host) ?? 0));
 }
 

@@ -43,7 +43,7 @@ export interface PageTarget {
   /** As in issues. */
   readonly name: string;
   /** Repositories on the page, including those that the connection excludes. */
-  readonly namedCount: number;
+  readonly listedCount: number;
   /** Those of the page that an earlier target listed already. */
   readonly again: readonly HostRepo[];
 }

@@ -6,7 +6,7 @@ import type { SecretText } from '../base/config/secret-text.ts';
 import type { Log } from '../base/log.ts';
 import { HostError } from './host.ts';
 import type { TransportOptions } from './transport.ts';
-import type { Environment } from '../base/config/way.ts';
+import type { Environment } from '../base/config/dispatcher.ts';
 
 export interface HostParts {
   readonly log: Log;

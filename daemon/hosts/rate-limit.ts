@@ -29,14 +29,14 @@ export function isRateLimited({ status, headers, text }: Limited): boolean {
  *
  * @param nowMs  Unix time; used if the answer has no date
  */
-export function askedPauseMs(answer: Limited, nowMs: number): number {
+export function requestedPauseMs(answer: Limited, nowMs: number): number {
   const { headers } = answer;
   const isLimited = isRateLimited(answer);
   if (!isLimited && !isUsedUp(headers) && headers.get('retry-after') === null) return 0;
   const date = Date.parse(headers.get('date') ?? '');
   const hostNowMs = Number.isNaN(date) ? nowMs : date;
-  const named = retryAfterMs(headers, hostNowMs) ?? resetMs(headers, hostNowMs);
-  return Math.min(named ?? (isLimited ? UNKNOWN_PAUSE_MS : 0), YEAR_MS);
+  const pauseMs = retryAfterMs(headers, hostNowMs) ?? resetMs(headers, hostNowMs);
+  return Math.min(pauseMs ?? (isLimited ? UNKNOWN_PAUSE_MS : 0), YEAR_MS);
 }
 
 function isUsedUp(headers: Limited['headers']): boolean {

@@ -21,8 +21,8 @@ export interface Selection {
 }
 
 /** A test whether a repository is kept. */
-export function keeperOf({ topics = [], exclude }: Selection): (repo: HostRepo) => boolean {
-  const isWantedTopic = matcherOf(topics);
+export function selectionFilter({ topics = [], exclude }: Selection): (repo: HostRepo) => boolean {
+  const isTopicSelected = matcherOf(topics);
   const isExcludedTopic = matcherOf(exclude.topics ?? []);
   const isExcludedPath = matcherOf(exclude.paths ?? []);
   const { min = 0, max = Infinity } = exclude.size ?? {};
@@ -31,7 +31,7 @@ export function keeperOf({ topics = [], exclude }: Selection): (repo: HostRepo) 
     if (exclude.archived === true && repo.isArchived) return false;
     if (isExcludedPath(repo.path) || repo.topics.some(isExcludedTopic)) return false;
     if (repo.size !== undefined && (repo.size < min || repo.size > max)) return false;
-    return topics.length === 0 || repo.topics.some(isWantedTopic);
+    return topics.length === 0 || repo.topics.some(isTopicSelected);
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type PageTarget,
   UnreachableError,
 } from './host.ts';
-import type { PublicLook } from './public-look.ts';
+import type { AnonymousProbe } from './anonymous-probe.ts';
 
 /** Position within a target: an address, the number of a page, an id. */
 export type Cursor = string | number;
@@ -35,7 +35,7 @@ export interface Target {
   /** It is one repository, which counts as deleted if the host does not know it. */
   readonly isRepo?: boolean;
   /** Overrides that of the listing. */
-  readonly publicLook?: PublicLook;
+  readonly anonymousProbe?: AnonymousProbe;
   /** Errors: HostError; the reason of the signal. */
   readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
 }
@@ -55,7 +55,7 @@ export interface Targets {
    */
   readonly foundCount?: number;
   /** Given if some servers hide public repositories from anonymous users. */
-  readonly publicLook?: PublicLook | undefined;
+  readonly anonymousProbe?: AnonymousProbe | undefined;
 }
 
 /** Target of the request for all organizations. */
@@ -98,56 +98,56 @@ const FATAL_CODES: ReadonlySet<string> = new Set([
  * Errors: HostError if the host does not answer, or refuses the credential; the reason of the signal.
  */
 export async function* listTargets(
-  { targets, issues, foundCount, publicLook }: Targets,
+  { targets, issues, foundCount, anonymousProbe }: Targets,
   from: unknown,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
-  const listing = new Listing(publicLook, targets.length);
-  let place = placeOf(from, targets);
+  const listing = new Listing(anonymousProbe, targets.length);
+  let position = positionOf(from, targets);
   const found = foundCount === undefined ? {} : { target: nothing(FOUND, foundCount) };
-  if (issues.length > 0 || place === undefined || foundCount !== undefined)
-    yield { repos: [], issues, ...found, next: nextOf(place, targets) };
-  while (place !== undefined) {
-    const target = targets[place.index]!;
-    const { repos, of, next, error } = await listing.read(target, place.cursor, signal);
-    place = next === undefined ? beginning(place.index + 1, targets) : { ...place, cursor: next };
+  if (issues.length > 0 || position === undefined || foundCount !== undefined)
+    yield { repos: [], issues, ...found, next: nextOf(position, targets) };
+  while (position !== undefined) {
+    const target = targets[position.index]!;
+    const { repos, of, next, error } = await listing.read(target, position.cursor, signal);
+    position =
+      next === undefined ? startOf(position.index + 1, targets) : { ...position, cursor: next };
     const failures = error === undefined ? [] : [issueOf(error, target)];
-    const untold = (target.publicLook ?? publicLook)?.takeIssue(target.name) ?? [];
-    yield { repos, issues: failures.concat(untold), target: of, next: nextOf(place, targets) };
+    const untold = (target.anonymousProbe ?? anonymousProbe)?.takeIssue(target.name) ?? [];
+    yield { repos, issues: failures.concat(untold), target: of, next: nextOf(position, targets) };
   }
 }
 
 /** A page without repositories. */
-function nothing(name: string, namedCount = 0): PageTarget {
-  return { name, namedCount, again: [] };
+function nothing(name: string, listedCount = 0): PageTarget {
+  return { name, listedCount, again: [] };
 }
 
 function isPath(text: string): boolean {
   return text.length <= PATH_SIZE_MAX && PATH.test(text);
 }
 
-interface Place {
+interface Position {
   readonly index: number;
   readonly cursor: Cursor | undefined;
 }
 
-function beginning(index: number, targets: readonly Target[]): Place | undefined {
+function startOf(index: number, targets: readonly Target[]): Position | undefined {
   return index < targets.length ? { index, cursor: undefined } : undefined;
 }
 
-function nextOf(place: Place | undefined, targets: readonly Target[]): unknown {
-  if (place === undefined) return undefined;
-  return { target: targets[place.index]!.name, cursor: place.cursor };
+function nextOf(position: Position | undefined, targets: readonly Target[]): unknown {
+  if (position === undefined) return undefined;
+  return { target: targets[position.index]!.name, cursor: position.cursor };
 }
 
-function placeOf(from: unknown, targets: readonly Target[]): Place | undefined {
-  if (typeof from !== 'object' || from === null || !('target' in from))
-    return beginning(0, targets);
+function positionOf(from: unknown, targets: readonly Target[]): Position | undefined {
+  if (typeof from !== 'object' || from === null || !('target' in from)) return startOf(0, targets);
   const index = targets.findIndex(({ name }) => name === from.target);
-  if (index < 0) return beginning(0, targets);
+  if (index < 0) return startOf(0, targets);
   const cursor = 'cursor' in from ? from.cursor : undefined;
-  const isKnown = typeof cursor === 'string' || typeof cursor === 'number';
-  return { index, cursor: isKnown ? cursor : undefined };
+  const isValid = typeof cursor === 'string' || typeof cursor === 'number';
+  return { index, cursor: isValid ? cursor : undefined };
 }
 
 interface ReadPage {
@@ -159,7 +159,7 @@ interface ReadPage {
 
 /** State of one listing. */
 class Listing {
-  readonly #publicLook: PublicLook | undefined;
+  readonly #anonymousProbe: AnonymousProbe | undefined;
   /** Host ids, with the last target that listed each, as two may contain the same. */
   readonly #seen = new Map<string, Target>();
   #ofTarget: { target: Target | undefined; repoCount: number; idlePages: number } = {
@@ -170,8 +170,8 @@ class Listing {
   readonly #targetCount: number;
   #unanswered = 0;
 
-  constructor(publicLook: PublicLook | undefined, targetCount: number) {
-    this.#publicLook = publicLook;
+  constructor(anonymousProbe: AnonymousProbe | undefined, targetCount: number) {
+    this.#anonymousProbe = anonymousProbe;
     this.#targetCount = targetCount;
   }
 
@@ -180,8 +180,8 @@ class Listing {
     signal.throwIfAborted();
     try {
       const page = await target.readPage(cursor);
-      const look = target.publicLook ?? this.#publicLook;
-      const listed = (await look?.at(page.listed, signal)) ?? page.listed;
+      const probe = target.anonymousProbe ?? this.#anonymousProbe;
+      const listed = (await probe?.at(page.listed, signal)) ?? page.listed;
       const { next } = page;
       const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
       if (strange !== undefined)
@@ -218,7 +218,7 @@ class Listing {
     }
     this.#ofTarget.repoCount += newCount;
     this.#ofTarget.idlePages = newCount === 0 ? this.#ofTarget.idlePages + 1 : 0;
-    return { repos, of: { name: target.name, namedCount: listed.length, again } };
+    return { repos, of: { name: target.name, listedCount: listed.length, again } };
   }
 
   #goOn(target: Target, taken: Pick<ReadPage, 'repos' | 'of'>, next: Cursor): ReadPage {

@@ -24,8 +24,8 @@ import {
 } from './failures.ts';
 import { HostError } from './host.ts';
 import { noteHostPause } from './host-pauses.ts';
-import { askedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
-import { openWay, type Environment } from '../base/config/way.ts';
+import { requestedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
+import { openDispatcher, type Environment } from '../base/config/dispatcher.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -59,7 +59,7 @@ export const LIMITS = {
   /** Total wait of one request on behalf of the host: GitHub counts by the hour. */
   waitMs: 3_900_000,
   /** Waiting time after which people are told. Guess. */
-  tellMs: 10_000,
+  noticeMs: 10_000,
 };
 
 /** Concurrent requests to one host, over all connections. */
@@ -81,7 +81,7 @@ const unpack = promisify(unzip);
 const USUAL_HEADERS = { accept: '*/*', 'user-agent': 'trawl', 'accept-encoding': 'gzip, deflate' };
 
 /** A request in a form that can be repeated. */
-interface Asked extends Question {
+interface OutgoingRequest extends Question {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
@@ -100,7 +100,7 @@ export class HostTransport {
   readonly #options: TransportOptions;
   readonly #limits: typeof LIMITS;
   readonly #slots: Slots;
-  readonly #ways = new Map<string, Dispatcher>();
+  readonly #dispatchers = new Map<string, Dispatcher>();
   /** Fingerprint of the certificate file in use. */
   #mark: string;
   /** End of the host's pause; of performance.now, which clock changes do not affect. */
@@ -116,7 +116,7 @@ export class HostTransport {
     slotsOf.set(this.#url.origin, this.#slots);
     this.#mark = markOf(options.caFile);
     // Reports invalid certificates or proxies now.
-    this.#wayOf(this.#url);
+    this.#dispatcherOf(this.#url);
   }
 
   /** Host name for messages, with a non-default port. */
@@ -136,7 +136,7 @@ export class HostTransport {
    * Errors: HostError, the reason of the signal.
    */
   readonly fetch: Fetch = async (input, init) => {
-    const answer = await this.#ask(await askedBy(input, init, this.host));
+    const answer = await this.#send(await outgoingOf(input, init, this.host));
     return responseOf(answer);
   };
 
@@ -150,49 +150,51 @@ export class HostTransport {
     };
 
   async close(): Promise<void> {
-    await Promise.all([...this.#ways.values()].map((way) => way.destroy()));
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
   }
 
   /** One answer, after any number of attempts and pauses. */
-  async #ask(asked: Asked): Promise<Answer> {
+  async #send(outgoing: OutgoingRequest): Promise<Answer> {
     const { connection, log } = this.#options;
-    const question = { host: asked.host, what: asked.what };
-    const { tellMs } = this.#limits;
-    const awaiting = new Awaiting({ question, connection, tellMs, log });
+    const question = { host: outgoing.host, what: outgoing.what };
+    const { noticeMs } = this.#limits;
+    const awaiting = new Awaiting({ question, connection, noticeMs, log });
     try {
-      return await this.#askAgain(asked, awaiting);
+      return await this.#sendUntilAnswered(outgoing, awaiting);
     } finally {
       awaiting.end();
     }
   }
 
-  async #askAgain(asked: Asked, awaiting: Awaiting): Promise<Answer> {
+  async #sendUntilAnswered(outgoing: OutgoingRequest, awaiting: Awaiting): Promise<Answer> {
     const endMs = performance.now() + this.#limits.waitMs;
     for (let failureCount = 0; ;) {
-      await this.#waitForHost(asked, endMs);
-      const outcome = await this.#slots.run('', asked.signal, () => this.#attempt(asked, awaiting));
+      await this.#waitForHost(outgoing, endMs);
+      const outcome = await this.#slots.run('', outgoing.signal, () =>
+        this.#attempt(outgoing, awaiting),
+      );
       // Another request was told to wait meanwhile.
       if (outcome === undefined) continue;
       if (outcome instanceof HostError) {
         awaiting.noteFailure(outcome.message);
         if (++failureCount > this.#limits.retries) throw outcome;
-        await this.#pause(failureCount, asked);
+        await this.#pause(failureCount, outgoing);
         continue;
       }
       if (isRateLimited(outcome)) continue;
       if (!TROUBLES.has(outcome.status) || ++failureCount > this.#limits.retries) return outcome;
-      await this.#pause(failureCount, asked);
+      await this.#pause(failureCount, outgoing);
     }
   }
 
   /** Errors: HostError if the host requests more time than allowed. */
-  async #waitForHost({ signal, host, what }: Asked, endMs: number): Promise<void> {
+  async #waitForHost({ signal, host, what }: OutgoingRequest, endMs: number): Promise<void> {
     for (;;) {
       const nowMs = performance.now();
-      const leftMs = this.#pausedUntilMs - nowMs;
-      if (leftMs <= 0) return;
+      const remainingMs = this.#pausedUntilMs - nowMs;
+      if (remainingMs <= 0) return;
       if (this.#pausedUntilMs > endMs) {
-        const retryAt = new Date(Date.now() + leftMs).toISOString();
+        const retryAt = new Date(Date.now() + remainingMs).toISOString();
         const reason = `${host}: ${what}: the host takes no more requests until ${retryAt}`;
         throw new HostError(
           'RATE_LIMITED',
@@ -200,11 +202,11 @@ export class HostTransport {
           retryAt,
         );
       }
-      await wait(leftMs, signal);
+      await wait(remainingMs, signal);
     }
   }
 
-  #obey(pauseMs: number, { host, what }: Question): void {
+  #applyPause(pauseMs: number, { host, what }: Question): void {
     const untilMs = performance.now() + pauseMs;
     if (pauseMs === 0 || untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
@@ -212,7 +214,7 @@ export class HostTransport {
     this.#options.log.warn('the code host asks to wait', { host, what, pauseMs });
   }
 
-  async #pause(failureCount: number, { signal, host, what }: Asked): Promise<void> {
+  async #pause(failureCount: number, { signal, host, what }: OutgoingRequest): Promise<void> {
     const pauseMs = this.#limits.retryMs * 2 ** (failureCount - 1) * (1 + Math.random() / 2);
     const fields = { host, what, failureCount, pauseMs: Math.round(pauseMs) };
     this.#options.log.debug('a request to the code host is retried after a pause', fields);
@@ -224,21 +226,24 @@ export class HostTransport {
    *
    * Errors: HostError of failures that no retry fixes.
    */
-  async #attempt(asked: Asked, awaiting: Awaiting): Promise<Answer | HostError | undefined> {
+  async #attempt(
+    outgoing: OutgoingRequest,
+    awaiting: Awaiting,
+  ): Promise<Answer | HostError | undefined> {
     if (this.#pausedUntilMs > performance.now()) return undefined;
     awaiting.begin();
-    const limit = new TimeLimit(this.#limits.attemptMs, asked.signal);
+    const limit = new TimeLimit(this.#limits.attemptMs, outgoing.signal);
     try {
-      const answer = await this.#follow({ ...asked, signal: limit.signal });
+      const answer = await this.#follow({ ...outgoing, signal: limit.signal });
       awaiting.noteAnswer();
-      this.#obey(askedPauseMs(answer, Date.now()), asked);
+      this.#applyPause(requestedPauseMs(answer, Date.now()), outgoing);
       const aheadMs = Date.parse(answer.headers.get('date') ?? '') - Date.now();
       if (!Number.isNaN(aheadMs)) this.#clockAheadMs = aheadMs;
       return answer;
     } catch (error) {
-      asked.signal.throwIfAborted();
+      outgoing.signal.throwIfAborted();
       if (error instanceof HostError || error instanceof ConfigError) throw error;
-      const failure = networkFailure(this.#endOf(error, limit.isOver), asked);
+      const failure = networkFailure(this.#endOf(error, limit.isOver), outgoing);
       if (isCertificateFault(error) || isShortage(error)) throw failure;
       return failure;
     } finally {
@@ -253,18 +258,18 @@ export class HostTransport {
     return isSilence(error) ? new Error(`no data for ${silenceMs} ms`) : error;
   }
 
-  async #follow(asked: Asked): Promise<Answer> {
-    let url = this.#allowed(asked.url, asked);
+  async #follow(outgoing: OutgoingRequest): Promise<Answer> {
+    let url = this.#allowed(outgoing.url, outgoing);
     for (let count = 0; count <= this.#limits.redirects; count++) {
-      const answer = await this.#once({ ...asked, url });
+      const answer = await this.#once({ ...outgoing, url });
       const location = answer.headers.get('location');
       if (!REDIRECTS.has(answer.status) || location === null) return answer;
       if (!URL.canParse(location, url.href)) break;
-      url = this.#allowed(new URL(location, url), asked);
+      url = this.#allowed(new URL(location, url), outgoing);
     }
     throw new HostError(
       'REDIRECT_REFUSED',
-      `${asked.host}: ${asked.what}: redirects lead nowhere; check \`url\` of the connection`,
+      `${outgoing.host}: ${outgoing.what}: redirects lead nowhere; check \`url\` of the connection`,
     );
   }
 
@@ -279,8 +284,8 @@ export class HostTransport {
     );
   }
 
-  async #once(asked: Asked): Promise<Answer> {
-    const { url, method, body, signal, host, what } = asked;
+  async #once(outgoing: OutgoingRequest): Promise<Answer> {
+    const { url, method, body, signal, host, what } = outgoing;
     const startMs = performance.now();
     const {
       statusCode: status,
@@ -288,10 +293,10 @@ export class HostTransport {
       body: content,
     } = await request(url, {
       method,
-      headers: { ...USUAL_HEADERS, ...Object.fromEntries(asked.headers) },
+      headers: { ...USUAL_HEADERS, ...Object.fromEntries(outgoing.headers) },
       body: body ?? null,
       signal,
-      dispatcher: this.#wayOf(url),
+      dispatcher: this.#dispatcherOf(url),
       // Safety: if it waits for its reader and the host closes, undici 7 crashes the process (nodejs/undici#5360). Its
       // fetch, which always waits, is no alternative.
       highWaterMark: 2 * this.#limits.bytes,
@@ -307,14 +312,14 @@ export class HostTransport {
   }
 
   async #read(body: AsyncIterable<Uint8Array>, question: Question): Promise<Buffer> {
-    const pieces: Uint8Array[] = [];
+    const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const piece of body) {
-      size += piece.length;
+    for await (const chunk of body) {
+      size += chunk.length;
       if (size > this.#limits.bytes) throw this.#tooLarge(question);
-      pieces.push(piece);
+      chunks.push(chunk);
     }
-    return Buffer.concat(pieces);
+    return Buffer.concat(chunks);
   }
 
   async #unpacked(
@@ -338,17 +343,17 @@ export class HostTransport {
     );
   }
 
-  #wayOf({ protocol }: URL): Dispatcher {
+  #dispatcherOf({ protocol }: URL): Dispatcher {
     const mark = markOf(this.#options.caFile);
     if (mark !== this.#mark) {
       // Ends once running requests have been answered.
-      for (const way of this.#ways.values()) void way.close();
-      this.#ways.clear();
+      for (const dispatcher of this.#dispatchers.values()) void dispatcher.close();
+      this.#dispatchers.clear();
       this.#mark = mark;
     }
-    const known = this.#ways.get(protocol);
-    if (known !== undefined) return known;
-    const way = openWay(protocol, {
+    const cached = this.#dispatchers.get(protocol);
+    if (cached !== undefined) return cached;
+    const dispatcher = openDispatcher(protocol, {
       hostname: this.#url.hostname,
       caFile: this.#options.caFile,
       env: this.#options.env,
@@ -356,8 +361,8 @@ export class HostTransport {
       silenceMs: this.#limits.silenceMs,
       connectionsMax: REQUESTS_MAX,
     });
-    this.#ways.set(protocol, way);
-    return way;
+    this.#dispatchers.set(protocol, dispatcher);
+    return dispatcher;
   }
 }
 
@@ -378,11 +383,11 @@ function plainHeaders(headers: Readonly<Record<string, string | string[] | undef
 }
 
 /** The arguments of fetch in a form that can be repeated. */
-async function askedBy(
+async function outgoingOf(
   input: Parameters<Fetch>[0],
   init: RequestInit | undefined,
   host: string,
-): Promise<Asked> {
+): Promise<OutgoingRequest> {
   const request = input instanceof Request ? input : undefined;
   const url = new URL(input instanceof Request ? input.url : input);
   const method = (init?.method ?? request?.method ?? 'GET').toUpperCase();

@@ -14,7 +14,7 @@ export interface Delivery {
 }
 
 /** A repository in a delivery. Absent members are unknown; present ones must match. */
-export interface ToldRepository {
+export interface WebhookRepository {
   readonly codeHostType: CodeHostType;
   /** Host names, with non-default ports; an own server may have several. Empty: unknown. */
   readonly hosts: readonly string[];
@@ -30,12 +30,12 @@ export interface Webhook {
   /** The host's name of the event; '': none. */
   readonly event: string;
   /** Undefined: no repository is concerned. */
-  readonly told?: Told;
+  readonly change?: WebhookChange;
 }
 
 /** Contents of a delivery, whatever the event. */
-export interface Told {
-  readonly repository: ToldRepository;
+export interface WebhookChange {
+  readonly repository: WebhookRepository;
   /** Its branches or tags changed. */
   readonly isPush: boolean;
   /** Undefined: public, or unknown. */
@@ -55,8 +55,8 @@ export function readWebhook(delivery: Delivery, secret: SecretText): Webhook | u
   const host = KINDS.find(({ header }) => delivery.headers[header] !== undefined);
   const event = (host && delivery.headers[host.header]) ?? '';
   if (host === undefined) return { event };
-  const told = host.read(event, payloadOf(delivery));
-  return told === undefined ? { event } : { event, told };
+  const change = host.read(event, payloadOf(delivery));
+  return change === undefined ? { event } : { event, change };
 }
 
 function isProven({ headers, body }: Delivery, secret: string): boolean {
@@ -93,7 +93,7 @@ function payloadOf({ headers, body }: Delivery): unknown {
 interface Kind {
   /** Names the event. */
   readonly header: string;
-  readonly read: (event: string, payload: unknown) => Told | undefined;
+  readonly read: (event: string, payload: unknown) => WebhookChange | undefined;
 }
 
 const id = z.union([z.int().positive(), z.string().min(1)]).transform(String);
@@ -171,21 +171,24 @@ function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
 }
 
 /** GitHub reports it; in Gitea's deliveries a repository that is not private may be internal. */
-function ofGithubs(repository: z.output<typeof ofGithub>['repository']): Told['visibility'] {
-  const named = repository.visibility ?? (repository.internal === true ? 'internal' : undefined);
-  if (named === 'internal') return named;
-  return named === 'private' || repository.private === true ? 'private' : undefined;
+function ofGithubs(
+  repository: z.output<typeof ofGithub>['repository'],
+): WebhookChange['visibility'] {
+  const visibility =
+    repository.visibility ?? (repository.internal === true ? 'internal' : undefined);
+  if (visibility === 'internal') return visibility;
+  return visibility === 'private' || repository.private === true ? 'private' : undefined;
 }
 
 /** `Push Hook`, `Tag Push Hook`, and for system hooks the event in the payload. */
 const GITLAB_PUSHES: ReadonlySet<unknown> = new Set(['push', 'tag_push', 'repository_update']);
 /** Source: GitLab's documents of its API, `visibility_level`. */
-const GITLAB_LEVELS: Readonly<Record<number, Told['visibility']>> = {
+const GITLAB_LEVELS: Readonly<Record<number, WebhookChange['visibility']>> = {
   0: 'private',
   10: 'internal',
 };
 
-function readGitlab(_event: string, payload: unknown): Told | undefined {
+function readGitlab(_event: string, payload: unknown): WebhookChange | undefined {
   const { data } = ofGitlab.safeParse(payload);
   const name = z.object({ event_name: z.string() }).safeParse(payload).data?.event_name;
   if (data === undefined) return undefined;
@@ -214,21 +217,21 @@ const BITBUCKET_PUSHES: ReadonlySet<string> = new Set([
   'mirror:repo_synchronized',
 ]);
 
-function readBitbucket(event: string, payload: unknown): Told | undefined {
+function readBitbucket(event: string, payload: unknown): WebhookChange | undefined {
   const isPush = BITBUCKET_PUSHES.has(event);
   const cloud = ofBitbucketCloud.safeParse(payload).data?.repository;
   if (cloud !== undefined) {
     const { uuid: hostId, full_name: path, links, is_private: isPrivate } = cloud;
-    const place = addresses([links?.html?.href], []);
-    const repository = { codeHostType: 'bitbucketCloud' as const, hostId, path, ...place };
+    const location = addresses([links?.html?.href], []);
+    const repository = { codeHostType: 'bitbucketCloud' as const, hostId, path, ...location };
     return { repository, isPush, visibility: isPrivate === true ? 'private' : undefined };
   }
   const server = ofBitbucketServer.safeParse(payload).data?.repository;
   if (server === undefined) return undefined;
   const { id: hostId, slug, project, links, public: isPublic } = server;
-  const place = addresses([], links?.clone.map(({ href }) => href) ?? []);
+  const location = addresses([], links?.clone.map(({ href }) => href) ?? []);
   const path = `${project.key}/${slug}`;
-  const repository = { codeHostType: 'bitbucketServer' as const, hostId, path, ...place };
+  const repository = { codeHostType: 'bitbucketServer' as const, hostId, path, ...location };
   return { repository, isPush, visibility: isPublic === false ? 'private' : undefined };
 }
 
@@ -238,7 +241,7 @@ type Address = string | undefined;
 function addresses(
   pages: readonly Address[],
   clones: readonly Address[],
-): Pick<ToldRepository, 'hosts' | 'cloneUrls'> {
+): Pick<WebhookRepository, 'hosts' | 'cloneUrls'> {
   const hosts = [...pages, ...clones].flatMap((address) =>
     address !== undefined && /^https?:/i.test(address) && URL.canParse(address)
       ? [new URL(address).host]

@@ -28,7 +28,7 @@ export interface Access {
   readonly address: string;
   caller?: Caller | undefined;
   /** Finds the caller in the store as it is now; undefined: no lookup is needed. */
-  lookForCaller?: CallerFinder;
+  callerFinder?: CallerFinder;
   /** Headers that any answer gets. */
   readonly answerHeaders: Record<string, string>;
 }
@@ -42,7 +42,7 @@ export interface AccessParts {
 }
 
 /** A call to check: the request itself, or a call that its handler makes. */
-export interface Asked {
+export interface CheckedCall {
   readonly endpoint: Rights;
   readonly caller?: Caller | undefined;
 }
@@ -54,21 +54,21 @@ type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
 export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
   if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;
-  const look = accounts.callers.finder(
+  const finder = accounts.callers.finder(
     (name) => request.header(name),
     () => provenRequest(baseUrl, request),
     () => isAtThisMachine(request),
   );
-  access.lookForCaller = endpoint.access === 'none' ? () => heeded(look) : look;
-  const found = access.lookForCaller();
+  access.callerFinder = endpoint.access === 'none' ? () => heeded(finder) : finder;
+  const found = access.callerFinder();
   if (found instanceof Promise) return found.then((caller) => noteCaller(accounts, access, caller));
   return noteCaller(accounts, access, found);
 }
 
 /** A failed lookup counts as anonymous where the endpoint needs no caller. */
-async function heeded(look: CallerFinder): Promise<Caller | undefined> {
+async function heeded(finder: CallerFinder): Promise<Caller | undefined> {
   try {
-    return await look();
+    return await finder();
   } catch {
     return undefined;
   }
@@ -81,7 +81,7 @@ async function heeded(look: CallerFinder): Promise<Caller | undefined> {
  * Errors: those of steps 4, 6, 7, 8, 10 and 11.
  */
 export function findCallerAgain(parts: AccessParts, access: Access): MaybePromise {
-  const found = access.lookForCaller?.();
+  const found = access.callerFinder?.();
   if (found instanceof Promise) return found.then((caller) => checkAgain(parts, access, caller));
   return checkAgain(parts, access, found);
 }
@@ -98,10 +98,10 @@ function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefin
 }
 
 /** Steps 8, 10 and 11. Errors: those of these steps. */
-export function checkRights(parts: AccessParts, asked: Asked): void {
-  checkEntitlement(parts, asked);
-  checkAuthentication(parts, asked);
-  checkRole(parts, asked);
+export function checkRights(parts: AccessParts, call: CheckedCall): void {
+  checkEntitlement(parts, call);
+  checkAuthentication(parts, call);
+  checkRole(parts, call);
 }
 
 /**
@@ -148,11 +148,15 @@ async function renewSession(
 export function countRequest(parts: AccessParts, access: Access): MaybePromise {
   if (!access.endpoint.isCounted) return undefined;
   const taken = takeCall(parts, access.caller);
-  if (taken instanceof Promise) return taken.then((decision) => obey(decision, parts, access));
-  return obey(taken, parts, access);
+  if (taken instanceof Promise) return taken.then((decision) => apply(decision, parts, access));
+  return apply(taken, parts, access);
 }
 
-function obey(decision: Decision | undefined, parts: AccessParts, { answerHeaders }: Access): void {
+function apply(
+  decision: Decision | undefined,
+  parts: AccessParts,
+  { answerHeaders }: Access,
+): void {
   if (decision === undefined) return;
   Object.assign(answerHeaders, rateLimitHeaders(decision));
   if (!decision.admitted) throw limitReached(parts, decision);
@@ -199,13 +203,13 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
 }
 
 /** Characters of a foreign origin in the message. */
-const ORIGIN_SHOWN_MAX = 200;
+const ORIGIN_SIZE_MAX = 200;
 
 function originRefusal(origin: string | undefined, baseUrl: string): string {
   const own = new URL(baseUrl).origin;
   return origin === undefined
     ? `A request with a session cookie must name its origin: add "Origin: ${own}", or use an API key.`
-    : `This request comes from a page of ${origin.slice(0, ORIGIN_SHOWN_MAX)}, not of ${own}.`;
+    : `This request comes from a page of ${origin.slice(0, ORIGIN_SIZE_MAX)}, not of ${own}.`;
 }
 
 /** The request that the proof of an OAuth token must match. */
@@ -226,7 +230,7 @@ export function checkKeyUsage({ accounts }: AccessParts, { caller, endpoint }: A
 }
 
 /** Step 8. Errors: INSUFFICIENT_PERMISSIONS naming the entitlement. */
-export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Asked): void {
+export function checkEntitlement({ accounts }: AccessParts, { endpoint }: CheckedCall): void {
   const { entitlement } = endpoint;
   if (entitlement === undefined || accounts.isEntitled(entitlement)) return;
   throw new ApiError(
@@ -236,14 +240,14 @@ export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Asked)
 }
 
 /** Step 10. Errors: NOT_AUTHENTICATED. */
-export function checkAuthentication(parts: AccessParts, { endpoint, caller }: Asked): void {
+export function checkAuthentication(parts: AccessParts, { endpoint, caller }: CheckedCall): void {
   if (isAuthenticated(endpoint, caller)) return;
   const { accounts, baseUrl } = parts;
-  const isTold = endpoint.isForTools === true && accounts.isEntitled('oauth');
+  const isChallenged = endpoint.isForTools === true && accounts.isEntitled('oauth');
   throw new ApiError(
     'NOT_AUTHENTICATED',
     'Authentication is required.',
-    isTold ? { 'WWW-Authenticate': toolServerChallenge(baseUrl) } : {},
+    isChallenged ? { 'WWW-Authenticate': toolServerChallenge(baseUrl) } : {},
   );
 }
 
@@ -260,7 +264,7 @@ function isLocalAllowed({ isForLocal }: Rights, caller: Caller | undefined): boo
 }
 
 /** Step 11: the kind of credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
-export function checkRole(_: AccessParts, { endpoint, caller }: Asked): void {
+export function checkRole(_: AccessParts, { endpoint, caller }: CheckedCall): void {
   const refusal = refusalOf(endpoint, caller);
   if (refusal !== undefined) throw new ApiError('INSUFFICIENT_PERMISSIONS', refusal);
 }

@@ -8,25 +8,25 @@
 
 import { ApiError } from '../api/shapes/api-error.ts';
 import { type Deferred, deferred } from '../base/deferred.ts';
-import type { PausableSearch, SearchPlace } from '../base/place.ts';
+import type { PausableSearch, SearchPermit } from '../base/search-permit.ts';
 import { ClientGoneError } from './adapters/adapter.ts';
 
 /**
  * Time slice of a search before it yields to a waiting one.
  * Guess: long compared with the cost of a switch, short compared with what people notice.
  */
-const TURN_MS = 20;
+const QUANTUM_MS = 20;
 /** A search that has run waits at most this long for new ones. Guess: a few time slices of several clients. */
 const AGE_MS = 250;
 
 /** The searches of one client; deleted when there are none. */
 interface Share {
-  readonly holder: string;
+  readonly clientKey: string;
   runningCount: number;
   /** In order of arrival. */
-  readonly waiting: Set<Place>;
+  readonly waiting: Set<Permit>;
   /** Searches whose clients do not read. */
-  restingCount: number;
+  idleCount: number;
 }
 
 export interface AdmissionBounds {
@@ -40,7 +40,7 @@ export interface AdmissionBounds {
 
 export interface AdmissionOptions extends AdmissionBounds {
   /** Time slice; default: 20. */
-  readonly turnMs?: number;
+  readonly quantumMs?: number;
   /** A search that yielded waits at most this long for new ones; default: 250. */
   readonly ageMs?: number;
 }
@@ -49,18 +49,18 @@ export class Admission {
   #runningMax = 0;
   #waitingMax = 0;
   #timeoutMs = 0;
-  readonly #turnMs: number;
+  readonly #quantumMs: number;
   readonly #ageMs: number;
   readonly #shares = new Map<string, Share>();
   /** Ordered by when they got their permit. */
-  readonly #running = new Set<Place>();
+  readonly #running = new Set<Permit>();
   #waitingCount = 0;
   #nextTicket = 0;
   #timer: NodeJS.Timeout | undefined;
   #refusedCount = 0;
 
-  constructor({ turnMs = TURN_MS, ageMs = AGE_MS, ...bounds }: AdmissionOptions) {
-    this.#turnMs = turnMs;
+  constructor({ quantumMs = QUANTUM_MS, ageMs = AGE_MS, ...bounds }: AdmissionOptions) {
+    this.#quantumMs = quantumMs;
     this.#ageMs = ageMs;
     this.setBounds(bounds);
   }
@@ -88,25 +88,25 @@ export class Admission {
   }
 
   /**
-   * Acquires a permit for `holder`, waiting if needed. At the deadline it resolves without a permit, so that the search
+   * Acquires a permit for `clientKey`, waiting if needed. At the deadline it resolves without a permit, so that the search
    * reports the timeout.
    *
    * @param signal  aborted when the client goes away; a waiting search then leaves the queue
    *
    * Errors: ApiError SERVER_OVERLOADED if the queue is full; ClientGoneError.
    */
-  async acquire(holder: string, signal: AbortSignal): Promise<Place> {
+  async acquire(clientKey: string, signal: AbortSignal): Promise<Permit> {
     if (signal.aborted) throw new ClientGoneError();
-    const place = new Place(this, this.#shareOf(holder), signal);
-    if (!this.#hasRoomFor(place.share)) {
-      this.#forgetIdle(place.share);
+    const permit = new Permit(this, this.#shareOf(clientKey), signal);
+    if (!this.#canQueue(permit.share)) {
+      this.#forgetIdle(permit.share);
       throw this.#overloaded();
     }
-    this.#enqueue(place);
+    this.#enqueue(permit);
     this.#serve();
-    if (this.#timeoutMs > 0) place.expireIn(this.#timeoutMs);
-    await place.admitted();
-    return place;
+    if (this.#timeoutMs > 0) permit.expireIn(this.#timeoutMs);
+    await permit.admitted();
+    return permit;
   }
 
   #overloaded(): ApiError {
@@ -114,11 +114,11 @@ export class Admission {
     return new ApiError('SERVER_OVERLOADED', 'Too many searches.', { 'Retry-After': '1' });
   }
 
-  #shareOf(holder: string): Share {
-    let share = this.#shares.get(holder);
+  #shareOf(clientKey: string): Share {
+    let share = this.#shares.get(clientKey);
     if (share === undefined) {
-      share = { holder, runningCount: 0, waiting: new Set(), restingCount: 0 };
-      this.#shares.set(holder, share);
+      share = { clientKey, runningCount: 0, waiting: new Set(), idleCount: 0 };
+      this.#shares.set(clientKey, share);
     }
     return share;
   }
@@ -129,61 +129,61 @@ export class Admission {
   }
 
   /** Whether a new search may enter; in a full queue the client with the most entries makes room for another client. */
-  #hasRoomFor(share: Share): boolean {
-    if (share.restingCount >= this.#waitingMax) return false;
+  #canQueue(share: Share): boolean {
+    if (share.idleCount >= this.#waitingMax) return false;
     if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;
     let most = share;
     for (const one of this.#shares.values()) if (one.waiting.size > most.waiting.size) most = one;
-    const newest = [...most.waiting].findLast((place) => place.isNew);
+    const newest = [...most.waiting].findLast((permit) => permit.isNew);
     if (most.waiting.size <= share.waiting.size + 1 || newest === undefined) return false;
     newest.refuse(this.#overloaded());
     return true;
   }
 
-  #enqueue(place: Place): void {
-    place.state = 'waiting';
-    place.ticket = this.#nextTicket++;
-    place.sinceMs = performance.now();
-    place.share.waiting.add(place);
+  #enqueue(permit: Permit): void {
+    permit.state = 'waiting';
+    permit.ticket = this.#nextTicket++;
+    permit.sinceMs = performance.now();
+    permit.share.waiting.add(permit);
     this.#waitingCount++;
   }
 
   /** Removes a search from the set that holds it. */
-  #remove(place: Place): void {
-    const { share, state } = place;
+  #remove(permit: Permit): void {
+    const { share, state } = permit;
     if (state === 'over') return;
     if (state === 'running') {
-      this.#running.delete(place);
+      this.#running.delete(permit);
       share.runningCount--;
     } else if (state === 'waiting') {
-      share.waiting.delete(place);
+      share.waiting.delete(permit);
       this.#waitingCount--;
-    } else share.restingCount--;
-    place.state = 'over';
+    } else share.idleCount--;
+    permit.state = 'over';
   }
 
-  #start(place: Place): void {
-    this.#remove(place);
-    place.state = 'running';
-    place.sinceMs = performance.now();
-    place.share.runningCount++;
-    this.#running.add(place);
-    place.onStart();
+  #start(permit: Permit): void {
+    this.#remove(permit);
+    permit.state = 'running';
+    permit.sinceMs = performance.now();
+    permit.share.runningCount++;
+    this.#running.add(permit);
+    permit.onStart();
   }
 
   /** Grants free permits, then takes those of clients with too many and of searches that used up their time slice. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
-    for (const place of this.#running) {
-      if (place.isExpired) continue;
-      const isOver = nowMs - place.sinceMs >= this.#turnMs;
-      if (!isOver && place.share.runningCount <= this.#callerMax) continue;
-      const next = this.#next(place, isOver);
+    for (const permit of this.#running) {
+      if (permit.isExpired) continue;
+      const isOver = nowMs - permit.sinceMs >= this.#quantumMs;
+      if (!isOver && permit.share.runningCount <= this.#callerMax) continue;
+      const next = this.#next(permit, isOver);
       if (next === undefined) continue;
-      this.#remove(place);
-      this.#enqueue(place);
-      place.onStop();
+      this.#remove(permit);
+      this.#enqueue(permit);
+      permit.onStop();
       this.#start(next);
     }
     this.#watch();
@@ -194,14 +194,14 @@ export class Admission {
     const [first] = this.#running;
     if (this.#timer !== undefined || first === undefined) return;
     if (![...this.#shares.values()].some(({ waiting }) => waiting.size > 0)) return;
-    const leftMs = first.sinceMs + this.#turnMs - performance.now();
+    const remainingMs = first.sinceMs + this.#quantumMs - performance.now();
     // Why at least 5: if no waiting search may replace the expired one, the timer fires again and again.
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
         this.#serve();
       },
-      Math.max(5, leftMs),
+      Math.max(5, remainingMs),
     ).unref();
   }
 
@@ -210,9 +210,9 @@ export class Admission {
    *
    * @param isOver  the time slice of `leaving` is over: other searches of its client may get the permit
    */
-  #next(leaving?: Place, isOver = false): Place | undefined {
+  #next(leaving?: Permit, isOver = false): Permit | undefined {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
-    let best: Place | undefined;
+    let best: Permit | undefined;
     let bestCount = Infinity;
     const oldMs = performance.now() - this.#ageMs;
     for (const share of this.#shares.values()) {
@@ -222,77 +222,77 @@ export class Admission {
       if (leaving !== undefined && !isOwn && share.runningCount >= this.#callerMax) continue;
       const count = share.runningCount - (isOwn ? 1 : 0);
       if (count > bestCount) continue;
-      const place = firstOf(share, oldMs);
-      if (count === bestCount && best !== undefined && !isBefore(place, best, oldMs)) continue;
-      best = place;
+      const permit = firstOf(share, oldMs);
+      if (count === bestCount && best !== undefined && !isBefore(permit, best, oldMs)) continue;
+      best = permit;
       bestCount = count;
     }
     return best;
   }
 
   /** Pauses a search until `want` and frees its permit. */
-  rest(place: Place): void {
-    if (place.state !== 'running' && place.state !== 'waiting') return;
-    const wasRunning = place.state === 'running';
-    this.#remove(place);
-    place.state = 'resting';
-    place.share.restingCount++;
-    if (wasRunning) place.onStop();
+  rest(permit: Permit): void {
+    if (permit.state !== 'running' && permit.state !== 'waiting') return;
+    const wasRunning = permit.state === 'running';
+    this.#remove(permit);
+    permit.state = 'idle';
+    permit.share.idleCount++;
+    if (wasRunning) permit.onStop();
     this.#serve();
   }
 
   /** Resumes a paused search. */
-  want(place: Place): void {
-    if (place.state !== 'resting') return;
-    this.#remove(place);
-    this.#enqueue(place);
+  want(permit: Permit): void {
+    if (permit.state !== 'idle') return;
+    this.#remove(permit);
+    this.#enqueue(permit);
     this.#serve();
   }
 
   /** The deadline has passed: the search ends as soon as it can and never waits again. */
-  expire(place: Place): void {
-    place.isExpired = true;
-    if (place.state !== 'running') this.release(place);
+  expire(permit: Permit): void {
+    permit.isExpired = true;
+    if (permit.state !== 'running') this.release(permit);
   }
 
   /** The search is over. Further calls do nothing. */
-  release(place: Place): void {
-    if (place.state === 'over') return;
-    this.#remove(place);
-    this.#forgetIdle(place.share);
+  release(permit: Permit): void {
+    if (permit.state === 'over') return;
+    this.#remove(permit);
+    this.#forgetIdle(permit.share);
     this.#serve();
   }
 
   #forgetIdle(share: Share): void {
-    const { holder, runningCount, waiting, restingCount } = share;
-    if (runningCount + waiting.size + restingCount === 0) this.#shares.delete(holder);
+    const { clientKey, runningCount, waiting, idleCount } = share;
+    if (runningCount + waiting.size + idleCount === 0) this.#shares.delete(clientKey);
   }
 }
 
 /** The next search of a client; those that wait since before `oldMs` are old. */
-function firstOf({ waiting }: Share, oldMs: number): Place {
-  let first: Place | undefined;
-  for (const place of waiting)
-    if (first === undefined || isBefore(place, first, oldMs)) first = place;
+function firstOf({ waiting }: Share, oldMs: number): Permit {
+  let first: Permit | undefined;
+  for (const permit of waiting)
+    if (first === undefined || isBefore(permit, first, oldMs)) first = permit;
   // Safety: called only if a search waits.
   return first!;
 }
 
-function isBefore(a: Place, b: Place, oldMs: number): boolean {
-  const isFirstOfAll = (place: Place): boolean => place.isNew || place.sinceMs <= oldMs;
+function isBefore(a: Permit, b: Permit, oldMs: number): boolean {
+  const isFirstOfAll = (permit: Permit): boolean => permit.isNew || permit.sinceMs <= oldMs;
   return isFirstOfAll(a) === isFirstOfAll(b) ? a.ticket < b.ticket : isFirstOfAll(a);
 }
 
-type PlaceState = 'waiting' | 'running' | 'resting' | 'over';
+type PermitState = 'waiting' | 'running' | 'idle' | 'over';
 
 /** One search, from its arrival to its end. */
-export class Place implements SearchPlace {
+export class Permit implements SearchPermit {
   readonly arrivedMs = performance.now();
   readonly share: Share;
-  readonly holder: string;
+  readonly clientKey: string;
   readonly #admission: Admission;
   readonly #signal: AbortSignal;
-  state: PlaceState = 'waiting';
+  state: PermitState = 'waiting';
   /** It has not run yet. */
   isNew = true;
   ticket = 0;
@@ -302,13 +302,13 @@ export class Place implements SearchPlace {
   isExpired = false;
   #deadline: NodeJS.Timeout | undefined;
   #search: PausableSearch | undefined;
-  #turn: Deferred | undefined;
+  #started: Deferred | undefined;
   #refusal: Error | undefined;
 
   constructor(admission: Admission, share: Share, signal: AbortSignal) {
     this.#admission = admission;
     this.share = share;
-    this.holder = share.holder;
+    this.clientKey = share.clientKey;
     this.#signal = signal;
   }
 
@@ -324,7 +324,7 @@ export class Place implements SearchPlace {
     if (this.state === 'running') return;
     const leave = (): void => this.refuse(new ClientGoneError());
     this.#signal.addEventListener('abort', leave, { once: true });
-    await this.turn();
+    await this.whenRunning();
     this.#signal.removeEventListener('abort', leave);
     if (this.#refusal !== undefined) throw this.#refusal;
   }
@@ -345,19 +345,19 @@ export class Place implements SearchPlace {
   }
 
   #wake(): void {
-    this.#turn?.resolve();
-    this.#turn = undefined;
+    this.#started?.resolve();
+    this.#started = undefined;
   }
 
   attach(search: PausableSearch): void {
     this.#search = search;
-    if (this.state === 'waiting' || this.state === 'resting') search.pause();
+    if (this.state === 'waiting' || this.state === 'idle') search.pause();
   }
 
-  turn(): Promise<void> | undefined {
+  whenRunning(): Promise<void> | undefined {
     if (this.state === 'running' || this.state === 'over') return undefined;
-    this.#turn ??= deferred();
-    return this.#turn.promise;
+    this.#started ??= deferred();
+    return this.#started.promise;
   }
 
   rest(): void {

@@ -49,8 +49,8 @@ async function resolveHost(host: string): Promise<string> {
 /** The public address if none is configured: `localhost` unless an address for others is bound. */
 export function defaultBaseUrl({ address, isLoopback }: Binding, { port }: BoundAddress): string {
   const isAny = address === '0.0.0.0' || address === '::';
-  const shown = isIP(address) === 6 ? `[${address}]` : address;
-  return `http://${isLoopback || isAny ? 'localhost' : shown}:${port}`;
+  const urlHost = isIP(address) === 6 ? `[${address}]` : address;
+  return `http://${isLoopback || isAny ? 'localhost' : urlHost}:${port}`;
 }
 
 /** Host names that are accepted; undefined: all. Why: a page that rebinds its DNS name must not read answers. */

@@ -3,9 +3,9 @@
 import { paced } from '../base/pace.ts';
 import { type AccessParts, checkRights, countCall } from './access.ts';
 import { ClientGoneError, type HttpRequest } from './adapters/adapter.ts';
-import type { Admission, Place } from './admission.ts';
+import type { Admission, Permit } from './admission.ts';
 import type { Calls, Rights } from '../api/shapes/endpoint.ts';
-import { holderOf } from './client-address.ts';
+import { clientKeyOf } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
 
 interface Gates {
@@ -14,18 +14,18 @@ interface Gates {
 }
 
 /** Errors: as `Admission.acquire`. */
-export function takePlace({ admission }: Gates, exchange: Exchange): Promise<Place> {
-  return admission.acquire(holderOf(exchange), exchange.request.signal);
+export function acquirePermit({ admission }: Gates, exchange: Exchange): Promise<Permit> {
+  return admission.acquire(clientKeyOf(exchange), exchange.request.signal);
 }
 
 /** Waits for the time slice of a call; undefined: run now. Errors: ClientGoneError. */
-export function turnOf(exchange: Exchange): Promise<void> | undefined {
-  const turn = paced(holderOf(exchange));
-  return turn === undefined ? undefined : stillThere(turn, exchange.request);
+export function pauseOf(exchange: Exchange): Promise<void> | undefined {
+  const pause = paced(clientKeyOf(exchange));
+  return pause === undefined ? undefined : stillThere(pause, exchange.request);
 }
 
-async function stillThere(turn: Promise<void>, { signal }: HttpRequest): Promise<void> {
-  await turn;
+async function stillThere(pause: Promise<void>, { signal }: HttpRequest): Promise<void> {
+  await pause;
   if (signal.aborted) throw new ClientGoneError();
 }
 
@@ -40,22 +40,22 @@ export class ExchangeCalls implements Calls {
 
   async count(): Promise<void> {
     await countCall(this.#gates.accessParts, this.#exchange.caller);
-    await turnOf(this.#exchange);
+    await pauseOf(this.#exchange);
   }
 
-  async admit(): Promise<Place> {
+  async admit(): Promise<Permit> {
     // A permit taken now would never be released.
     if (this.#exchange.isOver === true) throw new ClientGoneError();
-    let place: Place | undefined;
+    let permit: Permit | undefined;
     let isOver = false;
     // Before waiting: the request may end first.
     this.#exchange.ends.push(() => {
       isOver = true;
-      place?.release();
+      permit?.release();
     });
-    place = await takePlace(this.#gates, this.#exchange);
-    if (isOver) place.release();
-    return place;
+    permit = await acquirePermit(this.#gates, this.#exchange);
+    if (isOver) permit.release();
+    return permit;
   }
 
   require(rights: Rights): void {

@@ -44,7 +44,7 @@ function isIn(list: BlockList, address: string): boolean {
  * The key that permits and bytes of a request are counted by: the person, or for anonymous callers the address. Of IPv6
  * the network, as one client has all of its addresses.
  */
-export function holderOf({
+export function clientKeyOf({
   caller,
   address,
 }: {

@@ -45,16 +45,16 @@ export class StreamCoder {
     this.#coder.on('error', () => {});
   }
 
-  async encode(piece: Uint8Array): Promise<Uint8Array> {
+  async encode(chunk: Uint8Array): Promise<Uint8Array> {
     await new Promise<void>((resolve, reject) => {
-      this.#coder.write(piece, (error) => (error ? reject(error) : resolve()));
+      this.#coder.write(chunk, (error) => (error ? reject(error) : resolve()));
     });
     return this.#taken();
   }
 
   /** The last chunk and the end of the compressed stream. */
-  async encodeLast(piece: Uint8Array): Promise<Uint8Array> {
-    this.#coder.end(piece);
+  async encodeLast(chunk: Uint8Array): Promise<Uint8Array> {
+    this.#coder.end(chunk);
     await finished(this.#coder);
     return this.#taken();
   }

@@ -70,18 +70,18 @@ export class EventBody implements BodyStream {
   async next(): Promise<Uint8Array | undefined> {
     if (this.#state === 'over') return undefined;
     if (this.#state === 'failed') throw new Error('the search failed');
-    const piece = await this.#coded(await this.#nextPiece());
-    this.#size += piece.byteLength;
-    return piece;
+    const chunk = await this.#coded(await this.#nextChunk());
+    this.#size += chunk.byteLength;
+    return chunk;
   }
 
-  async #coded(piece: Uint8Array): Promise<Uint8Array> {
+  async #coded(chunk: Uint8Array): Promise<Uint8Array> {
     const { coder } = this.#options;
-    if (coder === undefined) return piece;
-    return this.#state === 'over' ? await coder.encodeLast(piece) : await coder.encode(piece);
+    if (coder === undefined) return chunk;
+    return this.#state === 'over' ? await coder.encodeLast(chunk) : await coder.encode(chunk);
   }
 
-  async #nextPiece(): Promise<Uint8Array> {
+  async #nextChunk(): Promise<Uint8Array> {
     try {
       const event = await this.#events.next();
       await this.#options.checkRights();

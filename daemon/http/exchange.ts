@@ -3,8 +3,8 @@
 import type { Caller } from '../accounts/caller.ts';
 import type { Access } from './access.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
-import type { Hold } from './adapters/memory-budget.ts';
-import type { Place } from './admission.ts';
+import type { Reservation } from './adapters/memory-budget.ts';
+import type { Permit } from './admission.ts';
 import type { ErrorCode } from '../api/shapes/api-error.ts';
 import type { BoundHandler, Endpoint } from '../api/shapes/endpoint.ts';
 import { ALL_METHODS, type Route } from './router.ts';
@@ -24,10 +24,10 @@ export interface Exchange {
   endpoint?: Endpoint;
   caller?: Caller | undefined;
   handler?: BoundHandler;
-  place?: Place;
+  permit?: Permit;
   errorCode?: ErrorCode;
   /** Bytes held for the request and its answer. */
-  hold?: Hold | undefined;
+  reservation?: Reservation | undefined;
   /** The request's body, once requested. */
   body?: Promise<Buffer>;
   /** The response has ended and `ends` have run; or it holds nothing, so that its end is not reported. */
@@ -57,7 +57,11 @@ export interface AnsweredRequest {
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(ALL_METHODS.split(', '));
 
-export function seenOf(exchange: Exchange, status: number, durationMs: number): AnsweredRequest {
+export function answeredRequestOf(
+  exchange: Exchange,
+  status: number,
+  durationMs: number,
+): AnsweredRequest {
   const [any] = exchange.route?.values() ?? [];
   return {
     method: KNOWN_METHODS.has(exchange.method) ? exchange.method : 'other',

@@ -10,7 +10,7 @@ interface Preference {
 /** `a;q=0.5, b` -> a 0.5, b 1. A malformed quality counts as 0. */
 function parsePreferences(header: string): Preference[] {
   return header.split(',').map((part) => {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const [name = '', ...parameters] = part.split(';').map((field) => field.trim().toLowerCase());
     const weight = parameters.find((parameter) => parameter.startsWith('q='));
     const quality = weight === undefined ? 1 : Number(weight.slice(2));
     return { name, quality: quality >= 0 && quality <= 1 ? quality : 0 };
@@ -30,15 +30,15 @@ function qualityOf(preferences: readonly Preference[], names: readonly string[])
  * Whether the client accepts MessagePack: by name, with a quality above 0 and not below that of JSON (for which
  * wildcards count).
  */
-export function isMessagePackWanted(accept: string | undefined): boolean {
+export function prefersMessagePack(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;
   const preferences = parsePreferences(accept);
-  const wanted = Math.max(
+  const quality = Math.max(
     qualityOf(preferences, ['application/x-msgpack']) ?? 0,
     qualityOf(preferences, ['application/msgpack']) ?? 0,
   );
   const json = qualityOf(preferences, ['application/json', 'application/*', '*/*']) ?? 0;
-  return wanted > 0 && wanted >= json;
+  return quality > 0 && quality >= json;
 }
 
 export type ContentCoding = 'br' | 'gzip';

@@ -94,11 +94,11 @@ const packer = new Packer();
 /**
  * The value of a JSON text as MessagePack.
  *
- * @param holder  the client that it is for
+ * @param clientKey  the client that it is for
  *
  * Errors: as `Packer.pack`.
  */
-export async function pack(json: Uint8Array | LazyBytes, holder = ''): Promise<Uint8Array> {
+export async function pack(json: Uint8Array | LazyBytes, clientKey = ''): Promise<Uint8Array> {
   if (json.byteLength <= HERE_SIZE_MAX) return jsonToMessagePack(allBytes(json));
-  return await packer.pack(await gatherBytes(json, holder));
+  return await packer.pack(await gatherBytes(json, clientKey));
 }

@@ -3,9 +3,9 @@
 
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
-import { actorOf } from '../accounts/audit-trail.ts';
+import { actorOf } from '../accounts/audit-log.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
-import { SEES_NOTHING } from '../repos/sight.ts';
+import { SEES_NOTHING } from '../repos/repo-access.ts';
 import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
 import { ApiError, toApiError } from '../api/shapes/api-error.ts';
 import type { EventStream, Services } from '../api/shapes/endpoint-services.ts';
@@ -29,14 +29,14 @@ import {
 } from './access.ts';
 import type { Access, AccessParts } from './access.ts';
 import { Admission, type AdmissionBounds } from './admission.ts';
-import { clientAddress, holderOf, proxyList } from './client-address.ts';
+import { clientAddress, clientKeyOf, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
 import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './adapters/pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
-import { accessOf, type AnsweredRequest, type Exchange, seenOf } from './exchange.ts';
-import { ExchangeCalls, takePlace, turnOf } from './calls.ts';
-import { readHeldBody, readJson } from './request-body.ts';
+import { accessOf, type AnsweredRequest, type Exchange, answeredRequestOf } from './exchange.ts';
+import { ExchangeCalls, acquirePermit, pauseOf } from './calls.ts';
+import { readBufferedBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, allowedMethods, type Found, type Route, Router } from './router.ts';
@@ -124,7 +124,7 @@ export class Pipeline {
   /**
    * Applies changed settings; running and queued searches are not affected, nor are reserved bytes.
    */
-  obeySettings(): void {
+  applySettings(): void {
     const { settings } = this.options;
     this.admission.setBounds(boundsOf(settings));
     this.memory.setSize(settings.memory);
@@ -154,21 +154,21 @@ export class Pipeline {
     const endMs = performance.now();
     // Why later: the answer is sent before its line is formatted.
     process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
-    const { hold, ends } = exchange;
-    if (hold === undefined && ends.length === 0) {
+    const { reservation, ends } = exchange;
+    if (reservation === undefined && ends.length === 0) {
       exchange.isOver = true;
       this.options.onAnswerOver?.(0);
       return response;
     }
-    return { ...response, holder: holderOf(exchange), onOver: () => this.#end(exchange) };
+    return { ...response, clientKey: clientKeyOf(exchange), onOver: () => this.#end(exchange) };
   }
 
   /** Releases everything held for a request. */
   #end(exchange: Exchange): void {
-    const { hold, ends } = exchange;
+    const { reservation, ends } = exchange;
     exchange.isOver = true;
-    const size = hold?.size ?? 0;
-    hold?.release();
+    const size = reservation?.size ?? 0;
+    reservation?.release();
     for (const end of ends) end();
     this.options.onAnswerOver?.(size);
   }
@@ -179,8 +179,8 @@ export class Pipeline {
   #takeMemory(exchange: Exchange, size: number): void {
     // Bytes reserved now would never be released.
     if (exchange.isOver === true) throw new ClientGoneError();
-    exchange.hold ??= this.memory.tryTake(holderOf(exchange), 0);
-    if (exchange.hold?.grow(size) !== true) throw noMemoryError();
+    exchange.reservation ??= this.memory.tryTake(clientKeyOf(exchange), 0);
+    if (exchange.reservation?.grow(size) !== true) throw noMemoryError();
   }
 
   context(exchange: Exchange): CallContext {
@@ -190,8 +190,8 @@ export class Pipeline {
     return {
       baseUrl,
       caller,
-      holder: holderOf(exchange),
-      sight: caller?.sight ?? SEES_NOTHING,
+      clientKey: clientKeyOf(exchange),
+      repoAccess: caller?.repoAccess ?? SEES_NOTHING,
       contexts: accounts.contexts,
       actor: actorOf(caller, clientSource),
       address: exchange.address,
@@ -200,10 +200,10 @@ export class Pipeline {
       services,
       settings,
       signal: request.signal,
-      place: exchange.place,
+      permit: exchange.permit,
       calls: new ExchangeCalls(this, exchange),
       fetchRequest: () => {
-        const readBody = () => readHeldBody(this, exchange);
+        const readBody = () => readBufferedBody(this, exchange);
         return toFetchRequest(request, baseUrl, readBody, (end) => {
           if (exchange.isOver === true) end();
           else exchange.ends.push(end);
@@ -211,7 +211,7 @@ export class Pipeline {
       },
       takeMemory: (size) => this.#takeMemory(exchange, size),
       memory: {
-        tryTake: (size) => this.memory.tryTake(holderOf(exchange), size),
+        tryTake: (size) => this.memory.tryTake(clientKeyOf(exchange), size),
         onOver: (end) => void exchange.ends.push(end),
       },
       eventSizeMax: eventSizeMaxOf(request),
@@ -229,9 +229,9 @@ export class Pipeline {
       const { content } = result;
       if ('events' in content) return this.#stream(content.events, exchange, common);
       if ('response' in content) return this.#passOn(content.response, exchange, common);
-      return await this.#hold(exchange, { ...result, content });
+      return await this.#reserve(exchange, { ...result, content });
     } catch (error) {
-      exchange.hold?.shrinkTo(0);
+      exchange.reservation?.shrinkTo(0);
       if (isClientGone(error, exchange.request)) {
         return { status: CLIENT_GONE_STATUS, headers: common, body: undefined };
       }
@@ -243,7 +243,7 @@ export class Pipeline {
   /**
    * The response for an answer; its memory is reserved until it ends. Errors: SERVER_OVERLOADED.
    */
-  async #hold(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
+  async #reserve(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
     const { request, answerHeaders, ends } = exchange;
     const { content } = answer;
     if ('json' in content && !(content.json instanceof Uint8Array)) {
@@ -251,15 +251,15 @@ export class Pipeline {
       ends.push(() => json.release?.());
     }
     // Encoding the answer briefly needs its size again.
-    const holder = holderOf(exchange);
-    const tryTake = (size: number) => this.memory.tryTake(holder, size);
-    const response = await toResponse(answer, request, answerHeaders, { holder, tryTake });
+    const clientKey = clientKeyOf(exchange);
+    const tryTake = (size: number) => this.memory.tryTake(clientKey, size);
+    const response = await toResponse(answer, request, answerHeaders, { clientKey, tryTake });
     const { body } = response;
     if ('asset' in content || body === undefined || isBodyStream(body)) return response;
-    const size = heldSizeOf(content, body);
-    const held = exchange.hold?.size ?? 0;
-    if (size < held) exchange.hold?.shrinkTo(size);
-    else if (size > UNCOUNTED_SIZE_MAX) this.#takeMemory(exchange, size - held);
+    const size = memorySizeOf(content, body);
+    const reserved = exchange.reservation?.size ?? 0;
+    if (size < reserved) exchange.reservation?.shrinkTo(size);
+    else if (size > UNCOUNTED_SIZE_MAX) this.#takeMemory(exchange, size - reserved);
     return response;
   }
 
@@ -273,13 +273,13 @@ export class Pipeline {
       this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
     } catch (error) {
       events.close();
-      exchange.place?.release();
+      exchange.permit?.release();
       throw error;
     }
     return toStreamResponse(events, request, common, {
       ...this.#watch(exchange, 200),
       toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
-      onSearchEnd: () => exchange.place?.release(),
+      onSearchEnd: () => exchange.permit?.release(),
     });
   }
 
@@ -326,14 +326,14 @@ export class Pipeline {
         return result;
       }
     } finally {
-      if (!isStream) exchange.place?.release();
+      if (!isStream) exchange.permit?.release();
     }
     throw new Error('the last step did not answer');
   }
 
   #toApiError(error: unknown, { request, requestId }: Exchange): ApiError {
-    const known = toApiError(error);
-    if (known !== undefined) return known;
+    const apiError = toApiError(error);
+    if (apiError !== undefined) return apiError;
     // An error after the client went away is a consequence of that.
     if (!request.signal.aborted)
       this.options.log.error('request failed unexpectedly', { requestId, error });
@@ -342,19 +342,19 @@ export class Pipeline {
   }
 
   #toErrorAnswer(error: unknown, exchange: Exchange): PlainAnswer {
-    const known = this.#toApiError(error, exchange);
-    exchange.errorCode = known.errorCode;
+    const apiError = this.#toApiError(error, exchange);
+    exchange.errorCode = apiError.errorCode;
     return {
-      status: known.statusCode,
-      headers: known.headers,
-      content: { value: known.toObject() },
+      status: apiError.statusCode,
+      headers: apiError.headers,
+      content: { value: apiError.toObject() },
     };
   }
 
   #logRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
     const { request, route, requestId, startMs, caller, address } = exchange;
     const durationMs = endMs - startMs;
-    this.options.onRequest?.(seenOf(exchange, status, durationMs));
+    this.options.onRequest?.(answeredRequestOf(exchange, status, durationMs));
     this.options.log.info('request', {
       requestId,
       method: request.method,
@@ -457,19 +457,19 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
 
 /** Logs the search before it runs, so that one that never ends can be found. */
 function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
-  const asked = JSON.stringify({ body: json }).slice(0, LOGGED_SIZE_MAX);
-  options.log.debug('search', { requestId, route: request.path, asked });
+  const logged = JSON.stringify({ body: json }).slice(0, LOGGED_SIZE_MAX);
+  options.log.debug('search', { requestId, route: request.path, asked: logged });
 }
 
 async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  exchange.place = await takePlace(pipeline, exchange);
+  exchange.permit = await acquirePermit(pipeline, exchange);
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
   if (exchange.endpoint?.isCounted === true) {
-    const turn = turnOf(exchange);
-    if (turn !== undefined) await turn;
+    const pause = pauseOf(exchange);
+    if (pause !== undefined) await pause;
   }
   const again = findCallerAgain(pipeline.accessParts, accessOf(exchange));
   if (again !== undefined) await again;
@@ -477,9 +477,9 @@ async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<Step
 }
 
 /** Bytes of memory that a body occupies. */
-function heldSizeOf(content: PlainAnswer['content'], body: Uint8Array | LazyBytes): number {
-  if ('bytes' in content) return content.heldSize;
-  return body instanceof Uint8Array ? body.byteLength : body.heldSize;
+function memorySizeOf(content: PlainAnswer['content'], body: Uint8Array | LazyBytes): number {
+  if ('bytes' in content) return content.memorySize;
+  return body instanceof Uint8Array ? body.byteLength : body.memorySize;
 }
 
 function isClientGone(error: unknown, request: HttpRequest): boolean {

@@ -2,9 +2,9 @@
 
 import { type AccessParts, checkAuthentication } from './access.ts';
 import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts';
-import { type Hold, type MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
+import { type Reservation, type MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
-import { holderOf } from './client-address.ts';
+import { clientKeyOf } from './client-address.ts';
 import { accessOf, type Exchange } from './exchange.ts';
 import { parseJsonBody } from './json-body.ts';
 
@@ -16,26 +16,26 @@ interface BodyBounds {
 
 /** The body as JSON; its bytes are released. Errors: those of `readBody` and `parseJsonBody`. */
 export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<unknown> {
-  const hold = bounds.memory.tryTake(holderOf(exchange), 0);
-  if (hold === undefined) throw noMemoryError();
+  const reservation = bounds.memory.tryTake(clientKeyOf(exchange), 0);
+  if (reservation === undefined) throw noMemoryError();
   try {
-    return parseJsonBody(await readBody(bounds, exchange, hold));
+    return parseJsonBody(await readBody(bounds, exchange, reservation));
   } finally {
-    hold.release();
+    reservation.release();
   }
 }
 
 /** The body, buffered until the response ends; every call returns the same one. Errors: those of `readBody`. */
-export function readHeldBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
-  exchange.body ??= holdBody(bounds, exchange);
+export function readBufferedBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
+  exchange.body ??= bufferBody(bounds, exchange);
   return exchange.body;
 }
 
-async function holdBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
-  const hold = bounds.memory.tryTake(holderOf(exchange), 0);
-  if (hold === undefined) throw noMemoryError();
-  exchange.ends.push(() => hold.release());
-  return await readBody(bounds, exchange, hold);
+async function bufferBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
+  const reservation = bounds.memory.tryTake(clientKeyOf(exchange), 0);
+  if (reservation === undefined) throw noMemoryError();
+  exchange.ends.push(() => reservation.release());
+  return await readBody(bounds, exchange, reservation);
 }
 
 /**
@@ -45,13 +45,13 @@ async function holdBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer>
 async function readBody(
   { options, accessParts }: BodyBounds,
   exchange: Exchange,
-  hold: Hold,
+  reservation: Reservation,
 ): Promise<Buffer> {
   const limit = options.settings.maxRequestBodyBytes;
-  const isKnown = exchange.caller !== undefined;
-  const sizeMax = isKnown ? limit : Math.min(limit, UNASKED_BODY_SIZE_MAX);
+  const isIdentified = exchange.caller !== undefined;
+  const sizeMax = isIdentified ? limit : Math.min(limit, UNASKED_BODY_SIZE_MAX);
   try {
-    return await exchange.request.body({ sizeMax, hold });
+    return await exchange.request.body({ sizeMax, reservation });
   } catch (error) {
     if (!(error instanceof BodyTooLargeError)) throw error;
     if (error.size <= limit) checkAuthentication(accessParts, accessOf(exchange));

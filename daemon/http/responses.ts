@@ -1,7 +1,7 @@
 // Turns an answer into a response: encoding (JSON or MessagePack), compression, revalidation (ETag), and the headers of
 // every response.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { type Asset, isUnchanged } from '../api/shapes/asset.ts';
 import type { Answer, TypedBytes } from '../api/shapes/endpoint.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
@@ -16,8 +16,8 @@ import {
 import type { EventBodyOptions } from './event-body.ts';
 import { StreamCoder, compressors } from './coding.ts';
 import { gatherBytes } from './gather-bytes.ts';
-import { type Hold, noMemoryError } from './adapters/memory-budget.ts';
-import { chooseCoding, type ContentCoding, isMessagePackWanted } from './negotiation.ts';
+import { type Reservation, noMemoryError } from './adapters/memory-budget.ts';
+import { chooseCoding, type ContentCoding, prefersMessagePack } from './negotiation.ts';
 import { pack } from './packer.ts';
 
 /** Bodies up to this many bytes are not compressed. */
@@ -46,7 +46,7 @@ export type PlainAnswer = Omit<Answer, 'content'> & {
 
 /** Bytes of JSON that an event may have in the accepted format. */
 export function eventSizeMaxOf(request: HttpRequest): number {
-  return isMessagePackWanted(request.header('accept')) ? FRAME_SIZE_MAX : Infinity;
+  return prefersMessagePack(request.header('accept')) ? FRAME_SIZE_MAX : Infinity;
 }
 
 /** The response that streams events, in the accepted format and coding. */
@@ -56,7 +56,7 @@ export function toStreamResponse(
   common: Readonly<Record<string, string>>,
   options: Omit<EventBodyOptions, 'framing' | 'coder'>,
 ): HttpResponse {
-  const isPacked = isMessagePackWanted(request.header('accept'));
+  const isPacked = prefersMessagePack(request.header('accept'));
   const framing = isPacked ? MESSAGE_PACK_FRAMES : SERVER_SENT_EVENTS;
   const coding = chooseCoding(request.header('accept-encoding'));
   const headers = {
@@ -66,25 +66,25 @@ export function toStreamResponse(
     Connection: 'keep-alive',
     'X-Accel-Buffering': 'no',
     Vary: 'Accept, Accept-Encoding',
-    ...given({ 'Content-Encoding': coding }),
+    ...omitUndefined({ 'Content-Encoding': coding }),
   };
   const coder = coding === undefined ? undefined : new StreamCoder(coding);
   return { status: 200, headers, body: new EventBody(events, { ...options, framing, coder }) };
 }
 
 /** What encoding a response needs. */
-export interface ResponseMeans {
+export interface ResponseContext {
   /** The client that it is for. */
-  readonly holder: string;
+  readonly clientKey: string;
   /** Reserves bytes for intermediate results. */
-  readonly tryTake: (size: number) => Hold | undefined;
+  readonly tryTake: (size: number) => Reservation | undefined;
 }
 
 /**
  * The response for an answer, in the accepted format.
  *
  * @param common   headers that every response carries
- * @param means    absent: no limits
+ * @param context    absent: no limits
  *
  * Errors: SERVER_OVERLOADED.
  */
@@ -92,14 +92,14 @@ export async function toResponse(
   answer: PlainAnswer,
   request: HttpRequest,
   common: Readonly<Record<string, string>>,
-  means?: ResponseMeans,
+  context?: ResponseContext,
 ): Promise<HttpResponse> {
   const { content } = answer;
   if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
   if ('nothing' in content) return emptyResponse(answer, common);
   if ('bytes' in content) return bytesResponse(answer, content, common);
-  const isPacked = isMessagePackWanted(request.header('accept'));
-  const body = await encode(content, isPacked, means);
+  const isPacked = prefersMessagePack(request.header('accept'));
+  const body = await encode(content, isPacked, context);
   const headers: Record<string, string> = {
     ...common,
     ...answer.headers,
@@ -108,7 +108,7 @@ export async function toResponse(
   };
   const coding = codingFor(request, body.byteLength);
   if (coding === undefined) return { status: answer.status, headers, body };
-  const compressed = await compress(body, coding, means);
+  const compressed = await compress(body, coding, context);
   if (compressed === undefined) return { status: answer.status, headers, body };
   headers['Content-Encoding'] = coding;
   return { status: answer.status, headers, body: compressed };
@@ -121,21 +121,24 @@ const COUNTED_SIZE_MIN = 65_536;
 async function compress(
   body: Uint8Array | LazyBytes,
   coding: ContentCoding,
-  means?: ResponseMeans,
+  context?: ResponseContext,
 ): Promise<Buffer | undefined> {
-  if (means === undefined || body.byteLength < COUNTED_SIZE_MIN)
-    return await compressors[coding](await wholeOf(body, means));
-  const hold = means.tryTake(body.byteLength);
-  if (hold === undefined) return undefined;
+  if (context === undefined || body.byteLength < COUNTED_SIZE_MIN)
+    return await compressors[coding](await wholeOf(body, context));
+  const reservation = context.tryTake(body.byteLength);
+  if (reservation === undefined) return undefined;
   try {
-    return await compressors[coding](await wholeOf(body, means));
+    return await compressors[coding](await wholeOf(body, context));
   } finally {
-    hold.release();
+    reservation.release();
   }
 }
 
-async function wholeOf(body: Uint8Array | LazyBytes, means?: ResponseMeans): Promise<Uint8Array> {
-  return body instanceof Uint8Array ? body : await gatherBytes(body, means?.holder ?? '');
+async function wholeOf(
+  body: Uint8Array | LazyBytes,
+  context?: ResponseContext,
+): Promise<Uint8Array> {
+  return body instanceof Uint8Array ? body : await gatherBytes(body, context?.clientKey ?? '');
 }
 
 type Encodable = Extract<
@@ -146,18 +149,18 @@ type Encodable = Extract<
 async function encode(
   content: Encodable,
   isPacked: boolean,
-  means?: ResponseMeans,
+  context?: ResponseContext,
 ): Promise<Uint8Array | LazyBytes> {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
   if (!isPacked) return json;
-  if (means === undefined || json.byteLength < COUNTED_SIZE_MIN)
-    return await pack(json, means?.holder);
-  const hold = means.tryTake(json.byteLength);
-  if (hold === undefined) throw noMemoryError();
+  if (context === undefined || json.byteLength < COUNTED_SIZE_MIN)
+    return await pack(json, context?.clientKey);
+  const reservation = context.tryTake(json.byteLength);
+  if (reservation === undefined) throw noMemoryError();
   try {
-    return await pack(json, means?.holder);
+    return await pack(json, context?.clientKey);
   } finally {
-    hold.release();
+    reservation.release();
   }
 }
 
@@ -191,7 +194,7 @@ async function toAssetResponse(
     'Cache-Control': 'no-cache',
     ...asset.headers,
     ...more,
-    ...given({ ETag: asset.etag }),
+    ...omitUndefined({ ETag: asset.etag }),
     Vary: 'Accept-Encoding',
   };
   if (isUnchanged(asset, request.header('if-none-match'))) {

@@ -103,8 +103,8 @@ function byNames(a: Pattern, b: Pattern): number {
   const opens = ({ segments }: Pattern): number[] =>
     segments.map((segment) => (/^[{*]/.test(segment) ? 1 : 0));
   const [left, right] = [opens(a), opens(b)];
-  const place = left.findIndex((open, index) => open !== right[index]);
-  return place < 0 ? 0 : left[place]! - (right[place] ?? 0);
+  const position = left.findIndex((open, index) => open !== right[index]);
+  return position < 0 ? 0 : left[position]! - (right[position] ?? 0);
 }
 
 function matchSegments(

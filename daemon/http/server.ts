@@ -38,7 +38,7 @@ export interface RunningServer {
   readonly address: BoundAddress;
   readonly http: HttpAdapter['kind'];
   /** Applies a changed configuration to later requests. */
-  obeySettings(): void;
+  applySettings(): void;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
   /**
    * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s), then drops the rest.
@@ -85,7 +85,7 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     setupUrl,
     address,
     http: adapter.kind,
-    obeySettings: () => pipeline.obeySettings(),
+    applySettings: () => pipeline.applySettings(),
     searchCounts: () => pipeline.admission.counts,
     close(graceMs = GRACE_MS) {
       pipeline.stop();

@@ -1,7 +1,7 @@
 // Finds current repos by id and by name. Built from a list that is a new array after each change.
 
 import type { RepoRecord } from './records.ts';
-import { isSeen, type Sight } from './sight.ts';
+import { canSee, type RepoAccess } from './repo-access.ts';
 
 interface Tables {
   readonly repos: readonly RepoRecord[];
@@ -27,13 +27,15 @@ export class RepoDirectory {
     return this.#current().byId.get(repoId);
   }
 
-  list(sight: Sight): readonly RepoRecord[] {
-    return sight.base === 'all' ? this.all : this.all.filter(({ repoId }) => isSeen(sight, repoId));
+  list(repoAccess: RepoAccess): readonly RepoRecord[] {
+    return repoAccess.base === 'all'
+      ? this.all
+      : this.all.filter(({ repoId }) => canSee(repoAccess, repoId));
   }
 
-  byName(name: string, sight: Sight): RepoRecord | undefined {
+  byName(name: string, repoAccess: RepoAccess): RepoRecord | undefined {
     const repo = this.#current().byName.get(name);
-    return repo !== undefined && isSeen(sight, repo.repoId) ? repo : undefined;
+    return repo !== undefined && canSee(repoAccess, repo.repoId) ? repo : undefined;
   }
 
   #current(): Tables {

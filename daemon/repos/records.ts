@@ -1,6 +1,6 @@
 // Record of a repo, whatever its source: stored by the catalog, listed by the API, matched by query filters.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 
 export const CODE_HOST_TYPES = [
   'github',
@@ -54,9 +54,9 @@ export interface RepoSource extends SourceRules {
 /** Only the rules of a source. */
 export function rulesOf({ noIgnore, ignore, reposApart }: SourceRules): SourceRules {
   return {
-    ...given({ noIgnore }),
+    ...omitUndefined({ noIgnore }),
     ...(ignore === undefined || ignore.length === 0 ? {} : { ignore }),
-    ...given({ reposApart }),
+    ...omitUndefined({ reposApart }),
   };
 }
 

@@ -32,23 +32,23 @@ export function reposOfContext<Repo extends ContextRepo>(
 function testOf(context: ContextSettings): RepoTest {
   const { include, includeConnections, includeTopics } = context;
   const { exclude, excludeConnections, excludeTopics } = context;
-  const isIncluded = namedBy(include, includeConnections, includeTopics);
-  const isExcluded = namedBy(exclude, excludeConnections, excludeTopics);
+  const isIncluded = matcherOf(include, includeConnections, includeTopics);
+  const isExcluded = matcherOf(exclude, excludeConnections, excludeTopics);
   return (repo) => isIncluded(repo) && !isExcluded(repo);
 }
 
-function namedBy(
+function matcherOf(
   globs: readonly string[],
   connections: readonly string[],
   topics: readonly string[],
 ): RepoTest {
   // Without globs, picomatch's test matches nothing.
   const hasName = picomatch([...globs], { dot: true, nonegate: true });
-  const wanted = new Set(connections);
+  const selected = new Set(connections);
   const lowered = new Set(topics.map((topic) => topic.toLowerCase()));
   return (repo) =>
     hasName(repo.name) ||
     // Why the sizes: listing them costs something.
-    (wanted.size > 0 && repo.connections.some((connection) => wanted.has(connection))) ||
+    (selected.size > 0 && repo.connections.some((connection) => selected.has(connection))) ||
     (lowered.size > 0 && repo.topics.some((topic) => lowered.has(topic.toLowerCase())));
 }

@@ -57,7 +57,11 @@ export function connectionsIn(database: Database) {
         await update.where('id', '=', connectionId).execute();
       }),
     /** Records that unchanged repos were in a listing. */
-    noteSeen: (connectionId: number, listing: number, repoIds: readonly number[]): Promise<void> =>
+    noteListed: (
+      connectionId: number,
+      listing: number,
+      repoIds: readonly number[],
+    ): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const batch of inBatches(repoIds, STEP_COUNT))
           await db

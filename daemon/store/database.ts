@@ -8,7 +8,7 @@ import type { Change, Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError, isRefusal, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
-import { Trouble } from './trouble.ts';
+import { WriteHealth } from './write-health.ts';
 
 /** A write transaction. */
 export interface Writing {
@@ -21,7 +21,7 @@ export interface Writing {
    * Locks the user until the transaction ends, so that new rows of the user cannot outlive it. False: there is no such
    * user, or it is suspended.
    */
-  readonly holdActiveUser: (userId: string) => Promise<boolean>;
+  readonly lockActiveUser: (userId: string) => Promise<boolean>;
 }
 
 export interface DatabaseOptions {
@@ -49,7 +49,7 @@ export class Database {
   #isClosed = false;
   #answerMsMax = Infinity;
   #isAway = false;
-  #trouble: Trouble | undefined;
+  #writeHealth: WriteHealth | undefined;
 
   constructor({ engine, log, busyTimeoutMs, now }: DatabaseOptions) {
     this.kind = engine.kind;
@@ -78,13 +78,13 @@ export class Database {
   }
 
   /** Why operations fail, until a write succeeds again; undefined: they do not, or it is not watched. */
-  get trouble(): string | undefined {
-    return this.#trouble?.reason;
+  get lastError(): string | undefined {
+    return this.#writeHealth?.reason;
   }
 
   /** From now on failures are tracked and logged. */
-  watchTrouble(): void {
-    this.#trouble = new Trouble(this.#log, () =>
+  watchWrites(): void {
+    this.#writeHealth = new WriteHealth(this.#log, () =>
       this.write(async ({ db }) => {
         await db
           .insertInto('counters')
@@ -111,7 +111,7 @@ export class Database {
     try {
       return await this.#inTime(this.#track(() => this.#retried(() => run(this.#engine.db))));
     } catch (error) {
-      this.#trouble?.failed(error);
+      this.#writeHealth?.failed(error);
       throw error;
     }
   }
@@ -131,10 +131,10 @@ export class Database {
     try {
       const outcome = this.#track(() => this.#retried(() => this.#writeOnce(run)));
       const result = await (isLong ? outcome : this.#inTime(outcome));
-      this.#trouble?.wrote();
+      this.#writeHealth?.wrote();
       return result;
     } catch (error) {
-      this.#trouble?.failed(error);
+      this.#writeHealth?.failed(error);
       throw error;
     }
   }
@@ -148,21 +148,21 @@ export class Database {
           db: trx,
           changed: (change) => void changes.push(change),
           lockMembership: () => this.#engine.lockMembership(trx),
-          holdActiveUser: (userId) => this.#holdActiveUser(trx, userId),
+          lockActiveUser: (userId) => this.#lockActiveUser(trx, userId),
         });
         if (changes.length > 0) await this.#engine.announce(trx, changes);
         return result;
       });
     } catch (error) {
       // The connection may have been lost after the commit.
-      if (!isRefusal(error)) for (const change of changes) this.#tell(change);
+      if (!isRefusal(error)) for (const change of changes) this.#notify(change);
       throw error;
     }
-    for (const change of changes) this.#tell(change);
+    for (const change of changes) this.#notify(change);
     return result;
   }
 
-  async #holdActiveUser(trx: Transaction<Schema>, userId: string): Promise<boolean> {
+  async #lockActiveUser(trx: Transaction<Schema>, userId: string): Promise<boolean> {
     const query = trx
       .selectFrom('users')
       .select('id')
@@ -198,7 +198,7 @@ export class Database {
 
   /** From now on listeners are also notified of changes by other daemons. */
   async listen(): Promise<void> {
-    await this.#engine.listen((change) => this.#tell(change));
+    await this.#engine.listen((change) => this.#notify(change));
   }
 
   /** Adds a listener; the result removes it. A change may be reported more than once. */
@@ -217,7 +217,7 @@ export class Database {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#trouble?.close();
+    this.#writeHealth?.close();
     await Promise.allSettled(this.#running);
     const snapshots = [...this.#snapshots];
     this.#snapshots.clear();
@@ -262,7 +262,7 @@ export class Database {
     return retried(run, { faultOf, timeoutMs: this.#busyTimeoutMs });
   }
 
-  #tell(change: Change): void {
+  #notify(change: Change): void {
     for (const listener of this.#listeners) {
       try {
         listener(change);

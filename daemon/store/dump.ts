@@ -111,11 +111,11 @@ export async function load(
   options: LoadOptions,
 ): Promise<void> {
   // Why: a retried transaction could not read the parts again.
-  let isBegun = false;
+  let hasStarted = false;
   await database.write(async (writing) => {
     await writing.lockMembership();
-    if (isBegun) throw new DumpError('another writer interfered with loading; load it again');
-    isBegun = true;
+    if (hasStarted) throw new DumpError('another writer interfered with loading; load it again');
+    hasStarted = true;
     if (options.isReplacing === true) await empty(writing);
     await loadParts(database.kind, writing, parts);
   });
@@ -139,28 +139,28 @@ async function loadParts(
       throw new DumpError(`the store is not empty: there are rows in ${table}`);
   }
   const columnsOf = await columnsByTable(db, kind);
-  let isVersionKnown = false;
+  let isVersionChecked = false;
   for await (const { table, rows } of parts) {
-    if (!isVersionKnown) checkHeader(table, rows);
+    if (!isVersionChecked) checkHeader(table, rows);
     else {
       const columns = table in TABLES ? columnsOf.get(table) : undefined;
       if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
-      const known = rows.map((row) => ({
+      const current = rows.map((row) => ({
         ...NEW_COLUMNS[table],
         ...withoutColumns(row, GONE_COLUMNS[table] ?? []),
       }));
-      for (const row of known) checkRow(table, columns, row);
-      for await (const batch of inBatches(known, Math.floor(VALUE_COUNT_MAX / columns.length))) {
+      for (const row of current) checkRow(table, columns, row);
+      for await (const batch of inBatches(current, Math.floor(VALUE_COUNT_MAX / columns.length))) {
         await anyDb
           .insertInto(table)
           .values([...batch])
           .execute();
       }
     }
-    isVersionKnown = true;
+    isVersionChecked = true;
     await nextTurn();
   }
-  if (!isVersionKnown) throw new DumpError('the dump is empty');
+  if (!isVersionChecked) throw new DumpError('the dump is empty');
   changed({ topic: 'all' });
 }
 

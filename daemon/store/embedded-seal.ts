@@ -26,13 +26,13 @@ export function breakSeal(file: string): 'sealed' | 'unsealed' | 'open' {
   return isWhole ? 'sealed' : 'unsealed';
 }
 
-/** Call after each closing. A seal that cannot be written is skipped. @param isSound  the file passed its check when opened */
-export function seal(file: string, isSound: boolean): void {
+/** Call after each closing. A seal that cannot be written is skipped. @param isIntact  the file passed its check when opened */
+export function seal(file: string, isIntact: boolean): void {
   const openCount = (openCounts.get(file) ?? 0) - 1;
   openCounts.set(file, openCount);
   if (openCount > 0) return;
   openCounts.delete(file);
-  if (!isSound || hasLog(file)) return;
+  if (!isIntact || hasLog(file)) return;
   try {
     replaceOwn(sealOf(file), hashFile(file));
   } catch {

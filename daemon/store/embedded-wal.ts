@@ -27,7 +27,7 @@ const lostLog = (file: string): string => `${file}-wal.damaged`;
  *
  * @param file  of the store
  */
-export function lossTold(file: string): string | undefined {
+export function lossMessage(file: string): string | undefined {
   if (!existsSync(lostLog(file))) return undefined;
   const [log, copy] = [`${file}-wal`, lostLog(file)].map((one) => path.basename(one));
   return (
@@ -92,21 +92,21 @@ function readLog(bytes: Buffer): ReadLog | undefined {
   if (!isSum(bytes, HEADER_SIZE - 8, sum)) return undefined;
   const frameSize = FRAME_HEADER_SIZE + bytes.readUInt32BE(8);
   const salts = bytes.subarray(16, 24);
-  let [isSound, frameCount, lostCount, tornCount] = [true, 0, 0, 0];
+  let [isIntact, frameCount, lostCount, tornCount] = [true, 0, 0, 0];
   for (let index = 0; HEADER_SIZE + (index + 1) * frameSize <= bytes.length; index++) {
     const start = HEADER_SIZE + index * frameSize;
     // Remains of a former log.
     const isOwn = salts.equals(bytes.subarray(start + 8, start + 16));
     // A frame is started only after the previous one is complete.
     if (isOwn) [lostCount, tornCount] = [lostCount + tornCount, 0];
-    if (isSound && isOwn) {
+    if (isIntact && isOwn) {
       sum = checksumOf(bytes, start, start + 8, isBig, sum);
       sum = checksumOf(bytes, start + FRAME_HEADER_SIZE, start + frameSize, isBig, sum);
     }
-    isSound &&= isOwn && isSum(bytes, start + 16, sum);
+    isIntact &&= isOwn && isSum(bytes, start + 16, sum);
     // Commit frames have the file's page count here.
     const isEnd = bytes.readUInt32BE(start + 4) > 0;
-    if (isEnd && isSound) frameCount = index + 1;
+    if (isEnd && isIntact) frameCount = index + 1;
     else if (isEnd && isOwn) tornCount = 1;
   }
   return { salts, frameCount, lostCount, isEndTorn: tornCount > 0 };
@@ -151,8 +151,8 @@ function readIndex(bytes: Buffer): LogIndex | undefined {
   );
   const [first, second] = checksumOf(bytes, 0, INDEX_HEADER_SIZE - 8, false, [0, 0]);
   // Source: words have the machine's byte order; on a big-endian machine the sum differs.
-  const isSound = header!.readUInt32LE(40) === first && header!.readUInt32LE(44) === second;
-  if (!isSound || !header!.equals(again!)) return undefined;
+  const isIntact = header!.readUInt32LE(40) === first && header!.readUInt32LE(44) === second;
+  if (!isIntact || !header!.equals(again!)) return undefined;
   return {
     salts: header!.subarray(32, 40),
     frameCount: header!.readUInt32LE(16),

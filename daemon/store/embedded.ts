@@ -19,10 +19,10 @@ import Libsql from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { deferred } from '../base/deferred.ts';
 import { isThere, NoFileError } from '../base/own-file.ts';
-import { messageOf, ROOM_REMEDY, systemCodeOf } from '../base/caught.ts';
+import { messageOf, DISK_FULL_REMEDY, systemCodeOf } from '../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
 import { breakSeal, seal } from './embedded-seal.ts';
-import { keepLostLog, lossTold } from './embedded-wal.ts';
+import { keepLostLog, lossMessage } from './embedded-wal.ts';
 import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
 import { retried } from './retry.ts';
@@ -58,7 +58,7 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
     isInformed: true,
     uninformedMs: 0,
     get loss() {
-      return lossTold(file);
+      return lossMessage(file);
     },
     faultOf,
     // Write transactions exclude each other from their start.
@@ -114,14 +114,14 @@ function openChecked(file: string): Libsql.Database {
   const state = breakSeal(file);
   try {
     if (state === 'unsealed') keepLostLog(file);
-    return openSound(file, state === 'sealed');
+    return openIntact(file, state === 'sealed');
   } catch (error) {
     seal(file, false);
     throw error;
   }
 }
 
-function openSound(file: string, isSealed: boolean): Libsql.Database {
+function openIntact(file: string, isSealed: boolean): Libsql.Database {
   const connection = openFile(file);
   try {
     if (!isSealed) checkFile(connection);
@@ -243,8 +243,8 @@ function cached(connection: Libsql.Database): SqliteDatabase {
   return {
     close: () => void connection.close(),
     prepare: (sql) => {
-      const known = statements.get(sql);
-      if (known !== undefined) return known;
+      const prepared = statements.get(sql);
+      if (prepared !== undefined) return prepared;
       const statement = checked(connection.prepare(sql));
       statements.set(sql, statement);
       return statement;
@@ -263,8 +263,8 @@ function checked(statement: Libsql.Statement): SqliteStatement {
 
 function bindable(values: readonly unknown[]): readonly unknown[] {
   for (const value of values) {
-    const isKnown = value === null || typeof value === 'string' || typeof value === 'number';
-    if (!isKnown) throw new TypeError(`a value of type ${typeof value} cannot be bound`);
+    const isPrimitive = value === null || typeof value === 'string' || typeof value === 'number';
+    if (!isPrimitive) throw new TypeError(`a value of type ${typeof value} cannot be bound`);
   }
   return values;
 }
@@ -278,8 +278,8 @@ const REMEDY =
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
-  ['SQLITE_FULL', `cannot grow: the disk is full; ${ROOM_REMEDY}`],
-  ['SQLITE_IOERR_SHMSIZE', `cannot be opened: the disk is full; ${ROOM_REMEDY}`],
+  ['SQLITE_FULL', `cannot grow: the disk is full; ${DISK_FULL_REMEDY}`],
+  ['SQLITE_IOERR_SHMSIZE', `cannot be opened: the disk is full; ${DISK_FULL_REMEDY}`],
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
   ['SQLITE_CANTOPEN', 'cannot be opened, or the file beside it that ends with -wal or -shm'],
   ['SQLITE_READONLY', 'cannot be written'],

@@ -186,7 +186,7 @@ async function replace(
   takenAt: number,
 ): Promise<ReaderChanges> {
   const { db } = writing;
-  const listId = await holdList(db, key, takenAt, readers.size);
+  const listId = await lockList(db, key, takenAt, readers.size);
   const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
   const { kept, gone } = await compared(db, listId, readers);
   await removeRows(db, listId, gone, difference);
@@ -194,7 +194,7 @@ async function replace(
     const fresh = rows.filter((row) => !kept.has(keyOf(row)));
     await insertRows(db, listId, fresh, difference);
   }
-  await tellUsers(writing, difference);
+  await notifyUsers(writing, difference);
   writing.changed({ list: { ...key, takenAt } });
   return changesIn(difference);
 }
@@ -207,21 +207,21 @@ interface Difference {
 }
 
 /** Id of the list, created if missing. Locks the list until this transaction ends. */
-async function holdList(
+async function lockList(
   db: Kysely<Schema>,
   { repoId, connection }: ListKey,
   takenAt: number,
   readerCount: number,
 ): Promise<number> {
   const state = { takenAt, readerCount };
-  const held = await db
+  const existing = await db
     .updateTable('host_reader_lists')
     .set(state)
     .where('repoId', '=', repoId)
     .where('connection', '=', connection)
     .returning('id')
     .executeTakeFirst();
-  if (held !== undefined) return held.id;
+  if (existing !== undefined) return existing.id;
   const made = await db
     .insertInto('host_reader_lists')
     .values({ id: await nextListId(db), repoId, connection, ...state })
@@ -333,15 +333,15 @@ function changesIn({ before, after }: Difference): ReaderChanges {
 }
 
 /** More changed users than this are reported as everybody. */
-const TOLD_MAX = 100;
+const NOTIFIED_MAX = 100;
 
 /** Notifies caches of the users with the addresses or accounts of a difference. */
-async function tellUsers(writing: Writing, { before, after, emails }: Difference): Promise<void> {
+async function notifyUsers(writing: Writing, { before, after, emails }: Difference): Promise<void> {
   if (before.size + after.size === 0) return;
   // Why: a user created meanwhile could be cached with the former lists.
   await writing.lockMembership();
   const userIds: string[] = await linkedUsers(writing, new Set([...before, ...after]));
-  if (userIds.length > TOLD_MAX) return writing.changed({ topic: 'readers' });
+  if (userIds.length > NOTIFIED_MAX) return writing.changed({ topic: 'readers' });
   for await (const batch of inBatches([...emails])) {
     const users = await writing.db
       .selectFrom('users')
@@ -349,7 +349,7 @@ async function tellUsers(writing: Writing, { before, after, emails }: Difference
       .where('email', 'in', batch)
       .execute();
     userIds.push(...users.map(({ id }) => id));
-    if (userIds.length > TOLD_MAX) return writing.changed({ topic: 'readers' });
+    if (userIds.length > NOTIFIED_MAX) return writing.changed({ topic: 'readers' });
   }
   for (const userId of userIds) writing.changed({ userId });
 }
@@ -378,7 +378,7 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
   const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
   await removeRows(db, list.id, gone, difference);
   await db.deleteFrom('host_reader_lists').where('id', '=', list.id).execute();
-  await tellUsers(writing, difference);
+  await notifyUsers(writing, difference);
   writing.changed({ list: { repoId, connection, takenAt: null } });
   return list.readerCount;
 }
@@ -406,8 +406,8 @@ async function reposOf(
   for (const query of [byEmail, ...byAccount])
     for await (const rows of selectBatches(query, ['listId'], LIST_COUNT))
       for (const { connection, repoId } of rows) {
-        const known = byConnection.get(connection) ?? new Set();
-        byConnection.set(connection, known.add(repoId));
+        const existing = byConnection.get(connection) ?? new Set();
+        byConnection.set(connection, existing.add(repoId));
       }
   return [...byConnection].map(([connection, repoIds]) => ({ connection, repoIds: [...repoIds] }));
 }
@@ -452,7 +452,7 @@ async function countsOf(
   for await (const rows of selectBatches(accounts, ['issuer', 'subject'], READ_COUNT))
     for (const { subject } of rows) linked.add(subject);
   const readers = new Set<string>();
-  const known = new Set<string>();
+  const existing = new Set<string>();
   const lists = db
     .selectFrom('host_reader_lists')
     .select('id')
@@ -463,9 +463,9 @@ async function countsOf(
         for (const { accountId, email } of rows) {
           if (readers.size < COUNTED_MAX) readers.add(accountId);
           if (!readers.has(accountId)) continue;
-          if (linked.has(accountId) || emails.has(email)) known.add(accountId);
+          if (linked.has(accountId) || emails.has(email)) existing.add(accountId);
         }
-  return { count: readers.size, known: known.size };
+  return { count: readers.size, known: existing.size };
 }
 
 async function readersAmong(

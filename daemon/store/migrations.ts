@@ -1,7 +1,7 @@
 // Migrates a store to this version by kysely's Migrator: all missing steps in one transaction, one daemon at a time. A
 // store of a newer version is refused.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { type Kysely, type Migration, Migrator, sql, type TableMetadata } from 'kysely';
 import { StoreError } from './error.ts';
 import { migration0001 } from './migration-0001.ts';
@@ -42,21 +42,21 @@ function migrations(kind: StoreKind): Record<string, Migration> {
  * Errors: NOT_READY for a store of a newer version; database errors otherwise, and nothing is changed.
  */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
-  const known = migrations(kind);
+  const ours = migrations(kind);
   const schema = await schemaOf(db, kind);
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: () => Promise.resolve(known) },
+    provider: { getMigrations: () => Promise.resolve(ours) },
     migrationTableName: MIGRATION_TABLE,
     migrationLockTableName: `${MIGRATION_TABLE}_lock`,
-    ...given({ migrationTableSchema: schema }),
+    ...omitUndefined({ migrationTableSchema: schema }),
   });
   // Why: a current store is opened by reading only, which no writer blocks.
-  if ((await checkedVersion(db, schema, Object.keys(known))) === STORE_VERSION) return;
+  if ((await checkedVersion(db, schema, Object.keys(ours))) === STORE_VERSION) return;
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   // Another daemon may have migrated it further since.
-  await checkedVersion(db, schema, Object.keys(known));
+  await checkedVersion(db, schema, Object.keys(ours));
   throw error;
 }
 
@@ -93,7 +93,7 @@ export async function columnsByTable(
 async function checkedVersion(
   db: Kysely<Schema>,
   schema: string | undefined,
-  known: readonly string[],
+  ours: readonly string[],
 ): Promise<string | undefined> {
   const tables = await tablesHere(db, schema);
   if (!tables.some(({ name }) => name === MIGRATION_TABLE)) return undefined;
@@ -106,7 +106,7 @@ async function checkedVersion(
     .map(({ name }) => name)
     .sort()
     .at(-1);
-  if (newest === undefined || known.includes(newest)) return newest;
+  if (newest === undefined || ours.includes(newest)) return newest;
   throw new StoreError(
     'NOT_READY',
     'the store was made by a newer version of Trawl: ' +

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
-import { surplus } from './surplus.ts';
+import { rowsBeyond } from './rows-beyond.ts';
 import { storable } from './text.ts';
 
 export interface OAuthClient {
@@ -63,7 +63,7 @@ async function create({ db }: Writing, client: OAuthClient, unusedMax: number): 
     .orderBy('id');
   await db
     .deleteFrom('oauth_clients')
-    .where('id', 'in', surplus(unused, unusedMax))
+    .where('id', 'in', rowsBeyond(unused, unusedMax))
     // A user may have consented meanwhile.
     .where('usedAt', 'is', null)
     .execute();

@@ -7,7 +7,7 @@ import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { OAuthConsentTable, OAuthRequestTable, OAuthTokenTable, Schema } from './schema.ts';
-import { surplus } from './surplus.ts';
+import { rowsBeyond } from './rows-beyond.ts';
 import { storableOrNull } from './text.ts';
 
 export type OAuthRequest = OAuthRequestTable;
@@ -17,7 +17,7 @@ export type OAuthConsent = OAuthConsentTable;
 export type NewOAuthConsent = Omit<OAuthConsent, 'familyHash' | 'refreshHash' | 'keyHash'>;
 
 /** A token with its user and client. */
-export type HeldOAuthToken = OAuthTokenTable & Pick<OAuthConsent, 'userId' | 'clientId'>;
+export type StoredOAuthToken = OAuthTokenTable & Pick<OAuthConsent, 'userId' | 'clientId'>;
 
 /** The next tokens of a consent. */
 export interface NextTokens {
@@ -31,7 +31,7 @@ export interface NextTokens {
 }
 
 /** A consent as displayed to its user. */
-export interface ShownConsent extends Pick<
+export interface ConsentView extends Pick<
   OAuthConsent,
   'id' | 'clientId' | 'redirectUri' | 'resource' | 'createdAt' | 'usedAt'
 > {
@@ -58,7 +58,7 @@ export function oauthConsentsIn(database: Database) {
     );
   return {
     /** Errors: NOT_FOUND if there is no such active user or no such client. */
-    ask: (request: OAuthRequest, perUserMax: number): Promise<void> =>
+    addRequest: (request: OAuthRequest, perUserMax: number): Promise<void> =>
       database.write((writing) => addRequest(writing, request, perUserMax)),
     /** Undefined: this user has no such request that expires after `now`. */
     request: (hash: string, userId: string, now: number): Promise<OAuthRequest | undefined> =>
@@ -87,13 +87,13 @@ export function oauthConsentsIn(database: Database) {
     /** Issues tokens for a refresh token. False: it is no longer the current one. */
     rotate: (id: string, refreshHash: string, next: NextTokens): Promise<boolean> =>
       recorded(next.records, (writing) => rotate(writing, id, refreshHash, next)),
-    token: (hash: string): Promise<HeldOAuthToken | undefined> =>
+    token: (hash: string): Promise<StoredOAuthToken | undefined> =>
       database.read((db) => tokenBy(db, hash)),
     /** False: not found. */
     removeToken: (hash: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
       recorded(records, (writing) => removeToken(writing, hash)),
     /** A user's consents whose code was used, that expire after `now`: the last used first. */
-    list: (userId: string, now: number): Promise<ShownConsent[]> =>
+    list: (userId: string, now: number): Promise<ConsentView[]> =>
       database.read((db) => list(db, userId, now)),
     /** Removes a consent with all its tokens. False: the user has none of this id. */
     remove: (id: string, userId: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
@@ -104,12 +104,12 @@ export function oauthConsentsIn(database: Database) {
 }
 
 async function addRequest(
-  { db, holdActiveUser }: Writing,
+  { db, lockActiveUser }: Writing,
   request: OAuthRequest,
   perUserMax: number,
 ): Promise<void> {
   const { userId, clientId } = request;
-  if (!(await holdActiveUser(userId))) throw new StoreError('NOT_FOUND', 'user not found');
+  if (!(await lockActiveUser(userId))) throw new StoreError('NOT_FOUND', 'user not found');
   const client = db.selectFrom('oauth_clients').select('id').where('id', '=', clientId);
   if ((await client.executeTakeFirst()) === undefined)
     throw new StoreError('NOT_FOUND', 'client not found');
@@ -119,7 +119,10 @@ async function addRequest(
     .where('userId', '=', userId)
     .orderBy('expiresAt', 'desc')
     .orderBy('hash');
-  await db.deleteFrom('oauth_requests').where('hash', 'in', surplus(asked, perUserMax)).execute();
+  await db
+    .deleteFrom('oauth_requests')
+    .where('hash', 'in', rowsBeyond(asked, perUserMax))
+    .execute();
   const row = { ...request, state: storableOrNull(request.state) };
   await db.insertInto('oauth_requests').values(row).execute();
 }
@@ -134,13 +137,13 @@ async function takeRequest(db: Kysely<Schema>, hash: string, userId: string): Pr
 }
 
 async function allow(
-  { db, changed, holdActiveUser }: Writing,
+  { db, changed, lockActiveUser }: Writing,
   hash: string,
   consent: NewOAuthConsent,
   perUserMax: number,
 ): Promise<boolean> {
   const { userId, clientId, usedAt } = consent;
-  if (!(await holdActiveUser(userId))) return false;
+  if (!(await lockActiveUser(userId))) return false;
   if (!(await takeRequest(db, hash, userId))) return false;
   const others = db
     .selectFrom('oauth_consents')
@@ -150,7 +153,7 @@ async function allow(
     .orderBy('id');
   const { numDeletedRows } = await db
     .deleteFrom('oauth_consents')
-    .where('id', 'in', surplus(others, perUserMax))
+    .where('id', 'in', rowsBeyond(others, perUserMax))
     .executeTakeFirst();
   if (numDeletedRows > 0n) changed({ userId });
   await db.updateTable('oauth_clients').set({ usedAt }).where('id', '=', clientId).execute();
@@ -213,7 +216,7 @@ async function give(
     .orderBy('hash');
   const { numDeletedRows } = await db
     .deleteFrom('oauth_tokens')
-    .where('hash', 'in', surplus(others, TOKENS_MAX))
+    .where('hash', 'in', rowsBeyond(others, TOKENS_MAX))
     .executeTakeFirst();
   if (numDeletedRows > 0n) changed({ userId });
   await db
@@ -226,10 +229,10 @@ async function give(
 }
 
 async function removeToken({ db, changed }: Writing, hash: string): Promise<boolean> {
-  const held = await tokenBy(db, hash);
-  if (held === undefined) return false;
+  const stored = await tokenBy(db, hash);
+  if (stored === undefined) return false;
   await db.deleteFrom('oauth_tokens').where('hash', '=', hash).execute();
-  changed({ userId: held.userId });
+  changed({ userId: stored.userId });
   return true;
 }
 
@@ -243,7 +246,7 @@ async function remove({ db, changed }: Writing, id: string, userId: string): Pro
   return numDeletedRows > 0n;
 }
 
-async function tokenBy(db: Kysely<Schema>, hash: string): Promise<HeldOAuthToken | undefined> {
+async function tokenBy(db: Kysely<Schema>, hash: string): Promise<StoredOAuthToken | undefined> {
   return await db
     .selectFrom('oauth_tokens as token')
     .innerJoin('oauth_consents as consent', 'consent.id', 'token.consentId')
@@ -253,7 +256,7 @@ async function tokenBy(db: Kysely<Schema>, hash: string): Promise<HeldOAuthToken
     .executeTakeFirst();
 }
 
-async function list(db: Kysely<Schema>, userId: string, now: number): Promise<ShownConsent[]> {
+async function list(db: Kysely<Schema>, userId: string, now: number): Promise<ConsentView[]> {
   return await db
     .selectFrom('oauth_consents as consent')
     .innerJoin('oauth_clients as client', 'client.id', 'consent.clientId')

@@ -3,7 +3,7 @@
 // transaction, so that daemons on one store cannot give one id to two repos.
 
 import { DAY_MS } from '../base/durations.ts';
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { Kysely, Transaction } from 'kysely';
 import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
@@ -23,7 +23,7 @@ import type { RepoTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
 /** The last known location of a repo's source. */
-export interface RepoPlace {
+export interface RepoLocation {
   readonly kind: SourceKind;
   /** Absolute, as it was given. */
   readonly path: string;
@@ -64,7 +64,7 @@ export interface StoredRepo {
   readonly visibility: RepoTable['visibility'];
   readonly enforcement: RepoTable['enforcement'];
   /** Absent: another repo is there now. */
-  readonly place?: RepoPlace;
+  readonly place?: RepoLocation;
   readonly remote?: string;
   /** Absent: no connection lists it; it is a configured local source. */
   readonly host?: RepoHost;
@@ -80,7 +80,7 @@ export interface StoredRepo {
 /** A removed repo of a host, which gets its id and grants back if it is added again. */
 export type RemovedRepo = Pick<RepoHost, 'address' | 'hostId'> & { readonly repoId: number };
 
-export interface RepoBook {
+export interface StoredRepos {
   /** By repoId. */
   readonly repos: readonly StoredRepo[];
   /** By repoId. */
@@ -117,17 +117,17 @@ export const RETURN_MS = 30 * DAY_MS;
 export type Repos = ReturnType<typeof reposIn>;
 
 export function reposIn(database: Database) {
-  const readNow = (db: Kysely<Schema>): Promise<RepoBook> => readBook(db, database.now());
+  const readNow = (db: Kysely<Schema>): Promise<StoredRepos> => readStored(db, database.now());
   return {
-    read: (): Promise<RepoBook> => database.read(readNow),
+    read: (): Promise<StoredRepos> => database.read(readNow),
     /** Decides on the current repos, and stores the decision; nobody else changes them meanwhile. */
-    change: <Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> =>
+    change: <Result>(decide: (stored: StoredRepos) => RepoDecision<Result>): Promise<Result> =>
       database.write(async ({ db, changed }) => {
-        await holdCounter(db);
-        const book = await readNow(db);
-        const decision = decide(book);
-        const returned = returnedOf(book, decision);
-        if (!(await keep(db, book, decision, database.now()))) return decision.result;
+        await lockCounter(db);
+        const stored = await readNow(db);
+        const decision = decide(stored);
+        const returned = returnedOf(stored, decision);
+        if (!(await keep(db, stored, decision, database.now()))) return decision.result;
         await giveBack(db, returned);
         await appendAudit(db, decision.records ?? [], () => database.nextOrdinal());
         const isOfGrants = (decision.removed ?? []).length + returned.length > 0;
@@ -140,7 +140,7 @@ export function reposIn(database: Database) {
 /** Returns whether anything was stored. */
 async function keep(
   db: Transaction<Schema>,
-  { repos, nextRepoId }: RepoBook,
+  { repos, nextRepoId }: StoredRepos,
   { changed, ...decision }: RepoDecision<unknown>,
   now: number,
 ): Promise<boolean> {
@@ -204,7 +204,7 @@ async function keepAside(
 }
 
 /** Ids of the removed repos that a decision adds again. */
-function returnedOf({ removed }: RepoBook, { changed }: RepoDecision<unknown>): number[] {
+function returnedOf({ removed }: StoredRepos, { changed }: RepoDecision<unknown>): number[] {
   const gone = new Set(removed.map(({ repoId }) => repoId));
   return changed.map(({ repoId }) => repoId).filter((repoId) => gone.has(repoId));
 }
@@ -223,7 +223,7 @@ async function giveBack(db: Transaction<Schema>, repoIds: readonly number[]): Pr
   }
 }
 
-async function readBook(db: Kysely<Schema>, now: number): Promise<RepoBook> {
+async function readStored(db: Kysely<Schema>, now: number): Promise<StoredRepos> {
   const hosts = await readHosts(db);
   const repos: StoredRepo[] = [];
   for await (const rows of selectBatches(db.selectFrom('repos').selectAll(), ['id']))
@@ -265,7 +265,7 @@ async function lastGranted(db: Kysely<Schema>): Promise<number> {
 }
 
 /** Blocks other writers of repos until the transaction ends. */
-async function holdCounter(db: Transaction<Schema>): Promise<void> {
+async function lockCounter(db: Transaction<Schema>): Promise<void> {
   await db
     .insertInto('counters')
     .values({ name: COUNTER, value: 1 })
@@ -325,7 +325,7 @@ function repoOf(
 ): StoredRepo {
   // Safety: written only by rowOf.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
-  const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoPlace);
+  const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoLocation);
   const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as Indexed;
   /* oxlint-enable typescript/no-unsafe-type-assertion */
   return {
@@ -334,7 +334,7 @@ function repoOf(
     visibility,
     enforcement,
     ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
-    ...given({ place, remote: row.remote ?? undefined, host, rules }),
+    ...omitUndefined({ place, remote: row.remote ?? undefined, host, rules }),
   };
 }
 

@@ -104,7 +104,7 @@ export interface RepoTable {
   readonly name: string;
   readonly visibility: Visibility;
   readonly enforcement: Enforcement;
-  /** JSON of a RepoPlace; null: another repo is there now. Always read and written as a whole. */
+  /** JSON of a RepoLocation; null: another repo is there now. Always read and written as a whole. */
   readonly place: string | null;
   /** Host and path of the remote; null: none. */
   readonly remote: string | null;

@@ -52,8 +52,8 @@ export function scopedTokensIn(database: Database) {
   };
 }
 
-async function create({ db, holdActiveUser }: Writing, token: ScopedToken): Promise<void> {
-  if (!(await holdActiveUser(token.userId))) throw new StoreError('NOT_FOUND', 'user not found');
+async function create({ db, lockActiveUser }: Writing, token: ScopedToken): Promise<void> {
+  if (!(await lockActiveUser(token.userId))) throw new StoreError('NOT_FOUND', 'user not found');
   const key = await db
     .selectFrom('api_keys')
     .select('id')

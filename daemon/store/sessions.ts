@@ -11,8 +11,8 @@ export function sessionsIn(database: Database) {
   return {
     /** Errors: NOT_FOUND if there is no such active user. */
     create: (session: Session): Promise<void> =>
-      database.write(async ({ db, holdActiveUser }) => {
-        if (!(await holdActiveUser(session.userId)))
+      database.write(async ({ db, lockActiveUser }) => {
+        if (!(await lockActiveUser(session.userId)))
           throw new StoreError('NOT_FOUND', 'user not found');
         await db.insertInto('sessions').values(session).execute();
       }),

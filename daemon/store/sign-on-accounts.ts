@@ -64,12 +64,12 @@ export function signOnAccountsIn(database: Database) {
 }
 
 async function link(
-  { db, holdActiveUser, changed }: Writing,
+  { db, lockActiveUser, changed }: Writing,
   userId: string,
   account: SignOnAccount,
   at: number,
 ): Promise<boolean> {
-  if (!(await holdActiveUser(userId))) return false;
+  if (!(await lockActiveUser(userId))) return false;
   const issuer = storable(account.issuer);
   const subject = storable(account.subject);
   const made = await db

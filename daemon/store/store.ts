@@ -58,7 +58,7 @@ export interface Store extends Groups {
   /** The last operation found that the database does not answer; set only with `answerMsMax`. */
   readonly isAway: boolean;
   /** Why operations fail, until a write succeeds again; set only with `answerMsMax`. */
-  readonly trouble: string | undefined;
+  readonly lastError: string | undefined;
   /** What data was lost, as text for the operator, until it is resolved; undefined: nothing known. */
   readonly loss: string | undefined;
   /** All rows of one snapshot, while writes continue; may be ended early. */
@@ -100,7 +100,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await database.read((db) => migrate(db, engine.kind));
     await database.listen();
     if (database.loss !== undefined) label.error(database.loss);
-    if (answerMsMax !== undefined) database.watchTrouble();
+    if (answerMsMax !== undefined) database.watchWrites();
     if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
   } catch (error) {
     await database.close();
@@ -144,8 +144,8 @@ function joined(database: Database): Store {
     get isAway() {
       return database.isAway;
     },
-    get trouble() {
-      return database.trouble;
+    get lastError() {
+      return database.lastError;
     },
     get loss() {
       return database.loss;

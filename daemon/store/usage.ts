@@ -8,7 +8,7 @@ import type { Database, Writing } from './database.ts';
 export interface UsageRequest {
   readonly userId: string;
   /** Requests admitted before; they count whatever the limit. */
-  readonly owed: number;
+  readonly uncounted: number;
   /** At least this many were used in total: known only by a daemon with its own store, and safe to repeat. */
   readonly atLeast: number;
   /** Requests that wait to be admitted. */
@@ -95,9 +95,12 @@ async function countAll(
   return answers;
 }
 
-/** Computes the answer. @param known  the count so far */
-export function answerTo({ owed, atLeast, need, limit }: UsageRequest, known: number): UsageAnswer {
-  const before = Math.max(known, atLeast) + owed;
+/** Computes the answer. @param counted  the count so far */
+export function answerTo(
+  { uncounted, atLeast, need, limit }: UsageRequest,
+  counted: number,
+): UsageAnswer {
+  const before = Math.max(counted, atLeast) + uncounted;
   const admitted = Math.max(0, Math.min(need, limit - before));
   return { used: before + admitted, admitted };
 }

@@ -1,7 +1,7 @@
 // Users with role and state. Two rules hold whatever several daemons do at once: once there was an active owner there
 // always is one, and there are no more active members than seats.
 
-import { given } from '../base/given.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { selectBatches } from './batches.ts';
@@ -159,7 +159,7 @@ async function update(
 
 function columnsOf(changes: UserChanges): Partial<UserTable> {
   const { name, role, suspendedAt, passwordHash, requestsPerDay: requests } = changes;
-  return given({
+  return omitUndefined({
     name: name === undefined ? undefined : storableOrNull(name),
     role,
     suspendedAt,

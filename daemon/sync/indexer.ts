@@ -4,20 +4,20 @@
 import type { Connections as ConnectionRows } from '../store/connections.ts';
 import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';
 import { RepoIndexer, type RepoIndexerOptions } from './jobs/index-repo.ts';
-import { JobDesk } from './jobs/job-desk.ts';
+import { JobFacade } from './jobs/job-facade.ts';
 import { Jobs, type JobsOptions } from './jobs/jobs.ts';
 import { MERGE_LIMITS, type MergeLimits } from '../index/merge/merge-plan.ts';
 import { Merger } from '../index/merge/merger.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { RepoSources } from './sources/repo-sources.ts';
-import { SeenFiles } from './watch/seen-files.ts';
+import { FileTracker } from './watch/file-tracker.ts';
 import { ShardSymbols } from '../index/upkeep/shard-symbols.ts';
 import { StoreRules } from '../index/served/store-rules.ts';
 
 export interface IndexerOptions
   extends
-    Omit<RepoIndexerOptions, 'seenFiles' | 'bringUp' | 'onFailure' | 'tidyUp'>,
-    Omit<JobsOptions, 'indexer' | 'served' | 'hostToAsk'> {
+    Omit<RepoIndexerOptions, 'fileTracker' | 'bringUp' | 'onFailure' | 'tidyUp'>,
+    Omit<JobsOptions, 'indexer' | 'served' | 'fetchHostOf'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly connectionRows: ConnectionRows;
@@ -35,8 +35,8 @@ export interface IndexerOptions
 export class Indexer {
   readonly #options: IndexerOptions;
   readonly jobs: Jobs;
-  readonly desk: JobDesk;
-  readonly seenFiles = new SeenFiles();
+  readonly jobFacade: JobFacade;
+  readonly fileTracker = new FileTracker();
   readonly merger: Merger;
   readonly sources: RepoSources;
   readonly rules: StoreRules;
@@ -50,11 +50,11 @@ export class Indexer {
       this.merger.noteShards();
       options.onNewShards();
     };
-    const { seenFiles } = this;
+    const { fileTracker } = this;
     const indexer = new RepoIndexer({
       ...options,
       onNewShards,
-      seenFiles,
+      fileTracker,
       bringUp: async (...call) => this.connections?.clones.bringUp(...call),
       onFailure: (...call) => this.connections?.clones.noteFailure(...call),
       tidyUp: async (record, signal) => {
@@ -62,15 +62,15 @@ export class Indexer {
         this.connections?.noteIndexed(record.repoId);
       },
     });
-    const hostToAsk = ({ repoId }: RepoRecord): string | undefined =>
-      this.connections?.clones.hostToAsk(repoId);
-    this.jobs = new Jobs({ ...options, indexer, hostToAsk });
+    const fetchHostOf = ({ repoId }: RepoRecord): string | undefined =>
+      this.connections?.clones.fetchHostOf(repoId);
+    this.jobs = new Jobs({ ...options, indexer, fetchHostOf });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;
     const parts = { ...options, jobs: this.jobs, rows, limits };
     this.connections = hosts && new Connections({ ...parts, ...hosts });
     const { connections } = this;
     const others = connections && [connections.sync.runner, connections.cleanup.runner];
-    this.desk = new JobDesk(this.jobs, options.book, others);
+    this.jobFacade = new JobFacade(this.jobs, options.jobHistory, others);
     this.merger = new Merger({
       ...options,
       limits: options.mergeLimits ?? MERGE_LIMITS,
@@ -118,7 +118,7 @@ export class Indexer {
       ),
       ...this.jobs.failed.sentences((name) => !hidden.has(name)),
       ...(this.connections?.degradations ?? []),
-      ...listed(this.symbols.trouble),
+      ...listed(this.symbols.lastError),
       ...said(
         stray,
         'repository is hidden: its git or its path belongs to another source',

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { RefLooks } from '../sources/git/ref-looks.ts';
+import { RefPoller } from '../sources/git/ref-poller.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
 import { FileWatch } from './watch/file-watch.ts';
-import { lookOfState } from '../index/served/fingerprint.ts';
+import { refFingerprintOfState } from '../index/served/fingerprint.ts';
 import type { Indexer } from './indexer.ts';
 import { pauseAfter, RefWatch } from './watch/ref-watch.ts';
 import type { Served } from '../index/served/served.ts';
@@ -16,14 +16,14 @@ import type { Served } from '../index/served/served.ts';
 export interface SourceWatchOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'isClone'>;
   readonly served: Pick<Served, 'records' | 'publish'>;
-  readonly indexer: Pick<Indexer, 'jobs' | 'seenFiles'> & {
+  readonly indexer: Pick<Indexer, 'jobs' | 'fileTracker'> & {
     readonly sources: Pick<
       Indexer['sources'],
-      'lookAgain' | 'missingCount' | 'searchAgain' | 'folderCount'
+      'retryMissing' | 'missingCount' | 'searchAgain' | 'folderCount'
     >;
   };
   /** Resolves when the named sources have been probed. */
-  readonly looked: Promise<unknown>;
+  readonly probed: Promise<unknown>;
   readonly log: Log;
   /** Stops all work. */
   readonly signal: AbortSignal;
@@ -32,29 +32,29 @@ export interface SourceWatchOptions {
 /** Starts to watch. */
 export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
   const { catalog, served, indexer, log, signal } = options;
-  const { jobs, seenFiles } = indexer;
+  const { jobs, fileTracker } = indexer;
   // Clones change only when a job fetches them.
   const records = (): readonly RepoRecord[] =>
     served.records.filter(({ source }) => !catalog.isClone(source.path));
   const index = (record: RepoRecord): Promise<boolean> => jobs.indexChanged(record, signal);
-  const looks = new RefLooks();
+  const refPoller = new RefPoller();
   const refs = new RefWatch({
     records,
-    statesOf: (paths) => looks.look(paths),
+    statesOf: (paths) => refPoller.poll(paths),
     wasIndexedIn: (record, state) => {
-      const look = catalog.repo(record.repoId)?.look;
-      return look === undefined ? undefined : look === lookOfState(state, record);
+      const indexed = catalog.repo(record.repoId)?.look;
+      return indexed === undefined ? undefined : indexed === refFingerprintOfState(state, record);
     },
     index,
   });
-  const files = new FileWatch({ records, seenFiles, index, log });
+  const files = new FileWatch({ records, fileTracker, index, log });
   refs.start();
   files.start();
   // It stops silently when the daemon stops, or has no sources.
   const missing = watchMissing(options).catch(() => {});
   const folders = searchFolders(options).catch(() => {});
   const close = async (): Promise<void> => {
-    looks.close();
+    refPoller.close();
     await Promise.all([missing, folders, files.close(), refs.close()]);
   };
   return { close };
@@ -62,12 +62,12 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
 
 /** Serves and indexes sources that were missing at the start once they exist; resolves when none is missing. */
 async function watchMissing(options: SourceWatchOptions): Promise<void> {
-  const { indexer, looked, log, signal } = options;
-  await looked;
+  const { indexer, probed, log, signal } = options;
+  await probed;
   for (let tookMs = 0; indexer.sources.missingCount > 0;) {
     await sleep(pauseAfter(tookMs), undefined, { ref: false, signal });
     const startMs = performance.now();
-    await takeIn(options, indexer.sources.lookAgain(signal)).catch((error: unknown) => {
+    await takeIn(options, indexer.sources.retryMissing(signal)).catch((error: unknown) => {
       signal.throwIfAborted();
       log.error('a missing source could not be checked', { error: messageOf(error) });
     });
@@ -82,8 +82,8 @@ const SEARCH_PAUSE_FACTOR = 100;
 
 /** Serves and indexes new repositories in folders that were named as containing some. */
 async function searchFolders(options: SourceWatchOptions): Promise<void> {
-  const { indexer, looked, log, signal } = options;
-  await looked;
+  const { indexer, probed, log, signal } = options;
+  await probed;
   const { sources } = indexer;
   // A missing path may become such a folder.
   for (let tookMs = 0; sources.folderCount + sources.missingCount > 0;) {

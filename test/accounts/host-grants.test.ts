@@ -52,10 +52,10 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
       }[];
       return list.map(({ repoId }) => repoId).join(' ');
     },
-    obey: (syncPermissions: boolean): void => {
+    apply: (syncPermissions: boolean): void => {
       configure(syncPermissions);
       world.configuration.readAgain();
-      accounts.obeyConfiguration();
+      accounts.applyConfiguration();
     },
   };
 }
@@ -106,9 +106,9 @@ onBothAdapters('grants of a host', (kind) => {
     mail.readers.set('acme/r1', ['member@example.com']);
     await sync.run('gh');
     assert.equal(await seen(memberKey), '1');
-    world.obey(false);
+    world.apply(false);
     assert.equal(await seen(memberKey), '');
-    world.obey(true);
+    world.apply(true);
     assert.equal(await seen(memberKey), '1');
     mail.readers.set('acme/r1', ['eve@example.com']);
     await sync.run('gh');

@@ -8,13 +8,13 @@ import * as fc from 'fast-check';
 import { Callers } from '../../daemon/accounts/callers.ts';
 import { hashCredential, makeApiKey } from '../../daemon/accounts/credentials.ts';
 import { HostLists } from '../../daemon/accounts/host-lists.ts';
-import { Sights } from '../../daemon/accounts/sights.ts';
+import { RepoAccessResolver } from '../../daemon/accounts/repo-access-resolver.ts';
 import { ReaderSet } from '../../daemon/store/host-readers.ts';
 import type { Store } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import { isSeen } from '../../daemon/repos/sight.ts';
+import { canSee } from '../../daemon/repos/repo-access.ts';
 import { repo } from '../http/harness.ts';
 import { onBothEngines, withEmbeddedPlace } from '../store/harness.ts';
 
@@ -76,17 +76,17 @@ async function startDaemon(store: Store, now: Circumstances) {
   });
   await lists.load();
   const repos = records();
-  const sights = new Sights({
+  const accessResolver = new RepoAccessResolver({
     directory: new RepoDirectory(() => repos),
     configuredGrants: [],
     countingLists: () => lists.counting,
     hasGrants: () => now.hasGrants,
-    areRulesKnown: () => true,
+    areRulesLoaded: () => true,
   });
   const callers = new Callers({
     store,
     secret: SECRET,
-    sights,
+    accessResolver,
     storeGraceMs: 0,
     apiKeyHeaderAliases: [],
     isAnonymousAllowed: () => true,
@@ -95,7 +95,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     issuerTokens: { userOf: async () => undefined, isAccepted: () => false },
     hasOAuth: () => false,
     tokenUse: () => () => false,
-    cookiePlace: () => ({ basePath: '', isSecure: false }),
+    cookieScope: () => ({ basePath: '', isSecure: false }),
     now: clock,
     log,
   });
@@ -105,7 +105,7 @@ async function startDaemon(store: Store, now: Circumstances) {
       const header = (name: string) =>
         name === 'authorization' && key !== undefined ? `Bearer ${key}` : undefined;
       const caller = await callers.finder(header, () => NO_REQUEST)();
-      return REPO_IDS.filter((repoId) => caller !== undefined && isSeen(caller.sight, repoId));
+      return REPO_IDS.filter((repoId) => caller !== undefined && canSee(caller.repoAccess, repoId));
     },
     close(): void {
       callers.close();

@@ -425,7 +425,7 @@ onBothAdapters('accounts', (kind) => {
     await ask('GET', '/api/source?repo=a&path=b', memberKey);
     for (let i = 0; i < 3; i++)
       await ask('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
-    await world.control.accounts.trail.flush();
+    await world.control.accounts.auditLog.flush();
     await ask('PATCH', '/api/instance', ownerKey, { apiKeyCreation: 'owners' });
     const reply = await ask('GET', '/api/ee/audit?perPage=100', ownerKey);
     const records = reply.json() as unknown as Record<string, unknown>[];
@@ -485,7 +485,7 @@ onBothAdapters('accounts', (kind) => {
     const world = await startAccounts({ kind, repos: [repo(1, 'a')] });
     const { ask, clock, control, member, memberKey, ownerKey } = world;
     const recorded = async () => {
-      await control.accounts.trail.flush();
+      await control.accounts.auditLog.flush();
       const query = `action=user.listed_repos&actor=${member.id}`;
       const answer = await ask('GET', `/api/ee/audit?${query}`, ownerKey);
       return (answer.json() as unknown as unknown[]).length;
@@ -501,7 +501,7 @@ onBothAdapters('accounts', (kind) => {
     for (const as of [cookie, cookie]) await list(as);
     assert.equal(await recorded(), 2);
     for (const as of [memberKey, memberKey]) await list(as);
-    await control.accounts.trail.flush();
+    await control.accounts.auditLog.flush();
     const answer = await ask('GET', '/api/ee/audit?action=user.listed_repos', ownerKey);
     const byKey = (answer.json() as unknown as { actorType: string }[]).filter(
       ({ actorType }) => actorType === 'api_key',
@@ -513,7 +513,7 @@ onBothAdapters('accounts', (kind) => {
     const world = await startAccounts({ kind, repos: [repo(1, 'a')] });
     const { ask, clock, control, member, memberKey, ownerKey } = world;
     const recorded = async () => {
-      await control.accounts.trail.flush();
+      await control.accounts.auditLog.flush();
       const query = `action=user.performed_code_search&actor=${member.id}`;
       const answer = await ask('GET', `/api/ee/audit?${query}`, ownerKey);
       return (answer.json() as unknown as unknown[]).length;
@@ -532,7 +532,7 @@ onBothAdapters('accounts', (kind) => {
     await search(cookie, 'web-preview');
     assert.equal(await recorded(), 4);
     for (let round = 0; round < 2; round++) await search(memberKey, 'web-preview');
-    await control.accounts.trail.flush();
+    await control.accounts.auditLog.flush();
     const answer = await ask('GET', '/api/ee/audit?action=user.performed_code_search', ownerKey);
     const byKey = (answer.json() as unknown as { actorType: string }[]).filter(
       ({ actorType }) => actorType === 'api_key',
@@ -577,7 +577,7 @@ onBothAdapters('accounts', (kind) => {
       // The file read again holds from then on, for who was seen before too.
       grant('private');
       assert.deepEqual(world.configuration.readAgain(), ['permissions']);
-      world.control.accounts.obeyConfiguration();
+      world.control.accounts.applyConfiguration();
       const regranted = granted.length === 0 ? [] : [4];
       assert.deepEqual(await seen(), [1, 2, ...regranted]);
       assert.deepEqual(await seen(world.memberKey), [1, 2, 3, ...regranted]);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { Person } from '../../daemon/accounts/caller.ts';
 import type { Entitlement } from '../../daemon/accounts/licence.ts';
 import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
-import { OPERATOR } from '../../daemon/accounts/audit-trail.ts';
+import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import { startWorld } from '../http/harness.ts';
 import type { Reply, World, WorldOptions } from '../http/harness.ts';
 import { CLAIMS, DAY_MS, HEADER, NOW_MS, NOW_SECONDS, PAIR, token } from './licences.ts';

@@ -7,7 +7,7 @@ import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { Unpackr } from 'msgpackr';
-import { isMessagePackWanted } from '../../daemon/http/negotiation.ts';
+import { prefersMessagePack } from '../../daemon/http/negotiation.ts';
 import { headerOf, operationsOf, wholeDocument } from './document.ts';
 import type { Named, Response, Schema } from './document.ts';
 
@@ -170,7 +170,7 @@ function checkOperation(
   assert.ok(media !== undefined, `${label}: type ${type} is not described`);
   if ('application/x-msgpack' in response.content) {
     const isPacked = essence === 'application/x-msgpack';
-    assert.equal(isPacked, isMessagePackWanted(request.accept), `${label}: ${type}`);
+    assert.equal(isPacked, prefersMessagePack(request.accept), `${label}: ${type}`);
   }
   if (request.method === 'HEAD') assert.equal(reply.body.length, 0, `${label}: body of HEAD`);
   else checkBody(response, media.schema, reply, label);

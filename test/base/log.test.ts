@@ -177,8 +177,8 @@ test('a disk without room ends nothing: lines wait, others are counted, and it i
     { encoding: 'utf8' },
   );
   assert.equal(status, 0, stderr);
-  const [trouble = '', lines = ''] = stdout.trim().split('\n');
-  assert.match(trouble, /EFBIG/);
+  const [lastError = '', lines = ''] = stdout.trim().split('\n');
+  assert.match(lastError, /EFBIG/);
   const parsed = JSON.parse(lines) as { message: string; i?: number; lostLines?: number }[];
   assert.ok(parsed.filter(({ i }) => i !== undefined).length < 2000);
   const told = parsed.filter(({ message }) => message.includes('could not be written'));

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import {
   cacheSamples,
   Metrics,
-  namedCache,
-  namedPool,
+  measuredCache,
+  measuredPool,
   poolSamples,
 } from '../../daemon/base/metrics.ts';
 import { Slots } from '../../daemon/base/slots.ts';
@@ -75,8 +75,8 @@ test('labels of too many values are told together', () => {
 });
 
 test('named pools and caches are read as they are now', async () => {
-  const slots = namedPool('test pool', new Slots({ runningMax: 1 }));
-  const cache = namedCache('test cache', new Map([['a', 1]]));
+  const slots = measuredPool('test pool', new Slots({ runningMax: 1 }));
+  const cache = measuredCache('test cache', new Map([['a', 1]]));
   cache.set('b', 2);
   await slots.run('', undefined, async () => {
     const ours = poolSamples().filter(([labels]) => labels[0] === 'test pool');

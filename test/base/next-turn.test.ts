@@ -3,29 +3,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextTurn } from '../../daemon/base/next-turn.ts';
-import { BEGUN_MAX, paced } from '../../daemon/base/pace.ts';
+import { STARTS_MAX, paced } from '../../daemon/base/pace.ts';
 
 interface Turn {
   readonly who: string;
   /** In which turn of the event loop. */
-  readonly turn: number;
+  readonly whenRunning: number;
 }
 
 /** Who was given which turn, of these who all ask at once. */
 async function turnsOf(holders: readonly string[]): Promise<Turn[]> {
-  let turn = 0;
+  let whenRunning = 0;
   let ticking = setImmediate(function tick() {
-    turn++;
+    whenRunning++;
     ticking = setImmediate(tick);
   });
   const given: Turn[] = [];
-  const ask = async (holder: string, place: number): Promise<void> => {
-    await nextTurn(holder);
-    given.push({ who: `${holder}${place}`, turn });
+  const ask = async (clientKey: string, place: number): Promise<void> => {
+    await nextTurn(clientKey);
+    given.push({ who: `${clientKey}${place}`, whenRunning });
   };
   await Promise.all(holders.map(ask));
   clearImmediate(ticking);
-  assert.equal(new Set(given.map((one) => one.turn)).size, given.length, 'one turn each');
+  assert.equal(new Set(given.map((one) => one.whenRunning)).size, given.length, 'one turn each');
   return given;
 }
 
@@ -46,10 +46,10 @@ test('a holder with little to do waits for one piece of each of the others', asy
 });
 
 test('requests that find many others begun wait for turns of their own', async () => {
-  const waits = Array.from({ length: BEGUN_MAX + 2 }, () => paced('a'));
+  const waits = Array.from({ length: STARTS_MAX + 2 }, () => paced('a'));
   assert.deepEqual(
     waits.map((wait) => wait instanceof Promise),
-    waits.map((_, i) => i >= BEGUN_MAX),
+    waits.map((_, i) => i >= STARTS_MAX),
   );
   for (const wait of waits) await wait;
   assert.equal(paced('a'), undefined, 'another turn');

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { RestingThread } from '../../daemon/base/resting-thread.ts';
+import { ReusableThread } from '../../daemon/base/reusable-thread.ts';
 
 /** Answers each order with the id of its thread; `fail` lets it fail. */
 const CODE = `
@@ -35,7 +35,7 @@ async function answerOf(worker: Worker): Promise<unknown> {
 }
 
 void test('orders have one thread, until it has ended', async () => {
-  const thread = new RestingThread<unknown>(startThread);
+  const thread = new ReusableThread<unknown>(startThread);
   const ids: unknown[] = [];
   for (let i = 0; i < 3; i++) {
     ids.push(await answerOf(thread.take()));
@@ -51,7 +51,7 @@ void test('orders have one thread, until it has ended', async () => {
 });
 
 void test('one that has failed or was killed is not taken again, and is waited for', async () => {
-  const thread = new RestingThread<unknown>(startThread);
+  const thread = new ReusableThread<unknown>(startThread);
   const failed = thread.take();
   const ended: Worker[] = [];
   failed.once('exit', () => ended.push(failed));

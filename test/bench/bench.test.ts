@@ -15,7 +15,7 @@ import { compareMatches, describeReport, runDifferential } from '../../bench/dif
 import { expectedCases, expectedCorpora, findExpected } from '../../bench/expected.ts';
 import { findPeers, measurePeers } from '../../bench/peers.ts';
 import { findInLinks, readLinks } from '../../bench/links.ts';
-import { countLeftOut, countLines, mergeRanges, referenceCounts } from '../../bench/reference.ts';
+import { countExcluded, countLines, mergeRanges, referenceCounts } from '../../bench/reference.ts';
 import { formatCases, formatLoad, formatSummary, hasWrongCase } from '../../bench/report.ts';
 import type { RunReport } from '../../bench/report.ts';
 import { QUICK_EFFORT, findProblem, measureCase } from '../../bench/runner.ts';
@@ -189,13 +189,13 @@ void test(
       const counts = await referenceCounts(benchCase, {
         root,
         searched: SEARCHED,
-        named: NAMED,
+        excluded: NAMED,
         links: readLinks(root),
       });
       assert.deepEqual(counts, { files, lines, matches }, JSON.stringify(meaning));
     }
-    assert.equal(await countLeftOut(ALPHA, root, NAMED), 1);
-    assert.equal(await countLeftOut(ALPHA, root, new Set()), 0);
+    assert.equal(await countExcluded(ALPHA, root, NAMED), 1);
+    assert.equal(await countExcluded(ALPHA, root, new Set()), 0);
   }),
 );
 
@@ -397,7 +397,7 @@ function sampleReport(): RunReport {
         id: 'a',
         class: literal,
         expected,
-        leftOutLineCount: 100,
+        excludedLineCount: 100,
         figure: { kind: 'measured', limited: column, all: column },
         peers: PEER_FIGURES,
       },
@@ -405,7 +405,7 @@ function sampleReport(): RunReport {
         id: 'b',
         class: literal,
         expected,
-        leftOutLineCount: 0,
+        excludedLineCount: 0,
         figure: { kind: 'wrong', problem: '1 files' },
         peers: { ...PEER_FIGURES, csearch: { lineCount: 900, medianMs: 30 } },
       },

@@ -63,13 +63,13 @@ test('each class asks what its rule says, and leaves out what is ambiguous', () 
   assert.deepEqual(textsOf(queries, "a type's name").sort(), ['Alone', 'plough']);
   const [base] = queries.filter(({ class: name }) => name === 'words of a base name');
   assert.equal(base?.text, 'snow plough');
-  assert.deepEqual(base.meant, ['lib/snow_plough.c', 'lib/snow_plough.h']);
+  assert.deepEqual(base.expected, ['lib/snow_plough.c', 'lib/snow_plough.h']);
   // One of a file is enough.
   assert.equal(textsOf(queries, 'heading of a document').length, 1);
   assert.ok(textsOf(queries, "a name's words apart").includes('plough street once'));
   const [call] = queries.filter(({ class: name }) => name === 'who calls');
   assert.equal(call?.text, 'plough_street_once');
-  assert.deepEqual(call.meant, ['lib/snow_plough.c', 'lib/driver.c']);
+  assert.deepEqual(call.expected, ['lib/snow_plough.c', 'lib/driver.c']);
   assert.deepEqual(textsOf(queries, 'phrase with punctuation'), ['plough_street_once(']);
   assert.deepEqual(textsOf(queries, 'error message'), ['is below any street']);
   const comments = textsOf(queries, 'words of a comment').join();
@@ -93,7 +93,7 @@ test('figures are means over places', () => {
     half: 'report',
     text: String(i),
     isPhrase: false,
-    meant: ['x'],
+    expected: ['x'],
     places: { one: place },
     first: { one: ['y', 'z'] },
   }));
@@ -142,7 +142,7 @@ test('Zoekt is asked in its own words, in both modes', async () => {
     half: 'tune',
     text: 'f("x"',
     isPhrase: true,
-    meant: ['b'],
+    expected: ['b'],
   };
   const [ranked] = await rankQueries([query], zoektSystems(`http://127.0.0.1:${port}`));
   server.close();

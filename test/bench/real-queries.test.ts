@@ -46,8 +46,8 @@ test('a folder and a base name are asked for together', () => {
     'src/index.py': '',
   });
   const queries = drawRealQueries(source).filter((one) => one.class === 'folder and base name');
-  const meant = Object.fromEntries(queries.map((query) => [query.text, query.meant]));
-  assert.deepEqual(meant, {
+  const expected = Object.fromEntries(queries.map((query) => [query.text, query.expected]));
+  assert.deepEqual(expected, {
     'json loader': ['python/json/loader.py'],
     'yaml loader': ['python/yaml/loader.py'],
     'yaml writer': ['python/yaml/writer.c', 'python/yaml/writer.h'],
@@ -77,9 +77,9 @@ test('a name stands beside words of its comment, even if others have the name', 
   const queries = drawRealQueries(source);
   const chosen = queries.filter((one) => one.class === 'words of a comment and a name');
   assert.ok(chosen.length > 0);
-  for (const { text, meant } of chosen) {
+  for (const { text, expected } of chosen) {
     assert.match(text, /^open (?!melts$)\w+|(?!melts )\w+ open$/);
-    if (/clears|streets/.test(text)) assert.deepEqual(meant, ['a.py']);
+    if (/clears|streets/.test(text)) assert.deepEqual(expected, ['a.py']);
   }
 });
 
@@ -136,7 +136,7 @@ test('the worst class comes first, and misses show what was first instead', () =
     half: 'tune',
     text: `${name} text`,
     isPhrase: false,
-    meant: ['right'],
+    expected: ['right'],
     places: { one: place },
     first: { one: place === 1 ? ['right'] : ['x', 'y', 'z'] },
   });

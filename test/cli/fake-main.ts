@@ -129,7 +129,7 @@ const services: CliServices = {
       isUnchanged: false,
       skipped: { binary: 1 },
       ignored: {},
-      leftOut: {},
+      excluded: {},
       warnings: [],
       durationMs: 5,
     };
@@ -156,7 +156,7 @@ const services: CliServices = {
       sections: [{ name: 'content', offset: 64, size: 2000, checksum: 'abcd' }],
     });
   },
-  surveyIndex(dataDir) {
+  summarizeIndex(dataDir) {
     echo('survey', { dataDir });
     return Promise.resolve(surveyed({ dataDir }));
   },
@@ -183,10 +183,10 @@ const services: CliServices = {
     echo('restore', options);
     return Promise.reject(new Error('there is no backup here'));
   },
-  surveyConfiguration(place, isOnline) {
+  checkConfiguration(place, isOnline) {
     echo('survey', { place, isOnline });
     return Promise.resolve({
-      mistakes: [],
+      diagnostics: [],
       file: NO_FILE,
       secrets: [],
       probed: [],

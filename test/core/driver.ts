@@ -31,7 +31,7 @@ export interface CoreInstance<Exports> {
   /** First address that static data does not use, rounded up to 64. */
   base: number;
   /** What the core asks during calls that take long (core/base/work.ts). */
-  isStopWanted: () => boolean;
+  isStopRequested: () => boolean;
 }
 
 type OptionValue = string | number | boolean | string[];
@@ -165,11 +165,11 @@ export async function instantiateCore<Exports>(
       `${message === 0 ? 'abort' : readString(memory, message)} at ${readString(memory, file)}:${line}:${column}`,
     );
   };
-  const isStopWanted = (): boolean => instance.isStopWanted();
+  const isStopRequested = (): boolean => instance.isStopRequested();
   const env = {
     memory,
     abort,
-    isStopWanted,
+    isStopRequested,
     bringIn: () => 1,
     willNeed: () => {},
     refusePage: () => {
@@ -188,7 +188,7 @@ export async function instantiateCore<Exports>(
     exports: typed,
     bytes,
     base,
-    isStopWanted: () => false,
+    isStopRequested: () => false,
   };
   return instance;
 }

@@ -93,7 +93,7 @@ export function findAll(
 }
 
 /** Pieces of text that the scanners could trip over: cases, Kelvin, long s, sigmas, bad bytes. */
-const pieces = Array.from(
+const frames = Array.from(
   'aAkK\u212asS\u017fqZ_1 \n"\\' +
     'σςΣİıiIéÉßẞθϴﬅﬆ日本𐐀𐐨ᏸᏰꭰᎠ\u2126ωΩ' +
     '\ufffd\ufeff\u0000\u001f\u007f😀',
@@ -107,13 +107,13 @@ const badPieces = [
   [0xed, 0xa0, 0x80],
   [0xf4, 0x90, 0x80, 0x80],
 ];
-const allPieces = [...pieces, ...badPieces.map((bytes) => Uint8Array.from(bytes))];
+const allPieces = [...frames, ...badPieces.map((bytes) => Uint8Array.from(bytes))];
 
 /** Bytes made of few pieces, so that matches are frequent. */
 export function textArbitrary(pieceCountMax: number): fc.Arbitrary<Uint8Array> {
-  const piece = fc.constantFrom(...allPieces);
+  const frame = fc.constantFrom(...allPieces);
   return fc
-    .array(piece, { maxLength: pieceCountMax })
+    .array(frame, { maxLength: pieceCountMax })
     .map((list) => Uint8Array.from(list.flatMap((bytes) => [...bytes])));
 }
 

@@ -10,7 +10,7 @@ import { foldsTogether } from './oracle.ts';
 import { buildShard, coreModule, temporaryFolder, type TestDoc } from '../engine/host/harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
-const STRIPE = 8192;
+const SEGMENT = 8192;
 const DENSITIES = [
   1, 2, 3, 4, 7, 8, 15, 31, 63, 64, 100, 127, 128, 129, 255, 400, 511, 639, 640, 641, 1000, 1023,
   1025, 1500, 2046, 2047, 2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
@@ -45,14 +45,14 @@ function wordOf(index: number): string {
 
 void test('lists of every density come back as they went in', async () => {
   const module = await coreModule('release');
-  const total = STRIPE + 500;
+  const total = SEGMENT + 500;
   const sets = DENSITIES.flatMap((count) =>
-    [false, true].map((isClustered) => idsOf(count, STRIPE, isClustered)),
+    [false, true].map((isClustered) => idsOf(count, SEGMENT, isClustered)),
   );
   // A doc of one line is a block. Beyond the first stripe each word stands in a block of every third.
   const docs: TestDoc[] = Array.from({ length: total }, (_, block) => {
     const words = sets.flatMap((ids, index) => {
-      const isIn = block < STRIPE ? ids.has(block) : (block + index) % 3 === 0;
+      const isIn = block < SEGMENT ? ids.has(block) : (block + index) % 3 === 0;
       return isIn ? [wordOf(index)] : [];
     });
     return { path: `d${block}`, bytes: Buffer.from(`${block} ${words.join(' ')}\n`) };
@@ -63,7 +63,7 @@ void test('lists of every density come back as they went in', async () => {
   const space = new Space(module);
   assert.ok(space.open(shard));
   for (const [index, ids] of sets.entries()) {
-    const late = Array.from({ length: 500 }, (_, i) => STRIPE + i).filter(
+    const late = Array.from({ length: 500 }, (_, i) => SEGMENT + i).filter(
       (block) => (block + index) % 3 === 0,
     );
     const wanted = [...[...ids].sort((a, b) => a - b), ...late];

@@ -149,7 +149,7 @@ const badTexts = fc
     ),
     { maxLength: 40 },
   )
-  .map((pieces) => Buffer.concat(pieces));
+  .map((frames) => Buffer.concat(frames));
 
 const CALLING = raw`(?:[^\x00-\x7f]{2,5}|\p{sc=Greek}{4,6})+.{4,9}`;
 

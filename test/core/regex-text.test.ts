@@ -80,7 +80,7 @@ const badTexts = fc
     ),
     { maxLength: 40 },
   )
-  .map((pieces) => Uint8Array.from(pieces.flat()));
+  .map((frames) => Uint8Array.from(frames.flat()));
 
 const PREFERS_EMPTY = repeat(ANY_POINT, '*', true);
 const POINT_TREES = [
@@ -197,10 +197,10 @@ for (const build of BUILDS) {
       const scratchSize = 1024;
       const arenaSize = PLACES_SIZE + 16 * scratchSize;
       fc.assert(
-        fc.property(fc.constantFrom(...POINT_TREES), badTexts, (tree, beginning) => {
-          const text = new Uint8Array(beginning.length + 2 + scratchSize).fill(0x2e);
-          text.set(beginning);
-          text.set([0xff, NEWLINE], beginning.length);
+        fc.property(fc.constantFrom(...POINT_TREES), badTexts, (tree, matchStart) => {
+          const text = new Uint8Array(matchStart.length + 2 + scratchSize).fill(0x2e);
+          text.set(matchStart);
+          text.set([0xff, NEWLINE], matchStart.length);
           const { sound, offsets } = rewrite(text);
           const automaton = makeAutomaton(tree, false);
           const wanted = inText(offsets, matchesOf(automaton, sound));
@@ -295,11 +295,11 @@ for (const build of BUILDS) {
         let questionCount = 0;
         for (let questionMax = 0; ; questionMax = questionMax * 2 + 1) {
           questionCount = 0;
-          engine.core.isStopWanted = () => ++questionCount > questionMax;
+          engine.core.isStopRequested = () => ++questionCount > questionMax;
           engine.core.exports.beginWork();
           engine.setText(text);
           const some = engine.count();
-          engine.core.isStopWanted = () => false;
+          engine.core.isStopRequested = () => false;
           if (engine.core.exports.isStopped() === 0) {
             assert.equal(some, found.length);
             break;

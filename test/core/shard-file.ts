@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
-import { mergeStripes, StripeBuilder } from '../../daemon/engine/host/builder.ts';
+import { mergeSegments, SegmentBuilder } from '../../daemon/engine/host/builder.ts';
 import { verifyShardFile } from '../../daemon/engine/host/verify.ts';
 import { ShardDocs } from '../../daemon/engine/shards/shard-docs.ts';
 import { writeShard } from '../../daemon/engine/shards/writer.ts';
@@ -23,7 +23,7 @@ export function writeShardFile(
   file: string,
   docs: readonly TestDoc[],
 ): void {
-  const builder = new StripeBuilder(module);
+  const builder = new SegmentBuilder(module);
   builder.begin();
   for (const { content } of docs) {
     const bytes = Buffer.from(content);
@@ -48,12 +48,12 @@ export function writeShardFile(
     hashSize: 20,
     contentSize: batch.content.length,
   };
-  const stripes = batch.stripes.map((stripe, index) => {
+  const segments = batch.segments.map((segment, index) => {
     const path = `${file}.stripe${index}`;
-    writeFileSync(path, stripe);
-    return { path, size: stripe.length };
+    writeFileSync(path, segment);
+    return { path, size: segment.length };
   });
-  writeShard(module, file, tables, (onPostings) => mergeStripes(module, stripes, onPostings));
+  writeShard(module, file, tables, (onPostings) => mergeSegments(module, segments, onPostings));
   const problem = verifyShardFile(module, file);
   if (problem !== undefined) throw new Error(problem);
 }

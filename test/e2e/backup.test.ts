@@ -15,7 +15,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { deskBehind } from '../../daemon/cli/control-client.ts';
+import { operatorApiAt } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
@@ -102,7 +102,7 @@ async function serveInstance() {
 }
 
 function addUser(dataDir: string, email: string): Promise<unknown> {
-  return deskBehind(findControlPath(dataDir)).run('user.add', { email }, undefined);
+  return operatorApiAt(findControlPath(dataDir)).run('user.add', { email }, undefined);
 }
 
 function withPassphrase({ env }: StartOptions): StartOptions {

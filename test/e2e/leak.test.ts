@@ -312,9 +312,9 @@ after(async () => {
 async function start(isHiding: boolean, env: Record<string, string>): Promise<Daemon> {
   const dataDir = temporaryFolder();
   const index = await openIndex(dataDir, undefined, log);
-  for (const source of OPEN) await index.register.admit([await probeSource(source, 'commits')], {});
+  for (const source of OPEN) await index.registry.admit([await probeSource(source, 'commits')], {});
   if (isHiding)
-    await index.register.admit([await probeSource(HIDDEN, 'commits')], {
+    await index.registry.admit([await probeSource(HIDDEN, 'commits')], {
       visibility: 'private',
       enforcement: 'restricted',
     });

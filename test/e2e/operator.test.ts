@@ -12,7 +12,7 @@ import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 
-interface ShownUser {
+interface UserView {
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
@@ -25,7 +25,7 @@ const LINK = /^http:\/\/localhost:\d+\/setup\?token=[0-9a-f]{64}\n$/;
 const KEY = /^svk_[0-9a-f]{64}\n$/;
 
 /** Runs commands on one data directory. */
-class Desk {
+class OperatorApi {
   readonly dataDir: string;
   readonly #env: Readonly<Record<string, string>>;
 
@@ -60,23 +60,26 @@ class Desk {
     return lines.map((line) => JSON.parse(line) as Row);
   }
 
-  async user(email: string): Promise<ShownUser> {
-    const [user] = await this.rows<ShownUser>(['user', 'show', email]);
+  async user(email: string): Promise<UserView> {
+    const [user] = await this.rows<UserView>(['user', 'show', email]);
     assert.ok(user);
     return user;
   }
 }
 
-async function changeUsers(desk: Desk): Promise<void> {
-  assert.match(await desk.refused(['user', 'add', 'a@x.org', '--role', 'member']), /first user/);
-  assert.match(await desk.ok(['user', 'add', ' Ada@X.org'.trim(), '--name', 'Ada']), LINK);
+async function changeUsers(jobFacade: OperatorApi): Promise<void> {
+  assert.match(
+    await jobFacade.refused(['user', 'add', 'a@x.org', '--role', 'member']),
+    /first user/,
+  );
+  assert.match(await jobFacade.ok(['user', 'add', ' Ada@X.org'.trim(), '--name', 'Ada']), LINK);
   const secondAdd = ['user', 'add', 'bob@x.org', '--password-stdin'];
-  assert.match(await desk.refused(secondAdd, 'short\n'), /password/);
-  assert.match(await desk.refused(secondAdd, ''), /nothing/);
-  assert.equal(await desk.ok(secondAdd, 'correct horse\n'), '');
-  assert.match(await desk.refused(secondAdd, 'correct horse\n'), /bob@x\.org/);
-  assert.match(await desk.refused(['user', 'add', 'nobody']), /"nobody": .*e-mail/);
-  const users = await desk.rows<ShownUser>(['user', 'list']);
+  assert.match(await jobFacade.refused(secondAdd, 'short\n'), /password/);
+  assert.match(await jobFacade.refused(secondAdd, ''), /nothing/);
+  assert.equal(await jobFacade.ok(secondAdd, 'correct horse\n'), '');
+  assert.match(await jobFacade.refused(secondAdd, 'correct horse\n'), /bob@x\.org/);
+  assert.match(await jobFacade.refused(['user', 'add', 'nobody']), /"nobody": .*e-mail/);
+  const users = await jobFacade.rows<UserView>(['user', 'list']);
   assert.deepEqual(
     users.map(({ email, role, name }) => [email, role, name]),
     [
@@ -84,59 +87,62 @@ async function changeUsers(desk: Desk): Promise<void> {
       ['bob@x.org', 'MEMBER', null],
     ],
   );
-  const table = await desk.ok(['user', 'list']);
+  const table = await jobFacade.ok(['user', 'list']);
   assert.match(
     table,
     /^email .*\nada@x\.org +Ada +owner +active +default .*\nbob@x\.org +- +member/,
   );
-  assert.match(await desk.refused(['user', 'suspend', 'ada@x.org']), /last active owner/);
-  assert.match(await desk.refused(['user', 'role', 'ada@x.org', 'member']), /last/);
-  assert.match(await desk.refused(['user', 'remove', 'ada@x.org']), /last/);
-  await desk.ok(['user', 'role', 'bob@x.org', 'owner']);
-  await desk.ok(['user', 'suspend', 'ada@x.org']);
-  assert.notEqual((await desk.user('ada@x.org')).suspendedAt, null);
-  await desk.ok(['user', 'restore', 'ADA@x.org']);
-  assert.equal((await desk.user('ada@x.org')).suspendedAt, null);
+  assert.match(await jobFacade.refused(['user', 'suspend', 'ada@x.org']), /last active owner/);
+  assert.match(await jobFacade.refused(['user', 'role', 'ada@x.org', 'member']), /last/);
+  assert.match(await jobFacade.refused(['user', 'remove', 'ada@x.org']), /last/);
+  await jobFacade.ok(['user', 'role', 'bob@x.org', 'owner']);
+  await jobFacade.ok(['user', 'suspend', 'ada@x.org']);
+  assert.notEqual((await jobFacade.user('ada@x.org')).suspendedAt, null);
+  await jobFacade.ok(['user', 'restore', 'ADA@x.org']);
+  assert.equal((await jobFacade.user('ada@x.org')).suspendedAt, null);
   for (const [text, value] of [
     ['12', 12],
     ['unlimited', 'unlimited'],
     ['0', 0],
     ['default', null],
   ] as const) {
-    await desk.ok(['user', 'limit', 'bob@x.org', text]);
-    assert.equal((await desk.user('bob@x.org')).requestsPerDay, value);
+    await jobFacade.ok(['user', 'limit', 'bob@x.org', text]);
+    assert.equal((await jobFacade.user('bob@x.org')).requestsPerDay, value);
   }
   assert.match(
-    await desk.refused(['user', 'limit', 'bob@x.org', '-1']),
+    await jobFacade.refused(['user', 'limit', 'bob@x.org', '-1']),
     /unlimited|unknown option/,
   );
-  assert.match(await desk.ok(['user', 'password', 'bob@x.org']), LINK);
+  assert.match(await jobFacade.ok(['user', 'password', 'bob@x.org']), LINK);
   assert.equal(
-    await desk.ok(['user', 'password', 'bob@x.org', '--password-stdin'], 'longer one'),
+    await jobFacade.ok(['user', 'password', 'bob@x.org', '--password-stdin'], 'longer one'),
     '',
   );
-  assert.equal(await desk.ok(['user', 'unlink', 'bob@x.org']), '');
-  assert.match(await desk.refused(['user', 'unlink', 'eve@x.org']), /eve@x\.org/);
-  assert.match(await desk.refused(['user', 'show', 'eve@x.org']), /eve@x\.org/);
-  await desk.ok(['user', 'add', 'eve@x.org']);
-  await desk.ok(['user', 'remove', 'eve@x.org']);
-  assert.match(await desk.refused(['user', 'remove', 'eve@x.org']), /eve@x\.org/);
+  assert.equal(await jobFacade.ok(['user', 'unlink', 'bob@x.org']), '');
+  assert.match(await jobFacade.refused(['user', 'unlink', 'eve@x.org']), /eve@x\.org/);
+  assert.match(await jobFacade.refused(['user', 'show', 'eve@x.org']), /eve@x\.org/);
+  await jobFacade.ok(['user', 'add', 'eve@x.org']);
+  await jobFacade.ok(['user', 'remove', 'eve@x.org']);
+  assert.match(await jobFacade.refused(['user', 'remove', 'eve@x.org']), /eve@x\.org/);
 }
 
 /** Each command once, and one refusal: what comes of it is that of `changeUsers`. */
-async function changeUsersOnce(desk: Desk): Promise<void> {
-  assert.match(await desk.refused(['user', 'add', 'a@x.org', '--role', 'member']), /first user/);
-  assert.match(await desk.ok(['user', 'add', 'Ada@X.org', '--name', 'Ada']), LINK);
-  await desk.ok(['user', 'add', 'bob@x.org', '--password-stdin'], 'correct horse\n');
-  await desk.refused(['user', 'add', 'bob@x.org', '--password-stdin'], 'correct horse\n');
-  await desk.ok(['user', 'role', 'bob@x.org', 'owner']);
-  await desk.ok(['user', 'suspend', 'ada@x.org']);
-  await desk.ok(['user', 'restore', 'ADA@x.org']);
-  await desk.ok(['user', 'limit', 'bob@x.org', '12']);
-  assert.match(await desk.ok(['user', 'password', 'bob@x.org']), LINK);
-  await desk.ok(['user', 'add', 'eve@x.org']);
-  await desk.ok(['user', 'remove', 'eve@x.org']);
-  const users = await desk.rows<ShownUser>(['user', 'list']);
+async function changeUsersOnce(jobFacade: OperatorApi): Promise<void> {
+  assert.match(
+    await jobFacade.refused(['user', 'add', 'a@x.org', '--role', 'member']),
+    /first user/,
+  );
+  assert.match(await jobFacade.ok(['user', 'add', 'Ada@X.org', '--name', 'Ada']), LINK);
+  await jobFacade.ok(['user', 'add', 'bob@x.org', '--password-stdin'], 'correct horse\n');
+  await jobFacade.refused(['user', 'add', 'bob@x.org', '--password-stdin'], 'correct horse\n');
+  await jobFacade.ok(['user', 'role', 'bob@x.org', 'owner']);
+  await jobFacade.ok(['user', 'suspend', 'ada@x.org']);
+  await jobFacade.ok(['user', 'restore', 'ADA@x.org']);
+  await jobFacade.ok(['user', 'limit', 'bob@x.org', '12']);
+  assert.match(await jobFacade.ok(['user', 'password', 'bob@x.org']), LINK);
+  await jobFacade.ok(['user', 'add', 'eve@x.org']);
+  await jobFacade.ok(['user', 'remove', 'eve@x.org']);
+  const users = await jobFacade.rows<UserView>(['user', 'list']);
   assert.deepEqual(
     users.map(({ email, role, suspendedAt, requestsPerDay }) => [
       email,
@@ -151,20 +157,20 @@ async function changeUsersOnce(desk: Desk): Promise<void> {
   );
 }
 
-async function changeKeys(desk: Desk): Promise<string> {
-  const value = await desk.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
+async function changeKeys(jobFacade: OperatorApi): Promise<string> {
+  const value = await jobFacade.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
   assert.match(value, KEY);
-  const again = await desk.refused(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
+  const again = await jobFacade.refused(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
   assert.match(again, /ci/);
-  await desk.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'x']);
+  await jobFacade.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'x']);
   const list = (): Promise<Record<'id' | 'email' | 'name' | 'state', string>[]> =>
-    desk.rows(['key', 'list']);
-  await desk.ok(['user', 'suspend', 'bob@x.org']);
+    jobFacade.rows(['key', 'list']);
+  await jobFacade.ok(['user', 'suspend', 'bob@x.org']);
   assert.deepEqual(
     (await list()).map(({ state }) => state),
     ['suspended', 'active'],
   );
-  await desk.ok(['user', 'restore', 'bob@x.org']);
+  await jobFacade.ok(['user', 'restore', 'bob@x.org']);
   const all = await list();
   assert.deepEqual(
     all.map(({ email, name, state }) => [email, name, state]),
@@ -174,34 +180,34 @@ async function changeKeys(desk: Desk): Promise<string> {
     ],
   );
   assert.equal(JSON.stringify(all).includes('svk_'), false);
-  await desk.ok(['key', 'revoke', all[1]?.id ?? '']);
-  assert.match(await desk.refused(['key', 'revoke', 'none']), /none/);
-  assert.equal((await desk.rows(['key', 'list', '--user', 'ada@x.org'])).length, 0);
+  await jobFacade.ok(['key', 'revoke', all[1]?.id ?? '']);
+  assert.match(await jobFacade.refused(['key', 'revoke', 'none']), /none/);
+  assert.equal((await jobFacade.rows(['key', 'list', '--user', 'ada@x.org'])).length, 0);
   return value.trim();
 }
 
-async function changeLicence(desk: Desk, folder: string): Promise<void> {
+async function changeLicence(jobFacade: OperatorApi, folder: string): Promise<void> {
   const file = path.join(folder, 'license.jwt');
-  assert.match(await desk.refused(['license', 'set', '-'], 'no licence'), /invalid/);
-  assert.match(await desk.ok(['license', 'show']), /^state: +none$/m);
-  assert.match(await desk.ok(['license', 'set', file]), /^entitlements: +permissions$/m);
-  assert.equal((await desk.rows<{ state: string }>(['license', 'show']))[0]?.state, 'valid');
-  assert.match(await desk.ok(['license', 'remove']), /^state: +none$/m);
-  assert.match(await desk.ok(['license', 'set', '-'], readFileSync(file, 'utf8')), /valid/);
+  assert.match(await jobFacade.refused(['license', 'set', '-'], 'no licence'), /invalid/);
+  assert.match(await jobFacade.ok(['license', 'show']), /^state: +none$/m);
+  assert.match(await jobFacade.ok(['license', 'set', file]), /^entitlements: +permissions$/m);
+  assert.equal((await jobFacade.rows<{ state: string }>(['license', 'show']))[0]?.state, 'valid');
+  assert.match(await jobFacade.ok(['license', 'remove']), /^state: +none$/m);
+  assert.match(await jobFacade.ok(['license', 'set', '-'], readFileSync(file, 'utf8')), /valid/);
 }
 
-async function changeGrants(desk: Desk, repo: string): Promise<void> {
-  assert.match(await desk.refused(['grant', 'add', 'ada@x.org', repo, 'no/repo']), /no\/repo/);
-  assert.match(await desk.refused(['grant', 'add', 'eve@x.org', repo]), /eve@x\.org/);
-  assert.deepEqual(await desk.rows(['grant', 'list']), []);
-  const added = await desk.run(['grant', 'add', 'ada@x.org', repo]);
+async function changeGrants(jobFacade: OperatorApi, repo: string): Promise<void> {
+  assert.match(await jobFacade.refused(['grant', 'add', 'ada@x.org', repo, 'no/repo']), /no\/repo/);
+  assert.match(await jobFacade.refused(['grant', 'add', 'eve@x.org', repo]), /eve@x\.org/);
+  assert.deepEqual(await jobFacade.rows(['grant', 'list']), []);
+  const added = await jobFacade.run(['grant', 'add', 'ada@x.org', repo]);
   assert.match(added.stderr, /1 grants added\n$/);
   const grant = { email: 'ada@x.org', repo, repoId: 1, source: 'store' };
   for (const filter of [[], ['--user', 'ada@x.org'], ['--repo', repo]])
-    assert.deepEqual(await desk.rows(['grant', 'list', ...filter]), [grant]);
-  assert.deepEqual(await desk.rows(['grant', 'list', '--user', 'bob@x.org']), []);
-  await desk.ok(['grant', 'remove', 'ada@x.org', repo]);
-  assert.deepEqual(await desk.rows(['grant', 'list']), []);
+    assert.deepEqual(await jobFacade.rows(['grant', 'list', ...filter]), [grant]);
+  assert.deepEqual(await jobFacade.rows(['grant', 'list', '--user', 'bob@x.org']), []);
+  await jobFacade.ok(['grant', 'remove', 'ada@x.org', repo]);
+  assert.deepEqual(await jobFacade.rows(['grant', 'list']), []);
 }
 
 interface AuditRow {
@@ -214,8 +220,8 @@ interface AuditRow {
 /** Records of people and keys that are gone must say who it was. */
 const NAMED_ACTIONS = /^(org\.member_|user\.delete$|api_key\.created$)/;
 
-async function readAudit(desk: Desk, repo: string): Promise<void> {
-  const rows = await desk.rows<AuditRow>(['audit']);
+async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
+  const rows = await jobFacade.rows<AuditRow>(['audit']);
   const actions = new Set(rows.map(({ action }) => action));
   for (const action of [
     'org.member_added',
@@ -248,8 +254,8 @@ async function readAudit(desk: Desk, repo: string): Promise<void> {
   const times = rows.map(({ timestamp }) => timestamp);
   assert.deepEqual(times, times.toSorted().reverse());
   const middle = times[Math.floor(times.length / 2)] ?? '';
-  const since = await desk.rows<AuditRow>(['audit', '--since', middle]);
-  const until = await desk.rows<AuditRow>(['audit', '--until', middle]);
+  const since = await jobFacade.rows<AuditRow>(['audit', '--since', middle]);
+  const until = await jobFacade.rows<AuditRow>(['audit', '--until', middle]);
   assert.deepEqual(
     until,
     rows.filter(({ timestamp }) => timestamp < middle),
@@ -259,17 +265,17 @@ async function readAudit(desk: Desk, repo: string): Promise<void> {
     rows.filter(({ timestamp }) => timestamp >= middle),
   );
   assert.match(
-    await desk.refused(['audit', '--since', '2030-01-01', '--until', '2029-01-01']),
+    await jobFacade.refused(['audit', '--since', '2030-01-01', '--until', '2029-01-01']),
     /2030/,
   );
-  assert.match(await desk.ok(['audit']), /^timestamp +action +actor/);
-  await readAuditOf(desk, repo);
+  assert.match(await jobFacade.ok(['audit']), /^timestamp +action +actor/);
+  await readAuditOf(jobFacade, repo);
 }
 
 /** What may have changed who sees a repository: what names it, and what concerns all. */
-async function readAuditOf(desk: Desk, repo: string): Promise<void> {
-  const own = await desk.rows<AuditRow>(['audit', '--repo', repo]);
-  const other = await desk.rows<AuditRow>(['audit', '--repo', 'local/none']);
+async function readAuditOf(jobFacade: OperatorApi, repo: string): Promise<void> {
+  const own = await jobFacade.rows<AuditRow>(['audit', '--repo', repo]);
+  const other = await jobFacade.rows<AuditRow>(['audit', '--repo', 'local/none']);
   const actionsOf = (rows: readonly AuditRow[]): string[] => rows.map(({ action }) => action);
   const named = ['grant.removed', 'grant.added'];
   assert.deepEqual(
@@ -304,18 +310,18 @@ async function searchStatus({ url }: Served, key: string): Promise<number> {
 void test('without a daemon: all commands, and a daemon that starts later knows what they did', async () => {
   const folder = temporaryFolder();
   const env = await makeLicence(folder);
-  const desk = new Desk(path.join(folder, 'data'), env);
-  assert.match(await desk.refused(['user', 'list']), /no data directory/);
-  assert.equal(existsSync(desk.dataDir), false);
-  await changeUsersOnce(desk);
-  assert.equal(readFileSync(path.join(desk.dataDir, '.gitignore'), 'utf8'), '*\n');
+  const jobFacade = new OperatorApi(path.join(folder, 'data'), env);
+  assert.match(await jobFacade.refused(['user', 'list']), /no data directory/);
+  assert.equal(existsSync(jobFacade.dataDir), false);
+  await changeUsersOnce(jobFacade);
+  assert.equal(readFileSync(path.join(jobFacade.dataDir, '.gitignore'), 'utf8'), '*\n');
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  await desk.ok(['index', repo]);
-  const key = await changeKeys(desk);
-  await changeLicence(desk, folder);
-  await changeGrants(desk, `local/${path.basename(repo)}`);
-  await readAudit(desk, `local/${path.basename(repo)}`);
-  const served = await serveIndexed(desk.dataDir, [repo], { env });
+  await jobFacade.ok(['index', repo]);
+  const key = await changeKeys(jobFacade);
+  await changeLicence(jobFacade, folder);
+  await changeGrants(jobFacade, `local/${path.basename(repo)}`);
+  await readAudit(jobFacade, `local/${path.basename(repo)}`);
+  const served = await serveIndexed(jobFacade.dataDir, [repo], { env });
   assert.equal(served.process.stderr.includes('Set up the owner'), false);
   assert.equal(await searchStatus(served, key), 200);
   await served.process.stop();
@@ -324,24 +330,24 @@ void test('without a daemon: all commands, and a daemon that starts later knows 
 void test('through a daemon: all commands, and they hold from the next request on', async () => {
   const folder = temporaryFolder();
   const env = await makeLicence(folder);
-  const desk = new Desk(path.join(folder, 'data'), env);
+  const jobFacade = new OperatorApi(path.join(folder, 'data'), env);
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const served = await serveIndexed(desk.dataDir, [repo], { env });
-  const socket = path.join(desk.dataDir, 'control.sock');
+  const served = await serveIndexed(jobFacade.dataDir, [repo], { env });
+  const socket = path.join(jobFacade.dataDir, 'control.sock');
   assert.equal(statSync(socket).mode & 0o777, 0o600);
-  await changeUsers(desk);
-  const key = await changeKeys(desk);
-  await changeLicence(desk, folder);
-  await changeGrants(desk, `local/${path.basename(repo)}`);
-  await readAudit(desk, `local/${path.basename(repo)}`);
+  await changeUsers(jobFacade);
+  const key = await changeKeys(jobFacade);
+  await changeLicence(jobFacade, folder);
+  await changeGrants(jobFacade, `local/${path.basename(repo)}`);
+  await readAudit(jobFacade, `local/${path.basename(repo)}`);
   assert.equal(await searchStatus(served, key), 200);
-  assert.match(await desk.refused(['user', 'suspend', 'bob@x.org']), /last active owner/);
-  await desk.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'y']);
-  await desk.ok(['user', 'suspend', 'bob@x.org']);
+  assert.match(await jobFacade.refused(['user', 'suspend', 'bob@x.org']), /last active owner/);
+  await jobFacade.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'y']);
+  await jobFacade.ok(['user', 'suspend', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 401);
-  await desk.ok(['user', 'restore', 'bob@x.org']);
+  await jobFacade.ok(['user', 'restore', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 200);
-  await desk.ok(['user', 'remove', 'bob@x.org']);
+  await jobFacade.ok(['user', 'remove', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 401);
   const ended = await served.process.stop();
   assert.equal(ended.code, 0);
@@ -352,31 +358,31 @@ void test('beside no daemon, what is printed names the address of the last one',
   const dataDir = temporaryFolder();
   const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
   await served.process.stop();
-  const printed = await new Desk(dataDir).ok(['user', 'add', 'ada@x.org']);
+  const printed = await new OperatorApi(dataDir).ok(['user', 'add', 'ada@x.org']);
   assert.ok(printed.startsWith(`${served.url}/setup?token=`), printed);
 });
 
 void test("a daemon that was killed leaves a socket that is in nobody's way", async () => {
-  const desk = new Desk(path.join(temporaryFolder(), 'data'));
-  const first = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
+  const first = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
   await first.process.stop('SIGKILL');
-  assert.equal(existsSync(path.join(desk.dataDir, 'control.sock')), true);
-  await desk.ok(['user', 'add', 'ada@x.org']);
-  const second = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
-  assert.equal((await desk.rows(['user', 'list'])).length, 1);
+  assert.equal(existsSync(path.join(jobFacade.dataDir, 'control.sock')), true);
+  await jobFacade.ok(['user', 'add', 'ada@x.org']);
+  const second = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
   await second.process.stop();
 });
 
 void test('a job that failed is told to the operator and to owners, with its reason', async () => {
-  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const [sound, broken] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'pear\n' })];
   const owner = `svk_${'b2'.repeat(32)}`;
   const env = { TRAWL_OWNER_EMAIL: 'o@x.org', TRAWL_OWNER_API_KEY: owner };
   const options = { env, flags: ['--mode', 'commits', '--anonymous'] };
-  await (await serveIndexed(desk.dataDir, [sound, broken], options)).process.stop();
+  await (await serveIndexed(jobFacade.dataDir, [sound, broken], options)).process.stop();
   rmSync(path.join(broken, '.git', 'objects'), { recursive: true });
   const missing = path.join(temporaryFolder(), 'missing');
-  const served = await serve(desk.dataDir, [sound, broken, missing], options);
+  const served = await serve(jobFacade.dataDir, [sound, broken, missing], options);
   await served.process.until(/ indexing failed /, 2);
   const names = [broken, missing].map((one) =>
     one === missing ? one : `local/${path.basename(one)}`,
@@ -390,7 +396,10 @@ void test('a job that failed is told to the operator and to owners, with its rea
     );
   });
   assert.deepEqual(await ready({}), { status: 'ready' });
-  const rows = (await desk.rows(['repo', 'list'])) as { repo: string; failure: string | null }[];
+  const rows = (await jobFacade.rows(['repo', 'list'])) as {
+    repo: string;
+    failure: string | null;
+  }[];
   const failures = new Map(rows.map(({ repo, failure }) => [repo, failure]));
   assert.equal(failures.get(`local/${path.basename(sound)}`), null);
   assert.match(failures.get(names[0]!) ?? '', /./);
@@ -398,62 +407,62 @@ void test('a job that failed is told to the operator and to owners, with its rea
 });
 
 void test('a data directory with a long path: the socket is in a private folder elsewhere', async () => {
-  const desk = new Desk(path.join(temporaryFolder(), 'x'.repeat(120), 'data'));
-  mkdirSync(desk.dataDir, { recursive: true });
-  const served = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
-  const socket = readFileSync(path.join(desk.dataDir, 'control.path'), 'utf8').trim();
+  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'x'.repeat(120), 'data'));
+  mkdirSync(jobFacade.dataDir, { recursive: true });
+  const served = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const socket = readFileSync(path.join(jobFacade.dataDir, 'control.path'), 'utf8').trim();
   assert.equal(statSync(socket).mode & 0o777, 0o600);
   assert.equal(statSync(path.dirname(socket)).mode & 0o777, 0o700);
-  await desk.ok(['user', 'add', 'ada@x.org']);
-  assert.equal((await desk.rows(['user', 'list'])).length, 1);
+  await jobFacade.ok(['user', 'add', 'ada@x.org']);
+  assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
   await served.process.stop();
   assert.equal(existsSync(path.dirname(socket)), false);
-  assert.equal((await desk.rows(['user', 'list'])).length, 1);
+  assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
 });
 
 void test('commands while the daemon starts and stops wait for it', async () => {
-  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const env = { TRAWL_DATA_DIR: desk.dataDir };
+  const env = { TRAWL_DATA_DIR: jobFacade.dataDir };
   const starting = startTrawl(['serve', '--port', '0', repo], { env });
-  const adding = Array.from({ length: 3 }, (_, i) => desk.ok(['user', 'add', `u${i}@x.org`]));
+  const adding = Array.from({ length: 3 }, (_, i) => jobFacade.ok(['user', 'add', `u${i}@x.org`]));
   await Promise.all(adding);
   await starting.until(/^Serving on /m);
-  const more = ['u3', 'u4'].map((name) => desk.ok(['user', 'add', `${name}@x.org`]));
+  const more = ['u3', 'u4'].map((name) => jobFacade.ok(['user', 'add', `${name}@x.org`]));
   await starting.stop();
   await Promise.all(more);
-  assert.equal((await desk.rows(['user', 'list'])).length, 5);
+  assert.equal((await jobFacade.rows(['user', 'list'])).length, 5);
 });
 
 void test('visibility and enforcement of sources that are given as arguments', async () => {
-  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const kept = (): { visibility?: string; enforcement?: string } => {
     const { state: catalog } = JSON.parse(
-      readFileSync(path.join(desk.dataDir, 'catalog.json'), 'utf8'),
+      readFileSync(path.join(jobFacade.dataDir, 'catalog.json'), 'utf8'),
     ) as { state: { repos: { record: { visibility?: string; enforcement?: string } }[] } };
     const { visibility, enforcement } = catalog.repos[0]?.record ?? {};
     return { ...(visibility && { visibility }), ...(enforcement && { enforcement }) };
   };
-  await desk.ok(['index', repo]);
+  await jobFacade.ok(['index', repo]);
   assert.deepEqual(kept(), { visibility: 'unknown' });
-  await desk.ok(['index', repo, '--visibility', 'private', '--enforce-permissions']);
+  await jobFacade.ok(['index', repo, '--visibility', 'private', '--enforce-permissions']);
   assert.deepEqual(kept(), { visibility: 'private', enforcement: 'restricted' });
-  await desk.ok(['index', repo, '--force']);
+  await jobFacade.ok(['index', repo, '--force']);
   assert.deepEqual(kept(), { visibility: 'private', enforcement: 'restricted' });
   const enforced = ['--enforce-permissions', '--enforce-permissions-for-public-repos'];
-  await desk.ok(['index', '--visibility', 'public', ...enforced]);
+  await jobFacade.ok(['index', '--visibility', 'public', ...enforced]);
   assert.deepEqual(kept(), { visibility: 'public', enforcement: 'all' });
   assert.match(
-    await desk.refused(['index', repo, enforced[1] ?? '']),
+    await jobFacade.refused(['index', repo, enforced[1] ?? '']),
     /requires --enforce-permissions/,
   );
-  await desk.ok(['user', 'add', 'ada@x.org']);
-  await desk.ok(['user', 'add', 'bob@x.org']);
-  const key = (await desk.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'x'])).trim();
+  await jobFacade.ok(['user', 'add', 'ada@x.org']);
+  await jobFacade.ok(['user', 'add', 'bob@x.org']);
+  const key = (await jobFacade.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'x'])).trim();
   let warnings: readonly string[] = [];
   const listed = async (flags: readonly string[]): Promise<number> => {
-    const served = await serveIndexed(desk.dataDir, [repo], { flags });
+    const served = await serveIndexed(jobFacade.dataDir, [repo], { flags });
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await get<unknown[]>(`${served.url}/api/repos`, headers);
     const { stderr } = await served.process.stop();
@@ -468,7 +477,7 @@ void test('visibility and enforcement of sources that are given as arguments', a
   assert.equal(warnings.length, 1);
   assert.equal(await listed(['--no-enforce-permissions']), 1);
   assert.deepEqual(warnings, []);
-  const records = (await desk.rows<Record<string, unknown>>(['audit'])).filter(
+  const records = (await jobFacade.rows<Record<string, unknown>>(['audit'])).filter(
     ({ action }) => action === 'settings.changed',
   );
   const repos = [`local/${path.basename(repo)}`];

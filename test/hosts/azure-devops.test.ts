@@ -7,7 +7,7 @@ import type { GitRepository } from 'azure-devops-node-api/interfaces/GitInterfac
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type Told } from './servers.ts';
+import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
 
 interface Repository {
@@ -95,7 +95,7 @@ const LOCATIONS = {
 
 const BASIC = `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`;
 
-function answer(asked: Asked, world: World): Told {
+function answer(asked: Asked, world: World): WebhookChange {
   // Not a refusal: a page for people.
   if (asked.headers.authorization !== BASIC)
     return { status: 203, body: '<html>Sign In</html>', headers: { 'content-type': 'text/html' } };
@@ -123,7 +123,7 @@ function answer(asked: Asked, world: World): Told {
   return { body: shapedList({ count: own.length, value: own.map((one) => shownOf(one, asked)) }) };
 }
 
-function locations(area: string): Told {
+function locations(area: string): WebhookChange {
   const [id, resourceName, routeTemplate] = LOCATIONS[area as keyof typeof LOCATIONS];
   const versions = {
     resourceVersion: 1,
@@ -143,7 +143,7 @@ function orgsOf({ repositories }: World): string[] {
   return [...new Set(repositories.map(({ path }) => path.split('/')[0]!))];
 }
 
-function accounts(asked: Asked, world: World): Told {
+function accounts(asked: Asked, world: World): WebhookChange {
   assert.equal(asked.query.get('memberId'), 'me');
   const value = orgsOf(world).map((accountName) => ({
     accountId: `id-${accountName}`,
@@ -154,7 +154,7 @@ function accounts(asked: Asked, world: World): Told {
   return { body: shapedAccounts({ count: value.length, value }) };
 }
 
-function collections(asked: Asked, world: World): Told {
+function collections(asked: Asked, world: World): WebhookChange {
   const skipped = Number(asked.query.get('$skip') ?? 0);
   const count = Number(asked.query.get('$top') ?? 100);
   const all = world.collections ?? orgsOf(world);
@@ -165,14 +165,14 @@ function collections(asked: Asked, world: World): Told {
 }
 
 /** As Microsoft's client has it, but for what JSON has names and texts for: enumerations, times. */
-type Shown = Omit<GitRepository, 'project'> & {
+type VisibleIndex = Omit<GitRepository, 'project'> & {
   readonly project: Omit<NonNullable<GitRepository['project']>, 'visibility' | 'lastUpdateTime'> & {
     readonly visibility: string;
     readonly lastUpdateTime: string;
   };
 };
 
-function shownOf(repository: Repository, asked: Asked): Shown {
+function shownOf(repository: Repository, asked: Asked): VisibleIndex {
   const {
     id,
     path,

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openForTest, testListing, TOKEN } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type Told } from './servers.ts';
+import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
 
 interface Repository {
@@ -67,7 +67,10 @@ const shapedWorkspaces = shapedBy(
   ),
 );
 
-function answer(asked: Asked, { repositories, workspaces = ['full', 'other'] }: World): Told {
+function answer(
+  asked: Asked,
+  { repositories, workspaces = ['full', 'other'] }: World,
+): WebhookChange {
   const [, version, area, workspace = '', slug] = asked.path.split('/').map(decodeURIComponent);
   assert.equal(version, '2.0');
   if (area === 'user' && workspace === '')
@@ -84,7 +87,7 @@ function answer(asked: Asked, { repositories, workspaces = ['full', 'other'] }: 
   return { body: picked(shapedPage({ ...paged(asked, all), size: all.length }), asked, '') };
 }
 
-function workspacePage(asked: Asked, slugs: readonly string[]): Told {
+function workspacePage(asked: Asked, slugs: readonly string[]): WebhookChange {
   const all = slugs.map((slug) => {
     const workspace = { type: 'workspace_base', uuid: `{${slug}}`, slug };
     return { type: 'workspace_access', administrator: false, workspace };

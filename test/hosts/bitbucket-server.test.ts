@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openForTest, testListing, TOKEN } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type Told } from './servers.ts';
+import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, WEB } from './shapes.ts';
 
 interface Repository {
@@ -59,7 +59,7 @@ const shapedPage = shapedBy(
 /** As many repositories as a page has at most. */
 const LIMIT = 1000;
 
-function answer(asked: Asked, { repositories }: World): Told {
+function answer(asked: Asked, { repositories }: World): WebhookChange {
   const found = /^\/rest\/api\/1\.0(?:\/projects\/([^/]+))?\/repos(?:\/([^/]+))?$/.exec(asked.path);
   assert.notEqual(found, null, asked.path);
   const [key, slug] = [found![1], found![2]].map((text) => text && decodeURIComponent(text));

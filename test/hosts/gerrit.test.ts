@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type Told } from './servers.ts';
+import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, objectOf, shapedBy, TEXT, listOf } from './shapes.ts';
 
 interface Project {
@@ -30,12 +30,12 @@ const shapedProjects = shapedBy({
 const BASIC = `Basic ${Buffer.from(`ann:${TOKEN}`).toString('base64')}`;
 
 /** What Gerrit puts before its JSON, so that no script of another page can read it. */
-function guarded(value: unknown): Told {
+function guarded(value: unknown): WebhookChange {
   const headers = { 'content-type': 'application/json; charset=UTF-8' };
   return { body: `)]}'\n${JSON.stringify(value)}`, headers };
 }
 
-function answer(asked: Asked, projects: readonly Project[]): Told {
+function answer(asked: Asked, projects: readonly Project[]): WebhookChange {
   const isKnown = asked.path.startsWith('/a/');
   if (isKnown && asked.headers.authorization !== BASIC)
     return { status: 401, body: 'Unauthorized' };

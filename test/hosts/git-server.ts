@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
-import { startServer, type Asked, type RunningServer, type Told } from './servers.ts';
+import { startServer, type Asked, type RunningServer, type WebhookChange } from './servers.ts';
 
 export function startGitServer(
   t: Pick<TestContext, 'after'>,
@@ -17,7 +17,7 @@ export function startGitServer(
 }
 
 /** Runs the backend as a web server does (CGI). */
-async function backend(folder: string, asked: Asked): Promise<Told> {
+async function backend(folder: string, asked: Asked): Promise<WebhookChange> {
   const program = spawn('git', ['http-backend'], {
     env: {
       PATH: process.env['PATH'],

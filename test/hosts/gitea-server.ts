@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test';
 import type { Organization, Repository, User } from 'gitea-js';
-import { startServer, type Asked, type RunningServer, type Told } from './servers.ts';
+import { startServer, type Asked, type RunningServer, type WebhookChange } from './servers.ts';
 
 export interface FakeGiteaRepository {
   readonly id: number;
@@ -27,7 +27,7 @@ export interface GiteaState {
   /** Whether it counts all that it has. */
   hasNoCount?: boolean;
   delayMs?: number;
-  instead?: (asked: Asked) => Told | undefined;
+  instead?: (asked: Asked) => WebhookChange | undefined;
 }
 
 export interface GiteaServer extends RunningServer {
@@ -56,11 +56,11 @@ export async function startGitea(
   return { ...server, state };
 }
 
-export function giteaRefusal(status: number, message: string): Told {
+export function giteaRefusal(status: number, message: string): WebhookChange {
   return { status, body: { message, url: 'https://gitea.example/api/swagger' } };
 }
 
-function answer(state: GiteaState, asked: Asked, url: string): Told {
+function answer(state: GiteaState, asked: Asked, url: string): WebhookChange {
   const { authorization } = asked.headers;
   const isKnown = authorization === `token ${state.token}`;
   if (authorization !== undefined && !isKnown)
@@ -90,7 +90,7 @@ function ownerOf(
   owners: Readonly<Record<string, number>>,
   name: string,
   shape: (name: string, id: number) => object,
-): Told {
+): WebhookChange {
   const id = owners[name.toLowerCase()];
   return id === undefined
     ? giteaRefusal(404, 'user redirect does not exist')
@@ -102,7 +102,7 @@ function one(
   own: readonly FakeGiteaRepository[],
   names: readonly string[],
   url: string,
-): Told {
+): WebhookChange {
   const found = own.find(({ path }) => path.toLowerCase() === names.join('/').toLowerCase());
   if (found === undefined) return giteaRefusal(404, "The target couldn't be found.");
   return { body: shapeOf(state, found, url) };
@@ -114,7 +114,7 @@ function search(
   { query }: Asked,
   own: readonly FakeGiteaRepository[],
   url: string,
-): Told {
+): WebhookChange {
   const uid = Number(query.get('uid') ?? 0);
   const owners = { ...state.orgs, ...state.users };
   const ofOwner = own.filter(({ path }) => uid === 0 || owners[path.split('/')[0]!] === uid);

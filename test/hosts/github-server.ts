@@ -4,7 +4,7 @@
 import { createVerify } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { components } from '@octokit/openapi-types';
-import { startServer, type Asked, type RunningServer, type Told } from './servers.ts';
+import { startServer, type Asked, type RunningServer, type WebhookChange } from './servers.ts';
 
 type Schemas = components['schemas'];
 
@@ -54,7 +54,7 @@ export interface GithubState {
   hasNoLastLink?: boolean;
   delayMs?: number;
   /** What is answered instead. */
-  instead?: (asked: Asked) => Told | undefined;
+  instead?: (asked: Asked) => WebhookChange | undefined;
 }
 
 export interface GithubServer extends RunningServer {
@@ -90,7 +90,7 @@ export function refusal(
   status: number,
   message: string,
   headers: Record<string, string> = {},
-): Told {
+): WebhookChange {
   const body = {
     message,
     documentation_url: 'https://docs.github.com/rest',
@@ -117,7 +117,7 @@ class Answering {
     this.#caller = this.#callerOf(asked.headers.authorization);
   }
 
-  answer(): Told {
+  answer(): WebhookChange {
     if (this.#caller === null) return BAD_CREDENTIALS;
     const { method, path } = this.#asked;
     const parts = path.slice(PREFIX.length + 1).split('/');
@@ -179,7 +179,7 @@ class Answering {
     return this.#caller?.login !== undefined || (this.#caller?.given?.includes(id) ?? false);
   }
 
-  #app(parts: readonly string[]): Told {
+  #app(parts: readonly string[]): WebhookChange {
     if (this.#caller?.isApp !== true) return refusal(401, 'A JSON web token could not be decoded');
     const { app } = this.#state;
     const all = Object.entries(app?.installations ?? {});
@@ -197,7 +197,7 @@ class Answering {
     return { status: 201, body };
   }
 
-  #user(parts: readonly string[]): Told {
+  #user(parts: readonly string[]): WebhookChange {
     const login = this.#caller?.login;
     if (login === undefined) return refusal(401, 'Requires authentication');
     if (login === '') return refusal(403, 'Resource not accessible by integration');
@@ -210,7 +210,7 @@ class Answering {
     owners: readonly string[],
     owner: string,
     isShown: (one: FakeRepository) => boolean,
-  ): Told {
+  ): WebhookChange {
     if (!owners.includes(owner.toLowerCase())) return NOT_FOUND;
     const own = this.#state.repositories.filter(({ path }) =>
       path.toLowerCase().startsWith(`${owner.toLowerCase()}/`),
@@ -219,7 +219,7 @@ class Answering {
     return this.#page(shown, (one) => this.#shape(one));
   }
 
-  #ofInstallation(): Told {
+  #ofInstallation(): WebhookChange {
     const given = this.#caller?.given;
     if (given === undefined)
       return refusal(403, 'You must authenticate with an installation access token');
@@ -228,7 +228,7 @@ class Answering {
     return { ...told, body: { total_count: own.length, repositories: body } };
   }
 
-  #repository([, owner = '', name = '', what]: readonly string[]): Told {
+  #repository([, owner = '', name = '', what]: readonly string[]): WebhookChange {
     const path = `${owner}/${name}`.toLowerCase();
     const moved = this.#state.repositories.find(
       ({ formerPath }) => formerPath?.toLowerCase() === path,
@@ -241,11 +241,11 @@ class Answering {
     return what === 'collaborators' ? this.#collaborators(found) : this.#found(found);
   }
 
-  #found(found: FakeRepository | undefined): Told {
+  #found(found: FakeRepository | undefined): WebhookChange {
     return found !== undefined && this.#sees(found) ? { body: this.#shape(found) } : NOT_FOUND;
   }
 
-  #collaborators(found: FakeRepository | undefined): Told {
+  #collaborators(found: FakeRepository | undefined): WebhookChange {
     if (found === undefined || !this.#sees(found)) return NOT_FOUND;
     const isAll = this.#asked.query.get('affiliation') === 'all';
     const others = { triage: false, push: false, maintain: false, admin: false };
@@ -258,7 +258,7 @@ class Answering {
   }
 
   /** The page that is asked for, with links to others. */
-  #page<Item>(all: readonly Item[], shape: (item: Item) => object): Told {
+  #page<Item>(all: readonly Item[], shape: (item: Item) => object): WebhookChange {
     const { query, path } = this.#asked;
     const size = Math.min(Number(query.get('per_page') ?? 30), 100);
     const page = Number(query.get('page') ?? 1);

@@ -1,7 +1,7 @@
 // A stand-in for GitLab: projects, groups, users and members in the shapes of its REST API (reference: Projects, Groups, Users
 // and Members API of GitLab 18), with its paging and its order, for callers with and without a token.
 
-import type { Asked, Told } from './servers.ts';
+import type { Asked, WebhookChange } from './servers.ts';
 import {
   FLAG,
   INTEGER,
@@ -111,7 +111,7 @@ const shapedMembers = shapedBy(
 );
 
 /** Answers as GitLab does. */
-export function answerAsGitLab(asked: Asked, world: GitLabWorld): Told {
+export function answerAsGitLab(asked: Asked, world: GitLabWorld): WebhookChange {
   const { authorization } = asked.headers;
   if (authorization !== undefined && authorization !== `Bearer ${world.token}`)
     return { status: 401, body: { message: '401 Unauthorized' } };
@@ -144,9 +144,9 @@ export function answerAsGitLab(asked: Asked, world: GitLabWorld): Told {
     : { body: shapedFull([fullOf(one)])[0] };
 }
 
-const NOBODY: Told = { status: 401, body: { message: '401 Unauthorized' } };
+const NOBODY: WebhookChange = { status: 401, body: { message: '401 Unauthorized' } };
 
-function pageOf(asked: Asked, projects: readonly GitLabProject[], isKnown: boolean): Told {
+function pageOf(asked: Asked, projects: readonly GitLabProject[], isKnown: boolean): WebhookChange {
   const { query } = asked;
   const after = Number(query.get('id_after') ?? 0);
   const archived = query.get('archived');
@@ -160,7 +160,11 @@ function pageOf(asked: Asked, projects: readonly GitLabProject[], isKnown: boole
 }
 
 /** By number, 20 to a page unless asked for more, 100 at most. */
-function paged<Item>(asked: Asked, all: readonly Item[], shown: (some: Item[]) => unknown): Told {
+function paged<Item>(
+  asked: Asked,
+  all: readonly Item[],
+  shown: (some: Item[]) => unknown,
+): WebhookChange {
   const page = Number(asked.query.get('page') ?? 1);
   const size = Math.min(100, Number(asked.query.get('per_page') ?? 20));
   const hasNext = page * size < all.length;
@@ -238,7 +242,7 @@ function fullOf(project: GitLabProject) {
   };
 }
 
-function memberPage(asked: Asked, { members = [] }: GitLabWorld): Told {
+function memberPage(asked: Asked, { members = [] }: GitLabWorld): WebhookChange {
   return paged(asked, members, (some) =>
     shapedMembers(
       some.map(({ id, state, access_level }) => ({
@@ -259,7 +263,7 @@ function memberPage(asked: Asked, { members = [] }: GitLabWorld): Told {
 }
 
 /** Addresses are for administrators. */
-function userAnswer(id: number, { members = [], isAdmin = false }: GitLabWorld): Told {
+function userAnswer(id: number, { members = [], isAdmin = false }: GitLabWorld): WebhookChange {
   const member = members.find((one) => one.id === id);
   if (member === undefined) return { status: 404, body: { message: '404 User Not Found' } };
   const { email, confirmed_at, state } = member;

@@ -12,11 +12,11 @@ import {
   startServer,
   type Asked,
   type RunningServer,
-  type Told,
+  type WebhookChange,
 } from './servers.ts';
 
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
-export type Fault = (asked: Asked) => Told | undefined;
+export type Fault = (asked: Asked) => WebhookChange | undefined;
 
 /** A stand-in for a kind of host. */
 export interface StandIn {
@@ -29,7 +29,7 @@ export interface StandIn {
   readonly otherTarget: string | undefined;
   readonly fullTarget: string;
   /** Answers as the host does. */
-  answer(asked: Asked, count: number): Told;
+  answer(asked: Asked, count: number): WebhookChange;
   /** Whether a request reads the page of the first target that begins behind so many repositories. */
   reads(asked: Asked, skipped: number): boolean;
   /** Of one repository; absent: one. */
@@ -37,7 +37,7 @@ export interface StandIn {
   /** Numbered pages are read from the last on, so that none is missed. */
   readonly isFirstPageReadTwice?: boolean;
   /** A page of the first target that names a next one at another host; undefined: pages are not named by address. */
-  pageElsewhere?(url: string): Told;
+  pageElsewhere?(url: string): WebhookChange;
 }
 
 export const TOKEN = 'secret-of-the-test';
@@ -333,7 +333,7 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
   });
 
   test(`${kind}: a host that sends the same page for ever is left, and what it has is not complete`, async (t) => {
-    let first: Told | undefined;
+    let first: WebhookChange | undefined;
     const { host, server } = await start(t, (asked) => {
       if (isOther(asked)) return undefined;
       return (first ??= standIn.answer(asked, manyCount));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HostRepo } from '../../daemon/hosts/host.ts';
-import { keeperOf, type Selection } from '../../daemon/hosts/select.ts';
+import { selectionFilter, type Selection } from '../../daemon/hosts/select.ts';
 
 const repo = (path: string, more: Partial<HostRepo> = {}): HostRepo => ({
   hostId: path,
@@ -73,7 +73,7 @@ const CASES: readonly [string, Selection, readonly string[]][] = [
 for (const [name, selection, expected] of CASES) {
   test(`kept: ${name}`, () => {
     assert.deepEqual(
-      REPOS.filter(keeperOf(selection)).map(({ path }) => path),
+      REPOS.filter(selectionFilter(selection)).map(({ path }) => path),
       expected,
     );
   });

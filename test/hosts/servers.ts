@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 /** An answer: a value goes out as JSON, a text as it is. */
-export interface Told {
+export interface WebhookChange {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: unknown;
@@ -46,7 +46,9 @@ export interface Certificates {
   readonly key: string;
 }
 
-type Answering = (asked: Asked) => Told | 'silence' | 'hang up' | Promise<Told | 'hang up'>;
+type Answering = (
+  asked: Asked,
+) => WebhookChange | 'silence' | 'hang up' | Promise<WebhookChange | 'hang up'>;
 
 export async function startServer(
   t: Pick<TestContext, 'after'>,

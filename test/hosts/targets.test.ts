@@ -60,7 +60,7 @@ test('a page names its target, and what another target has brought before', asyn
   assert.deepEqual(
     pages.map(({ target }) => [
       target!.name,
-      target!.namedCount,
+      target!.listedCount,
       target!.again.map(({ hostId }) => hostId),
     ]),
     [
@@ -75,7 +75,7 @@ test('that the host names no organization is a page of its own', async () => {
   const pages = await collect(
     listTargets({ targets: [], issues: [], foundCount: 0 }, undefined, SIGNAL),
   );
-  const target = { name: 'all', namedCount: 0, again: [] };
+  const target = { name: 'all', listedCount: 0, again: [] };
   assert.deepEqual(pages, [{ repos: [], issues: [], target, next: undefined }]);
 });
 

@@ -12,7 +12,13 @@ import { deferred } from '../../daemon/base/deferred.ts';
 import { awaitedByGit, awaitedOf, awaitedSentence } from '../../daemon/hosts/awaited-answers.ts';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { HostTransport, type TransportOptions } from '../../daemon/hosts/transport.ts';
-import { makeCertificates, recordingLog, startProxy, startServer, type Told } from './servers.ts';
+import {
+  makeCertificates,
+  recordingLog,
+  startProxy,
+  startServer,
+  type WebhookChange,
+} from './servers.ts';
 
 const TOKEN = 'ghp_0123456789abcdef';
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'private-token': TOKEN };
@@ -30,7 +36,7 @@ function transportTo(
 }
 
 /** One of the answers after the other; the last one again and again. */
-function inTurn(...answers: Told[]): () => Told {
+function inTurn(...answers: WebhookChange[]): () => WebhookChange {
   let count = 0;
   return () => answers[Math.min(count++, answers.length - 1)]!;
 }
@@ -166,7 +172,7 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
 
 test('what git waits for is told of the connections that have the repository, and of no others', async (t) => {
   const server = await startServer(t, () => 'silence');
-  const limits = { ...QUICK, silenceMs: 60_000, tellMs: 5 };
+  const limits = { ...QUICK, silenceMs: 60_000, noticeMs: 5 };
   const { fetch } = transportTo(t, server.url, { limits });
   const ending = new AbortController();
   const [one, other] = ['one.git', 'one.git-two.git'].map((name) => `${server.url}/acme/${name}`);
@@ -186,7 +192,7 @@ test('a host that says nothing is told of while it is waited for, and since when
   let isFrozen = true;
   const server = await startServer(t, () => (isFrozen ? 'silence' : { body: 'here' }));
   const { log, lines } = recordingLog();
-  const limits = { ...QUICK, silenceMs: 300, retries: 1, tellMs: 20 };
+  const limits = { ...QUICK, silenceMs: 300, retries: 1, noticeMs: 20 };
   const { fetch, host } = transportTo(t, server.url, { log, limits, connection: 'acme' });
   const begunAt = Date.now();
   const failed = assert.rejects(fetch(`${server.url}/orgs/acme`));
@@ -216,9 +222,9 @@ test('a host that says nothing is told of while it is waited for, and since when
   await again.catch(() => undefined);
   assert.equal(await (await fetch(server.url)).text(), 'here');
   assert.equal(awaitedOf('acme'), undefined);
-  const told = lines.filter((line) => line.includes('does not answer'));
-  assert.ok(told.length >= 2);
-  assert.match(told[0]!, new RegExp(`WARN.*${host}.*orgs/acme`, 'i'));
+  const notice = lines.filter((line) => line.includes('does not answer'));
+  assert.ok(notice.length >= 2);
+  assert.match(notice[0]!, new RegExp(`WARN.*${host}.*orgs/acme`, 'i'));
 });
 
 test('an answer above the bound is refused, also one that grows when it is uncompressed', async (t) => {
@@ -262,7 +268,7 @@ test('an aborted request ends with the reason of its signal: while it runs, wait
 });
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
-const LIMITED: Readonly<Record<string, () => Told>> = {
+const LIMITED: Readonly<Record<string, () => WebhookChange>> = {
   'GitHub, primary': () => ({
     status: 403,
     headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(nowS()) },

@@ -9,7 +9,7 @@ import { SecretText } from '../../daemon/base/config/secret-text.ts';
 import {
   readWebhook,
   type Delivery,
-  type ToldRepository,
+  type WebhookRepository,
   type Webhook,
 } from '../../daemon/hosts/webhook.ts';
 import { SEED } from '../seed.ts';
@@ -24,8 +24,8 @@ function read(headers: Record<string, string>, body: string | Uint8Array): Webho
   return readWebhook({ headers, body: Buffer.from(body) }, new SecretText(SECRET));
 }
 
-function pushedIn(webhook: Webhook | undefined): ToldRepository | undefined {
-  return webhook?.told?.isPush === true ? webhook.told.repository : undefined;
+function pushedIn(webhook: Webhook | undefined): WebhookRepository | undefined {
+  return webhook?.change?.isPush === true ? webhook.change.repository : undefined;
 }
 
 const COMMON = {
@@ -113,7 +113,7 @@ test('GitHub: a push, as JSON and in a form', () => {
   const event = { 'x-github-event': 'push' };
   assert.deepEqual(read({ ...event, 'x-hub-signature-256': `sha256=${hmac(github)}` }, github), {
     event: 'push',
-    told: { repository: GITHUB_PUSH, isPush: true, visibility: undefined },
+    change: { repository: GITHUB_PUSH, isPush: true, visibility: undefined },
   });
   const form = new URLSearchParams({ payload: github }).toString();
   const headers = {
@@ -128,9 +128,9 @@ test('GitHub, Gitea and Forgejo: a branch or tag that is created or deleted is a
   const proof = { 'x-hub-signature-256': `sha256=${hmac(github)}` };
   for (const name of ['x-github-event', 'x-gitea-event', 'x-forgejo-event'])
     for (const event of ['create', 'delete', 'repository', 'issues']) {
-      const told = read({ ...proof, [name]: event }, github)?.told;
-      assert.equal(told?.isPush, event === 'create' || event === 'delete', `${name} ${event}`);
-      assert.equal(told.repository.path, GITHUB_PUSH.path);
+      const change = read({ ...proof, [name]: event }, github)?.change;
+      assert.equal(change?.isPush, event === 'create' || event === 'delete', `${name} ${event}`);
+      assert.equal(change.repository.path, GITHUB_PUSH.path);
     }
 });
 
@@ -165,7 +165,7 @@ test('GitLab: pushes of branches and tags, of a project and of a whole server', 
     assert.deepEqual(pushedIn(read(headers, gitlab(event))), GITLAB_PUSH, header);
   }
   const other = { 'x-gitlab-event': 'System Hook', 'x-gitlab-token': SECRET };
-  assert.equal(read(other, gitlab('project_create'))?.told?.isPush, false);
+  assert.equal(read(other, gitlab('project_create'))?.change?.isPush, false);
 });
 
 test('Bitbucket: a push in the cloud, and one on a server, which may not say where it is', () => {
@@ -219,7 +219,7 @@ test('whoever says that not everybody may see a repository says so of any event'
     const whole = JSON.parse(payload) as Record<string, object>;
     const body = JSON.stringify({ ...whole, [member]: { ...whole[member], ...more } });
     const proof = { 'x-hub-signature-256': `sha256=${hmac(body)}` };
-    return read({ ...proof, ...headers }, body)?.told?.visibility;
+    return read({ ...proof, ...headers }, body)?.change?.visibility;
   };
   const [onGithub, onGitea] = [{ 'x-github-event': 'repository' }, { 'x-gitea-event': 'push' }];
   assert.equal(seen(onGithub, github, { private: true, visibility: 'internal' }), 'internal');

@@ -5,16 +5,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApiError } from '../../daemon/api/shapes/api-error.ts';
-import { Admission, type Place } from '../../daemon/http/admission.ts';
+import { Admission, type Permit } from '../../daemon/http/admission.ts';
 import { eventually } from './harness.ts';
 
 const never = new AbortController().signal;
 
 const NEVER_MS = 1e9;
 
-/** @param turnMs  0: whoever runs gives way at once */
-function admissionOf(runningMax: number, waitingMax: number, turnMs = NEVER_MS): Admission {
-  return new Admission({ runningMax, waitingMax, turnMs });
+/** @param quantumMs  0: whoever runs gives way at once */
+function admissionOf(runningMax: number, waitingMax: number, quantumMs = NEVER_MS): Admission {
+  return new Admission({ runningMax, waitingMax, quantumMs });
 }
 
 /** A search that counts how often it was paused. */
@@ -34,12 +34,12 @@ class Played {
 
 async function playedAt(
   admission: Admission,
-  holder: string,
-): Promise<{ place: Place; search: Played }> {
-  const place = await admission.acquire(holder, never);
+  clientKey: string,
+): Promise<{ permit: Permit; search: Played }> {
+  const permit = await admission.acquire(clientKey, never);
   const search = new Played();
-  place.attach(search);
-  return { place, search };
+  permit.attach(search);
+  return { permit, search };
 }
 
 function assertOverloaded(error: unknown): true {
@@ -64,11 +64,11 @@ describe('admission', () => {
     );
     const late = admission.acquire('d', never);
     assert.deepEqual([admission.runningCount, admission.waitingCount], [4, 4], 'half is kept');
-    for (const { place } of [...others, ...own]) {
-      place.release();
-      place.release();
+    for (const { permit } of [...others, ...own]) {
+      permit.release();
+      permit.release();
     }
-    for (const place of await Promise.all([waiting, late])) place.release();
+    for (const permit of await Promise.all([waiting, late])) permit.release();
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
@@ -76,10 +76,10 @@ describe('admission', () => {
     const admission = admissionOf(1, 4);
     const running = await admission.acquire('a', never);
     const outcomes: string[] = [];
-    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (holder) => {
+    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (clientKey) => {
       try {
-        (await admission.acquire(holder, never)).release();
-        outcomes.push(holder);
+        (await admission.acquire(clientKey, never)).release();
+        outcomes.push(clientKey);
       } catch (error) {
         assertOverloaded(error);
       }
@@ -120,14 +120,14 @@ describe('admission', () => {
     const holders = ['a', 'a', 'b', 'b'];
     const running = await Promise.all(holders.map((one) => admission.acquire(one, never)));
     const order: string[] = [];
-    const asked = ['a', 'a', 'c', 'b', 'd'].map(async (holder) => {
-      const place = await admission.acquire(holder, never);
-      order.push(holder);
-      place.release();
+    const asked = ['a', 'a', 'c', 'b', 'd'].map(async (clientKey) => {
+      const permit = await admission.acquire(clientKey, never);
+      order.push(clientKey);
+      permit.release();
     });
     running[0]?.release();
     await Promise.all(asked.slice(0, 1));
-    for (const place of running) place.release();
+    for (const permit of running) permit.release();
     await Promise.all(asked);
     assert.deepEqual(order.slice(0, 2), ['c', 'd']);
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
@@ -137,12 +137,12 @@ describe('admission', () => {
     const admission = admissionOf(1, 8);
     const release = await admission.acquire('x', never);
     const outcomes: string[] = [];
-    const ask = async (holder: string): Promise<void> => {
+    const ask = async (clientKey: string): Promise<void> => {
       try {
-        (await admission.acquire(holder, never)).release();
-        outcomes.push(`${holder} ran`);
+        (await admission.acquire(clientKey, never)).release();
+        outcomes.push(`${clientKey} ran`);
       } catch {
-        outcomes.push(`${holder} refused`);
+        outcomes.push(`${clientKey} refused`);
       }
     };
     const asked = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(ask);
@@ -163,9 +163,9 @@ describe('admission', () => {
     await eventually(() => long.every(({ search }) => search.pauseCount > 1));
     const guest = await playedAt(admission, 'guest');
     assert.equal(admission.runningCount, 2);
-    guest.place.release();
-    for (const { place, search } of [...long, third]) {
-      place.release();
+    guest.permit.release();
+    for (const { permit, search } of [...long, third]) {
+      permit.release();
       search.resume();
     }
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
@@ -175,9 +175,9 @@ describe('admission', () => {
     const admission = admissionOf(4, 40, 0);
     const long = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
     const short = await playedAt(admission, 'a');
-    short.place.release();
+    short.permit.release();
     await eventually(() => long.every(({ search }) => !search.isPaused));
-    for (const { place } of long) place.release();
+    for (const { permit } of long) permit.release();
     assert.equal(admission.waitingCount, 0);
   });
 
@@ -191,25 +191,25 @@ describe('admission', () => {
       own.map(({ search }) => search.pauseCount),
       [0, 0],
     );
-    for (const { place } of [...own, ...others]) place.release();
+    for (const { permit } of [...own, ...others]) permit.release();
     (await more).release();
   });
 
   test('a search whose reader does not read leaves its place to others', async () => {
     const admission = admissionOf(1, 8);
     const slow = await playedAt(admission, 'a');
-    slow.place.rest();
+    slow.permit.rest();
     assert.equal(slow.search.isPaused, true);
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
     const other = await admission.acquire('b', never);
-    slow.place.want();
+    slow.permit.want();
     assert.equal(slow.search.isPaused, true);
     other.release();
     assert.equal(slow.search.isPaused, false);
-    assert.equal(slow.place.turn(), undefined);
-    slow.place.rest();
-    slow.place.release();
-    slow.place.want();
+    assert.equal(slow.permit.whenRunning(), undefined);
+    slow.permit.rest();
+    slow.permit.release();
+    slow.permit.want();
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
@@ -217,11 +217,11 @@ describe('admission', () => {
     const admission = admissionOf(1, 8, 0);
     const first = await admission.acquire('a', never);
     const second = await admission.acquire('b', never);
-    assert.equal(second.turn(), undefined);
+    assert.equal(second.whenRunning(), undefined);
     const search = new Played();
     first.attach(search);
     assert.equal(search.isPaused, true);
-    const turnOfFirst = first.turn();
+    const turnOfFirst = first.whenRunning();
     second.release();
     await turnOfFirst;
     assert.equal(search.isPaused, false);
@@ -233,12 +233,12 @@ describe('admission', () => {
       runningMax: 1,
       waitingMax: 8,
       timeoutMs: 1,
-      turnMs: NEVER_MS,
+      quantumMs: NEVER_MS,
     });
     const first = await admission.acquire('a', never);
     const second = await admission.acquire('a', never);
     assert.deepEqual(
-      [second.turn(), admission.runningCount, admission.waitingCount],
+      [second.whenRunning(), admission.runningCount, admission.waitingCount],
       [undefined, 1, 0],
     );
     second.release();
@@ -247,32 +247,32 @@ describe('admission', () => {
   });
 
   test('one that gave its place away has its turn at the deadline, and keeps one that it has', async () => {
-    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 300, turnMs: 0 });
+    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 300, quantumMs: 0 });
     const first = await playedAt(admission, 'a');
     const second = await playedAt(admission, 'b');
     assert.equal(first.search.isPaused, true);
     const third = await playedAt(admission, 'c');
     await eventually(
-      () => first.place.isExpired && second.place.isExpired && third.place.isExpired,
+      () => first.permit.isExpired && second.permit.isExpired && third.permit.isExpired,
     );
-    for (const { place } of [first, second, third]) assert.equal(place.turn(), undefined);
+    for (const { permit } of [first, second, third]) assert.equal(permit.whenRunning(), undefined);
     assert.deepEqual([admission.runningCount, admission.waitingCount], [1, 0]);
     const late = admission.acquire('d', never);
     assert.deepEqual([admission.runningCount, admission.waitingCount], [1, 1], 'nobody is moved');
-    for (const { place } of [first, second, third]) place.release();
+    for (const { permit } of [first, second, third]) permit.release();
     (await late).release();
   });
 
   test('new searches do not keep one that has waited for long from its turn', async () => {
     for (const ageMs of [0, NEVER_MS]) {
-      const admission = new Admission({ runningMax: 1, waitingMax: 8, turnMs: NEVER_MS, ageMs });
+      const admission = new Admission({ runningMax: 1, waitingMax: 8, quantumMs: NEVER_MS, ageMs });
       const long = await admission.acquire('long', never);
       long.rest();
       const short = await admission.acquire('a', never);
       long.want();
       const other = admission.acquire('b', never);
       short.release();
-      assert.equal(long.turn() === undefined, ageMs === 0);
+      assert.equal(long.whenRunning() === undefined, ageMs === 0);
       long.release();
       (await other).release();
       assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);

@@ -138,9 +138,9 @@ test('a body that comes slowly is read', async () => {
 
 test('a body that was given up takes no memory when it ends', async () => {
   const budget = new MemoryBudget(8 * 1024);
-  const hold = budget.tryTake('somebody', 0);
+  const reservation = budget.tryTake('somebody', 0);
   const body = new BodyCollector(undefined);
-  const reading = body.read({ sizeMax: 2 ** 30, hold: hold! });
+  const reading = body.read({ sizeMax: 2 ** 30, reservation: reservation! });
   const piece = new Uint8Array(1_000_000);
   for (let count = 0; count < 300; count++) body.push(piece);
   const before = process.memoryUsage().arrayBuffers;

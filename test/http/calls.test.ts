@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
-import type { CallContext, Endpoint, HeldPlace } from '../../daemon/api/shapes/endpoint.ts';
+import type { CallContext, Endpoint, ReleasablePermit } from '../../daemon/api/shapes/endpoint.ts';
 import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate } from './harness.ts';
@@ -59,8 +59,8 @@ onBothAdapters('calls of one request', (kind) => {
     const search = batch(async ({ calls }, index) => {
       await calls.count();
       calls.require({ access: 'user' });
-      const place = await calls.admit();
-      place.release();
+      const permit = await calls.admit();
+      permit.release();
       return index;
     });
     const served = await serve([search], {
@@ -86,7 +86,7 @@ onBothAdapters('calls of one request', (kind) => {
   });
 
   test('a place that is kept holds up the next call; the request gives it back', async () => {
-    const waiting: Promise<HeldPlace>[] = [];
+    const waiting: Promise<ReleasablePermit>[] = [];
     const keeping = batch(async ({ calls }, index) => {
       if (index !== 1) return void (await calls.admit());
       waiting.push(calls.admit());

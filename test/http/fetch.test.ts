@@ -370,9 +370,9 @@ onBothAdapters('bridge to fetch', (kind) => {
       const more = fetchRequest();
       if (request.url.endsWith('twice'))
         return Response.json(await Promise.all([request.text(), more.text()]));
-      const isBegun = request.url.endsWith('begun');
+      const hasStarted = request.url.endsWith('begun');
       late.push(
-        assert.rejects(isBegun ? request.text() : answered.opened.then(() => request.text())),
+        assert.rejects(hasStarted ? request.text() : answered.opened.then(() => request.text())),
       );
       return new Response('soon');
     });

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextTurn } from '../../daemon/base/next-turn.ts';
-import { BEGUN_MAX, paced } from '../../daemon/base/pace.ts';
+import { STARTS_MAX, paced } from '../../daemon/base/pace.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, SEARCH_BODY, startWorld } from './harness.ts';
 
@@ -17,7 +17,7 @@ function crowd(): () => void {
   let isOver = false;
   const fill = (): void => {
     if (isOver) return;
-    for (let i = 0; i < BEGUN_MAX; i++) void paced('crowd');
+    for (let i = 0; i < STARTS_MAX; i++) void paced('crowd');
     setImmediate(fill);
   };
   fill();

@@ -115,7 +115,7 @@ function lazily(bytes: Uint8Array, onRelease: () => void = () => {}): LazyBytes 
   const window = new Uint8Array(50_001);
   return {
     byteLength: bytes.byteLength,
-    heldSize: bytes.byteLength,
+    memorySize: bytes.byteLength,
     from(offset) {
       const piece = bytes.subarray(offset, offset + window.length);
       window.fill(0);

@@ -20,7 +20,7 @@ function windows(): LazyBytes {
   const window = Buffer.alloc(WINDOW_SIZE);
   return {
     byteLength: SIZE,
-    heldSize: WINDOW_SIZE,
+    memorySize: WINDOW_SIZE,
     from: (offset) => {
       window.fill(Math.floor(offset / WINDOW_SIZE));
       return window.subarray(offset % WINDOW_SIZE);
@@ -50,23 +50,23 @@ onBothAdapters('answers in windows', (kind) => {
   });
 
   test('many readers: no more of them get a window in a turn than one', async () => {
-    let turn = 0;
+    let whenRunning = 0;
     const turns: number[] = [];
     /** Takes longer than a turn should. */
     const costly = (): LazyBytes => {
       const bytes = windows();
       const from = (offset: number): Uint8Array => {
-        turns.push(turn);
+        turns.push(whenRunning);
         for (const endMs = performance.now() + 2; performance.now() < endMs;);
         return bytes.from(offset);
       };
-      return { byteLength: 4 * WINDOW_SIZE, heldSize: WINDOW_SIZE, from };
+      return { byteLength: 4 * WINDOW_SIZE, memorySize: WINDOW_SIZE, from };
     };
     const handle = () => Promise.resolve({ status: 200, headers: {}, body: costly() });
     const adapter = await openAdapter(kind, { handle }, LOG);
     const { host, port } = await adapter.listen('127.0.0.1', 0);
     const tick = (): void => {
-      turn++;
+      whenRunning++;
       if (!isOver) setImmediate(tick);
     };
     let isOver = false;

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OPERATOR } from '../../daemon/accounts/audit-trail.ts';
+import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { isAtThisMachine } from '../../daemon/http/binding.ts';
 import { onBothAdapters } from './adapters.ts';

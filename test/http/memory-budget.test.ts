@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import {
-  type Hold,
+  type Reservation,
   MemoryBudget,
   noMemoryError,
 } from '../../daemon/http/adapters/memory-budget.ts';
@@ -14,10 +14,10 @@ test('a holder gets an eighth, and all together no more than the whole', () => {
   const budget = new MemoryBudget(800);
   assert.equal(budget.shareMax, 100);
   assert.equal(budget.tryTake('a', 101), undefined);
-  const holds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((holder) =>
-    budget.tryTake(holder, 100),
+  const holds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((clientKey) =>
+    budget.tryTake(clientKey, 100),
   );
-  assert.ok(holds.every((hold) => hold !== undefined));
+  assert.ok(holds.every((reservation) => reservation !== undefined));
   assert.equal(budget.usedSize, 800);
   assert.equal(budget.tryTake('i', 1), undefined);
   holds[0]?.release();
@@ -27,19 +27,19 @@ test('a holder gets an eighth, and all together no more than the whole', () => {
 
 test('a hold grows as far as there is room, shrinks, and is given back once', () => {
   const budget = new MemoryBudget(80);
-  const hold = budget.tryTake('a', 0);
-  assert.ok(hold);
-  assert.equal(hold.grow(8), true);
-  assert.equal(hold.grow(3), false);
-  assert.equal(hold.size, 8);
-  assert.equal(hold.grow(2), true);
-  hold.shrinkTo(4);
-  hold.shrinkTo(20);
+  const reservation = budget.tryTake('a', 0);
+  assert.ok(reservation);
+  assert.equal(reservation.grow(8), true);
+  assert.equal(reservation.grow(3), false);
+  assert.equal(reservation.size, 8);
+  assert.equal(reservation.grow(2), true);
+  reservation.shrinkTo(4);
+  reservation.shrinkTo(20);
   assert.equal(budget.usedBy('a'), 4);
   const other = budget.tryTake('a', 6);
-  hold.release();
-  hold.release();
-  assert.equal(hold.grow(1), false, 'released');
+  reservation.release();
+  reservation.release();
+  assert.equal(reservation.grow(1), false, 'released');
   assert.equal(budget.usedBy('a'), 6);
   other?.release();
   assert.equal(budget.usedSize, 0);
@@ -53,14 +53,14 @@ test('whoever gets nothing is told when to come back', () => {
 });
 
 interface Taken {
-  readonly holder: string;
-  readonly hold: Hold;
+  readonly clientKey: string;
+  readonly reservation: Reservation;
   size: number;
 }
 
 const action = fc.record({
   kind: fc.constantFrom('take', 'grow', 'shrink', 'release'),
-  holder: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
+  clientKey: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
   size: fc.nat(40),
   index: fc.nat(30),
 });
@@ -70,34 +70,34 @@ test('random takes and releases are counted to the byte', () => {
     fc.property(fc.nat(400), fc.array(action, { maxLength: 60 }), (sizeMax, actions) => {
       const budget = new MemoryBudget(sizeMax);
       const taken: Taken[] = [];
-      const usedBy = (holder?: string): number =>
+      const usedBy = (clientKey?: string): number =>
         taken
-          .filter((one) => holder === undefined || one.holder === holder)
+          .filter((one) => clientKey === undefined || one.clientKey === clientKey)
           .reduce((sum, { size }) => sum + size, 0);
-      const hasRoom = (holder: string, size: number): boolean =>
-        usedBy() + size <= sizeMax && usedBy(holder) + size <= Math.ceil(sizeMax / 8);
-      for (const { kind, holder, size, index } of actions) {
+      const hasRoom = (clientKey: string, size: number): boolean =>
+        usedBy() + size <= sizeMax && usedBy(clientKey) + size <= Math.ceil(sizeMax / 8);
+      for (const { kind, clientKey, size, index } of actions) {
         const one = taken[index % Math.max(1, taken.length)];
         if (kind === 'take') {
-          const isExpected = hasRoom(holder, size);
-          const hold = budget.tryTake(holder, size);
-          assert.equal(hold !== undefined, isExpected);
-          if (hold !== undefined) taken.push({ holder, hold, size });
+          const isExpected = hasRoom(clientKey, size);
+          const reservation = budget.tryTake(clientKey, size);
+          assert.equal(reservation !== undefined, isExpected);
+          if (reservation !== undefined) taken.push({ clientKey, reservation, size });
         } else if (one !== undefined && kind === 'grow') {
-          const isExpected = hasRoom(one.holder, size);
-          assert.equal(one.hold.grow(size), isExpected);
+          const isExpected = hasRoom(one.clientKey, size);
+          assert.equal(one.reservation.grow(size), isExpected);
           if (isExpected) one.size += size;
         } else if (one !== undefined && kind === 'shrink') {
-          one.hold.shrinkTo(size);
+          one.reservation.shrinkTo(size);
           one.size = Math.min(one.size, size);
         } else if (one !== undefined) {
-          one.hold.release();
+          one.reservation.release();
           taken.splice(taken.indexOf(one), 1);
         }
         assert.equal(budget.usedSize, usedBy());
-        assert.equal(budget.usedBy(holder), usedBy(holder));
+        assert.equal(budget.usedBy(clientKey), usedBy(clientKey));
       }
-      for (const { hold } of taken) hold.release();
+      for (const { reservation } of taken) reservation.release();
       assert.equal(budget.usedSize, 0);
     }),
   );

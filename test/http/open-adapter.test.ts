@@ -8,6 +8,9 @@ import type { AdapterOptions } from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
 import { createLog } from '../../daemon/base/log.ts';
 
+/** A module of an installed package that does not exist. */
+const MISSING: string = 'uWebSockets.js/missing.js';
+
 test('a binary that does not load means node:http, with a line that says why', async () => {
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'json', write: (line) => lines.push(line) });
@@ -22,7 +25,7 @@ test('a binary that does not load means node:http, with a line that says why', a
   assert.equal((await openAdapter('node', options, log, fail)).kind, 'node');
   assert.equal(lines.length, 1);
   // Production installs leave it out: the line says how to add the version that the tests have.
-  const missing = () => import(`uWebSockets.js/${'missing'}.js`) as Promise<never>;
+  const missing = () => import(MISSING) as Promise<never>;
   assert.equal((await openAdapter('uws', options, log, missing)).kind, 'node');
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ function lazily(bytes: Buffer) {
   const window = Buffer.alloc(100_000);
   return {
     byteLength: bytes.length,
-    heldSize: bytes.length,
+    memorySize: bytes.length,
     from: (offset: number) => {
       const size = bytes.copy(window, 0, offset, offset + window.length);
       return window.subarray(0, size);
@@ -38,11 +38,11 @@ test('bodies of any size, whole and in pieces, asked for together', async () => 
 test('the event loop turns while a large body is packed', async () => {
   const body = jsonOf(50_000);
   let turnCount = 0;
-  const turn = (): void => {
+  const whenRunning = (): void => {
     turnCount++;
-    next = setImmediate(turn);
+    next = setImmediate(whenRunning);
   };
-  let next = setImmediate(turn);
+  let next = setImmediate(whenRunning);
   await pack(body);
   clearImmediate(next);
   assert.ok(turnCount > 0);
@@ -80,11 +80,11 @@ test('a body that the thread has no memory for is refused, later ones are packed
 
 test('the event loop turns while a large body is copied', async () => {
   let turnCount = 0;
-  const turn = (): void => {
+  const whenRunning = (): void => {
     turnCount++;
-    next = setImmediate(turn);
+    next = setImmediate(whenRunning);
   };
-  let next = setImmediate(turn);
+  let next = setImmediate(whenRunning);
   const body = jsonOf(500_000);
   const copy = await gatherBytes(body, 'somebody');
   clearImmediate(next);

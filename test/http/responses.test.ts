@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Unpackr } from 'msgpackr';
 import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
-import { chooseCoding, isMessagePackWanted } from '../../daemon/http/negotiation.ts';
+import { chooseCoding, prefersMessagePack } from '../../daemon/http/negotiation.ts';
 import { onBothAdapters } from './adapters.ts';
 import { answerOf, resultOf } from './answers.ts';
 import { SEARCH_BODY, searchWith, startWorld } from './harness.ts';
@@ -130,7 +130,7 @@ test('Accept selects MessagePack only by name and never below JSON', () => {
     ['application/x-msgpack;q=high', false],
   ];
   for (const [accept, isWanted] of cases)
-    assert.equal(isMessagePackWanted(accept), isWanted, accept);
+    assert.equal(prefersMessagePack(accept), isWanted, accept);
 });
 
 test('Accept-Encoding chooses a coding', () => {

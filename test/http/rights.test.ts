@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSeen } from '../../daemon/repos/sight.ts';
+import { canSee } from '../../daemon/repos/repo-access.ts';
 import { startAccounts } from '../accounts/world.ts';
 import type { AccountsWorld } from '../accounts/world.ts';
 import { onBothAdapters } from './adapters.ts';
@@ -33,8 +33,8 @@ onBothAdapters('rights of a request', (kind) => {
     const world = await startAccounts({
       kind,
       repos: () => repos,
-      search: async (_, { sight }) => {
-        seen.push(isSeen(sight, 1));
+      search: async (_, { repoAccess }) => {
+        seen.push(canSee(repoAccess, 1));
         return answerOf();
       },
     });

@@ -381,7 +381,7 @@ onBothAdapters('streamed searches', (kind) => {
         await engine.pool.ready();
         const streaming = eventsOf(world, { query: 'common', matches: 1_000_000 });
         await eventually(() => world.calls.length > round);
-        for (let turn = 0; turn < round * 3; turn++)
+        for (let whenRunning = 0; whenRunning < round * 3; whenRunning++)
           await new Promise((resolve) => void setImmediate(resolve));
         await threads.filter(({ threadId }) => threadId !== -1)[round % 2]!.terminate();
         const { final, names } = checkStream(await streaming, 1_000_000, 3);

@@ -19,7 +19,7 @@ import type {
 import { Holdings } from '../../daemon/index/merge/holdings.ts';
 import { QuarantineFile } from '../../daemon/index/served/quarantine-file.ts';
 import { Served, type ServedOptions } from '../../daemon/index/served/served.ts';
-import { shardIdOf } from '../../daemon/index/served/shown.ts';
+import { shardIdOf } from '../../daemon/index/served/visible-index.ts';
 import { repoRecord } from '../repos/record.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from '../sync/index-of.ts';
@@ -208,7 +208,7 @@ async function take(catalog: Catalog, served: Served, step: Step): Promise<void>
   }
 }
 
-function holdersOf({ repos }: Catalog, shardId: string): CatalogRepo[] {
+function revisionsHaving({ repos }: Catalog, shardId: string): CatalogRepo[] {
   return repos.filter(({ shards }) => shards.some((shard) => shard.shardId === shardId));
 }
 
@@ -237,7 +237,7 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
         assert.deepEqual(kept.snapshot(), fresh.snapshot());
         assert.deepEqual(holdings.all, new Holdings(catalog).all);
         for (const { shard, repos } of holdings.all)
-          assert.deepEqual(repos, holdersOf(catalog, shard.shardId));
+          assert.deepEqual(repos, revisionsHaving(catalog, shard.shardId));
         const { shards } = kept.snapshot()!;
         assert.ok(!shards.some(({ shardId }) => kept.served.isOut(shardIdOf(shardId))));
         assert.deepEqual(candidatesOf(holdings), candidatesOf(new Holdings(catalog)));

@@ -55,7 +55,7 @@ function churn({ dataDir, ownedMax }: Extract<Order, { kind: 'churn' }>): Answer
   return { kind: 'churned', clashes };
 }
 
-function obey(order: Order): Answer {
+function apply(order: Order): Answer {
   if (order.kind === 'take') return take(order);
   if (order.kind === 'churn') return churn(order);
   if (order.kind === 'spawn')
@@ -64,5 +64,5 @@ function obey(order: Order): Answer {
   return { kind: 'released' };
 }
 
-process.on('message', (order: Order) => process.send?.(obey(order)));
+process.on('message', (order: Order) => process.send?.(apply(order)));
 process.send?.({ kind: 'ready' });

@@ -57,14 +57,14 @@ function newDataDir(): string {
 void test('the owner was killed and a program that it started has the lock a while: waited for', async () => {
   const dataDir = newDataDir();
   const file = path.join(dataDir, 'lock');
-  const holder = spawn('flock', [file, '-c', 'echo; read _'], {
+  const clientKey = spawn('flock', [file, '-c', 'echo; read _'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  await once(holder.stdout, 'data');
+  await once(clientKey.stdout, 'data');
   writeFileSync(file, `4194999 ${hostname()} \n`);
   assert.throws(() => lockDataDir(dataDir), LockedError);
   const taking = takeDataDir(dataDir);
-  setTimeout(() => holder.stdin.end(), 400);
+  setTimeout(() => clientKey.stdin.end(), 400);
   (await taking)();
   // One that lives is not waited for.
   const second = spawn('flock', [file, '-c', 'echo; sleep 20'], {

@@ -28,9 +28,9 @@ const HIDDEN = makeRepo({ 'b.txt': 'secret plum\n' });
 async function makeDataDir(): Promise<string> {
   const dataDir = temporaryFolder();
   const index = await openIndex(dataDir, undefined, log);
-  const { register, catalog, store } = index;
-  await register.admit([await probeSource(OPEN)], {});
-  await register.admit([await probeSource(HIDDEN)], {
+  const { registry, catalog, store } = index;
+  await registry.admit([await probeSource(OPEN)], {});
+  await registry.admit([await probeSource(HIDDEN)], {
     visibility: 'private',
     enforcement: 'restricted',
   });
@@ -45,10 +45,10 @@ async function makeDataDir(): Promise<string> {
 
 /** What the daemon would show now: `id name enforcement` of each repo, by id. */
 async function shown(dataDir: string): Promise<string[]> {
-  const { catalog, register, store } = await openIndex(dataDir, undefined, log);
+  const { catalog, registry, store } = await openIndex(dataDir, undefined, log);
   try {
     return catalog.repos
-      .map(({ record }) => register.ruled(record))
+      .map(({ record }) => registry.ruled(record))
       .map(({ repoId, source, enforcement = 'none' }) => {
         const what = source.path === HIDDEN ? 'hidden' : 'open';
         return `${repoId} ${what} ${enforcement}`;
@@ -84,7 +84,7 @@ void test('whatever bit is turned over: the same ids and rules', async () => {
   const dataDir = await makeDataDir();
   const file = path.join(dataDir, 'catalog.json');
   const whole = readFileSync(file);
-  const { register, store } = await openIndex(dataDir, undefined, log);
+  const { registry, store } = await openIndex(dataDir, undefined, log);
   const place = temporaryFolder();
   for (let bit = 0; bit < whole.length * 8; bit += 13) {
     const damaged = Buffer.from(whole);
@@ -92,8 +92,8 @@ void test('whatever bit is turned over: the same ids and rules', async () => {
     for (const name of ['catalog.json', 'catalog.last.json'])
       writeFileSync(path.join(place, name), damaged);
     const catalog = new Catalog(place);
-    await openCatalog(catalog, register, true, log);
-    const rules = catalog.repos.map(({ record }) => register.ruled(record));
+    await openCatalog(catalog, registry, true, log);
+    const rules = catalog.repos.map(({ record }) => registry.ruled(record));
     assert.deepEqual(
       rules.map(({ repoId, source, enforcement }) => [repoId, source.path, enforcement]),
       [
@@ -165,17 +165,17 @@ void test('exchanged for that of another instance: hidden, under new ids', async
   const [dataDir, other] = [await makeDataDir(), temporaryFolder()];
   const index = await openIndex(other, undefined, log);
   const [third, fourth] = [makeRepo({ 'c.txt': 'x' }), makeRepo({ 'd.txt': 'x' })];
-  await index.register.admit([await probeSource(third)], {});
+  await index.registry.admit([await probeSource(third)], {});
   // What is public elsewhere is not so here.
   const isPublic = { visibility: 'public', enforcement: 'restricted' } as const;
-  await index.register.admit([await probeSource(fourth)], isPublic);
+  await index.registry.admit([await probeSource(fourth)], isPublic);
   await index.store.close();
   rmSync(path.join(other, 'catalog.json'), { force: true });
   await shown(other);
   cpSync(path.join(other, 'catalog.json'), path.join(dataDir, 'catalog.json'));
   assert.deepEqual(await shown(dataDir), ['3 open restricted', '4 open restricted']);
-  const { register, store } = await openIndex(dataDir, undefined, log);
-  const adopted = register.all.filter(({ repoId }) => repoId > 2);
+  const { registry, store } = await openIndex(dataDir, undefined, log);
+  const adopted = registry.all.filter(({ repoId }) => repoId > 2);
   assert.deepEqual(
     adopted.map(({ visibility }) => visibility),
     ['unknown', 'unknown'],

@@ -6,7 +6,7 @@ import type { StoredRepo } from '../../daemon/store/repos.ts';
 import {
   displaced,
   possibleRepos,
-  type SeenSource,
+  type SourceLocation,
 } from '../../daemon/index/register/which-repo.ts';
 
 function repo(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
@@ -17,7 +17,7 @@ function placeOf(path: string, fileId?: string) {
   return { kind: 'commits', path, realPath: path, ...(fileId && { fileId }) } as const;
 }
 
-function seen(path: string, fileId: string, remote?: string): SeenSource {
+function seen(path: string, fileId: string, remote?: string): SourceLocation {
   return { kind: 'worktree', path, realPath: path, fileId, remote };
 }
 
@@ -25,7 +25,13 @@ const A = repo(1, { place: placeOf('/a', 'A') });
 const B = repo(2, { place: placeOf('/b', 'B'), remote: 'host/b' });
 const TWIN = repo(3, { place: placeOf('/twin', 'T'), remote: 'host/b' });
 
-const cases: readonly [string, SeenSource, readonly StoredRepo[], readonly string[], number[]][] = [
+const cases: readonly [
+  string,
+  SourceLocation,
+  readonly StoredRepo[],
+  readonly string[],
+  number[],
+][] = [
   ['the same place, in another mode', seen('/a', 'A'), [A, B], [], [1]],
   ['moved', seen('/else/x', 'A'), [A, B], ['/a'], [1]],
   ['the same folder under two paths', seen('/mount/a', 'A'), [A, B], [], [1]],

@@ -1,4 +1,4 @@
-// Where matches that span lines begin (core/match/beginnings.ts): no match is lost, however its gaps lie to the
+// Where matches that span lines begin (core/match/match-starts.ts): no match is lost, however its gaps lie to the
 // borders of blocks, and blocks in which none can begin are not read. Lines longer than a block are blocks of their
 // own. The oracle is the regular expressions of JavaScript, which agree on these patterns.
 // TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is printed.

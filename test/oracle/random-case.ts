@@ -151,7 +151,7 @@ async function checkFlipped(
  * Whether what is looked up for a query can be the same with and without regard to case: each expression is a choice of
  * literals in both, or in neither, as only literal search looks literals of one and two characters up; and each name of a
  * symbol is found by the order of names in both, or in neither. `\bk` is found by it with regard to case alone:
- * U+212A is another k, but no part of a word (core/match/symbol-atom.ts). So are `\bs` and U+017F. A path that only
+ * U+212A is another k, but no part of a word (core/match/symbol-leaf.ts). So are `\bs` and U+017F. A path that only
  * one of the two finds ends the looking up early.
  */
 function areReadAlike(node: QueryNode): boolean {

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { seededRandom } from '../../bench/samples.ts';
 import { UNIT_DOCS_MAX } from '../../core/shared/plan.ts';
-import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import type { SearchRequest } from '../../daemon/engine/query/request.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { startStream } from '../../daemon/engine/search/stream.ts';
@@ -189,7 +189,7 @@ async function streamed({ parts }: Engine, request: SearchRequest): Promise<Sear
   const stream = await startStream(parts, request, {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
-    sight: SEES_ALL,
+    repoAccess: SEES_ALL,
     eventSizeMax: 16_000_000,
   });
   const files: FileResult[] = [];

@@ -8,11 +8,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../../daemon/store/store.ts';
 import { newHash, newToken, newUser, onBothEngines, onPostgres } from './harness.ts';
 
-type Told = (string | undefined)[];
+type WebhookChange = (string | undefined)[];
 
 /** Gathers changes as `user:<id>`, `list:<repoId>` or their topic. */
-function tell(store: Store): Told {
-  const told: Told = [];
+function tell(store: Store): WebhookChange {
+  const told: WebhookChange = [];
   store.onChange((change) =>
     told.push(
       'userId' in change
@@ -109,7 +109,7 @@ onBothEngines('changes', ({ within, withStore }) => {
       const other = place.kind === 'postgres' ? await place.open() : undefined;
       const told = tell(store);
       /** What was told. Own changes may come back from the server, in the order of commits: before that of another. */
-      const toldByNow = async (): Promise<Told> => {
+      const toldByNow = async (): Promise<WebhookChange> => {
         if (other === undefined) return told.splice(0);
         const mark = `user:${(await newUser(other)).id}`;
         await until(() => told.includes(mark));

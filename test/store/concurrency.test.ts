@@ -78,10 +78,10 @@ onBothEngines('concurrency', ({ within }) => {
         );
         assert.deepEqual(created, { count: 1, codes: ['USER_ALREADY_EXISTS'] });
         const key = { userId: user.id, name: `key${round}` };
-        const named = await outcomes(
+        const atPath = await outcomes(
           stores.map((store) => store.apiKeys.create({ ...key, hash: newHash() })),
         );
-        assert.deepEqual(named, { count: 1, codes: ['API_KEY_ALREADY_EXISTS'] });
+        assert.deepEqual(atPath, { count: 1, codes: ['API_KEY_ALREADY_EXISTS'] });
         const hash = newHash();
         await one.setupLinks.create({ hash, userId: user.id, createdAt: 1, expiresAt: null });
         const taken = await Promise.all(stores.map((store) => store.setupLinks.take(hash, 1)));

@@ -91,7 +91,7 @@ async function fill(store: Store): Promise<void> {
     2 ** 52,
   );
   const clientId = await newClient(store);
-  await store.oauthConsents.ask({ ...requestFor(owner.id, clientId), state: 'ü"' }, 10);
+  await store.oauthConsents.addRequest({ ...requestFor(owner.id, clientId), state: 'ü"' }, 10);
   await newConsent(store, owner.id, clientId);
   const { id } = await newConsent(store, owner.id, clientId);
   await store.oauthConsents.redeem(id, newHash(), { ...nextTokens(), keyHash: 'key' });

@@ -65,12 +65,12 @@ onEmbedded('a locked file', ({ within }) => {
       const connection = new Libsql(file);
       connection.exec('CREATE TABLE other (a)');
       connection.close();
-      const holder = startChild(['lock', file, 'exclusive']);
-      await holder.line('locked');
+      const clientKey = startChild(['lock', file, 'exclusive']);
+      await clientKey.line('locked');
       const error = await refuses(place.open({ busyTimeoutMs: 100 }), 'NOT_READY');
       assert.equal(error.message, `${file} is locked by another process`);
       const opening = place.open();
-      await holder.end();
+      await clientKey.end();
       await newUser(await opening);
     }));
 });

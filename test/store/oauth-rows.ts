@@ -31,7 +31,7 @@ export function requestFor(userId: string, clientId: string, expiresAt = 1000) {
 /** A consent whose code was not used. */
 export async function newConsent(store: Store, userId: string, clientId: string, usedAt = 1) {
   const request = requestFor(userId, clientId);
-  await store.oauthConsents.ask(request, 100);
+  await store.oauthConsents.addRequest(request, 100);
   const { hash, state: _, ...asked } = request;
   const consent = { ...asked, id: randomUUID(), codeHash: newHash(), createdAt: 1, usedAt };
   assert.equal(await store.oauthConsents.allow(hash, consent, 100), true);

@@ -29,7 +29,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
         (await Promise.all(stores.map(run))).filter(Boolean).length;
       for (let round = 0; round < ROUNDS; round++) {
         const request = requestFor(userId, clientId);
-        await one.oauthConsents.ask(request, 100);
+        await one.oauthConsents.addRequest(request, 100);
         const { hash, state: _, ...asked } = request;
         const made = () => ({
           ...asked,
@@ -72,7 +72,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       for (let round = 0; round < ROUNDS; round++) {
         const { id: userId } = await newUser(one);
         const waiting = requestFor(userId, clientId);
-        await one.oauthConsents.ask(waiting, 100);
+        await one.oauthConsents.addRequest(waiting, 100);
         const { id, ...consent } = await newConsent(one, userId, clientId);
         const next = nextTokens();
         await Promise.all([
@@ -128,7 +128,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       );
       assert.ok((await store.oauthClients.get(used)) !== undefined);
       const requests = Array.from({ length: 5 }, (_, i) => requestFor(userId, used, 100 + i));
-      for (const request of requests) await store.oauthConsents.ask(request, 2);
+      for (const request of requests) await store.oauthConsents.addRequest(request, 2);
       const found = await Promise.all(
         requests.map(({ hash }) => store.oauthConsents.request(hash, userId, 0)),
       );
@@ -141,8 +141,8 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       const consent = { ...asked, id: randomUUID(), codeHash: newHash(), createdAt: 9, usedAt: 9 };
       assert.equal(await store.oauthConsents.allow(hash, consent, 1), true);
       assert.ok((await store.oauthConsents.byCode(consent.codeHash)) !== undefined);
-      await refuses(store.oauthConsents.ask(requestFor(userId, 'nobody'), 9), 'NOT_FOUND');
-      await refuses(store.oauthConsents.ask(requestFor('nobody', used), 9), 'NOT_FOUND');
+      await refuses(store.oauthConsents.addRequest(requestFor(userId, 'nobody'), 9), 'NOT_FOUND');
+      await refuses(store.oauthConsents.addRequest(requestFor('nobody', used), 9), 'NOT_FOUND');
     }));
 
   test('what has expired is removed; a client that may do nothing, long after its last use', () =>

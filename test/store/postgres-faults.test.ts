@@ -182,7 +182,7 @@ onPostgres('faults', (world) => {
         (await refuses(newUser(reader), 'NOT_READY')).message,
         'PostgreSQL is read-only',
       );
-      assert.deepEqual([reader.isAway, reader.trouble], [false, 'PostgreSQL is read-only']);
+      assert.deepEqual([reader.isAway, reader.lastError], [false, 'PostgreSQL is read-only']);
       assert.equal(await reader.users.count(), 2);
     }));
 });

@@ -12,7 +12,7 @@ export interface Child {
   /** Every line so far. */
   readonly lines: readonly string[];
   /** The first line from `start` on that begins with this. */
-  line(beginning: string, start?: number): Promise<string>;
+  line(matchStart: string, start?: number): Promise<string>;
   /** Ends it if need be; done when it is gone and all its lines are there. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -42,15 +42,17 @@ export function startChild(args: readonly string[], before: readonly string[] = 
   return {
     process: child,
     lines,
-    line: (beginning, start = 0) =>
+    line: (matchStart, start = 0) =>
       new Promise((resolve, reject) => {
         const check = (): void => {
-          const found = lines.slice(start).find((line) => line.startsWith(beginning));
+          const found = lines.slice(start).find((line) => line.startsWith(matchStart));
           if (found === undefined && !isClosed) return;
           waiting.delete(check);
           if (found !== undefined) resolve(found);
           else
-            reject(new assert.AssertionError({ message: `no line ${beginning}: ${lines.at(-1)}` }));
+            reject(
+              new assert.AssertionError({ message: `no line ${matchStart}: ${lines.at(-1)}` }),
+            );
         };
         waiting.add(check);
         check();

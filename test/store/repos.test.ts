@@ -115,7 +115,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       assert.deepEqual(first.connections, [connection]);
       assert.deepEqual(first.links, [linkOf(1, 9), linkOf(2, 3)]);
       assert.equal(first.nextConnectionId, 1_000_000_001);
-      await store.connections.noteSeen(7, 5, [1, 2]);
+      await store.connections.noteListed(7, 5, [1, 2]);
       await change({
         changed: [
           { ...one, name: two.name },

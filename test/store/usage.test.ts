@@ -12,7 +12,7 @@ const DAY = '2026-06-01';
 
 /** A request that asks for and reports nothing, with what is given. */
 function request(given: Partial<UsageRequest>): UsageRequest {
-  return { userId: 'u', owed: 0, atLeast: 0, need: 0, limit: 100, ...given };
+  return { userId: 'u', uncounted: 0, atLeast: 0, need: 0, limit: 100, ...given };
 }
 
 async function ask(store: Store, given: Partial<UsageRequest>, day = DAY): Promise<UsageAnswer> {
@@ -26,7 +26,7 @@ onBothEngines('usage', (world) => {
     world.withStore(async (store) => {
       assert.equal(await store.usage.read('u', DAY), 0);
       assert.deepEqual(await ask(store, { need: 3 }), { used: 3, admitted: 3 });
-      assert.deepEqual(await ask(store, { owed: 5 }), { used: 8, admitted: 0 });
+      assert.deepEqual(await ask(store, { uncounted: 5 }), { used: 8, admitted: 0 });
       assert.equal((await ask(store, { userId: 'v', need: 1 })).used, 1);
       assert.equal((await ask(store, { need: 1 }, '2026-06-02')).used, 1);
       assert.equal(await store.usage.read('u', DAY), 8);
@@ -46,7 +46,7 @@ onBothEngines('usage', (world) => {
       assert.deepEqual(await ask(store, { need: 70 }), { used: 100, admitted: 30 });
       assert.deepEqual(await ask(store, { need: 1 }), { used: 100, admitted: 0 });
       assert.deepEqual(await ask(store, { need: 3, limit: 101 }), { used: 101, admitted: 1 });
-      assert.deepEqual(await ask(store, { owed: 4, need: 1 }), { used: 105, admitted: 0 });
+      assert.deepEqual(await ask(store, { uncounted: 4, need: 1 }), { used: 105, admitted: 0 });
       assert.deepEqual(await ask(store, { need: 1, limit: 3 }), { used: 105, admitted: 0 });
     }));
 

@@ -76,8 +76,8 @@ const DOORS: readonly Door[] = [
     module: ['undici'],
     places: [
       'daemon/hosts/',
-      'daemon/base/config/way.ts',
-      'daemon/base/config/ask-address.ts',
+      'daemon/base/config/dispatcher.ts',
+      'daemon/base/config/fetch-address.ts',
       'daemon/accounts/sign-on/issuer-fetch.ts',
     ],
   },

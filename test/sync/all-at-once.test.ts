@@ -48,7 +48,7 @@ class World {
   #isSearching = false;
   answerCount = 0;
   /** Searches for a commit that found it. */
-  demandedCount = 0;
+  onDemandCount = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -189,7 +189,7 @@ class World {
     const after = servedRecord(index, repo);
     const isSteady = version === history.version && index === this.#index;
     const isServed = before?.indexedAt !== undefined && after?.indexedAt !== undefined;
-    if (answer.files.length > 0) this.demandedCount++;
+    if (answer.files.length > 0) this.onDemandCount++;
     else if (isSteady && isServed && answer.isSearchExhaustive) {
       const refs = git(repo, 'for-each-ref', `--contains=${commit}`);
       assert.equal(refs, '', `${commit} is not found; ${this.#message}`);
@@ -223,7 +223,7 @@ class World {
   }
 
   get hasSearched(): boolean {
-    return this.answerCount > 10 && this.demandedCount > 0;
+    return this.answerCount > 10 && this.onDemandCount > 0;
   }
 
   async round(): Promise<void> {
@@ -258,7 +258,7 @@ class World {
     // In this order, for their ids.
     const known = index.instance.catalog.repos.map(({ record }) => record.source.path);
     await sources.add(known, 'commits');
-    for (const repo of index.instance.index!.register.all) {
+    for (const repo of index.instance.index!.registry.all) {
       const { repoId, visibility, selection = { branches: [], tags: [] }, enforcement } = repo;
       const change: RepoChange = { ...selection, enforcement };
       const isTold = visibility !== 'unknown';
@@ -310,5 +310,5 @@ void test(`all at once, seed ${SEED}`, { timeout: 7_200_000 }, async () => {
   for (let round = 0; round < RUNS; round++) await world.round();
   await world.close();
   assert.ok(world.hasSearched, `${world.answerCount} answers`);
-  if (process.env['TRAWL_SAY']) console.log(world.answerCount, world.demandedCount);
+  if (process.env['TRAWL_SAY']) console.log(world.answerCount, world.onDemandCount);
 });

@@ -88,15 +88,15 @@ async function follow(
   await following.index([edits.root], selection, mode);
   await anew.index([edits.root], selection, mode);
   const { repoId } = following.instance.served.records[0]!;
-  const watch = (): void => void indexerOf(following.instance).seenFiles.watch(repoId);
+  const watch = (): void => void indexerOf(following.instance).fileTracker.watch(repoId);
   if (isTold) watch();
   const done: string[] = [];
   for (let i = 0; i < editCount; i++) {
     const { what, told } = edits.edit();
     done.push(what);
     if (isOld) await laterFiles();
-    const { seenFiles } = indexerOf(following.instance);
-    for (const path of told ?? [undefined]) seenFiles.tell(repoId, path);
+    const { fileTracker } = indexerOf(following.instance);
+    for (const path of told ?? [undefined]) fileTracker.noteChange(repoId, path);
     const before = new Set(following.instance.catalog.fileNames);
     const isUnchanged = await indexAgain(following, false);
     await indexAgain(anew, true);

@@ -220,7 +220,7 @@ void test('a folder that is missing at a start and holds repositories later', as
   assert.equal(sources.missingCount, 1);
   mkdirSync(root);
   put(root, 'one');
-  assert.deepEqual(await sources.lookAgain(signal), []);
+  assert.deepEqual(await sources.retryMissing(signal), []);
   assert.equal(sources.missingCount, 0);
   const come = await sources.searchAgain(signal);
   assert.deepEqual(
@@ -238,7 +238,7 @@ void test('a file in place of a source is told once, however often it is looked 
   await index.index([makeRepo({ a: '' }), file]);
   const { length } = index.warnings;
   assert.ok(length > 0);
-  for (let i = 0; i < 3; i++) assert.deepEqual(await sources.lookAgain(signal), []);
+  for (let i = 0; i < 3; i++) assert.deepEqual(await sources.retryMissing(signal), []);
   assert.equal(sources.missingCount, 1);
   assert.deepEqual(index.warnings.slice(length), []);
   await index.close();

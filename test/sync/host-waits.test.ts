@@ -15,14 +15,14 @@ function hostOf(repoId: number): string {
 }
 
 function daemonOfHosts(): Promise<Daemon> {
-  const hostToAsk = ({ repoId }: { readonly repoId: number }): string => hostOf(repoId);
-  return daemonOn(emptyRows(), { hostToAsk, timeoutMs: 600_000 });
+  const fetchHostOf = ({ repoId }: { readonly repoId: number }): string => hostOf(repoId);
+  return daemonOn(emptyRows(), { fetchHostOf, timeoutMs: 600_000 });
 }
 
 const begunIn = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
 
 /** The attempts from this one on ask their hosts. */
-function askAll({ attempts }: Daemon, from = 0): void {
+function requestAll({ attempts }: Daemon, from = 0): void {
   for (const { repoId, context } of attempts.slice(from)) context.onHost(hostOf(repoId), 'asked');
 }
 
@@ -34,8 +34,8 @@ test('repos of other hosts do not wait for a host that says nothing', async (t) 
   const move = mockTimers(t);
   const daemon = await daemonOfHosts();
   const { jobs, attempts } = daemon;
-  for (const repoId of [1, 2, 3, 5, 11, 12, 13]) jobs.ask(recordOf(repoId));
-  askAll(daemon);
+  for (const repoId of [1, 2, 3, 5, 11, 12, 13]) jobs.request(recordOf(repoId));
+  requestAll(daemon);
   await move(9_999);
   assert.deepEqual(begunIn(daemon), [1, 2]);
   await move(1);
@@ -49,7 +49,7 @@ test('repos of other hosts do not wait for a host that says nothing', async (t) 
   assert.equal(attempts.length, 5);
   await attempts[1]!.end(unavailable());
   assert.deepEqual(begunIn(daemon).slice(5), [3]);
-  askAll(daemon, 5);
+  requestAll(daemon, 5);
   await move(1_000);
   assert.equal(attempts.length, 6);
   attempts[5]!.context.onHost('still', 'heard');
@@ -61,8 +61,8 @@ test('a host that answers, however long it takes, takes its places', async (t) =
   const move = mockTimers(t);
   const daemon = await daemonOfHosts();
   const { jobs, attempts } = daemon;
-  for (const repoId of [1, 2, 11]) jobs.ask(recordOf(repoId));
-  askAll(daemon);
+  for (const repoId of [1, 2, 11]) jobs.request(recordOf(repoId));
+  requestAll(daemon);
   for (let second = 0; second < 60; second += 6) {
     await move(6_000);
     for (const { repoId, context } of attempts) context.onHost(hostOf(repoId), 'heard');
@@ -78,17 +78,17 @@ test('a host that cannot be reached is asked by one job at a time; one that says
   mockTimers(t);
   const daemon = await daemonOfHosts();
   const { jobs, attempts } = daemon;
-  for (const repoId of [1, 2, 3, 5, 6, 11, 12]) jobs.ask(recordOf(repoId));
-  askAll(daemon);
+  for (const repoId of [1, 2, 3, 5, 6, 11, 12]) jobs.request(recordOf(repoId));
+  requestAll(daemon);
   await attempts[0]!.end(new HostError('NOT_FOUND', 'still: there is nothing'));
   assert.deepEqual(begunIn(daemon), [1, 2, 3]);
-  askAll(daemon, 2);
+  requestAll(daemon, 2);
   await attempts[1]!.end(unavailable());
   assert.deepEqual(begunIn(daemon), [1, 2, 3, 11, 12]);
   await attempts[2]!.end(unavailable());
   await attempts[3]!.end();
   assert.deepEqual(begunIn(daemon).slice(5), [5], 'although there is a place');
-  askAll(daemon, 5);
+  requestAll(daemon, 5);
   attempts[5]!.context.onFetched();
   assert.equal(attempts.length, 6, 'there is none any more');
   await attempts[4]!.end();
@@ -98,10 +98,10 @@ test('a host that cannot be reached is asked by one job at a time; one that says
 
 test('jobs that wait for several hosts are bounded', async (t) => {
   const move = mockTimers(t);
-  const hostToAsk = ({ repoId }: { readonly repoId: number }): string => `host ${repoId}`;
-  const daemon = await daemonOn(emptyRows(), { hostToAsk, timeoutMs: 600_000 });
+  const fetchHostOf = ({ repoId }: { readonly repoId: number }): string => `host ${repoId}`;
+  const daemon = await daemonOn(emptyRows(), { fetchHostOf, timeoutMs: 600_000 });
   const { jobs, attempts } = daemon;
-  for (let repoId = 11; repoId <= 30; repoId++) jobs.ask(recordOf(repoId));
+  for (let repoId = 11; repoId <= 30; repoId++) jobs.request(recordOf(repoId));
   for (let round = 0; round < 10; round++) {
     for (const { repoId, context } of attempts.slice(2 * round))
       context.onHost(`host ${repoId}`, 'asked');
@@ -115,8 +115,8 @@ test('what is done while no job works does not wait for a host that says nothing
   const move = mockTimers(t);
   const daemon = await daemonOfHosts();
   const { jobs, attempts } = daemon;
-  for (const repoId of [1, 2, 3, 11]) jobs.ask(recordOf(repoId));
-  askAll(daemon);
+  for (const repoId of [1, 2, 3, 11]) jobs.request(recordOf(repoId));
+  requestAll(daemon);
   let isQuiet = false;
   void jobs.whenQuiet().then(() => (isQuiet = true));
   await move(10_000);
@@ -145,11 +145,14 @@ test('whoever looks at the waits hears of each change of them', async (t) => {
   assert.equal(changed(), 0);
   await move(10_000);
   assert.ok(changed() > 0);
-  assert.deepEqual([waits.isIdle(1), waits.isHeldUp(still)], [true, true]);
+  assert.deepEqual([waits.isIdle(1), waits.isBlocked(still)], [true, true]);
   waits.note(1, 'still', 'heard');
   assert.ok(changed() > 0);
   // One that stands still by itself goes on to take no place.
-  assert.deepEqual([waits.isIdle(1), waits.isIdle(2), waits.isHeldUp(still)], [false, true, false]);
+  assert.deepEqual(
+    [waits.isIdle(1), waits.isIdle(2), waits.isBlocked(still)],
+    [false, true, false],
+  );
   waits.fail(2, unavailable());
   waits.end(1);
   assert.ok(changed() > 0);
@@ -159,7 +162,7 @@ test('whoever looks at the waits hears of each change of them', async (t) => {
   changed();
   waits.fail(4, unavailable());
   waits.begin(5, still);
-  assert.deepEqual([changed(), waits.isIdle(5), waits.isHeldUp(still)], [1, true, true]);
+  assert.deepEqual([changed(), waits.isIdle(5), waits.isBlocked(still)], [1, true, true]);
   waits.end(5);
-  assert.deepEqual([changed(), waits.isHeldUp(still)], [1, false]);
+  assert.deepEqual([changed(), waits.isBlocked(still)], [1, false]);
 });

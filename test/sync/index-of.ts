@@ -1,7 +1,7 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
-import { SEES_ALL, type Sight } from '../../daemon/repos/sight.ts';
+import { SEES_ALL, type RepoAccess } from '../../daemon/repos/repo-access.ts';
 import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -54,7 +54,7 @@ export interface IndexOf {
     selection?: RepoChange,
     mode?: SourceMode,
   ): Promise<readonly JobResult[]>;
-  search(query: string, more?: object, sight?: Sight): Promise<RevisionAnswer>;
+  search(query: string, more?: object, repoAccess?: RepoAccess): Promise<RevisionAnswer>;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysInde
 async function searchIn(
   parts: EngineParts,
   asked: { readonly query: string },
-  sight: Sight,
+  repoAccess: RepoAccess,
 ): Promise<RevisionAnswer> {
   const request = {
     matches: 100_000,
@@ -75,7 +75,11 @@ async function searchIn(
     ...asked,
   };
   const { signal } = new AbortController();
-  const { json } = await search(parts, request, { signal, baseUrl: 'http://localhost', sight });
+  const { json } = await search(parts, request, {
+    signal,
+    baseUrl: 'http://localhost',
+    repoAccess,
+  });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
   const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
     RevisionAnswer,
@@ -142,10 +146,10 @@ export async function openIndexOf(
       served.publish();
       return indexer.jobs.indexAll(records, false);
     },
-    async search(query, more = {}, sight = SEES_ALL) {
+    async search(query, more = {}, repoAccess = SEES_ALL) {
       const { inlineNs } = options;
       const parts = { ...instance.parts, ...(inlineNs === undefined ? {} : { inlineNs }) };
-      return searchIn(parts, { query, ...more }, sight);
+      return searchIn(parts, { query, ...more }, repoAccess);
     },
     async close() {
       await instance.close();

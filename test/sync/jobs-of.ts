@@ -6,8 +6,8 @@ import type { Store } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { IndexContext, IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
-import { JobBook } from '../../daemon/sync/jobs/job-book.ts';
-import { JobDesk } from '../../daemon/sync/jobs/job-desk.ts';
+import { JobHistory } from '../../daemon/sync/jobs/job-history.ts';
+import { JobFacade } from '../../daemon/sync/jobs/job-facade.ts';
 import type { JobLimits } from '../../daemon/sync/jobs/job-limits.ts';
 import { Jobs, type JobsOptions } from '../../daemon/sync/jobs/jobs.ts';
 
@@ -21,7 +21,7 @@ const OUTCOME: IndexOutcome = {
   shardSize: 40,
   skipped: { binary: 1 },
   ignored: {},
-  leftOut: {},
+  excluded: {},
 };
 
 /** Of a repo that is not served yet. */
@@ -51,8 +51,8 @@ export interface Attempt {
 
 export interface Daemon {
   readonly jobs: Jobs;
-  readonly desk: JobDesk;
-  readonly book: JobBook;
+  readonly jobFacade: JobFacade;
+  readonly jobHistory: JobHistory;
   /** Those that have begun, in order. */
   readonly attempts: Attempt[];
   readonly warnings: string[];
@@ -65,10 +65,10 @@ export async function daemonOn(
   rows: JobRows,
   {
     instance = 'a',
-    hostToAsk = () => undefined,
+    fetchHostOf = () => undefined,
     ...more
   }: Partial<JobLimits> &
-    Partial<Pick<JobsOptions, 'hostToAsk'>> & { readonly instance?: string } = {},
+    Partial<Pick<JobsOptions, 'fetchHostOf'>> & { readonly instance?: string } = {},
 ): Promise<Daemon> {
   const attempts: Attempt[] = [];
   const warnings: string[] = [];
@@ -89,21 +89,25 @@ export async function daemonOn(
       };
       attempts.push({ repoId, isForced, context, end });
     });
-  const book = new JobBook({ rows, instance, log });
+  const jobHistory = new JobHistory({ rows, instance, log });
   const jobs = new Jobs({
-    indexer: { index, owe: () => Promise.resolve(), warningsOf: () => Promise.resolve([]) },
+    indexer: {
+      index,
+      markRebuildDue: () => Promise.resolve(),
+      warningsOf: () => Promise.resolve([]),
+    },
     served: {
       hideIfStray: () => Promise.resolve(),
       damagedRepo: () => undefined,
       record: (repoId) => (repoId === NEW_ID ? undefined : recordOf(repoId)),
     },
-    book,
+    jobHistory,
     log,
-    hostToAsk,
+    fetchHostOf,
     jobLimits: () => ({ runningMax: 2, timeoutMs: 60_000, attemptsMax: 2, ...more }),
   });
   await jobs.recall((repoId) => `r${repoId}`);
-  return { jobs, desk: new JobDesk(jobs, book), book, attempts, warnings, told };
+  return { jobs, jobFacade: new JobFacade(jobs, jobHistory), jobHistory, attempts, warnings, told };
 }
 
 export async function turns(): Promise<void> {

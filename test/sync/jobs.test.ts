@@ -24,9 +24,9 @@ const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) 
 const ALL = { offset: 0, limit: 100 };
 
 /** `repoId state attempt error` of all jobs, newest first. */
-async function shown({ desk, book }: Daemon): Promise<string[]> {
-  await book.settled();
-  const { items, total } = await desk.list(ALL);
+async function shown({ jobFacade, jobHistory }: Daemon): Promise<string[]> {
+  await jobHistory.settled();
+  const { items, total } = await jobFacade.list(ALL);
   assert.equal(items.length, total);
   return items.map(({ targetId, state, attempt, error }) =>
     [targetId, state, attempt, error ?? ''].join(' ').trim(),
@@ -40,10 +40,10 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const { jobs, attempts } = daemon;
       const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
       assert.deepEqual(repoIdsOf(daemon), [1, 2]);
-      const third = jobs.ask(recordOf(3), { isForced: true });
-      assert.equal(jobs.ask(recordOf(3)), third);
-      const again = jobs.ask(recordOf(1));
-      assert.equal(jobs.ask(recordOf(1)), again);
+      const third = jobs.request(recordOf(3), { isForced: true });
+      assert.equal(jobs.request(recordOf(3)), third);
+      const again = jobs.request(recordOf(1));
+      assert.equal(jobs.request(recordOf(1)), again);
       await attempts[1]!.end();
       assert.deepEqual(repoIdsOf(daemon), [1, 2, 3]);
       assert.equal(attempts[2]!.isForced, true);
@@ -67,14 +67,14 @@ onBothEngines('jobs of the index', ({ withStore }) => {
     withStore(async ({ jobs: rows }) => {
       const daemon = await daemonOn(rows, { runningMax: 1 });
       const { jobs, attempts } = daemon;
-      for (const repoId of [1, 2, 3]) jobs.ask(recordOf(repoId));
+      for (const repoId of [1, 2, 3]) jobs.request(recordOf(repoId));
       for (const repoId of [NEW_ID, 2]) {
         // Of the second one: as it was before it was indexed.
         const { indexedAt: _, ...unindexed } = recordOf(repoId);
-        jobs.ask(unindexed);
+        jobs.request(unindexed);
       }
-      const id = await jobs.askKept(recordOf(3));
-      assert.equal(await jobs.askKept(recordOf(3)), id);
+      const id = await jobs.requestPersisted(recordOf(3));
+      assert.equal(await jobs.requestPersisted(recordOf(3)), id);
       for (let i = 0; i < 4; i++) await attempts[i]!.end();
       assert.deepEqual(repoIdsOf(daemon), [1, 3, NEW_ID, 2]);
       await jobs.close();
@@ -83,22 +83,22 @@ onBothEngines('jobs of the index', ({ withStore }) => {
   test('kept is what did something, what was asked for, what failed, and what ends a failure', () =>
     withStore(async ({ jobs: rows }) => {
       const daemon = await daemonOn(rows, { attemptsMax: 1 });
-      const { jobs, desk, attempts } = daemon;
+      const { jobs, jobFacade, attempts } = daemon;
       const next = async (outcome: Partial<IndexOutcome> | Error): Promise<void> => {
-        jobs.ask(recordOf(1));
+        jobs.request(recordOf(1));
         await attempts.at(-1)!.end(outcome);
       };
       await next({ isUnchanged: true });
       assert.deepEqual(await shown(daemon), []);
-      jobs.ask(recordOf(1));
+      jobs.request(recordOf(1));
       attempts.at(-1)!.context.onWork();
       attempts.at(-1)!.context.warn('left', { apiKey: 'x', note: `svk_${'0'.repeat(64)}` });
       await attempts.at(-1)!.end();
       assert.deepEqual(await shown(daemon), ['1 COMPLETED 1']);
-      const [done] = (await desk.list(ALL)).items;
+      const [done] = (await jobFacade.list(ALL)).items;
       assert.equal(done!.result!['docs'], 3);
       assert.deepEqual(done!.result!['skipped'], { binary: 1 });
-      const lines = (await desk.lines('repo-index', done!.id))?.lines;
+      const lines = (await jobFacade.lines('repo-index', done!.id))?.lines;
       assert.deepEqual(
         lines!.map(({ message, level, attempt }) => [message, level, attempt]),
         [
@@ -107,12 +107,12 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         ],
       );
       assert.deepEqual(lines![0]!.fields, { apiKey: '[redacted]', note: 'svk_[redacted]' });
-      assert.equal(await desk.lines('connection-sync', done!.id), undefined);
-      assert.equal(await desk.lines('repo-index', 'none'), undefined);
+      assert.equal(await jobFacade.lines('connection-sync', done!.id), undefined);
+      assert.equal(await jobFacade.lines('repo-index', 'none'), undefined);
       // The same failure again and again is one job.
       for (let i = 0; i < 3; i++) await next(new Error('no'));
       assert.deepEqual(await shown(daemon), ['1 FAILED 1 no', '1 COMPLETED 1']);
-      assert.deepEqual(desk.counts([recordOf(1)]), { firstTime: 0, failed: 1, warned: 0 });
+      assert.deepEqual(jobFacade.counts([recordOf(1)]), { firstTime: 0, failed: 1, warned: 0 });
       await next({ isUnchanged: true });
       assert.deepEqual(await shown(daemon), ['1 COMPLETED 1', '1 FAILED 1 no', '1 COMPLETED 1']);
       await next({ isUnchanged: true });
@@ -125,9 +125,9 @@ onBothEngines('jobs of the index', ({ withStore }) => {
     test(`what ${what} interrupts goes on as it was; of another daemon nothing does`, () =>
       withStore(async ({ jobs: rows }) => {
         const before = await daemonOn(rows);
-        for (const repoId of [1, 2, 3, 4]) void before.jobs.askKept(recordOf(repoId));
-        await before.book.settled();
-        const { items } = await before.desk.list(ALL);
+        for (const repoId of [1, 2, 3, 4]) void before.jobs.requestPersisted(recordOf(repoId));
+        await before.jobHistory.settled();
+        const { items } = await before.jobFacade.list(ALL);
         if (!isKilled) await before.jobs.close();
         const other = await daemonOn(rows, { instance: 'b' });
         assert.deepEqual(await shown(other), []);
@@ -138,7 +138,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
           Array(4).fill('PENDING'),
         );
         const all = after.jobs.indexAll([1, 2, 3].map(recordOf), false);
-        after.jobs.forgetLeft();
+        after.jobs.failInterrupted();
         assert.deepEqual(await shown(after), [
           '3 PENDING 0',
           '2 IN_PROGRESS 1',
@@ -147,7 +147,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         ]);
         assert.equal(after.jobs.failed.reasonOf(4), undefined);
         const idsOf = (jobs: typeof items): string[] => jobs.map(({ id }) => id).sort();
-        assert.deepEqual(idsOf((await after.desk.list(ALL)).items), idsOf(items));
+        assert.deepEqual(idsOf((await after.jobFacade.list(ALL)).items), idsOf(items));
         for (const i of [0, 1, 2]) await after.attempts[i]!.end();
         await all;
         assert.deepEqual((await shown(after)).slice(1), [
@@ -163,12 +163,12 @@ onBothEngines('jobs of the index', ({ withStore }) => {
   test('why the last job of a repo failed is known after a start', () =>
     withStore(async ({ jobs: rows }) => {
       const before = await daemonOn(rows, { attemptsMax: 1 });
-      before.jobs.ask(recordOf(1));
+      before.jobs.request(recordOf(1));
       await before.attempts[0]!.end(new Error('no disk'));
       await before.jobs.close();
       const after = await daemonOn(rows);
       assert.equal(after.jobs.failed.reasonOf(1), 'no disk');
-      after.jobs.ask(recordOf(1));
+      after.jobs.request(recordOf(1));
       await after.attempts[0]!.end({ isUnchanged: true });
       await after.jobs.close();
       const last = await daemonOn(rows);
@@ -179,7 +179,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
   test('a clock that was set back: what came later is still the last job', () =>
     withStore(async ({ jobs: rows }) => {
       const before = await daemonOn(rows, { attemptsMax: 1 });
-      before.jobs.ask(recordOf(1));
+      before.jobs.request(recordOf(1));
       await before.attempts[0]!.end(new Error('the disk is gone'));
       await before.jobs.close();
       const [row] = (await rows.list('a', { states: ['FAILED'], offset: 0, limit: 1 })).rows;
@@ -189,7 +189,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       await rows.write('a', [failed], [row!.id]);
 
       const after = await daemonOn(rows);
-      after.jobs.ask(recordOf(1));
+      after.jobs.request(recordOf(1));
       await after.attempts[0]!.end({ isUnchanged: true });
       assert.deepEqual(await shown(after), ['1 COMPLETED 1', '1 FAILED 1 the disk is gone']);
       await after.jobs.close();
@@ -221,13 +221,13 @@ void test('what fails is tried again after pauses that double, two attempts a jo
     assert.equal(jobs.open[0]!.row.attempt, i % 2 === 0 ? 2 : 1);
     await attempts[i + 1]!.end(new Error('no'));
   }
-  jobs.ask(recordOf(1));
+  jobs.request(recordOf(1));
   assert.equal(attempts.length, 11);
   await attempts[10]!.end();
   assert.equal(jobs.failed.reasonOf(1), undefined);
   await pass(7_200_000);
   assert.equal(attempts.length, 11);
-  jobs.ask(recordOf(1));
+  jobs.request(recordOf(1));
   await attempts[11]!.end(new Error('no'));
   await pass(30_000);
   assert.equal(attempts.length, 13, 'what went well begins anew');
@@ -239,7 +239,7 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
   const { jobs, attempts } = await daemonOn(emptyRows());
   const { signal } = new AbortController();
   const fail = (): Promise<void> => attempts.at(-1)!.end(new Error('no'));
-  jobs.ask(recordOf(1));
+  jobs.request(recordOf(1));
   for (const seconds of [0, 30, 60]) {
     await pass(1000 * seconds);
     await fail();
@@ -258,7 +258,7 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
   assert.equal(attempts.length, 4);
   await pass(1);
   assert.equal(attempts.length, 5);
-  void jobs.askKept(recordOf(1));
+  void jobs.requestPersisted(recordOf(1));
   await fail();
   assert.deepEqual([await changed, attempts.length], [false, 6]);
   const mended = jobs.indexChanged(recordOf(1), signal);
@@ -274,7 +274,7 @@ void test('a repo that is gone is not tried again, nor one of which somebody hea
   const pass = mockTimers(t);
   for (const attemptsMax of [1, 2]) {
     const { jobs, attempts } = await daemonOn(emptyRows(), { attemptsMax });
-    jobs.ask(recordOf(1));
+    jobs.request(recordOf(1));
     await attempts[0]!.end(new Error('no'));
     if (attemptsMax === 2) jobs.cancel([1]);
     await pass(7_200_000);
@@ -307,7 +307,7 @@ void test('what takes too long fails; the job of a repo that goes ends', async (
 void test('what must not happen beside a job of a repo waits, and holds up those to come', async () => {
   const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
   const { jobs, attempts } = daemon;
-  jobs.ask(recordOf(1));
+  jobs.request(recordOf(1));
   const done: string[] = [];
   let end = (): void => {};
   const works = [
@@ -319,8 +319,8 @@ void test('what must not happen beside a job of a repo waits, and holds up those
     jobs.without([2, 3], () => Promise.resolve(done.push('second'))),
     jobs.without([4], () => Promise.resolve(done.push('other'))),
   ];
-  jobs.ask(recordOf(2));
-  jobs.ask(recordOf(4));
+  jobs.request(recordOf(2));
+  jobs.request(recordOf(4));
   await turns();
   assert.deepEqual([done, repoIdsOf(daemon)], [['other'], [1, 4]]);
   await attempts[0]!.end();
@@ -344,10 +344,10 @@ void test('what must not happen beside a job does not wait for long ones', async
   const pass = mockTimers(t);
   const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
   const { jobs, attempts } = daemon;
-  jobs.ask(recordOf(1));
+  jobs.request(recordOf(1));
   const found: number[] = [];
   const work = jobs.without([1, 2, 3], (free) => Promise.resolve(found.push(...free)));
-  jobs.ask(recordOf(2));
+  jobs.request(recordOf(2));
   await pass(9_999);
   assert.deepEqual([found, repoIdsOf(daemon)], [[], [1]]);
   await pass(1);
@@ -368,32 +368,32 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   const rows = emptyRows();
   rows.error = new Error('the disk is full');
   const daemon = await daemonOn(rows);
-  const { jobs, desk, attempts, warnings, book } = daemon;
-  const id = await jobs.askKept(recordOf(1));
+  const { jobs, jobFacade, attempts, warnings, jobHistory } = daemon;
+  const id = await jobs.requestPersisted(recordOf(1));
   await attempts[0]!.end();
-  assert.equal((await desk.latest([1])).get(1)!.state, 'COMPLETED');
-  assert.equal((await desk.lines('repo-index', id))!.lines.length, 1);
+  assert.equal((await jobFacade.latest([1])).get(1)!.state, 'COMPLETED');
+  assert.equal((await jobFacade.lines('repo-index', id))!.lines.length, 1);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]!, /jobs continue, but cannot be stored now .*the disk is full/);
   rows.error = undefined;
   const { writeCount } = rows;
   await pass(5_000);
-  await book.settled();
+  await jobHistory.settled();
   assert.equal(rows.writeCount, writeCount + 1);
-  assert.equal((await desk.latest([1])).get(1), undefined);
+  assert.equal((await jobFacade.latest([1])).get(1), undefined);
   await jobs.close();
 });
 
 void test('a job that ends while jobs are listed is listed once', async () => {
   const rows = emptyRows();
-  const { jobs, desk, attempts } = await daemonOn(rows);
-  await jobs.askKept(recordOf(1));
+  const { jobs, jobFacade, attempts } = await daemonOn(rows);
+  await jobs.requestPersisted(recordOf(1));
   const [{ row }] = jobs.open as [Job<unknown, unknown>];
   rows.list = async () => {
     await attempts[0]!.end();
     return { total: 1, rows: [{ ...row, state: 'COMPLETED' }] };
   };
-  const { items, total } = await desk.list(ALL);
+  const { items, total } = await jobFacade.list(ALL);
   assert.deepEqual([items.map(({ id }) => id), total], [[row.id], 1]);
   await jobs.close();
 });

@@ -33,8 +33,8 @@ const KINDS = ['no store', 'store of the second form', 'shards of another format
 
 /** Who may see what, and whether the account is there. */
 async function rulesOf({ instance }: IndexOf): Promise<unknown> {
-  const { store, register } = instance.index!;
-  const rules = register.all.map(({ repoId, name, visibility, enforcement }) => {
+  const { store, registry } = instance.index!;
+  const rules = registry.all.map(({ repoId, name, visibility, enforcement }) => {
     return { repoId, name, visibility, enforcement };
   });
   return { rules, userCount: await store.users.count() };

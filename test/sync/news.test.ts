@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/app/instance.ts';
-import { News } from '../../daemon/sync/jobs/news.ts';
+import { NewWarnings } from '../../daemon/sync/jobs/new-warnings.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 import { daemonOn, emptyRows, recordOf, turns } from './jobs-of.ts';
 
 void test('what the job before warned of is no news, whatever its numbers; what came back is', () => {
-  const news = new News();
+  const news = new NewWarnings();
   const fresh = (repoId: number, ...texts: string[]): string[] => news.fresh(repoId, texts);
   assert.deepEqual(fresh(1, 'only 2 files', 'no branch'), ['only 2 files', 'no branch']);
   assert.deepEqual(fresh(1, 'only 3 files', 'no tag'), ['no tag']);
@@ -30,8 +30,8 @@ void test('a repository that is committed to warns once', async () => {
     const [job] = await index.index([repo], { branches: ['none-such'] }, 'commits');
     assert.equal(job?.warnings.length, 2, 'the job itself tells all');
   }
-  const { desk } = indexerOf(index.instance);
-  const counted = (): number => desk.counts(index.instance.served.records).warned;
+  const { jobFacade } = indexerOf(index.instance);
+  const counted = (): number => jobFacade.counts(index.instance.served.records).warned;
   assert.equal(counted(), 1);
   const counts = ['only ', 'no branch matches'].map(
     (text) => index.warnings.filter((line) => line.startsWith(text)).length,
@@ -50,7 +50,7 @@ void test('of many repos that did not change one line tells', async () => {
   const { jobs, attempts, told } = await daemonOn(emptyRows(), { runningMax: 50 });
   const round = async (count: number): Promise<string[]> => {
     const first = attempts.length;
-    for (let i = 0; i < count; i++) jobs.ask(recordOf(100 + i));
+    for (let i = 0; i < count; i++) jobs.request(recordOf(100 + i));
     while (attempts.length < first + count) await turns();
     for (const attempt of attempts.slice(first)) await attempt.end({ isUnchanged: true });
     while (told.length === 0) await sleep(5);

@@ -63,7 +63,7 @@ void test('a daemon holds all jobs for a while, tries one of them, and all when 
   );
   // It has begun anew; a disk that stays full is asked once a minute.
   for (const pauseMs of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
-    if (jobs.open.length === 0) jobs.ask(recordOf(1));
+    if (jobs.open.length === 0) jobs.request(recordOf(1));
     await turns();
     const count = attempts.length;
     await attempts.at(-1)!.end(noRoom());

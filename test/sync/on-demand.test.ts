@@ -12,7 +12,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import type { Snapshot } from '../../daemon/engine/search/snapshot.ts';
-import { narrowed, SEES_ALL } from '../../daemon/repos/sight.ts';
+import { narrowed, SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
 import { SEED } from '../seed.ts';
@@ -459,16 +459,16 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
   const { index, files } = await openWorld([repo]);
   const { revisions, snapshots } = index.instance.parts;
   const [record] = snapshots.current.repos;
-  const ask = (name: string, holder: string): Promise<Snapshot | undefined> =>
-    revisions!([record!], [name], holder, new AbortController().signal);
+  const request = (name: string, clientKey: string): Promise<Snapshot | undefined> =>
+    revisions!([record!], [name], clientKey, new AbortController().signal);
   let doneCount = 0;
   const asked = Array.from({ length: 15 }, async (_, i) => {
-    const held = await ask(`t${i}`, 'one');
+    const held = await request(`t${i}`, 'one');
     doneCount++;
     return held;
   });
   // What the other one has in its line too, and is not the first there.
-  const other = await ask('t14', 'other');
+  const other = await request('t14', 'other');
   assert.ok(doneCount < 8, `${doneCount}`);
   for (const held of [other, ...(await Promise.all(asked))]) snapshots.release(held!);
   assert.equal(files().length, 15, 'each is built once');
@@ -597,9 +597,9 @@ void test(
       const [first] = index.instance.served.records.filter(
         ({ source }) => source.path === open.repo,
       );
-      const sight = narrowed(SEES_ALL, [first!.repoId]);
-      const ask = async (): Promise<object> => {
-        const { stats, ...answer } = await index.search('plum rev:t2', {}, sight);
+      const repoAccess = narrowed(SEES_ALL, [first!.repoId]);
+      const request = async (): Promise<object> => {
+        const { stats, ...answer } = await index.search('plum rev:t2', {}, repoAccess);
         const {
           duration: _,
           wait: __,
@@ -609,7 +609,7 @@ void test(
         } = stats;
         return { ...answer, counts };
       };
-      const before = await ask();
+      const before = await request();
       assert.deepEqual(files(), []);
       assert.ok('files' in before && Array.isArray(before.files) && before.files.length === 0);
       // Who sees both asks beyond the limit on repos; of one alone it is found.
@@ -622,7 +622,7 @@ void test(
         3,
       );
       assert.equal(files().length, 1);
-      assert.deepEqual(await ask(), before);
+      assert.deepEqual(await request(), before);
       await index.index([open.repo], {}, 'commits');
       assert.equal((await index.search(`plum repo:${other.name} rev:t0`)).files.length, 0);
       await index.close();
@@ -646,25 +646,25 @@ void test('commits and merges between two searches', TIMEOUT, async () => {
   const [one, two] = [makeNumbered(3), makeNumbered(3)];
   const world = await openWorld([one.repo, two.repo], {}, { mergeLimits: EAGER });
   const { index } = world;
-  const ask = async (): Promise<string[]> => shown(await index.search('plum rev:t1'));
-  const expected = await ask();
+  const request = async (): Promise<string[]> => shown(await index.search('plum rev:t1'));
+  const expected = await request();
   assert.equal(expected.length, 8);
   await indexerOf(index.instance).merger.run();
   assert.ok(index.instance.catalog.repos.some(({ shards }) => shards.some(({ part }) => part)));
-  assert.deepEqual(await ask(), expected);
+  assert.deepEqual(await request(), expected);
   for (const { repo } of [one, two]) {
     git(repo, 'rm', '-q', '0.txt', 'base.txt');
     commitAll(repo);
     await indexAgain(index);
-    assert.deepEqual(await ask(), expected);
+    assert.deepEqual(await request(), expected);
   }
   // What did not fit any more is gone, as is what does not fit the merges that jobs have asked for.
   await indexerOf(index.instance).merger.run();
-  assert.deepEqual(await ask(), expected);
+  assert.deepEqual(await request(), expected);
   await hasFiles(world, 2);
   // A tag that moves means what it means now.
   git(one.repo, 'tag', '-f', 't1', 't0');
-  assert.equal((await ask()).length, 7);
+  assert.equal((await request()).length, 7);
   await index.close();
 });
 

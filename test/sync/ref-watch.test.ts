@@ -50,11 +50,11 @@ function watched(
   const pass = async (seconds: number): Promise<number[]> => {
     begun = [];
     for (let i = 0; i < seconds; i++) {
-      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+      for (let whenRunning = 0; whenRunning < 10; whenRunning++) await new Promise(setImmediate);
       second++;
       t.mock.timers.tick(1000);
     }
-    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    for (let whenRunning = 0; whenRunning < 10; whenRunning++) await new Promise(setImmediate);
     return begun;
   };
   t.after(() => watch.close());

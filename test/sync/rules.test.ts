@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
-import { operatorUnder } from '../../daemon/accounts/audit-trail.ts';
+import { operatorUnder } from '../../daemon/accounts/audit-log.ts';
 import type { StoredRepo } from '../../daemon/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { indexerOf, type Instance } from '../../daemon/app/instance.ts';
@@ -32,7 +32,7 @@ test('rules that cannot be read: for owners alone, until they can', async () => 
   assert.deepEqual(shown(instance), [undefined]);
   const other = new Libsql(path.join(dataDir, 'store.db'));
   other.exec(`update repos set enforcement = 'restricted'; alter table repos rename to away`);
-  await indexer.rules.obey();
+  await indexer.rules.apply();
   assert.deepEqual(shown(instance), ['all']);
   assert.match(warnings.join('\n'), /could not be read again/);
   other.exec('alter table away rename to repos');
@@ -68,37 +68,37 @@ function rulesOf(text: string | null | undefined): object | null {
 test('who may see a repo is recorded when it comes and with each change, or neither is kept', async () => {
   const dataDir = temporaryFolder();
   const index = await openIndex(dataDir, undefined, log);
-  const { register } = index;
+  const { registry } = index;
   const repo = makeRepo({ a: 'plum\n' });
   const probed = await probeSource(repo);
-  await register.admit([probed], {});
+  await registry.admit([probed], {});
   const come = changed(repo, 1, null, 'unknown none');
   assert.deepEqual(await recorded(index), [come]);
-  const [{ repoId }] = [...register.all] as [StoredRepo];
+  const [{ repoId }] = [...registry.all] as [StoredRepo];
   const closed = { visibility: 'private', enforcement: 'restricted' } as const;
-  await register.changeAsTold(new Set([repoId]), closed);
-  await register.admit([probed], closed);
+  await registry.changeByFlags(new Set([repoId]), closed);
+  await registry.admit([probed], closed);
   const shut = changed(repo, 1, 'unknown none', 'private restricted');
   assert.deepEqual(await recorded(index), [come, shut]);
   const other = new Libsql(path.join(dataDir, 'store.db'));
   other.exec('alter table audit rename to away');
-  await assert.rejects(register.admit([probed], { enforcement: 'none' }));
+  await assert.rejects(registry.admit([probed], { enforcement: 'none' }));
   other.exec('alter table away rename to audit');
   other.close();
-  await register.reload();
-  assert.equal(register.byId(repoId)!.enforcement, 'restricted');
+  await registry.reload();
+  assert.equal(registry.byId(repoId)!.enforcement, 'restricted');
   assert.deepEqual(logged, []);
-  await register.admit([probed], { enforcement: 'none' });
+  await registry.admit([probed], { enforcement: 'none' });
   const opened = changed(repo, 1, 'private restricted', 'private none');
   assert.deepEqual((await recorded(index)).slice(2), [opened]);
   assert.match(logged.splice(0).join(), /no longer enforced/);
   const actor = operatorUnder('ada');
-  await register.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
-  await register.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
+  await registry.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
+  await registry.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
   const closedAgain = changed(repo, 1, 'private none', 'private restricted');
   assert.deepEqual((await recorded(index)).slice(3), [{ ...closedAgain, account: 'ada' }]);
   const [other1, other2] = [makeRepo({ b: 'plum\n' }), makeRepo({ c: 'plum\n' })];
-  await register.admit([await probeSource(other1), await probeSource(other2)], {});
+  await registry.admit([await probeSource(other1), await probeSource(other2)], {});
   assert.match(logged.splice(0).join(), /only to owners/);
   const both = changed(other1, 2, null, 'unknown restricted');
   assert.deepEqual((await recorded(index)).slice(4), [
@@ -109,18 +109,18 @@ test('who may see a repo is recorded when it comes and with each change, or neit
       repoCount: 2,
     },
   ]);
-  await register.changeAsTold(new Set([1, 2, 3]), { visibility: 'public' });
+  await registry.changeByFlags(new Set([1, 2, 3]), { visibility: 'public' });
   assert.equal((await recorded(index)).length, 7, 'one for each set of rules that it was before');
   await index.store.close();
 });
 
 test('where grants without repos are left, a new repo that all may see is recorded', async () => {
   const index = await openIndex(temporaryFolder(), undefined, log);
-  const { register, store } = index;
+  const { registry, store } = index;
   const { id } = await newUser(store);
   await store.grants.add(id, [7]);
   const repo = makeRepo({ a: 'plum\n' });
-  await register.admit([await probeSource(repo)], { enforcement: 'none' });
+  await registry.admit([await probeSource(repo)], { enforcement: 'none' });
   assert.deepEqual(await recorded(index), [changed(repo, 8, null, 'unknown none')]);
   assert.match(logged.splice(0).join(), /no longer enforced/);
   await store.close();

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createLog } from '../../daemon/base/log.ts';
-import { RefLooks } from '../../daemon/sources/git/ref-looks.ts';
-import { SeenFiles } from '../../daemon/sync/watch/seen-files.ts';
+import { RefPoller } from '../../daemon/sources/git/ref-poller.ts';
+import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
 import { daemonOn, emptyRows, recordOf, turns } from './jobs-of.ts';
@@ -17,22 +17,22 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   t.mock.method(performance, 'now', () => second * 1000);
   t.mock.method(Math, 'random', () => 0);
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { mock: looks } = t.mock.method(RefLooks.prototype, 'look');
+  const { mock: looks } = t.mock.method(RefPoller.prototype, 'poll');
   const stop = new AbortController();
   const watch = watchSources({
     catalog: { repo: () => undefined, isClone: () => false },
     served: { records: [record], publish: () => {} },
     indexer: {
       jobs,
-      seenFiles: new SeenFiles(),
+      fileTracker: new FileTracker(),
       sources: {
         missingCount: 0,
-        lookAgain: () => Promise.resolve([]),
+        retryMissing: () => Promise.resolve([]),
         folderCount: 0,
         searchAgain: () => Promise.resolve([]),
       },
     },
-    looked: Promise.resolve(),
+    probed: Promise.resolve(),
     log: createLog({ level: 'error', format: 'text', write: () => {} }),
     signal: stop.signal,
   });
@@ -53,7 +53,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
     }
     return begun;
   };
-  jobs.ask(record);
+  jobs.request(record);
   assert.deepEqual(await pass(700), [1, 31, 91, 211, 451]);
   isSound = true;
   // A look in the middle of a commit sees one state, and the next look another one.

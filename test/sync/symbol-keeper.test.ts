@@ -317,18 +317,18 @@ void test(
       await adopt(...call);
     });
     index.instance.served.publish();
-    await eventually(() => symbols.trouble !== undefined && symbols.reading === undefined);
+    await eventually(() => symbols.lastError !== undefined && symbols.reading === undefined);
     await index.instance.symbols!.run();
     const [repo] = index.instance.catalog.repos.toReversed();
     const name = repo!.record.name;
     const sentence = `symbols of 1 repository are missing: 1 failed (${name}: for the test)`;
-    assert.equal(symbols.trouble, sentence);
+    assert.equal(symbols.lastError, sentence);
     assert.equal(symbols.pending, undefined);
     assert.ok(indexerOf(index.instance).degradations.includes(sentence));
     // Nobody calls for it.
     const { snapshots } = index.instance.parts;
     await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
-    assert.equal(symbols.trouble, undefined);
+    assert.equal(symbols.lastError, undefined);
     assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
     await index.close();
   },

@@ -11,7 +11,7 @@ import { deferred } from '../../daemon/base/deferred.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { listDisk } from '../../daemon/sources/docs/source-disk.ts';
-import { SeenFiles } from '../../daemon/sync/watch/seen-files.ts';
+import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
 import { WatchedFiles } from '../../daemon/sync/watch/watched-files.ts';
 import { eventually } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -47,24 +47,24 @@ async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<W
   };
   const jobs: (readonly string[] | undefined)[] = [];
   const warnings: string[] = [];
-  const seenFiles = new SeenFiles({ filesMax: FILES_MAX });
+  const fileTracker = new FileTracker({ filesMax: FILES_MAX });
   const index = async (): Promise<boolean> => {
-    jobs.push(seenFiles.take(1));
+    jobs.push(fileTracker.take(1));
     const { states } = await listDisk(record.source);
-    seenFiles.remember(1, '', states, []);
+    fileTracker.remember(1, '', states, []);
     return true;
   };
   await index();
   const others = Array.from({ length: otherCount }, (_, i) => [`${i}`, ''] as const);
-  seenFiles.remember(2, '', new Map(others), []);
+  fileTracker.remember(2, '', new Map(others), []);
   const { promise: compared, resolve } = deferred();
-  const confirm = seenFiles.confirm.bind(seenFiles);
-  t.mock.method(seenFiles, 'confirm', (...call: Parameters<typeof confirm>) => {
+  const confirm = fileTracker.confirm.bind(fileTracker);
+  t.mock.method(fileTracker, 'confirm', (...call: Parameters<typeof confirm>) => {
     resolve();
     return confirm(...call);
   });
   const log = createLog({ level: 'warn', format: 'text', write: (line) => warnings.push(line) });
-  const files = new WatchedFiles({ seenFiles, index, log }, record);
+  const files = new WatchedFiles({ fileTracker, index, log }, record);
   jobs.length = 0;
   await files.open();
   t.after(() => files.close());
@@ -180,8 +180,8 @@ for (const [what, fileCount, otherCount] of [
   });
 
 void test('a watch that ends before a job has looked at its repo ends at once', async () => {
-  const seenFiles = new SeenFiles();
-  const isLookedAt = seenFiles.watch(1);
-  seenFiles.unwatch(1);
+  const fileTracker = new FileTracker();
+  const isLookedAt = fileTracker.watch(1);
+  fileTracker.unwatch(1);
   await isLookedAt;
 });

@@ -197,27 +197,27 @@ void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async (
   assert.equal((await ask(key)).status, 200);
 
   await page.goto('/settings/security');
-  const turn = async (name: RegExp, isOn: boolean) => {
+  const whenRunning = async (name: RegExp, isOn: boolean) => {
     await page.getByRole('checkbox', { name }).click();
     await page.getByRole('checkbox', { name, checked: isOn }).waitFor();
   };
   assert.equal((await guest.page.request.get('/api/repos')).status(), 401);
-  await turn(/^Guests/, true);
+  await whenRunning(/^Guests/, true);
   await guest.page.goto('/search?query=quince');
   await guest.page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
-  await turn(/^Guests/, false);
+  await whenRunning(/^Guests/, false);
   await guest.page.reload();
   await guest.page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).waitFor();
 
-  await turn(/make API keys/, false);
+  await whenRunning(/make API keys/, false);
   await member.page.reload();
   await member.page.getByText('Only owners may make keys here.').waitFor();
   assert.equal((await ask(key)).status, 200);
-  await turn(/use API keys/, false);
+  await whenRunning(/use API keys/, false);
   assert.notEqual((await ask(key)).status, 200);
   assert.equal((await ask(OWNER_KEY)).status, 200);
-  await turn(/use API keys/, true);
-  await turn(/make API keys/, true);
+  await whenRunning(/use API keys/, true);
+  await whenRunning(/make API keys/, true);
   assert.equal((await ask(key)).status, 200);
 
   // Without another way in it would lock everybody out.
@@ -414,10 +414,10 @@ void test('what an agent takes leads to the tools', { skip: NO_BROWSER }, async 
   assert.equal(await page.getByLabel('Address', { exact: true }).innerText(), address);
   await page.getByText('An agent that knows OAuth needs no key').waitFor();
   const claude = await copied(page, 'Claude Code');
-  const shown = JSON.parse(claude) as {
+  const displayed = JSON.parse(claude) as {
     mcpServers: { trawl: { url: string; headers: { Authorization: string } } };
   };
-  const { url, headers } = shown.mcpServers.trawl;
+  const { url, headers } = displayed.mcpServers.trawl;
   const key = headers.Authorization.replace('Bearer ${TRAWL_API_KEY}', OWNER_KEY);
   const client = await toolClient(url.replace(/\/api\/mcp$/, ''), key);
   assert.equal((await client.listTools()).tools.length, 10);

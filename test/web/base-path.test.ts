@@ -30,8 +30,8 @@ before(async () => {
 
 void test('from the bare base URL to results, a file and back', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url });
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const lookupText: string[] = [];
+  page.on('request', (request) => lookupText.push(request.url()));
   await page.goto(url);
   const box = page.getByRole('combobox', { name: 'Query' });
   await page.locator('.box-input[aria-haspopup]').waitFor();
@@ -53,9 +53,9 @@ void test('from the bare base URL to results, a file and back', { skip: NO_BROWS
   await hasCount(page.getByRole('article'), 2);
   assert.deepEqual(await findingsOf(page), []);
   assert.deepEqual(complaints, []);
-  const outside = asked.filter((address) => address !== url && !address.startsWith(`${url}/`));
+  const outside = lookupText.filter((address) => address !== url && !address.startsWith(`${url}/`));
   assert.deepEqual(outside, []);
-  assert.ok(asked.some((address) => address.startsWith(`${url}/api/stream_search`)));
+  assert.ok(lookupText.some((address) => address.startsWith(`${url}/api/stream_search`)));
 });
 
 void test('links of a document and the finder lead to files', { skip: NO_BROWSER }, async () => {

@@ -50,7 +50,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
     body: JSON.stringify({ client_name: NAME, redirect_uris: redirects }),
   });
   const { client_id: clientId } = (await reply.json()) as { readonly client_id: string };
-  const asked = (more: object = {}): string =>
+  const lookupText = (more: object = {}): string =>
     `/oauth/authorize?${new URLSearchParams({
       response_type: 'code',
       client_id: clientId,
@@ -63,19 +63,19 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
 
   // Signing in comes first, and leads back.
   const { page, complaints } = await visit({ url });
-  await page.goto(asked());
+  await page.goto(lookupText());
   await page.waitForURL(/\/login\?/);
   await page.getByLabel('E-mail').fill(OWNER.email);
   await page.getByLabel('Password', { exact: true }).fill(OWNER.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(/\/oauth\/authorize\?request=[0-9a-f]{64}$/);
   await page.getByRole('heading', { level: 1, name: /Let .* in\?/ }).waitFor();
-  const shown = await page.locator('.card').innerText();
-  assert.ok(shown.includes(NAME), shown);
-  assert.ok(shown.includes(new URL(back).host), shown);
-  assert.ok(shown.includes(url), shown);
-  assert.ok(shown.includes(`It could do all that ${OWNER.email} may`), shown);
-  assert.ok(shown.includes('Allow this only if you have just started it yourself'), shown);
+  const displayed = await page.locator('.card').innerText();
+  assert.ok(displayed.includes(NAME), displayed);
+  assert.ok(displayed.includes(new URL(back).host), displayed);
+  assert.ok(displayed.includes(url), displayed);
+  assert.ok(displayed.includes(`It could do all that ${OWNER.email} may`), displayed);
+  assert.ok(displayed.includes('Allow this only if you have just started it yourself'), displayed);
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -85,14 +85,14 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.goBack();
   await page.getByText('This request was already answered, or has expired.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
-  await page.goto(asked({ resource: `${url}/api/mcp` }));
+  await page.goto(lookupText({ resource: `${url}/api/mcp` }));
   await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=[^&]+&iss=/);
   assert.equal(new URL(page.url()).searchParams.get('state'), STATE);
 
   // What is wrong is told, and leads nowhere.
-  await page.goto(asked({ redirect_uri: 'https://evil.example/' }));
+  await page.goto(lookupText({ redirect_uri: 'https://evil.example/' }));
   await page.getByText('redirect_uri: not registered by this client').waitFor();
   await page.getByText('This application cannot be let in.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
@@ -103,7 +103,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // In a frame of another page there is nothing to press.
   const framing = await visit({ url });
   await framing.context.addCookies(await page.context().cookies());
-  await framing.page.goto(`${back}/?frame=${encodeURIComponent(url + asked())}`);
+  await framing.page.goto(`${back}/?frame=${encodeURIComponent(url + lookupText())}`);
   await framing.page.getByRole('heading', { name: 'Frames' }).waitFor();
   await framing.page.waitForTimeout(500);
   for (const frame of framing.page.frames())
@@ -116,7 +116,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // What was let in is listed, and ends. Codes that nobody used give nothing to list.
   await page.goto('/settings/tokens');
   await page.getByText('No application was let in.').waitFor();
-  await page.goto(asked({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }));
+  await page.goto(lookupText({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }));
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=/);
   const code = new URL(page.url()).searchParams.get('code') ?? '';
@@ -141,7 +141,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.equal(await status(), 401);
 
   // An application without a page; the last, as the browser's question whether to open it takes the clicks of this window.
-  await page.goto(asked({ redirect_uri: redirects[1] }));
+  await page.goto(lookupText({ redirect_uri: redirects[1] }));
   await page.getByText('com.example.trawl-test:').waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();

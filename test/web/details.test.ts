@@ -65,10 +65,10 @@ void test(
       await mayAnswer;
       await route.continue();
     });
-    const asked = page.waitForRequest('**/api/stream_search');
+    const lookupText = page.waitForRequest('**/api/stream_search');
     await page.getByRole('combobox', { name: 'Query' }).fill('medlar lang:md');
     await page.keyboard.press('Enter');
-    await asked;
+    await lookupText;
     const kinds = page.getByRole('group', { name: /^Kind of file/ });
     await hasCount(kinds.getByRole('checkbox', { name: /^code, 2 matches$/ }), 1);
     const { length } = await page.getByRole('article').all();

@@ -135,9 +135,9 @@ async function goTo(page: Page, address: string): Promise<void> {
 }
 
 /** What is typed, and what is asked for then. */
-async function type(page: Page, text: string, asked: RegExp): Promise<void> {
+async function type(page: Page, text: string, lookupText: RegExp): Promise<void> {
   const [answer] = await Promise.all([
-    page.waitForResponse(asked),
+    page.waitForResponse(lookupText),
     page.locator('.box-input').fill(text),
   ]);
   await answer.finished();
@@ -427,11 +427,11 @@ void test(
     await page.goto('/search?query=sharedName');
     await page.getByText(ALL_OF_OWNER).waitFor();
     // As a browser does that keeps pages whole for the way back.
-    const turn = (name: string) =>
+    const whenRunning = (name: string) =>
       `dispatchEvent(new PageTransitionEvent('${name}', { persisted: true }))`;
-    await page.evaluate(turn('pagehide'));
+    await page.evaluate(whenRunning('pagehide'));
     assert.equal(await page.locator('article').first().isVisible(), false);
-    await page.evaluate(turn('pageshow'));
+    await page.evaluate(whenRunning('pageshow'));
     await page.getByText(ALL_OF_OWNER).waitFor();
     await page.locator('article').first().waitFor();
     const other = await context.newPage();

@@ -74,13 +74,13 @@ async function openWith(address: string): Promise<string> {
   const external = /"externalWebUrl":"[^"]*"/g;
   return await openDoor({
     url: served.url,
-    pass: async (asked, reply, response) => {
-      const isApi = asked.startsWith('/api/');
+    pass: async (lookupText, reply, response) => {
+      const isApi = lookupText.startsWith('/api/');
       if (isApi) reply.setEncoding('utf8');
       let text = '';
-      for await (const piece of reply) {
-        if (typeof piece === 'string') text += piece;
-        else response.write(piece);
+      for await (const lineColours of reply) {
+        if (typeof lineColours === 'string') text += lineColours;
+        else response.write(lineColours);
       }
       response.end(text.replaceAll(external, () => `"externalWebUrl":${JSON.stringify(address)}`));
     },

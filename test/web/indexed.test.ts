@@ -78,14 +78,14 @@ void test(
 async function keepAnswer(page: Page): Promise<void> {
   const kept = new Map<string, string>();
   await page.route('**/api/search', async (route) => {
-    const asked = route.request().postData() ?? '';
-    const before = kept.get(asked);
+    const lookupText = route.request().postData() ?? '';
+    const before = kept.get(lookupText);
     if (before !== undefined) {
       await route.fulfill({ contentType: 'application/json', body: before });
       return;
     }
     const answer = await route.fetch();
-    kept.set(asked, await answer.text());
+    kept.set(lookupText, await answer.text());
     await route.fulfill({ response: answer });
   });
 }

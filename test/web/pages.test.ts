@@ -224,9 +224,9 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, complaints } = await visit({ url: served.url });
-    let asked = 0;
+    let lookupText = 0;
     await page.route(/kind=sym/, (route) =>
-      ++asked < 3 ? route.fulfill({ json: [] }) : route.continue(),
+      ++lookupText < 3 ? route.fulfill({ json: [] }) : route.continue(),
     );
     await page.goto('/');
     await page.locator('.box-input[aria-haspopup]').waitFor();
@@ -317,14 +317,14 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, complaints } = await visit({ url: served.url });
-    const asked: unknown[] = [];
+    const lookupText: unknown[] = [];
     page.on('request', (request) => {
-      if (request.url().endsWith('/api/stream_search')) asked.push(request.postDataJSON());
+      if (request.url().endsWith('/api/stream_search')) lookupText.push(request.postDataJSON());
     });
     await page.goto('/search?query=plumtree&matches=2');
     await page.getByText('there are at least').waitFor();
-    const shown = page.getByRole('checkbox', { name: /, at least \d+ match/ });
-    await shown.nth(1).waitFor();
+    const displayed = page.getByRole('checkbox', { name: /, at least \d+ match/ });
+    await displayed.nth(1).waitFor();
     // Another page would end it before it has asked.
     const isNarrowed = page.waitForRequest(
       (request) => request.postData()?.includes('"filter":"repo:') === true,
@@ -334,7 +334,7 @@ void test(
     await page.goto('/search?query=plumtree&matches=2&lang=Python');
     await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
     await hasCount(page.getByRole('article'), 1);
-    const filters = asked.map((body) => Object(body).filter as string | undefined);
+    const filters = lookupText.map((body) => Object(body).filter as string | undefined);
     assert.equal(filters.at(-1), 'lang:Python');
     assert.match(
       filters.find((filter) => filter?.startsWith('repo:')) ?? '',

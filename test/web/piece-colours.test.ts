@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Parser } from '@lezer/common';
-import { coloursOf } from '../../daemon/web/code/piece-colours.ts';
-import { parserOf, pieceParserOf } from '../../daemon/web/code/languages.ts';
+import { coloursOf } from '../../daemon/web/code/fragment-colours.ts';
+import { parserOf, fragmentParserOf } from '../../daemon/web/code/languages.ts';
 
 async function parserFor(language: string): Promise<Parser> {
   const parser = await parserOf(language);
@@ -90,7 +90,7 @@ test('comments of a language whose parser knows no faults', async () => {
 
 test('a piece of a PHP file is code without the tag that begins it', async () => {
   const lines = ['function size($path) {', '  /* none */', '}'];
-  const php = await pieceParserOf('PHP', lines);
+  const php = await fragmentParserOf('PHP', lines);
   assert.ok(php);
   assert.deepEqual(comments(php, lines), [false, true, false]);
   assert.ok(coloursOf(php, lines)[0]?.some(({ name }) => name === 'code-keyword'));

@@ -244,7 +244,7 @@ void test(
       body: JSON.stringify({ client_name: 'Tool', redirect_uris: [back] }),
     });
     const { client_id: clientId } = (await reply.json()) as { readonly client_id: string };
-    const asked = new URLSearchParams({
+    const lookupText = new URLSearchParams({
       response_type: 'code',
       client_id: clientId,
       redirect_uri: back,
@@ -252,7 +252,7 @@ void test(
       code_challenge_method: 'S256',
     });
     const first = await openAsOwner();
-    await first.page.goto(`/oauth/authorize?${asked.toString()}`);
+    await first.page.goto(`/oauth/authorize?${lookupText.toString()}`);
     await first.page.waitForURL(/\?request=/);
     const request = first.page.url().slice(served.url.length);
 

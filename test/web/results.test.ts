@@ -214,10 +214,10 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, complaints } = await visit({ url: served.url });
-    const asked: number[] = [];
+    const lookupText: number[] = [];
     page.on('request', (request) => {
       if (!request.url().endsWith('/api/stream_search')) return;
-      asked.push(Number(Object(request.postDataJSON()).matches));
+      lookupText.push(Number(Object(request.postDataJSON()).matches));
     });
     await search(page, 'query=loquat');
     const box = page.getByRole('combobox', { name: 'Query' });
@@ -229,12 +229,12 @@ void test(
     await page.waitForTimeout(300);
     assert.match(await summary(page), /^3 matches in 2 files/);
     assert.deepEqual(await placesOf(page), places);
-    assert.deepEqual(asked, [10_000, 100]);
+    assert.deepEqual(lookupText, [10_000, 100]);
     await box.fill('plumtree');
     await page.getByText('press return for all').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText(/^First 10,000 matches/).waitFor();
-    assert.deepEqual(asked.slice(2), [100, 10_000]);
+    assert.deepEqual(lookupText.slice(2), [100, 10_000]);
     // Typed anew after it was changed: the address is the same, the answer is asked for.
     await box.fill('plumtre');
     await page.getByText('press return for all').waitFor();
@@ -503,9 +503,9 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page } = await visit({ url: served.url });
-    const asked: string[] = [];
+    const lookupText: string[] = [];
     page.on('request', (request) => {
-      if (request.url().endsWith('/api/stream_search')) asked.push(request.url());
+      if (request.url().endsWith('/api/stream_search')) lookupText.push(request.url());
     });
     await search(page, 'query=plumtree&matches=20000&sort=path');
     const offset = () =>
@@ -526,7 +526,7 @@ void test(
     await page.getByRole('combobox', { name: 'Query' }).fill('quince');
     await page.keyboard.press('Enter');
     await page.getByText(/^3 matches in 2 files/).waitFor();
-    const count = asked.length;
+    const count = lookupText.length;
     await page.goBack();
     await page.getByText(/^18,000 matches/).waitFor();
     await until(page, `document.activeElement.closest('article') !== null`);
@@ -542,13 +542,13 @@ void test(
     await page.locator('.cm-content').waitFor();
     await page.goBack();
     await page.getByText(/^3 matches in 2 files/).waitFor();
-    assert.equal(asked.length, count);
+    assert.equal(lookupText.length, count);
     await page.goBack();
     await page.getByText(/^18,000 matches/).waitFor();
-    assert.equal(asked.length, count);
+    assert.equal(lookupText.length, count);
     await page.reload();
     await page.getByText(/^18,000 matches/).waitFor();
-    assert.equal(asked.length, count + 1);
+    assert.equal(lookupText.length, count + 1);
     // The list goes there once it has measured its frame.
     await until(page, `document.querySelector(".result-scroller").scrollTop === ${was}`);
   },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { blobPageUrl } from '../../daemon/repos/links.ts';
-import { addressOf, belowBase, placeOf } from '../../daemon/web/browse/address.ts';
+import { addressOf, belowBase, targetOf } from '../../daemon/web/browse/address.ts';
 import { linkedPath } from '../../daemon/web/browse/file-kind.ts';
 import { atLines } from '../../daemon/web/code/line-range.ts';
 import { SEED } from '../seed.ts';
@@ -30,13 +30,13 @@ test('an address of a file leads back to its repository, revision and path, what
     .map((segments) => segments.join('/'));
   fc.assert(
     fc.property(names, fc.option(names, { nil: undefined }), names, (repo, revision, path) => {
-      const place = { repo, revision, kind: 'blob', path } as const;
+      const target = { repo, revision, kind: 'blob', path } as const;
       const written = [
-        addressOf(place),
+        addressOf(target),
         belowBase(blobPageUrl('https://h/base', repo, revision, path)),
       ];
       for (const address of written)
-        assert.deepEqual(placeOf(address.replace('/browse/', '')), place, address);
+        assert.deepEqual(targetOf(address.replace('/browse/', '')), target, address);
     }),
     { seed: SEED },
   );

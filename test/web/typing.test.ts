@@ -60,10 +60,10 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, context, complaints } = await visit({ url: served.url });
-    const asked: string[] = [];
+    const lookupText: string[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/api/stream_search'))
-        asked.push(String(Object(request.postDataJSON()).query));
+        lookupText.push(String(Object(request.postDataJSON()).query));
     });
     const session = await context.newCDPSession(page);
     const compose = (text: string) =>
@@ -81,7 +81,7 @@ void test(
     await session.send('Input.insertText', { text: 'かき' });
     await page.locator('.box-input[aria-haspopup]').waitFor();
     assert.equal(await box(page).inputValue(), 'かき');
-    assert.deepEqual(asked, []);
+    assert.deepEqual(lookupText, []);
     // Accents of dead keys come as composed text too.
     await session.send('Input.insertText', { text: ' ' });
     await compose('´');

@@ -8,15 +8,15 @@ const RUNNING_MAX = 4;
 const BATCH_MAX = 128;
 
 export class Asking {
-  readonly #exchange: (entries: readonly Entry[]) => Promise<void>;
+  readonly #syncEntries: (entries: readonly Entry[]) => Promise<void>;
   /** By day, in order of request. */
   readonly #due = new Map<number, Set<Entry>>();
   #runningCount = 0;
   #onIdle: (() => void)[] = [];
 
-  /** @param exchange  sends a request for entries of one day; must not fail */
-  constructor(exchange: (entries: readonly Entry[]) => Promise<void>) {
-    this.#exchange = exchange;
+  /** @param syncEntries  sends a request for entries of one day; must not fail */
+  constructor(syncEntries: (entries: readonly Entry[]) => Promise<void>) {
+    this.#syncEntries = syncEntries;
   }
 
   /** Requests an entry soon, unless it is requested already. */
@@ -59,7 +59,7 @@ export class Asking {
   }
 
   async #run(entries: readonly Entry[]): Promise<void> {
-    await this.#exchange(entries);
+    await this.#syncEntries(entries);
     this.#runningCount--;
     this.#start();
     if (this.#runningCount > 0 || this.#due.size > 0) return;

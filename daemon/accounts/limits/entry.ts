@@ -18,11 +18,11 @@ export interface Entry {
   readonly userId: string;
   readonly day: number;
   /** False: `used` counts only this daemon. */
-  isKnown: boolean;
+  isLoaded: boolean;
   /** By all daemons as far as known, including everything of this one. */
   used: number;
   /** Admitted by this daemon, and not yet counted in the store. */
-  owed: number;
+  uncounted: number;
   /** Requests since the last tick, refused ones included. */
   takeCount: number;
   idleTickCount: number;
@@ -37,9 +37,9 @@ export function newEntry(userId: string, day: number): Entry {
   return {
     userId,
     day,
-    isKnown: false,
+    isLoaded: false,
     used: 0,
-    owed: 0,
+    uncounted: 0,
     takeCount: 0,
     idleTickCount: 0,
     waiters: [],
@@ -51,7 +51,7 @@ export function newEntry(userId: string, day: number): Entry {
 /** Admits one request, which is reported later. */
 export function admit(entry: Entry, cap: number): Decision {
   entry.used++;
-  entry.owed++;
+  entry.uncounted++;
   return decision(entry, cap, entry.used, true);
 }
 
@@ -70,27 +70,27 @@ function decision({ day }: Entry, cap: number, used: number, admitted: boolean):
  * @param isShared  other daemons count this user too; else this daemon's count is authoritative
  */
 export function requestOf(entry: Entry, isShared: boolean): UsageRequest {
-  const { userId, waiters, owed, used, isKnown } = entry;
+  const { userId, waiters, uncounted, used, isLoaded } = entry;
   const limit = waiters[0]?.cap ?? UNLIMITED;
   const firstOther = waiters.findIndex(({ cap }) => cap !== limit);
   const need = firstOther < 0 ? waiters.length : firstOther;
   // Why the difference: a total may safely arrive twice, but only a daemon with its own store knows it.
   return isShared
-    ? { userId, owed, atLeast: 0, need, limit }
-    : { userId, owed: 0, atLeast: isKnown ? used : owed, need: 0, limit };
+    ? { userId, uncounted, atLeast: 0, need, limit }
+    : { userId, uncounted: 0, atLeast: isLoaded ? used : uncounted, need: 0, limit };
 }
 
-/** Applies the answer to `request`, and resolves the waiters it decides. `owed` is the value at the time of the request. */
+/** Applies the answer to `request`, and resolves the waiters it decides. `uncounted` is the value at the time of the request. */
 export function takeIn(
   entry: Entry,
   request: UsageRequest,
-  owed: number,
+  uncounted: number,
   answer: UsageAnswer,
   isShared: boolean,
 ): void {
-  entry.owed -= owed;
-  entry.used = answer.used + entry.owed;
-  entry.isKnown = true;
+  entry.uncounted -= uncounted;
+  entry.used = answer.used + entry.uncounted;
+  entry.isLoaded = true;
   const usedBefore = answer.used - answer.admitted;
   for (const [index, waiter] of entry.waiters.splice(0, answer.admitted).entries())
     waiter.resolve(decision(entry, request.limit, usedBefore + index + 1, true));

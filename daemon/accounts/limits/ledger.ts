@@ -70,7 +70,7 @@ export class Ledger {
     this.#clock = clock;
     this.#entryCountMax = entryCountMax;
     this.#idleTickCountMax = store.isShared ? 1 : IDLE_MS_MAX / TICK_MS;
-    this.#asking = new Asking((entries) => this.#exchange(entries));
+    this.#asking = new Asking((entries) => this.#syncEntries(entries));
     this.#stopTicks = clock.every(TICK_MS, () => this.#tick());
   }
 
@@ -90,8 +90,8 @@ export class Ledger {
     const entry = this.#entryOf(userId, dayOf(nowMs));
     entry.takeCount++;
     entry.isLeaving = false;
-    if (cap === 0 || (entry.isKnown && entry.used >= cap)) return refusal(entry, cap);
-    if (entry.isKnown && !this.#store.isShared) return admit(entry, cap);
+    if (cap === 0 || (entry.isLoaded && entry.used >= cap)) return refusal(entry, cap);
+    if (entry.isLoaded && !this.#store.isShared) return admit(entry, cap);
     if (!this.#hasCredit(entry, cap)) return this.#wait(entry, cap);
     this.#asking.ask(entry);
     return admit(entry, cap);
@@ -104,7 +104,7 @@ export class Ledger {
   #hasCredit(entry: Entry, cap: number): boolean {
     if (this.#failingSinceMs === undefined) return false;
     if (this.#clock.nowMs() - this.#failingSinceMs >= (this.#options.creditMs ?? 0)) return false;
-    return entry.used < Math.min(cap, entry.isKnown ? UNLIMITED : UNKNOWN_CREDIT_MAX);
+    return entry.used < Math.min(cap, entry.isLoaded ? UNLIMITED : UNKNOWN_CREDIT_MAX);
   }
 
   /** A user's use today. Errors: NOT_READY of the store. */
@@ -112,7 +112,7 @@ export class Ledger {
     const day = dayOf(nowMs);
     const entry = this.#days.get(day)?.get(userId);
     const used =
-      entry?.isKnown === true ? entry.used : await this.#store.read(userId, dayText(day));
+      entry?.isLoaded === true ? entry.used : await this.#store.read(userId, dayText(day));
     return { limit, used, remaining: remainingOf(limit, used), resetAtMs: resetAtMs(day) };
   }
 
@@ -140,16 +140,16 @@ export class Ledger {
   }
 
   #entryOf(userId: string, day: number): Entry {
-    if (day !== this.#day) this.#turnTo(day);
-    const known = this.#today.get(userId);
-    if (known !== undefined) return known;
+    if (day !== this.#day) this.#startDay(day);
+    const existing = this.#today.get(userId);
+    if (existing !== undefined) return existing;
     const entry = newEntry(userId, day);
     this.#today.set(userId, entry);
     return entry;
   }
 
   /** Switches to another day: later, or earlier after the clock was set back. */
-  #turnTo(day: number): void {
+  #startDay(day: number): void {
     if (this.#today.size === 0) this.#days.delete(this.#day);
     const entries = this.#days.get(day) ?? new Map<string, Entry>();
     this.#days.set(day, entries);
@@ -172,19 +172,19 @@ export class Ledger {
   }
 
   /** Sends a request for entries of one day, and applies the answers. Never fails. */
-  async #exchange(entries: readonly Entry[]): Promise<void> {
+  async #syncEntries(entries: readonly Entry[]): Promise<void> {
     const { isShared } = this.#store;
     const day = entries[0]?.day ?? this.#day;
-    const asked = entries.map((entry) => ({
+    const batch = entries.map((entry) => ({
       entry,
-      owed: entry.owed,
+      uncounted: entry.uncounted,
       request: requestOf(entry, isShared),
     }));
     let answers: readonly UsageAnswer[];
     try {
       answers = await this.#store.count(
         dayText(day),
-        asked.map(({ request }) => request),
+        batch.map(({ request }) => request),
       );
     } catch (error) {
       this.#noteFailure(error);
@@ -192,8 +192,8 @@ export class Ledger {
       return;
     }
     this.#failingSinceMs = undefined;
-    for (const [index, { entry, owed, request }] of asked.entries()) {
-      takeIn(entry, request, owed, answers[index]!, isShared);
+    for (const [index, { entry, uncounted, request }] of batch.entries()) {
+      takeIn(entry, request, uncounted, answers[index]!, isShared);
       entry.isAsking = false;
       if (entry.waiters.length > 0) this.#asking.ask(entry);
       else if (entry.isLeaving) this.#leave(entry);
@@ -227,7 +227,7 @@ export class Ledger {
       if (isIdle && isDone) {
         excessCount--;
         this.#leave(entry);
-      } else if (entry.owed > 0) this.#asking.ask(entry);
+      } else if (entry.uncounted > 0) this.#asking.ask(entry);
     }
     if (this.#isPruningDue) void this.#prune();
   }
@@ -235,7 +235,7 @@ export class Ledger {
   /** Drops a user after the last report. */
   #leave(entry: Entry): void {
     entry.isLeaving = true;
-    if (entry.owed > 0) this.#asking.ask(entry);
+    if (entry.uncounted > 0) this.#asking.ask(entry);
     else if (!entry.isAsking) this.#remove(entry);
   }
 

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { OAuthError } from './error.ts';
-import type { OAuthMeans } from './means.ts';
+import type { OAuthContext } from './oauth-context.ts';
 import { Rate } from './rates.ts';
 import { checkRedirectUri, REDIRECTS_MAX } from './redirects.ts';
 import { HOUR_MS } from '../../base/durations.ts';
@@ -82,13 +82,13 @@ function readRegistration(json: unknown): Registration {
 }
 
 export class Clients {
-  readonly #means: OAuthMeans;
+  readonly #context: OAuthContext;
   readonly #assured = new Rate(REGISTRATIONS.assured);
   readonly #further = new Rate(REGISTRATIONS.further);
   readonly #furtherOfAll = new Rate(REGISTRATIONS.furtherOfAll);
 
-  constructor(means: OAuthMeans) {
-    this.#means = means;
+  constructor(context: OAuthContext) {
+    this.#context = context;
   }
 
   /**
@@ -96,21 +96,21 @@ export class Clients {
    *
    * @param json     its metadata
    * @param address  of the client, for the audit
-   * @param holder   whom it is counted for
+   * @param clientKey   whom it is counted for
    *
    * Errors: OAuthError; NOT_READY.
    */
-  async register(json: unknown, address: string, holder: string): Promise<RegisteredClient> {
-    const { store, trail, now } = this.#means;
+  async register(json: unknown, address: string, clientKey: string): Promise<RegisteredClient> {
+    const { store, auditLog, now } = this.#context;
     const said = readRegistration(json);
-    this.#count(holder);
+    this.#count(clientKey);
     const client = {
       id: randomUUID(),
       name: said.client_name,
       redirectUris: said.redirect_uris,
       createdAt: now(),
     };
-    const records = trail.made(
+    const records = auditLog.made(
       ANYBODY,
       'oauth.client_registered',
       { id: client.id, type: 'oauth_client' },
@@ -127,16 +127,16 @@ export class Clients {
     };
   }
 
-  #count(holder: string): void {
-    const nowMs = this.#means.now();
-    if (this.#assured.take(holder, nowMs) === 0) return;
-    const seconds = this.#further.take(holder, nowMs) || this.#furtherOfAll.take('', nowMs);
+  #count(clientKey: string): void {
+    const nowMs = this.#context.now();
+    if (this.#assured.take(clientKey, nowMs) === 0) return;
+    const seconds = this.#further.take(clientKey, nowMs) || this.#furtherOfAll.take('', nowMs);
     if (seconds > 0)
       throw new OAuthError('temporarily_unavailable', 'too many registrations', seconds);
   }
 
   prune(): Promise<number> {
-    const { store, now } = this.#means;
+    const { store, now } = this.#context;
     return store.oauthClients.prune(now() - CLIENT_MS);
   }
 }

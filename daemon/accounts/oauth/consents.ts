@@ -4,10 +4,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { OAuthClient } from '../../store/oauth-clients.ts';
-import type { OAuthConsent, OAuthRequest, ShownConsent } from '../../store/oauth-consents.ts';
+import type { OAuthConsent, OAuthRequest, ConsentView } from '../../store/oauth-consents.ts';
 import { challengeOf } from './challenges.ts';
 import { OAuthError } from './error.ts';
-import { type OAuthMeans, randomHex } from './means.ts';
+import { type OAuthContext, randomHex } from './oauth-context.ts';
 import type { Parameters } from './parameters.ts';
 import { isRegistered, redirectHost, redirectTo } from './redirects.ts';
 import { resourceOf } from './resources.ts';
@@ -20,7 +20,7 @@ const CONSENTS_MAX = 100;
 const VALUE_SIZE = 32; // bytes
 
 /** A client's request, before the user is known. */
-export interface AskedConsent {
+export interface RequestedConsent {
   readonly client: OAuthClient;
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -29,7 +29,7 @@ export interface AskedConsent {
 }
 
 /** What the user sees of it. */
-export interface ShownRequest {
+export interface ConsentRequest {
   readonly clientName: string;
   readonly redirectHost: string;
   readonly resource: string;
@@ -40,15 +40,15 @@ export type Decision = 'allow' | 'deny';
 type ConsentName = Pick<OAuthConsent, 'id' | 'userId' | 'clientId'>;
 
 export class Consents {
-  readonly #means: OAuthMeans;
+  readonly #context: OAuthContext;
 
-  constructor(means: OAuthMeans) {
-    this.#means = means;
+  constructor(context: OAuthContext) {
+    this.#context = context;
   }
 
   /** Errors: OAuthError; NOT_READY. */
-  async read(parameters: Parameters): Promise<AskedConsent> {
-    const { store, baseUrl } = this.#means;
+  async read(parameters: Parameters): Promise<RequestedConsent> {
+    const { store, baseUrl } = this.#context;
     const client = await store.oauthClients.get(parameters.require('client_id'));
     if (client === undefined) throw new OAuthError('invalid_client', 'client_id: not registered');
     const redirectUri = parameters.require('redirect_uri');
@@ -66,23 +66,26 @@ export class Consents {
   }
 
   /** Stores a request for a user. @returns  its id, which only this user can use. Errors: NOT_READY. */
-  async ask({ client, ...asked }: AskedConsent, userId: string): Promise<string> {
-    const { store, hash, now } = this.#means;
+  async addRequest({ client, ...requested }: RequestedConsent, userId: string): Promise<string> {
+    const { store, hash, now } = this.#context;
     const id = randomHex(VALUE_SIZE);
-    const request = { ...asked, hash: hash(id), userId, clientId: client.id };
-    await store.oauthConsents.ask({ ...request, expiresAt: now() + REQUEST_MS }, REQUESTS_MAX);
+    const request = { ...requested, hash: hash(id), userId, clientId: client.id };
+    await store.oauthConsents.addRequest(
+      { ...request, expiresAt: now() + REQUEST_MS },
+      REQUESTS_MAX,
+    );
     return id;
   }
 
   #request(id: string, userId: string): Promise<OAuthRequest | undefined> {
-    const { store, hash, now } = this.#means;
+    const { store, hash, now } = this.#context;
     return store.oauthConsents.request(hash(id), userId, now());
   }
 
   /** Undefined: this user no longer has such a request. Errors: NOT_READY. */
-  async shown(id: string, userId: string): Promise<ShownRequest | undefined> {
+  async view(id: string, userId: string): Promise<ConsentRequest | undefined> {
     const request = await this.#request(id, userId);
-    const client = request && (await this.#means.store.oauthClients.get(request.clientId));
+    const client = request && (await this.#context.store.oauthClients.get(request.clientId));
     if (request === undefined || client === undefined) return undefined;
     const { redirectUri, resource } = request;
     return { clientName: client.name, redirectHost: redirectHost(redirectUri), resource };
@@ -101,16 +104,16 @@ export class Consents {
     if (said === undefined) return undefined;
     const state = request.state === null ? {} : { state: request.state };
     // Why `iss`: it tells a client of several servers whose answer this is (RFC 9207).
-    return redirectTo(request.redirectUri, { ...said, ...state, iss: this.#means.baseUrl() });
+    return redirectTo(request.redirectUri, { ...said, ...state, iss: this.#context.baseUrl() });
   }
 
   async #deny({ hash, userId }: OAuthRequest): Promise<{ error: string } | undefined> {
-    const isTaken = await this.#means.store.oauthConsents.deny(hash, userId);
+    const isTaken = await this.#context.store.oauthConsents.deny(hash, userId);
     return isTaken ? { error: 'access_denied' } : undefined;
   }
 
   async #allow(request: OAuthRequest): Promise<{ code: string } | undefined> {
-    const { store, hash, now, settings } = this.#means;
+    const { store, hash, now, settings } = this.#context;
     const { userId, clientId, redirectUri, codeChallenge, resource } = request;
     const code = randomHex(VALUE_SIZE);
     const nowMs = now();
@@ -131,8 +134,8 @@ export class Consents {
   }
 
   /** Current consents of a user. Errors: NOT_READY. */
-  list(userId: string): Promise<ShownConsent[]> {
-    const { store, now } = this.#means;
+  list(userId: string): Promise<ConsentView[]> {
+    const { store, now } = this.#context;
     return store.oauthConsents.list(userId, now());
   }
 
@@ -149,7 +152,7 @@ export class Consents {
   async endMisused(consent: ConsentName, reason: string): Promise<void> {
     const { id, userId, clientId } = consent;
     if (await this.#remove(consent, { reason }))
-      this.#means.log.warn('tokens were revoked', { reason, consentId: id, userId, clientId });
+      this.#context.log.warn('tokens were revoked', { reason, consentId: id, userId, clientId });
   }
 
   /** The client ends its consent. Errors: NOT_READY. */
@@ -161,8 +164,8 @@ export class Consents {
     { id, userId, clientId }: ConsentName,
     metadata: Readonly<Record<string, string>>,
   ): Promise<boolean> {
-    const { store, trail } = this.#means;
-    const records = trail.made(
+    const { store, auditLog } = this.#context;
+    const records = auditLog.made(
       { id: userId, type: 'user' },
       'oauth.token_revoked',
       { id: clientId, type: 'oauth_client' },

@@ -4,11 +4,11 @@
 
 import { Clients } from './clients.ts';
 import { Consents } from './consents.ts';
-import type { OAuthMeans } from './means.ts';
+import type { OAuthContext } from './oauth-context.ts';
 import { Proofs } from './proofs.ts';
 import { OAuthError } from './error.ts';
 import { Rate } from './rates.ts';
-import { type ShownToken, type TokenBounds, tokenUse } from './token-use.ts';
+import { type PresentedToken, type TokenBounds, tokenUse } from './token-use.ts';
 import { Tokens } from './tokens.ts';
 
 const PRUNE_MS = 600_000;
@@ -19,15 +19,15 @@ export class OAuthServer {
   readonly clients: Clients;
   readonly consents: Consents;
   readonly tokens: Tokens;
-  readonly #means: OAuthMeans;
+  readonly #context: OAuthContext;
   readonly #requests = new Rate(REQUESTS);
   readonly #pruning: NodeJS.Timeout;
 
-  constructor(options: Omit<OAuthMeans, 'proofs'>) {
-    this.#means = { ...options, proofs: new Proofs(options.now) };
-    this.clients = new Clients(this.#means);
-    this.consents = new Consents(this.#means);
-    this.tokens = new Tokens(this.#means, this.consents);
+  constructor(options: Omit<OAuthContext, 'proofs'>) {
+    this.#context = { ...options, proofs: new Proofs(options.now) };
+    this.clients = new Clients(this.#context);
+    this.consents = new Consents(this.#context);
+    this.tokens = new Tokens(this.#context, this.consents);
     this.#pruning = setInterval(() => void this.prune(), PRUNE_MS).unref();
   }
 
@@ -36,19 +36,19 @@ export class OAuthServer {
   }
 
   /** Counts a request for a user or a network. Errors: OAuthError temporarily_unavailable. */
-  count(holder: string): void {
-    const seconds = this.#requests.take(holder, this.#means.now());
+  count(clientKey: string): void {
+    const seconds = this.#requests.take(clientKey, this.#context.now());
     if (seconds > 0) throw new OAuthError('temporarily_unavailable', 'too many requests', seconds);
   }
 
   /** Tests whether a valid access token may be used as presented. */
-  use(shown: ShownToken): (bounds: TokenBounds) => boolean | Promise<boolean> {
-    return tokenUse(this.#means.proofs, shown, this.#means.baseUrl());
+  use(presented: PresentedToken): (bounds: TokenBounds) => boolean | Promise<boolean> {
+    return tokenUse(this.#context.proofs, presented, this.#context.baseUrl());
   }
 
   /** Removes expired rows. Why ignore failures: expired rows are refused anyway, and the next run removes them. */
   async prune(): Promise<void> {
-    const { store, now } = this.#means;
+    const { store, now } = this.#context;
     await store.oauthConsents.prune(now()).catch(() => {});
     await this.clients.prune().catch(() => {});
   }

@@ -59,8 +59,9 @@ export class Proofs {
     { token, keyHash }: { readonly token?: string; readonly keyHash?: string } = {},
   ): Promise<string> {
     const { claims, thumbprint } = await this.#read(proof);
-    const isMeant = isAbout(claims, request) && (token === undefined || claims.ath === hash(token));
-    if (!isMeant) throw refused('it is about another request');
+    const isSameRequest =
+      isAbout(claims, request) && (token === undefined || claims.ath === hash(token));
+    if (!isSameRequest) throw refused('it is about another request');
     if (typeof claims.iat !== 'number' || Math.abs(this.#now() - claims.iat * 1000) > SKEW_MS)
       throw refused('it is too old, or dated in the future');
     if (keyHash !== undefined && thumbprint !== keyHash) throw refused('another key has signed it');

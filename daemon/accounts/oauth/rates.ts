@@ -28,10 +28,10 @@ export class Rate {
   /** Counts a call for `key`. @returns  0: allowed; else the seconds to wait, and nothing was counted */
   take(key: string, nowMs: number): number {
     const { countMax, windowMs } = this.#bound;
-    const known = this.#counts.get(key);
+    const existing = this.#counts.get(key);
     const isCurrent =
-      known !== undefined && nowMs >= known.startMs && nowMs < known.startMs + windowMs;
-    const current = isCurrent ? known : { startMs: nowMs, count: 0 };
+      existing !== undefined && nowMs >= existing.startMs && nowMs < existing.startMs + windowMs;
+    const current = isCurrent ? existing : { startMs: nowMs, count: 0 };
     if (current.count >= countMax) return Math.ceil((current.startMs + windowMs - nowMs) / 1000);
     current.count++;
     this.#counts.set(key, current);

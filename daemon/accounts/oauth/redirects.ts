@@ -57,8 +57,8 @@ export function isRegistered(registered: readonly string[], uri: string): boolea
 
 function isRegisteredLoopback(registered: readonly string[], uri: string): boolean {
   if (!LOOPBACK.test(uri)) return false;
-  const wanted = withoutPort(uri);
-  return registered.some((one) => LOOPBACK.test(one) && withoutPort(one) === wanted);
+  const requested = withoutPort(uri);
+  return registered.some((one) => LOOPBACK.test(one) && withoutPort(one) === requested);
 }
 
 function withoutPort(loopbackUri: string): string {

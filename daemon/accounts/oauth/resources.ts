@@ -11,15 +11,15 @@ export const TOOL_SERVER_PATH = '/api/mcp';
  * @param baseUrl  without trailing slash
  * Errors: OAuthError invalid_target for any other address.
  */
-export function resourceOf(asked: string, baseUrl: string): string {
-  const plain = asked.replace(/\/$/, '');
+export function resourceOf(requested: string, baseUrl: string): string {
+  const plain = requested.replace(/\/$/, '');
   if (plain === baseUrl || plain === baseUrl + TOOL_SERVER_PATH) return plain;
   throw new OAuthError('invalid_target', 'resource: expected this instance or its tool server');
 }
 
-/** Whether a token for `held` may be narrowed to `asked`. */
-export function covers(held: string, asked: string, baseUrl: string): boolean {
-  return held === asked || held === baseUrl;
+/** Whether a token for `granted` may be narrowed to `requested`. */
+export function covers(granted: string, requested: string, baseUrl: string): boolean {
+  return granted === requested || granted === baseUrl;
 }
 
 /** Whether a token for `resource` is valid for requests of this path. @param path  including that of the base URL */

@@ -11,7 +11,7 @@ export interface TokenBounds {
 }
 
 /** A token as presented by a request. */
-export interface ShownToken {
+export interface PresentedToken {
   readonly value: string;
   readonly scheme: 'bearer' | 'dpop';
   /** Of the header `DPoP`. */
@@ -22,22 +22,22 @@ export interface ShownToken {
 /** A test of a token's bounds that may be called repeatedly; a request's proof is checked once. */
 export function tokenUse(
   proofs: Proofs,
-  shown: ShownToken,
+  presented: PresentedToken,
   baseUrl: string,
 ): (bounds: TokenBounds) => boolean | Promise<boolean> {
   let isProven: Promise<boolean> | undefined;
   return ({ resource, keyHash }) => {
-    if (!isForPath(resource, shown.request.path, baseUrl)) return false;
-    if (keyHash === null) return shown.scheme === 'bearer';
-    if (shown.scheme !== 'dpop') return false;
-    isProven ??= prove(proofs, shown, keyHash);
+    if (!isForPath(resource, presented.request.path, baseUrl)) return false;
+    if (keyHash === null) return presented.scheme === 'bearer';
+    if (presented.scheme !== 'dpop') return false;
+    isProven ??= prove(proofs, presented, keyHash);
     return isProven;
   };
 }
 
 async function prove(
   proofs: Proofs,
-  { proof, request, value }: ShownToken,
+  { proof, request, value }: PresentedToken,
   keyHash: string,
 ): Promise<boolean> {
   if (proof === undefined) return false;

@@ -9,7 +9,7 @@ import type { OAuthConsent } from '../../store/oauth-consents.ts';
 import { isVerified } from './challenges.ts';
 import type { Consents } from './consents.ts';
 import { OAuthError } from './error.ts';
-import { type OAuthMeans, randomHex } from './means.ts';
+import { type OAuthContext, randomHex } from './oauth-context.ts';
 import type { Parameters } from './parameters.ts';
 import type { ProvenRequest } from './proofs.ts';
 import { covers, resourceOf } from './resources.ts';
@@ -45,11 +45,11 @@ interface Gift {
 }
 
 export class Tokens {
-  readonly #means: OAuthMeans;
+  readonly #context: OAuthContext;
   readonly #consents: Consents;
 
-  constructor(means: OAuthMeans, consents: Consents) {
-    this.#means = means;
+  constructor(context: OAuthContext, consents: Consents) {
+    this.#context = context;
     this.#consents = consents;
   }
 
@@ -59,14 +59,14 @@ export class Tokens {
    * Errors: NOT_READY.
    */
   async userOf(parameters: Parameters): Promise<string | undefined> {
-    const { store, hash } = this.#means;
+    const { store, hash } = this.#context;
     const code = parameters.get('code');
     if (code !== undefined) return (await store.oauthConsents.byCode(hash(code)))?.userId;
     const token = parameters.get('refresh_token') ?? parameters.get('token') ?? '';
-    const held = ACCESS_TOKEN.test(token)
+    const stored = ACCESS_TOKEN.test(token)
       ? await store.oauthConsents.token(hash(token))
       : await this.#consentOf(token);
-    return held?.userId;
+    return stored?.userId;
   }
 
   /** Errors: OAuthError; NOT_READY. */
@@ -79,7 +79,7 @@ export class Tokens {
         'grant_type: expected authorization_code or refresh_token',
       );
     const clientId = parameters.require('client_id');
-    if ((await this.#means.store.oauthClients.get(clientId)) === undefined)
+    if ((await this.#context.store.oauthClients.get(clientId)) === undefined)
       throw new OAuthError('invalid_client', 'client_id: not registered');
     return isCode
       ? await this.#redeem(parameters, clientId, proof)
@@ -87,7 +87,7 @@ export class Tokens {
   }
 
   async #redeem(parameters: Parameters, clientId: string, proof: Proof): Promise<TokenAnswer> {
-    const { store, hash } = this.#means;
+    const { store, hash } = this.#context;
     const verifier = parameters.require('code_verifier');
     const consent = await store.oauthConsents.byCode(hash(parameters.require('code')));
     if (consent === undefined) throw badGrant();
@@ -112,7 +112,7 @@ export class Tokens {
   }
 
   async #rotate(parameters: Parameters, clientId: string, proof: Proof): Promise<TokenAnswer> {
-    const { store, hash } = this.#means;
+    const { store, hash } = this.#context;
     const value = parameters.require('refresh_token');
     const consent = await this.#consentOf(value);
     if (consent === undefined) throw badGrant();
@@ -130,21 +130,21 @@ export class Tokens {
   }
 
   async #consentOf(refreshToken: string): Promise<OAuthConsent | undefined> {
-    const { store, hash } = this.#means;
+    const { store, hash } = this.#context;
     const family = familyOf(refreshToken);
     return family === undefined ? undefined : await store.oauthConsents.byFamily(hash(family));
   }
 
   #checkHolder({ clientId, expiresAt }: OAuthConsent, askingId: string): void {
-    if (clientId !== askingId || expiresAt <= this.#means.now()) throw badGrant();
+    if (clientId !== askingId || expiresAt <= this.#context.now()) throw badGrant();
   }
 
   #resourceOf(parameters: Parameters, { resource }: OAuthConsent): string {
-    const baseUrl = this.#means.baseUrl();
-    const asked = parameters.get('resource');
-    if (asked === undefined) return resource;
-    const wanted = resourceOf(asked, baseUrl);
-    if (covers(resource, wanted, baseUrl)) return wanted;
+    const baseUrl = this.#context.baseUrl();
+    const resourceParameter = parameters.get('resource');
+    if (resourceParameter === undefined) return resource;
+    const requested = resourceOf(resourceParameter, baseUrl);
+    if (covers(resource, requested, baseUrl)) return requested;
     throw new OAuthError('invalid_target', 'resource: more than what was allowed');
   }
 
@@ -152,16 +152,16 @@ export class Tokens {
   async #keyOf({ keyHash }: OAuthConsent, { value, request }: Proof): Promise<string | null> {
     if (value === undefined && keyHash === null) return null;
     if (value === undefined) throw new OAuthError('invalid_dpop_proof', 'DPoP proof: required');
-    return await this.#means.proofs.check(value, request, keyHash === null ? {} : { keyHash });
+    return await this.#context.proofs.check(value, request, keyHash === null ? {} : { keyHash });
   }
 
   #make({ consent, family, keyHash, resource, grantType }: Gift) {
-    const { hash, now, settings, trail } = this.#means;
+    const { hash, now, settings, auditLog } = this.#context;
     const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = settings();
     const createdAt = now();
     const accessToken = `svoa_${randomHex(ACCESS_TOKEN_SIZE)}`;
     const refreshToken = `svor_${family}${randomHex(HALF_SIZE)}`;
-    const records = trail.made(
+    const records = auditLog.made(
       { id: consent.userId, type: 'user' },
       'oauth.token_issued',
       { id: consent.clientId, type: 'oauth_client' },
@@ -196,27 +196,27 @@ export class Tokens {
   async revoke(parameters: Parameters): Promise<void> {
     const value = parameters.get('token') ?? '';
     const clientId = parameters.get('client_id');
-    const isMeant = (held: { readonly clientId: string } | undefined): boolean =>
-      held !== undefined && (clientId === undefined || clientId === held.clientId);
-    if (ACCESS_TOKEN.test(value)) return await this.#revokeAccess(value, isMeant);
+    const isOwnToken = (stored: { readonly clientId: string } | undefined): boolean =>
+      stored !== undefined && (clientId === undefined || clientId === stored.clientId);
+    if (ACCESS_TOKEN.test(value)) return await this.#revokeAccess(value, isOwnToken);
     const consent = await this.#consentOf(value);
-    if (consent !== undefined && isMeant(consent)) await this.#consents.endRevoked(consent);
+    if (consent !== undefined && isOwnToken(consent)) await this.#consents.endRevoked(consent);
   }
 
   async #revokeAccess(
     value: string,
-    isMeant: (held: { readonly clientId: string } | undefined) => boolean,
+    isOwnToken: (stored: { readonly clientId: string } | undefined) => boolean,
   ): Promise<void> {
-    const { store, hash, trail } = this.#means;
-    const held = await store.oauthConsents.token(hash(value));
-    if (held === undefined || !isMeant(held)) return;
-    const records = trail.made(
-      { id: held.userId, type: 'user' },
+    const { store, hash, auditLog } = this.#context;
+    const stored = await store.oauthConsents.token(hash(value));
+    if (stored === undefined || !isOwnToken(stored)) return;
+    const records = auditLog.made(
+      { id: stored.userId, type: 'user' },
       'oauth.token_revoked',
-      { id: held.clientId, type: 'oauth_client' },
-      { reason: 'by the client', consentId: held.consentId },
+      { id: stored.clientId, type: 'oauth_client' },
+      { reason: 'by the client', consentId: stored.consentId },
     );
-    await store.oauthConsents.removeToken(held.hash, records);
+    await store.oauthConsents.removeToken(stored.hash, records);
   }
 }
 

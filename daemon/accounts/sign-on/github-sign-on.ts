@@ -5,11 +5,11 @@ import * as client from 'openid-client';
 import { z } from 'zod';
 import type { GithubSignOnSettings } from '../../base/config/file-schema.ts';
 import { githubApiUrl } from '../../base/config/github-address.ts';
-import type { Environment } from '../../base/config/way.ts';
+import type { Environment } from '../../base/config/dispatcher.ts';
 import { type Identity, identityOf } from './identity.ts';
 import { ISSUER_LIMITS, issuerFetch, type IssuerFetch } from './issuer-fetch.ts';
 import { SignOnRefusal } from './refusals.ts';
-import { type Challenge, exchangeCode, secretNow } from './way-back.ts';
+import { type Challenge, exchangeCode, secretNow } from './sign-on-callback.ts';
 
 export interface GithubSignOnOptions {
   readonly settings: GithubSignOnSettings;

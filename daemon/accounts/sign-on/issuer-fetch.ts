@@ -9,7 +9,7 @@
 import '../../base/own-fetch.ts';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
-import { openBriefWay, type Environment } from '../../base/config/way.ts';
+import { openSingleUseDispatcher, type Environment } from '../../base/config/dispatcher.ts';
 
 export const ISSUER_LIMITS = {
   /** Of a request with its answer. */
@@ -53,7 +53,7 @@ export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): Issuer
     const limit = AbortSignal.timeout(answerMs);
     const signal = question.signal ? AbortSignal.any([question.signal, limit]) : limit;
     try {
-      return await ask(url, { ...question, signal }, env, bytes, answerMs);
+      return await send(url, { ...question, signal }, env, bytes, answerMs);
     } catch (error) {
       if (isKept) failed.set(url.href, true);
       throw error;
@@ -71,27 +71,27 @@ function allowed(url: URL, issuer: URL): URL {
   );
 }
 
-async function ask(
+async function send(
   url: URL,
   { method = 'GET', headers, body, signal }: Question,
   env: Environment,
   sizeMax: number,
   answerMs: number,
 ): Promise<Response> {
-  const way = openBriefWay(url, env, answerMs);
+  const dispatcher = openSingleUseDispatcher(url, env, answerMs);
   try {
     const answer = await request(url, {
       method: method === 'POST' ? 'POST' : 'GET',
       headers: { ...Object.fromEntries(new Headers(headers)), 'user-agent': 'trawl' },
       body: textOf(body),
       signal: signal ?? null,
-      dispatcher: way,
+      dispatcher: dispatcher,
       // Safety: as in hosts/transport.ts.
       highWaterMark: 2 * sizeMax,
     });
     return await responseOf(answer, sizeMax);
   } finally {
-    await way.destroy();
+    await dispatcher.destroy();
   }
 }
 
@@ -107,12 +107,12 @@ async function responseOf(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   sizeMax: number,
 ): Promise<Response> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
-    size += piece.length;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
     if (size > sizeMax) throw new Error(`an answer of more than ${sizeMax} bytes`);
-    pieces.push(piece);
+    chunks.push(chunk);
   }
   if (statusCode >= 500 || (statusCode >= 300 && statusCode < 400))
     throw new Error(`an answer with status ${statusCode}`);
@@ -121,7 +121,7 @@ async function responseOf(
   for (const one of [headers['www-authenticate'] ?? []].flat())
     kept.append('www-authenticate', one);
   const isEmpty = statusCode === 204 || statusCode === 205;
-  return new Response(isEmpty ? null : Buffer.concat(pieces), {
+  return new Response(isEmpty ? null : Buffer.concat(chunks), {
     status: statusCode,
     headers: kept,
   });

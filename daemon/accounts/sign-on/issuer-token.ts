@@ -26,7 +26,7 @@ const TYPES: ReadonlySet<string | undefined> = new Set([
 const FOREIGN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf', 'events'];
 
 /** The issuer claimed by a token, unverified; undefined: not a token. */
-export function namedIssuer(value: string): string | undefined {
+export function issuerOfToken(value: string): string | undefined {
   try {
     return decodeJwt(value).iss;
   } catch {

@@ -10,11 +10,11 @@ import {
 } from 'jose';
 import * as client from 'openid-client';
 import type { OpenIdSettings } from '../../base/config/file-schema.ts';
-import type { Environment } from '../../base/config/way.ts';
+import type { Environment } from '../../base/config/dispatcher.ts';
 import { type Identity, identityOf, type SaidOfAddress, type SaidOfPerson } from './identity.ts';
 import { ISSUER_LIMITS, issuerFetch, type IssuerFetch } from './issuer-fetch.ts';
 import { SignOnRefusal } from './refusals.ts';
-import { type Challenge, exchangeCode, secretNow, type Tokens } from './way-back.ts';
+import { type Challenge, exchangeCode, secretNow, type Tokens } from './sign-on-callback.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
 /** Seconds by which clocks may differ. */
@@ -69,15 +69,15 @@ export class Issuer {
   }
 
   /** Whether a token that names this issuer may belong to it. */
-  isNamedBy(issuer: string): boolean {
+  isIssuerOf(issuer: string): boolean {
     return URL.canParse(issuer) && new URL(issuer).href === this.#url.href;
   }
 
   /** Errors: SignOnRefusal `unreachable`. */
   async open(): Promise<OpenIssuer> {
-    const known = this.#opened;
-    const isFresh = known !== undefined && performance.now() - known.openedMs < METADATA_MS;
-    if (isFresh) return known;
+    const cached = this.#opened;
+    const isFresh = cached !== undefined && performance.now() - cached.openedMs < METADATA_MS;
+    if (isFresh) return cached;
     this.#opening ??= this.#discover().finally(() => {
       this.#opening = undefined;
     });
@@ -86,7 +86,7 @@ export class Issuer {
       return this.#opened;
     } catch (error) {
       // Metadata from an hour ago is better than no sign-in.
-      if (known !== undefined) return known;
+      if (cached !== undefined) return cached;
       throw new SignOnRefusal('unreachable', error);
     }
   }
@@ -169,8 +169,13 @@ export class Issuer {
     const { sub = '', email, email_verified: verified, name } = payload;
     const isWhole = email !== undefined && verified !== undefined;
     if (isWhole || metadata.userinfo_endpoint === undefined) return { sub, email, verified, name };
-    const asked = await client.fetchUserInfo(configuration, tokens.access_token, sub);
-    return { sub, email: asked.email, verified: asked.email_verified, name: asked.name ?? name };
+    const userInfo = await client.fetchUserInfo(configuration, tokens.access_token, sub);
+    return {
+      sub,
+      email: userInfo.email,
+      verified: userInfo.email_verified,
+      name: userInfo.name ?? name,
+    };
   }
 
   /** Current: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */

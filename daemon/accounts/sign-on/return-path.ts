@@ -6,9 +6,9 @@ const SIZE_MAX = 2_400;
 const HOME = 'https://trawl.invalid';
 
 /** The path with its query, as a browser reads it; the start page if invalid. */
-export function ownPath(wanted: string | null | undefined): string {
-  if (wanted === null || wanted === undefined || wanted.length > SIZE_MAX) return '/';
-  if (!wanted.startsWith('/') || !URL.canParse(wanted, HOME)) return '/';
-  const { origin, pathname, search, hash } = new URL(wanted, HOME);
+export function ownPath(requested: string | null | undefined): string {
+  if (requested === null || requested === undefined || requested.length > SIZE_MAX) return '/';
+  if (!requested.startsWith('/') || !URL.canParse(requested, HOME)) return '/';
+  const { origin, pathname, search, hash } = new URL(requested, HOME);
   return origin === HOME && !pathname.startsWith('//') ? pathname + search + hash : '/';
 }

@@ -29,7 +29,7 @@ const secretText = z
 
 function signedIn(status: number, done: SignedIn, { accounts }: CallContext): Answer {
   return answer(status, toUser(done.person), {
-    'Set-Cookie': sessionCookie(done.sessionValue, accounts.cookiePlace),
+    'Set-Cookie': sessionCookie(done.sessionValue, accounts.cookieScope),
   });
 }
 
@@ -112,7 +112,7 @@ export const getAuthState = endpoint(
   },
   async (_, { accounts, baseUrl }) => {
     const { anonymousAccess, passwordLogin } = accounts.settings.current;
-    const providers = accounts.signOn.shown(baseUrl);
+    const providers = accounts.signOn.views(baseUrl);
     const isSetupDue = (await accounts.store.users.count()) === 0;
     return ok({ isSetupDue, passwordLogin, providers, anonymousAccess });
   },
@@ -157,7 +157,7 @@ export const logOut = endpoint(
     const { accounts, actor } = context;
     const { person, sessionHash = '' } = withPerson(context);
     await accounts.signIn.logOut(person, sessionHash, actor);
-    return noContent({ 'Set-Cookie': endedSessionCookie(accounts.cookiePlace) });
+    return noContent({ 'Set-Cookie': endedSessionCookie(accounts.cookieScope) });
   },
 );
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { withNames } from '../../accounts/audit-names.ts';
-import { ORG } from '../../accounts/audit-trail.ts';
+import { ORG } from '../../accounts/audit-log.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { instantText } from '../shapes/input.ts';
@@ -70,7 +70,7 @@ export const listAuditRecords = endpoint(
       actorId: query.actor === '' ? undefined : query.actor,
       ...windowOf(query),
     });
-    accounts.trail.note(actor, 'audit.fetch', ORG);
+    accounts.auditLog.note(actor, 'audit.fetch', ORG);
     const { headers } = pageOf(total, query, `${baseUrl}${PATH}`, {
       since: query.since,
       until: query.until,

@@ -1,7 +1,7 @@
 // The facts of an audit record in one line for people; long lists are shortened. The JSON has everything.
 
 /** Guess: enough to recognize the kind of list. */
-const SHOWN_MAX = 5;
+const LISTED_MAX = 5;
 
 /** `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */
 export function factsText(metadata: Readonly<Record<string, unknown>>): string {
@@ -12,14 +12,14 @@ export function factsText(metadata: Readonly<Record<string, unknown>>): string {
 
 function membersText(members: object): string {
   const entries = Object.entries(members);
-  const texts = entries.slice(0, SHOWN_MAX).map(([name, value]) => `${name}: ${textOf(value)}`);
+  const texts = entries.slice(0, LISTED_MAX).map(([name, value]) => `${name}: ${textOf(value)}`);
   return withMore(texts, entries.length);
 }
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) {
-    const texts = value.slice(0, SHOWN_MAX).map(textOf);
+    const texts = value.slice(0, LISTED_MAX).map(textOf);
     return `[${withMore(texts, value.length)}]`;
   }
   if (typeof value === 'object' && value !== null) return `{${membersText(value)}}`;

@@ -43,9 +43,9 @@ export const getConsentRequest = endpoint(
   },
   async ({ path }, context) => {
     const { person } = withPerson(context);
-    const shown = await context.accounts.oauth.consents.shown(path.id, person.id);
-    if (shown === undefined) throw requestGone();
-    return ok(shown, { 'Cache-Control': 'no-store' });
+    const view = await context.accounts.oauth.consents.view(path.id, person.id);
+    if (view === undefined) throw requestGone();
+    return ok(view, { 'Cache-Control': 'no-store' });
   },
 );
 

@@ -58,7 +58,7 @@ function refused(error: unknown, request: Request, { baseUrl, accounts }: CallCo
     failed: reason,
     ...(returnTo === '/' ? {} : { return: returnTo }),
   });
-  return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookiePlace));
+  return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookieScope));
 }
 
 /** Runs `work`; a refusal redirects to the page that shows the reason. */
@@ -83,9 +83,9 @@ export const beginSignOn = leading(
     summary: 'Sign in at an identity provider',
   },
   async (id, request, { accounts, baseUrl }) => {
-    const wanted = new URL(request.url).searchParams.get('return');
-    const { address, sealed } = await accounts.signOn.begin(id, baseUrl, wanted);
-    return led(address, signOnCookie(sealed, accounts.cookiePlace));
+    const returnTo = new URL(request.url).searchParams.get('return');
+    const { address, sealed } = await accounts.signOn.begin(id, baseUrl, returnTo);
+    return led(address, signOnCookie(sealed, accounts.cookieScope));
   },
 );
 
@@ -95,7 +95,7 @@ export const finishSignOn = leading(
     path: `${SIGN_ON_PATH}/{id}/callback`,
     summary: 'Return from an identity provider',
   },
-  async (id, request, { accounts: { signOn, cookiePlace }, baseUrl }) => {
+  async (id, request, { accounts: { signOn, cookieScope }, baseUrl }) => {
     const { sessionValue, returnTo } = await signOn.finish(id, {
       baseUrl,
       query: new URL(request.url).searchParams,
@@ -103,8 +103,8 @@ export const finishSignOn = leading(
     });
     return led(
       baseUrl + returnTo,
-      sessionCookie(sessionValue, cookiePlace),
-      endedSignOnCookie(cookiePlace),
+      sessionCookie(sessionValue, cookieScope),
+      endedSignOnCookie(cookieScope),
     );
   },
 );

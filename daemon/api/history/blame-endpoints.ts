@@ -64,7 +64,7 @@ export const getBlame = endpoint(
     const signal = gitSignal(context);
     const { services, accounts, actor } = context;
     const json = await services.history.blame(repo, { ref, path }, signal);
-    accounts.trail.note(actor, 'user.fetched_file_blame', {
+    accounts.auditLog.note(actor, 'user.fetched_file_blame', {
       id: `${repo.name}/${path}`,
       type: 'file',
     });

@@ -17,7 +17,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const UNIT_MONTHS: Readonly<Record<string, number>> = { month: 1, year: 12 };
 
 const AGO = /^(\d{1,9}) +(second|minute|hour|day|week|month|year)s? +ago$/;
-const NAMED: Readonly<Record<string, readonly [count: number, unit: string]>> = {
+const UNITS: Readonly<Record<string, readonly [count: number, unit: string]>> = {
   yesterday: [1, 'day'],
   'last week': [1, 'week'],
   'last month': [1, 'month'],
@@ -48,7 +48,7 @@ export function parseCommitDate(text: string, dayEnd: DayEnd, now: number): numb
 function parseRelative(text: string): readonly [count: number, unit: string] | undefined {
   const [, count, unit] = AGO.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return [Number(count), unit];
-  return Object.hasOwn(NAMED, text) ? NAMED[text] : undefined;
+  return Object.hasOwn(UNITS, text) ? UNITS[text] : undefined;
 }
 
 /** Seconds since 1970 at that time before now; -Infinity for very early times. */

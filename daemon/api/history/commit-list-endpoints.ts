@@ -41,7 +41,7 @@ const commitsQuery = z.object({
 });
 
 /** The request for a list of commits; an empty text counts as absent. */
-interface AskedCommits extends PageRequest {
+interface CommitListRequest extends PageRequest {
   readonly repo: string;
   readonly query?: string | undefined;
   readonly author?: string | undefined;
@@ -52,20 +52,20 @@ interface AskedCommits extends PageRequest {
 }
 
 /** Errors: INVALID_QUERY_PARAMS; INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
-export async function commitsOf(asked: AskedCommits, context: HistoryContext) {
-  const { since, until } = asked;
+export async function commitsOf(request: CommitListRequest, context: HistoryContext) {
+  const { since, until } = request;
   if (since !== undefined && until !== undefined && since.seconds > until.seconds)
     throw new ApiError('INVALID_QUERY_PARAMS', 'since: must not be later than until');
-  const ref = refOf(asked.ref);
-  const repo = findRepo(asked.repo, context);
+  const ref = refOf(request.ref);
+  const repo = findRepo(request.repo, context);
   const call = {
     ref,
-    path: scopeOf(asked.path),
-    query: asked.query === '' ? undefined : asked.query,
-    author: asked.author === '' ? undefined : asked.author,
+    path: scopeOf(request.path),
+    query: request.query === '' ? undefined : request.query,
+    author: request.author === '' ? undefined : request.author,
     since: since?.seconds,
     until: until?.seconds,
-    ...windowOf(asked),
+    ...windowOf(request),
   };
   return await context.services.history.commits(repo, call, gitSignal(context));
 }

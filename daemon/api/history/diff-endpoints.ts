@@ -50,21 +50,21 @@ export type FileDiff = z.infer<typeof fileDiff>;
 
 type DiffCall = Parameters<HistoryContext['services']['history']['diff']>[1];
 
-interface AskedDiff extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignoresWhitespace'> {
+interface DiffRequest extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignoresWhitespace'> {
   readonly repo: string;
   readonly path?: string | undefined;
 }
 
 /** JSON of the changed files. Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
 export async function diffOf(
-  { repo: name, base, head, path, window, ignoresWhitespace }: AskedDiff,
+  { repo: name, base, head, path, window, ignoresWhitespace }: DiffRequest,
   context: HistoryContext,
 ) {
   checkRef(base);
   checkRef(head);
   const repo = findRepo(name, context);
-  const { holder } = context;
-  const call = { base, head, path: scopeOf(path), window, ignoresWhitespace, holder };
+  const { clientKey } = context;
+  const call = { base, head, path: scopeOf(path), window, ignoresWhitespace, clientKey };
   return await context.services.history.diff(repo, call, gitSignal(context));
 }
 
@@ -111,9 +111,9 @@ export const getDiff = endpoint(
       page === undefined && perPage === undefined
         ? undefined
         : { page: page ?? 1, perPage: perPage ?? PER_PAGE };
-    const asked = { ...query, window: pages && windowOf(pages) };
+    const request = { ...query, window: pages && windowOf(pages) };
     const ignoresWhitespace = ignoreWhitespace === 'true';
-    const { json, total } = await diffOf({ ...asked, ignoresWhitespace }, context);
+    const { json, total } = await diffOf({ ...request, ignoresWhitespace }, context);
     const all = { page: 1, perPage: Math.max(1, total) };
     const { headers } = pageOf(total, pages ?? all, `${context.baseUrl}${PATH}`, {
       repo: query.repo,

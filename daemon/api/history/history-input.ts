@@ -17,7 +17,7 @@ export const pathField = z.string().optional().meta({
 });
 
 /** The parts of a request context that history endpoints need. */
-export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'holder'> {
+export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'clientKey'> {
   readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
 }
 

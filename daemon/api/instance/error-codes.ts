@@ -27,11 +27,10 @@ export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
 function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
   const { access, method, entitlement, isNobodyWelcome, isForBrowsers } = endpoint;
   const codes: ErrorCode[] = [];
-  const isCallerKnown = access !== 'none';
-  if (isCallerKnown) codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED');
-  if (isCallerKnown && isNobodyWelcome !== true) codes.push('NOT_AUTHENTICATED');
-  if (method !== 'GET' && (isCallerKnown || isForBrowsers === true))
-    codes.push('CROSS_ORIGIN_REQUEST');
+  const hasCaller = access !== 'none';
+  if (hasCaller) codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED');
+  if (hasCaller && isNobodyWelcome !== true) codes.push('NOT_AUTHENTICATED');
+  if (method !== 'GET' && (hasCaller || isForBrowsers === true)) codes.push('CROSS_ORIGIN_REQUEST');
   if (entitlement !== undefined || hasRoleCheck(access)) codes.push('INSUFFICIENT_PERMISSIONS');
   return codes;
 }

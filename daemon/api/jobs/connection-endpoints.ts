@@ -10,7 +10,7 @@ import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
 import type { ConnectionView } from '../shapes/endpoint-services.ts';
 import { integerText, jsonIds } from '../shapes/input.ts';
 import { integer, nullableTime, text } from '../shapes/schemas.ts';
-import { isoOrNull, job, JOB_ASKED, jobJson } from './job-json.ts';
+import { isoOrNull, job, JOB_REQUESTED, jobJson } from './job-json.ts';
 import { connectionIdsOf } from '../sources/repo-endpoints.ts';
 import { byNameBytes } from '../sources/repo-order.ts';
 
@@ -44,9 +44,9 @@ const connectionStatus = z
   .meta({ id: 'ConnectionSyncStatus', description: 'State of the listing of a connection.' });
 
 /** Connections with a visible repo; owners see all. By name, then by id. */
-function visibleConnections({ services, sight, caller }: CallContext): ConnectionView[] {
+function visibleConnections({ services, repoAccess, caller }: CallContext): ConnectionView[] {
   const isOwner = hasOwnerRole(caller);
-  const repos = byNameBytes(services.repos.list(sight));
+  const repos = byNameBytes(services.repos.list(repoAccess));
   const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
   const configured = services.connections.list().filter(({ id }) => isOwner || ids.has(id));
   const sources = repos
@@ -113,11 +113,11 @@ export const getConnectionSyncStatus = endpoint(
     },
   },
   async ({ body }, context) => {
-    const seen = new Map(visibleConnections(context).map((one) => [one.id, one]));
-    const wanted = [...new Set(body.connectionIds)].flatMap((id) => seen.get(id) ?? []);
-    const latest = await context.services.connections.latest(wanted.map(({ id }) => id));
+    const visible = new Map(visibleConnections(context).map((one) => [one.id, one]));
+    const selected = [...new Set(body.connectionIds)].flatMap((id) => visible.get(id) ?? []);
+    const latest = await context.services.connections.latest(selected.map(({ id }) => id));
     const isOwner = hasOwnerRole(context.caller);
-    const connections = wanted.map(({ id, syncedAt, readers }) => {
+    const connections = selected.map(({ id, syncedAt, readers }) => {
       const view = latest.get(id);
       return {
         connectionId: id,
@@ -184,7 +184,7 @@ export const triggerConnectionSync = endpoint(
         }),
       }),
     },
-    responses: JOB_ASKED,
+    responses: JOB_REQUESTED,
     errors: ['NOT_FOUND'],
   },
   async ({ path: { connectionId } }, context) => {

@@ -8,7 +8,7 @@ import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.t
 import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from '../sources/git-calls.ts';
-import { isoOrNull, job, JOB_ASKED, jobJson } from './job-json.ts';
+import { isoOrNull, job, JOB_REQUESTED, jobJson } from './job-json.ts';
 
 const LIST_PATH = '/api/jobs';
 
@@ -58,11 +58,11 @@ export const getRepoIndexStatus = endpoint(
       },
     },
   },
-  async ({ body }, { services, sight }) => {
-    const seen = new Map(services.repos.list(sight).map((repo) => [repo.repoId, repo]));
-    const wanted = [...new Set(body.repoIds)].flatMap((repoId) => seen.get(repoId) ?? []);
-    const latest = await services.jobs.latest(wanted.map(({ repoId }) => repoId));
-    const repositories = wanted.map(({ repoId, indexedAt }) => {
+  async ({ body }, { services, repoAccess }) => {
+    const visible = new Map(services.repos.list(repoAccess).map((repo) => [repo.repoId, repo]));
+    const selected = [...new Set(body.repoIds)].flatMap((repoId) => visible.get(repoId) ?? []);
+    const latest = await services.jobs.latest(selected.map(({ repoId }) => repoId));
+    const repositories = selected.map(({ repoId, indexedAt }) => {
       const view = latest.get(repoId);
       return {
         repoId,
@@ -97,8 +97,8 @@ export const getRepoSyncCounts = endpoint(
       },
     },
   },
-  (_, { services, sight }) => {
-    const { firstTime, failed, warned } = services.jobs.counts(services.repos.list(sight));
+  (_, { services, repoAccess }) => {
+    const { firstTime, failed, warned } = services.jobs.counts(services.repos.list(repoAccess));
     return ok({
       firstTimeIndexingCount: firstTime,
       failedCount: failed,
@@ -195,7 +195,7 @@ export const triggerRepoIndex = endpoint(
         }),
       }),
     },
-    responses: JOB_ASKED,
+    responses: JOB_REQUESTED,
     errors: ['NOT_FOUND'],
   },
   async ({ path }, context) => {

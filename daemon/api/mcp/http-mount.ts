@@ -66,11 +66,11 @@ export class HttpMount {
 
 /** A cancelled call has no answer, so its response would never end. */
 function endWhenCancelled(
-  { transport, underWay }: Connection,
+  { transport, inFlight }: Connection,
   { signal, requestId }: CallExtra,
 ): void {
   const end = (): void => {
-    underWay.end([requestId]);
+    inFlight.end([requestId]);
     transport.closeSSEStream(requestId);
   };
   signal.addEventListener('abort', end, { once: true });
@@ -110,13 +110,14 @@ function isOpening(messages: unknown): messages is Opening {
 function negotiated(messages: unknown): unknown {
   if (!isOpening(messages) || !isObject(messages.params)) return messages;
   const { params } = messages;
-  const asked = 'protocolVersion' in params ? params.protocolVersion : undefined;
-  if (typeof asked !== 'string' || PROTOCOL_VERSIONS.includes(asked)) return messages;
+  const requestedVersion = 'protocolVersion' in params ? params.protocolVersion : undefined;
+  if (typeof requestedVersion !== 'string' || PROTOCOL_VERSIONS.includes(requestedVersion))
+    return messages;
   return { ...messages, params: { ...params, protocolVersion: PROTOCOL_VERSIONS[0] } };
 }
 
 async function passTo(
-  { transport, underWay }: Session,
+  { transport, inFlight }: Session,
   request: Request,
   messages: unknown,
   context: CallContext,
@@ -124,7 +125,7 @@ async function passTo(
   // Why another request: the body was already read, and JSON is accepted with any content type (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
-  const ids = underWay.begin(messages);
+  const ids = inFlight.begin(messages);
   const response = await transport.handleRequest(
     new Request(request.url, { method: 'POST', headers }),
     {
@@ -133,7 +134,7 @@ async function passTo(
     },
   );
   if (response.ok) return fetched(response);
-  underWay.end(ids);
+  inFlight.end(ids);
   throw new ApiError(CODES[response.status] ?? 'INVALID_REQUEST_BODY', await reasonOf(response));
 }
 
@@ -154,11 +155,11 @@ async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<str
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- put there by `passTo`
   const context = extra.authInfo?.extra?.['context'] as CallContext;
   await context.calls.count();
-  const place = tool.isSearch ? await context.calls.admit() : undefined;
+  const permit = tool.isSearch ? await context.calls.admit() : undefined;
   try {
     const signal = AbortSignal.any([context.signal, extra.signal]);
-    return await tool.run(args, { ...context, place, signal, onProgress: progressOf(extra) });
+    return await tool.run(args, { ...context, permit, signal, onProgress: progressOf(extra) });
   } finally {
-    place?.release();
+    permit?.release();
   }
 }

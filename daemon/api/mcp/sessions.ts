@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { HOUR_MS } from '../../base/durations.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
-import { RequestsUnderWay } from './requests-under-way.ts';
+import { InFlightRequests } from './in-flight-requests.ts';
 
 export interface SessionLimits {
   /** In total. */
@@ -31,16 +31,16 @@ export type Transport = WebStandardStreamableHTTPServerTransport;
 
 export interface Connection {
   readonly transport: Transport;
-  readonly underWay: RequestsUnderWay;
+  readonly inFlight: InFlightRequests;
 }
 
 export interface Session extends Connection {
   readonly owner: string;
-  readonly holder: string;
+  readonly clientKey: string;
   readonly server: Server;
 }
 
-type Caller = Pick<CallContext, 'caller' | 'holder'>;
+type Caller = Pick<CallContext, 'caller' | 'clientKey'>;
 
 export class Sessions {
   readonly #limits: SessionLimits;
@@ -62,24 +62,26 @@ export class Sessions {
    * Errors: SERVER_OVERLOADED.
    */
   async open(caller: Caller, makeServer: (connection: Connection) => Server): Promise<Session> {
-    const { holder } = caller;
+    const { clientKey } = caller;
     const owner = ownerOf(caller);
-    this.#makeRoom(owner, holder);
+    this.#evictIdle(owner, clientKey);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
     });
-    const connection = { transport, underWay: new RequestsUnderWay(transport) };
+    const connection = { transport, inFlight: new InFlightRequests(transport) };
     const server = makeServer(connection);
-    const session = { ...connection, owner, holder, server };
+    const session = { ...connection, owner, clientKey, server };
     await server.connect(transport);
     return session;
   }
 
-  #makeRoom(owner: string, holder: string): void {
+  #evictIdle(owner: string, clientKey: string): void {
     const { countMax, ownCountMax, userCountMax } = this.#limits;
     this.#sessions.purgeStale();
-    const ofUser = [...this.#sessions.rvalues()].filter((session) => session?.holder === holder);
+    const ofUser = [...this.#sessions.rvalues()].filter(
+      (session) => session?.clientKey === clientKey,
+    );
     const own = ofUser.filter((session) => session?.owner === owner);
     const [oldest] = own.length >= ownCountMax ? own : ofUser.length >= userCountMax ? ofUser : [];
     if (oldest !== undefined) this.end(oldest);
@@ -105,7 +107,7 @@ export class Sessions {
 }
 
 /** Identifies a caller by its credential, a guest by its address. */
-function ownerOf({ caller, holder }: Caller): string {
+function ownerOf({ caller, clientKey }: Caller): string {
   const { source = 'guest', credentialId = '', sessionHash = '' } = caller ?? {};
-  return [source, holder, credentialId, sessionHash].join(' ');
+  return [source, clientKey, credentialId, sessionHash].join(' ');
 }

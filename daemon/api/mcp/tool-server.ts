@@ -96,9 +96,9 @@ const NAMES = TOOLS.map(({ name }) => name).join(', ');
 /** @param remedy  the next step, if the reason does not name it */
 function failure(name: string, reason: string, remedy?: string): CallToolResult {
   const isLong = reason.length > REASON_SIZE_MAX;
-  const shown = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
+  const shortened = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
   const next = remedy === undefined ? '' : `; ${remedy}`;
-  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${shown.replace(/\.$/, '')}${next}`;
+  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${shortened.replace(/\.$/, '')}${next}`;
   return { content: [{ type: 'text', text }], isError: true };
 }
 
@@ -118,8 +118,8 @@ const REMEDIES: Partial<Readonly<Record<ErrorCode, string>>> = {
 };
 
 function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): Reason {
-  const known = toApiError(error);
-  if (known !== undefined) return [known.message, REMEDIES[known.errorCode]];
+  const apiError = toApiError(error);
+  if (apiError !== undefined) return [apiError.message, REMEDIES[apiError.errorCode]];
   if (signal.aborted) return ['it was cancelled', undefined];
   log.error('a tool failed unexpectedly', { error });
   if (isShortage(error))
@@ -131,11 +131,11 @@ function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): Re
 export function progressOf(extra: CallExtra): ToolContext['onProgress'] {
   const { _meta: { progressToken } = {}, sendNotification } = extra;
   if (progressToken === undefined) return undefined;
-  let told = -1;
+  let reported = -1;
   return ({ done: progress, ...rest }) => {
     // The protocol requires it to increase.
-    if (progress <= told) return;
-    told = progress;
+    if (progress <= reported) return;
+    reported = progress;
     // Errors are ignored: the client may have left.
     void sendNotification({
       method: 'notifications/progress',

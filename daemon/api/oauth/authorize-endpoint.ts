@@ -2,7 +2,7 @@
 // browser is redirected to the page that shows it; other users sign in first. Errors are shown here: before the user
 // has answered, nobody is redirected to an address that a client chose.
 
-import type { AskedConsent } from '../../accounts/oauth/consents.ts';
+import type { RequestedConsent } from '../../accounts/oauth/consents.ts';
 import { Parameters } from '../../accounts/oauth/parameters.ts';
 import type { Answer, CallContext } from '../shapes/endpoint.ts';
 import { answerAlonePage } from '../page/page-endpoints.ts';
@@ -25,18 +25,22 @@ export const authorize = oauthEndpoint(
     count(context);
     const { search, searchParams } = new URL(context.fetchRequest().url);
     if (searchParams.has(REQUEST_PARAMETER)) return answerAlonePage(200, context);
-    const asked = await context.accounts.oauth.consents.read(new Parameters(searchParams));
-    return await goOn(context, asked, search);
+    const requested = await context.accounts.oauth.consents.read(new Parameters(searchParams));
+    return await goOn(context, requested, search);
   },
 );
 
-async function goOn(context: CallContext, asked: AskedConsent, search: string): Promise<Answer> {
+async function goOn(
+  context: CallContext,
+  requested: RequestedConsent,
+  search: string,
+): Promise<Answer> {
   const { accounts, baseUrl, caller } = context;
   if (caller?.source !== 'session' || caller.person === undefined) {
     const query = new URLSearchParams({ return: AUTHORIZE_PATH + search });
     return goTo(`${baseUrl}/login?${query.toString()}`);
   }
-  const id = await accounts.oauth.consents.ask(asked, caller.person.id);
+  const id = await accounts.oauth.consents.addRequest(requested, caller.person.id);
   return goTo(`${baseUrl}${AUTHORIZE_PATH}?${REQUEST_PARAMETER}=${id}`);
 }
 

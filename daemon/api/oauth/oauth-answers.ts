@@ -50,7 +50,7 @@ function requireOAuth({ accounts }: CallContext): void {
 
 /** Counts a request. @param userId  the owner of its code or token. Errors: OAuthError temporarily_unavailable. */
 export function count(context: CallContext, userId?: string): void {
-  context.accounts.oauth.count(userId ?? context.holder);
+  context.accounts.oauth.count(userId ?? context.clientKey);
 }
 
 export function json(status: number, value: unknown, headers: Headers = {}): Answer {
@@ -58,7 +58,7 @@ export function json(status: number, value: unknown, headers: Headers = {}): Ans
   return {
     status,
     headers: { 'Cache-Control': 'no-store', ...headers },
-    content: { bytes, contentType: 'application/json', heldSize: bytes.byteLength },
+    content: { bytes, contentType: 'application/json', memorySize: bytes.byteLength },
   };
 }
 
@@ -82,11 +82,11 @@ function refusalOf(error: unknown): Answer {
       retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
     return errorAnswer(new ApiError(CODES[code] ?? 'OAUTH_ERROR', message, headers), code);
   }
-  const known = toApiError(error);
-  if (known === undefined) throw error;
+  const apiError = toApiError(error);
+  if (apiError === undefined) throw error;
   return errorAnswer(
-    known,
-    known.statusCode === 503 ? 'temporarily_unavailable' : 'invalid_request',
+    apiError,
+    apiError.statusCode === 503 ? 'temporarily_unavailable' : 'invalid_request',
   );
 }
 

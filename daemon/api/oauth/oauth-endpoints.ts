@@ -73,9 +73,9 @@ function register(path: string): Endpoint {
     },
     async (context) => {
       count(context);
-      const { accounts, address, holder } = context;
+      const { accounts, address, clientKey } = context;
       const said = parseJson(await readText(context));
-      return json(201, await accounts.oauth.clients.register(said, address, holder));
+      return json(201, await accounts.oauth.clients.register(said, address, clientKey));
     },
   );
 }

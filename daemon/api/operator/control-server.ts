@@ -13,7 +13,7 @@ import {
 } from '../../base/config/control-path.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { Desk } from './operations.ts';
+import type { OperatorApi } from './operations.ts';
 
 /** How long to wait for running operations. */
 const GRACE_MS = 5_000;
@@ -23,7 +23,7 @@ const INPUT_SIZE_MAX = 16 * 1024 * 1024;
 export interface ControlServerOptions {
   readonly dataDir: string;
   /** Its errors go to the command. */
-  readonly desk: Desk;
+  readonly operatorApi: OperatorApi;
   readonly log: Log;
 }
 
@@ -78,7 +78,7 @@ async function listen(server: Server, socketPath: string): Promise<void> {
 }
 
 async function answer(
-  { desk, log }: ControlServerOptions,
+  { operatorApi, log }: ControlServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
@@ -87,10 +87,10 @@ async function answer(
     const name = (request.url ?? '').slice(1);
     const input = await readInput(request);
     if (name !== 'backup') {
-      sendJson(response, 200, (await desk.run(name, input, accountOf(request))) ?? null);
+      sendJson(response, 200, (await operatorApi.run(name, input, accountOf(request))) ?? null);
       return;
     }
-    const parts = Readable.from(desk.backup(input, signal), { objectMode: false });
+    const parts = Readable.from(operatorApi.backup(input, signal), { objectMode: false });
     // Why: an error before the first byte becomes an answer; after it the connection can only be closed.
     await new Promise((resolve, reject) => {
       parts.once('readable', resolve);

@@ -3,33 +3,36 @@
 import { z } from 'zod';
 import { operation, pageWindow } from './operation.ts';
 import { repoIdsOf } from './repo-operations.ts';
-import { knownEmail, peopleOf } from './user-operations.ts';
+import { emailOfUser, peopleOf } from './user-operations.ts';
 
 const GRANT_COUNT_MAX = 10_000;
 
 const change = z.strictObject({
-  email: knownEmail,
+  email: emailOfUser,
   repos: z.array(z.string()).min(1).max(GRANT_COUNT_MAX),
 });
 
-const add = operation(change, async ({ accounts, actor, repos: known }, { email, repos }) => {
+const add = operation(change, async ({ accounts, actor, repos: directory }, { email, repos }) => {
   const { id } = await accounts.members.byEmail(email);
-  const added = await accounts.grants.add(actor, id, [...repoIdsOf(known.list(), repos)]);
+  const added = await accounts.grants.add(actor, id, [...repoIdsOf(directory.list(), repos)]);
   return { added, isEffective: accounts.isEntitled('permissions') };
 });
 
-const remove = operation(change, async ({ accounts, actor, repos: known }, { email, repos }) => {
-  const { id } = await accounts.members.byEmail(email);
-  return {
-    removed: await accounts.grants.remove(actor, id, [...repoIdsOf(known.list(), repos)]),
-  };
-});
+const remove = operation(
+  change,
+  async ({ accounts, actor, repos: directory }, { email, repos }) => {
+    const { id } = await accounts.members.byEmail(email);
+    return {
+      removed: await accounts.grants.remove(actor, id, [...repoIdsOf(directory.list(), repos)]),
+    };
+  },
+);
 
 /** A page of the grants of a user, or for a repository. */
 const list = operation(
   z
     .strictObject({
-      email: knownEmail.optional(),
+      email: emailOfUser.optional(),
       repo: z.string().optional(),
       ...pageWindow,
     })
@@ -38,10 +41,10 @@ const list = operation(
     }),
   async ({ accounts, repos }, { email, repo, ...window }) => {
     const { grants, members } = accounts;
-    const known = repos.list();
-    const names = new Map(known.map(({ repoId, name }) => [repoId, name]));
+    const directory = repos.list();
+    const names = new Map(directory.map(({ repoId, name }) => [repoId, name]));
     const person = email === undefined ? undefined : await members.byEmail(email);
-    const [repoId = 0] = repo === undefined ? [] : repoIdsOf(known, [repo]);
+    const [repoId = 0] = repo === undefined ? [] : repoIdsOf(directory, [repo]);
     const { total, rows } =
       person === undefined
         ? await grants.ofRepo(repoId, window)

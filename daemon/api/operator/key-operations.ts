@@ -5,11 +5,11 @@ import { AccountError } from '../../accounts/error.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../accounts/keys.ts';
 import { isoTime } from '../accounts/user-schemas.ts';
 import { operation } from './operation.ts';
-import { knownEmail, peopleOf } from './user-operations.ts';
+import { emailOfUser, peopleOf } from './user-operations.ts';
 
 const create = operation(
   z.strictObject({
-    email: knownEmail,
+    email: emailOfUser,
     name: z
       .string()
       .trim()
@@ -26,7 +26,7 @@ const create = operation(
 );
 
 const list = operation(
-  z.strictObject({ email: knownEmail.optional() }),
+  z.strictObject({ email: emailOfUser.optional() }),
   async ({ accounts }, { email }) => {
     const { members, store } = accounts;
     const person = email === undefined ? undefined : await members.byEmail(email);

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { Actor } from '../../accounts/audit-trail.ts';
+import type { Actor } from '../../accounts/audit-log.ts';
 import { AccountError } from '../../accounts/error.ts';
 import type { StoredRepo } from '../../store/repos.ts';
 import type { StatusSource } from './status-report.ts';
@@ -75,8 +75,8 @@ export function checkedInput<Schema extends z.ZodType>(
   if (result.success) return result.data;
   const texts = result.error.issues.map(({ path, message, input: value }) => {
     const isSecret = path.some((member) => SECRET_MEMBERS.includes(member));
-    const shown = isSecret || value === undefined ? '' : ` ${JSON.stringify(value)}`;
-    return `${path.join('.')}${shown}: ${message}`;
+    const quoted = isSecret || value === undefined ? '' : ` ${JSON.stringify(value)}`;
+    return `${path.join('.')}${quoted}: ${message}`;
   });
   throw new AccountError('INVALID_REQUEST_BODY', texts.join('; '));
 }

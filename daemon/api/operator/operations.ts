@@ -2,7 +2,7 @@
 // can read the data directory is the operator.
 
 import { z } from 'zod';
-import { operatorUnder } from '../../accounts/audit-trail.ts';
+import { operatorUnder } from '../../accounts/audit-log.ts';
 import { AccountError } from '../../accounts/error.ts';
 import type { BackupSource } from '../../backup/make.ts';
 import { GRANT_OPERATIONS } from './grant-operations.ts';
@@ -32,7 +32,7 @@ export type OperationOutput<Name extends OperationName> = Awaited<
 >;
 
 /** Runs operations and backups: in this process, or in the daemon behind the socket. */
-export interface Desk {
+export interface OperatorApi {
   /**
    * Runs an operation.
    *
@@ -47,7 +47,10 @@ export interface Desk {
 }
 
 /** For an instance that is open in this process. */
-export function deskOf(instance: Omit<OperatorContext, 'actor'>, source: BackupSource): Desk {
+export function operatorApiOf(
+  instance: Omit<OperatorContext, 'actor'>,
+  source: BackupSource,
+): OperatorApi {
   return {
     async run(name, input, account) {
       const all: Readonly<Record<string, Operation<z.ZodType, unknown>>> = OPERATIONS;

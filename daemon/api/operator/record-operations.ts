@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { withNames } from '../../accounts/audit-names.ts';
-import { ORG } from '../../accounts/audit-trail.ts';
+import { ORG } from '../../accounts/audit-log.ts';
 import { isoTime } from '../accounts/user-schemas.ts';
 import { operation, pageWindow } from './operation.ts';
 
@@ -33,15 +33,18 @@ const listAudit = operation(
     ...pageWindow,
   }),
   async ({ accounts, actor }, query) => {
-    const { store, trail } = accounts;
+    const { store, auditLog } = accounts;
     // Why: pending records belong in the answer; the record of this fetch does not.
-    await trail.flush();
+    await auditLog.flush();
     const { total, rows } = await store.audit.list(query);
-    if (query.offset === 0) trail.note(actor, 'audit.fetch', ORG);
-    const named = await withNames(store, rows);
+    if (query.offset === 0) auditLog.note(actor, 'audit.fetch', ORG);
+    const records = await withNames(store, rows);
     return {
       total,
-      rows: named.map(({ timestamp, ...record }) => ({ ...record, timestamp: isoTime(timestamp) })),
+      rows: records.map(({ timestamp, ...record }) => ({
+        ...record,
+        timestamp: isoTime(timestamp),
+      })),
     };
   },
 );

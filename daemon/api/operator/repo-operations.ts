@@ -75,8 +75,8 @@ const remove = operation(
   z.strictObject({ repos: z.array(z.string()).min(1).max(REPO_COUNT_MAX) }),
   async ({ actor, repos }, { repos: names }) => {
     const repoIds = repoIdsOf(repos.list(), names);
-    const wanted = repos.list().filter(({ repoId }) => repoIds.has(repoId));
-    const served = wanted.filter(({ isServed, isListed }) => isServed === true || isListed);
+    const selected = repos.list().filter(({ repoId }) => repoIds.has(repoId));
+    const served = selected.filter(({ isServed, isListed }) => isServed === true || isListed);
     if (served.length > 0)
       throw new AccountError(
         'INVALID_REQUEST_BODY',
@@ -84,7 +84,7 @@ const remove = operation(
           'from the sources of the daemon, or exclude it in the configuration of the connection.',
       );
     await repos.remove(repoIds, actor);
-    return { rows: wanted.map(rowOf) };
+    return { rows: selected.map(rowOf) };
   },
 );
 

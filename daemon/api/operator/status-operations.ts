@@ -21,9 +21,9 @@ const repos = operation(z.strictObject(pageWindow), ({ status, repos }, { offset
   const source = sourceOf(status);
   const served = repos.list().filter(({ isServed }) => isServed === true);
   const all = served.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const shown = all.slice(offset, offset + limit);
-  const freshness = source.freshness(shown.map(({ repoId }) => repoId));
-  const rows = shown.map((rule) => rowOf(rule, freshness.get(rule.repoId)!));
+  const page = all.slice(offset, offset + limit);
+  const freshness = source.freshness(page.map(({ repoId }) => repoId));
+  const rows = page.map((rule) => rowOf(rule, freshness.get(rule.repoId)!));
   return Promise.resolve({ total: all.length, rows });
 });
 

@@ -8,16 +8,16 @@ import { newEmail, role, toUser, userName } from '../accounts/user-schemas.ts';
 import { operation, type OperatorContext } from './operation.ts';
 
 /** E-mail address of an existing user. */
-export const knownEmail = z.string({ error: 'expected an e-mail address' }).max(1000);
+export const emailOfUser = z.string({ error: 'expected an e-mail address' }).max(1000);
 const password = z.string({ error: 'expected a text' });
-const byEmail = z.strictObject({ email: knownEmail });
+const byEmail = z.strictObject({ email: emailOfUser });
 
 /** As in the API, with the request limit. */
-function shown(person: Person) {
+function userView(person: Person) {
   return { ...toUser(person), requestsPerDay: person.requestsPerDay };
 }
 
-export type ShownUser = ReturnType<typeof shown>;
+export type UserView = ReturnType<typeof userView>;
 
 const add = operation(
   z.strictObject({
@@ -34,10 +34,10 @@ const add = operation(
       throw new AccountError('INVALID_REQUEST_BODY', 'role "MEMBER": the first user is an owner');
     if (password !== undefined) {
       const passwordHash = await signIn.hashPassword(password);
-      return { user: shown(await members.create(context.actor, { ...member, passwordHash })) };
+      return { user: userView(await members.create(context.actor, { ...member, passwordHash })) };
     }
     const { person, linkValue } = await members.add(context.actor, member);
-    return { user: shown(person), setupUrl: setupUrl(context, linkValue) };
+    return { user: userView(person), setupUrl: setupUrl(context, linkValue) };
   },
 );
 
@@ -46,17 +46,17 @@ function setupUrl({ accounts, baseUrl }: OperatorContext, linkValue: string): st
 }
 
 const list = operation(z.strictObject({}), async ({ accounts, actor }) =>
-  (await accounts.members.list(actor)).map(shown),
+  (await accounts.members.list(actor)).map(userView),
 );
 
 const show = operation(byEmail, async ({ accounts, actor }, { email }) => {
   const { id } = await accounts.members.byEmail(email);
-  return shown(await accounts.members.get(actor, id));
+  return userView(await accounts.members.get(actor, id));
 });
 
 const change = operation(
   z.strictObject({
-    email: knownEmail,
+    email: emailOfUser,
     role: role.exactOptional(),
     suspended: z.boolean().exactOptional(),
     requestsPerDay: z
@@ -67,19 +67,19 @@ const change = operation(
   }),
   async ({ accounts, actor }, { email, ...changes }) => {
     const { id } = await accounts.members.byEmail(email);
-    return shown(await accounts.members.change(actor, id, changes));
+    return userView(await accounts.members.change(actor, id, changes));
   },
 );
 
 const remove = operation(byEmail, async ({ accounts, actor }, { email }) => {
   const person = await accounts.members.byEmail(email);
   await accounts.members.remove(actor, person.id);
-  return shown(person);
+  return userView(person);
 });
 
 /** Sets the password, which ends the sessions of the user; without a password creates a link where the user sets it. */
 const setPassword = operation(
-  z.strictObject({ email: knownEmail, password: password.optional() }),
+  z.strictObject({ email: emailOfUser, password: password.optional() }),
   async (context, { email, password }) => {
     const { members, signIn } = context.accounts;
     const { id } = await members.byEmail(email);

@@ -59,12 +59,12 @@ function openAssets(): AssetFiles {
   return folderFiles(fileURLToPath(builtFile('web/assets')), /-[\w-]{8}\.\w+$/);
 }
 
-let known: PageParts | undefined;
+let cached: PageParts | undefined;
 
 /** Read once, on first use. Errors: those of the system if there is no build. */
 function pageParts(): PageParts {
-  known ??= readPageParts();
-  return known;
+  cached ??= readPageParts();
+  return cached;
 }
 
 function readPageParts(): PageParts {

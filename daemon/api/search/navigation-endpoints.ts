@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { behindMark, utf8Text } from '../../base/utf8-text.ts';
-import { ORG } from '../../accounts/audit-trail.ts';
+import { ORG } from '../../accounts/audit-log.ts';
 import type { NavigationKind } from '../../engine/search/navigation.ts';
 import { type Answer, type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
 import { boundedText, jsonInteger } from '../shapes/input.ts';
@@ -56,7 +56,7 @@ const navigationBody = z
   })
   .meta({ id: 'NavigationRequest', description: 'The symbol to find.' });
 
-const foundPlace = z
+const foundOccurrence = z
   .object({
     lineContent: text('The whole lines of the range, normally one with its newline.'),
     range,
@@ -70,7 +70,7 @@ const foundFile = z
     repositoryId: integer('Id of the repository.', 1),
     webUrl: text('Page of the file in this instance.'),
     language: text('Name of the language, "" if unknown.'),
-    matches: z.array(foundPlace).min(1),
+    matches: z.array(foundOccurrence).min(1),
   })
   .meta({ id: 'NavigationFile', description: 'The occurrences in one file.' });
 
@@ -108,7 +108,7 @@ const SHAPE = {
 
 type Body = z.output<typeof navigationBody>;
 
-const NO_PLACES = {
+const NO_OCCURRENCES = {
   stats: { matchCount: 0 },
   files: [],
   repositoryInfo: [],
@@ -117,16 +117,16 @@ const NO_PLACES = {
 
 /** The name under a position. Errors: as `readFile`. */
 async function nameUnder(
-  { line, column, ...asked }: z.output<typeof position>,
+  { line, column, ...request }: z.output<typeof position>,
   context: CallContext,
 ): Promise<string | undefined> {
-  const { content } = await readFile(asked, context);
+  const { content } = await readFile(request, context);
   const text = utf8Text(await linesOf(behindMark(content.bytes), line, line));
   const name = nameAt(text, column, content.language);
   return name !== undefined && Buffer.byteLength(name) <= SYMBOL_NAME_SIZE_MAX ? name : undefined;
 }
 
-async function findPlaces(
+async function findOccurrences(
   kind: NavigationKind,
   { position: at, symbolName, ...rest }: Body,
   context: CallContext,
@@ -135,7 +135,7 @@ async function findPlaces(
   if (at === undefined)
     return await search.navigate(kind, { symbolName: symbolName ?? '', ...rest }, context);
   const name = await nameUnder(at, context);
-  if (name === undefined) return NO_PLACES;
+  if (name === undefined) return NO_OCCURRENCES;
   const near = { repoName: at.repo, path: at.path };
   const found = await search.navigate(kind, { symbolName: name, near, ...rest }, context);
   return { symbolName: name, ...found };
@@ -144,8 +144,8 @@ async function findPlaces(
 async function find(kind: NavigationKind, body: Body, context: CallContext): Promise<Answer> {
   const { accounts, actor } = context;
   const done = kind === 'definitions' ? 'goto_definition' : 'find_references';
-  accounts.trail.note(actor, `user.performed_${done}`, ORG);
-  return ok(await findPlaces(kind, body, context));
+  accounts.auditLog.note(actor, `user.performed_${done}`, ORG);
+  return ok(await findOccurrences(kind, body, context));
 }
 
 export const findDefinitions = endpoint(

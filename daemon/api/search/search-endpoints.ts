@@ -1,10 +1,10 @@
 // POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, as a stream, or explained.
 // Validates and clamps the request; the search service does the rest.
 
-import { ORG } from '../../accounts/audit-trail.ts';
+import { ORG } from '../../accounts/audit-log.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { hasOwnerRole } from '../../accounts/caller.ts';
-import { seesAll } from '../../repos/sight.ts';
+import { seesAll } from '../../repos/repo-access.ts';
 import { boundedRequest } from '../../engine/query/request.ts';
 import { type CallContext, endpoint, type HeaderShape, ok } from '../shapes/endpoint.ts';
 import { ApiError, toApiError } from '../shapes/api-error.ts';
@@ -18,8 +18,8 @@ const PREVIEW_SOURCE = 'web-preview';
 function callOf(body: SearchCall, context: CallContext): SearchCall {
   const { accounts, actor, caller, settings } = context;
   const isPreview = caller?.source === 'session' && actor?.clientSource === PREVIEW_SOURCE;
-  if (isPreview) accounts.trail.noteRepeated(actor, 'user.performed_code_search', ORG);
-  else accounts.trail.note(actor, 'user.performed_code_search', ORG);
+  if (isPreview) accounts.auditLog.noteRepeated(actor, 'user.performed_code_search', ORG);
+  else accounts.auditLog.note(actor, 'user.performed_code_search', ORG);
   return boundedRequest(body, settings.maxMatchCount);
 }
 
@@ -111,9 +111,10 @@ export const streamSearch = endpoint(
     errors: SEARCH_ERRORS,
   },
   async ({ body }, context) => {
-    const { services, signal, place, baseUrl, sight, contexts, eventSizeMax, accounts } = context;
+    const { services, signal, permit, baseUrl, repoAccess, contexts, eventSizeMax, accounts } =
+      context;
     // Why not all of the context: a stream's output is not counted as one answer.
-    const environment = { signal, place, baseUrl, sight, contexts, eventSizeMax };
+    const environment = { signal, permit, baseUrl, repoAccess, contexts, eventSizeMax };
     const found = services.search.stream(callOf(body, context), environment);
     const events = await withContexts(accounts, found);
     return { status: 200, content: { events } };
@@ -137,8 +138,8 @@ export const explainSearch = endpoint(
     errors: SEARCH_ERRORS,
   },
   async ({ body }, context) => {
-    const { caller, services, sight } = context;
-    const isWhole = hasOwnerRole(caller) && seesAll(sight);
+    const { caller, services, repoAccess } = context;
+    const isWhole = hasOwnerRole(caller) && seesAll(repoAccess);
     const found = services.search.explain(callOf(body, context), context, isWhole);
     return ok(await withContexts(context.accounts, found));
   },

@@ -13,7 +13,7 @@ const PREFIX_SIZE_MAX = 256;
 const COUNT_MAX = 50;
 const COUNT_DEFAULT = 10;
 /** Unit: ms. If no permit is free after this time, nothing is suggested. */
-const PLACE_WAIT_MS = 40;
+const PERMIT_WAIT_MS = 40;
 
 const suggestionsQuery = z.object({
   kind: choiceText(SUGGESTION_KINDS).meta({
@@ -49,15 +49,15 @@ const suggestion = z
   .meta({ id: 'Suggestion', description: 'A completion of a query.' });
 
 /** The context with a search permit; undefined: none is free soon. Errors: those of `admit`. */
-async function withPlace(context: CallContext): Promise<CallContext | undefined> {
+async function withPermit(context: CallContext): Promise<CallContext | undefined> {
   const admitted = context.calls.admit();
   const timeUp = new Promise<undefined>((resolve) => {
-    setTimeout(resolve, PLACE_WAIT_MS, undefined).unref();
+    setTimeout(resolve, PERMIT_WAIT_MS, undefined).unref();
   });
   // A later permit is released at once, as the response is over.
   admitted.catch(() => {});
-  const place = await Promise.race([admitted, timeUp]);
-  return place === undefined ? undefined : { ...context, place };
+  const permit = await Promise.race([admitted, timeUp]);
+  return permit === undefined ? undefined : { ...context, permit };
 }
 
 export const getSuggestions = endpoint(
@@ -81,11 +81,11 @@ export const getSuggestions = endpoint(
       'SERVER_OVERLOADED',
     ],
   },
-  async ({ query: { limit = COUNT_DEFAULT, ...asked } }, context) => {
-    const isSearch = asked.kind === 'file' || asked.kind === 'sym';
-    const placed = isSearch ? await withPlace(context) : context;
+  async ({ query: { limit = COUNT_DEFAULT, ...request } }, context) => {
+    const isSearch = request.kind === 'file' || request.kind === 'sym';
+    const placed = isSearch ? await withPermit(context) : context;
     if (placed === undefined) return ok([]);
-    const found = context.services.search.suggest({ ...asked, limit }, placed);
+    const found = context.services.search.suggest({ ...request, limit }, placed);
     return ok(await withContexts(context.accounts, found));
   },
 );

@@ -53,32 +53,36 @@ export function contentTypeOf(name: string): string {
 
 /** Files that are assets, each read on first use. */
 export class AssetFiles {
-  readonly #placeOf: (name: string) => string | URL | undefined;
+  readonly #locationOf: (name: string) => string | URL | undefined;
   readonly #headersOf: (name: string) => Readonly<Record<string, string>>;
   readonly #assets = new Map<string, Promise<Asset>>();
 
-  /** @param placeOf  the path of a file by name; undefined: unknown */
+  /** @param locationOf  the path of a file by name; undefined: unknown */
   constructor(
-    placeOf: (name: string) => string | URL | undefined,
+    locationOf: (name: string) => string | URL | undefined,
     headersOf: (name: string) => Readonly<Record<string, string>> = () => ({}),
   ) {
-    this.#placeOf = placeOf;
+    this.#locationOf = locationOf;
     this.#headersOf = headersOf;
   }
 
   /** Undefined: unknown name. Errors: rejects if it cannot be read; the next call tries again. */
   get(name: string): Promise<Asset> | undefined {
-    const known = this.#assets.get(name);
-    const place = known === undefined ? this.#placeOf(name) : undefined;
-    if (place === undefined) return known;
-    const asset = this.#read(name, place);
+    const cached = this.#assets.get(name);
+    const location = cached === undefined ? this.#locationOf(name) : undefined;
+    if (location === undefined) return cached;
+    const asset = this.#read(name, location);
     this.#assets.set(name, asset);
     return asset;
   }
 
-  async #read(name: string, place: string | URL): Promise<Asset> {
+  async #read(name: string, location: string | URL): Promise<Asset> {
     try {
-      const asset = makeAsset(await readPlain(place), contentTypeOf(name), this.#headersOf(name));
+      const asset = makeAsset(
+        await readPlain(location),
+        contentTypeOf(name),
+        this.#headersOf(name),
+      );
       const [br, gzip] = await Promise.all([
         this.#readCoded(name, 'br'),
         this.#readCoded(name, 'gz'),
@@ -91,8 +95,8 @@ export class AssetFiles {
   }
 
   async #readCoded(name: string, ending: 'br' | 'gz'): Promise<Buffer | undefined> {
-    const place = this.#placeOf(`${name}.${ending}`);
-    return place === undefined ? undefined : await readPlain(place);
+    const location = this.#locationOf(`${name}.${ending}`);
+    return location === undefined ? undefined : await readPlain(location);
   }
 }
 
@@ -102,11 +106,11 @@ export class AssetFiles {
  *
  * Errors: those of the system, ELOOP for a link; Error if it is not a file.
  */
-async function readPlain(place: string | URL): Promise<Buffer> {
+async function readPlain(location: string | URL): Promise<Buffer> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const file = await open(location, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`no file: ${String(place)}`);
+    if (!(await file.stat()).isFile()) throw new Error(`no file: ${String(location)}`);
     return await file.readFile();
   } finally {
     await file.close();
@@ -116,8 +120,8 @@ async function readPlain(place: string | URL): Promise<Buffer> {
 /** Whether the If-None-Match value names the asset. */
 export function isUnchanged({ etag }: Asset, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false;
-  const asked = ifNoneMatch.split(',').map(opaqueTag);
-  return asked.includes('*') || asked.includes(opaqueTag(etag));
+  const requested = ifNoneMatch.split(',').map(opaqueTag);
+  return requested.includes('*') || requested.includes(opaqueTag(etag));
 }
 
 function opaqueTag(tag: string): string {

@@ -6,13 +6,13 @@ import type { z } from 'zod';
 import type { Settings } from '../../base/config/settings.ts';
 import type { Asset } from './asset.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { Actor } from '../../accounts/audit-trail.ts';
+import type { Actor } from '../../accounts/audit-log.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { Entitlement } from '../../accounts/licence.ts';
 import type { Ledger } from '../../accounts/limits/ledger.ts';
 import type { SearchContexts } from '../../repos/search-context.ts';
-import type { Sight } from '../../repos/sight.ts';
-import type { SearchPlace } from '../../base/place.ts';
+import type { RepoAccess } from '../../repos/repo-access.ts';
+import type { SearchPermit } from '../../base/search-permit.ts';
 import type { ErrorCode } from './api-error.ts';
 import { parseBody, parsePath, parseQuery } from './input.ts';
 import type { ReaderMemory } from '../../sources/reading/shared-contents.ts';
@@ -59,7 +59,7 @@ export interface TypedBytes {
   readonly bytes: Uint8Array;
   readonly contentType: string;
   /** Bytes of memory that are not counted yet. */
-  readonly heldSize: number;
+  readonly memorySize: number;
 }
 
 /**
@@ -73,12 +73,12 @@ export interface Calls {
    * A search permit. Released by the handler, at the latest when the response ends.
    * Errors: SERVER_OVERLOADED; ClientGoneError, also if the response has already ended.
    */
-  admit(): Promise<HeldPlace>;
+  admit(): Promise<ReleasablePermit>;
   /** Errors: INSUFFICIENT_PERMISSIONS; NOT_AUTHENTICATED. */
   require(rights: Rights): void;
 }
 
-export interface HeldPlace extends SearchPlace {
+export interface ReleasablePermit extends SearchPermit {
   /** Further calls do nothing. */
   release(): void;
 }
@@ -88,9 +88,9 @@ export interface CallContext {
   readonly baseUrl: string;
   readonly caller: Caller | undefined;
   /** The key for time slices, permits and bytes: a user, or an address. */
-  readonly holder: string;
+  readonly clientKey: string;
   /** What the caller sees; nothing without a caller. */
-  readonly sight: Sight;
+  readonly repoAccess: RepoAccess;
   /** Contexts that queries may name; none without the entitlement. */
   readonly contexts: SearchContexts;
   /** The actor in audit records; undefined: nothing is recorded. */
@@ -104,7 +104,7 @@ export interface CallContext {
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
   /** The permit of a search. */
-  readonly place: SearchPlace | undefined;
+  readonly permit: SearchPermit | undefined;
   readonly calls: Calls;
   /** The request in Fetch form, for libraries; only for endpoints without `input.body`. */
   readonly fetchRequest: () => Request;

@@ -60,8 +60,8 @@ export function parsePath<Schema extends z.ZodType>(
 
 function refusal(errorCode: ErrorCode, error: z.ZodError, whole: string): ApiError {
   const issue = error.issues[0];
-  const place = issue === undefined || issue.path.length === 0 ? whole : issue.path.join('.');
-  return new ApiError(errorCode, `${place}: ${issue?.message ?? 'invalid'}`);
+  const field = issue === undefined || issue.path.length === 0 ? whole : issue.path.join('.');
+  return new ApiError(errorCode, `${field}: ${issue?.message ?? 'invalid'}`);
 }
 
 /** A JSON integer of at least `min`, in any notation (`100`, `1e2`, `100.0`). */

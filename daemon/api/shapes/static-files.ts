@@ -70,20 +70,20 @@ const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
  * Errors: throws if the folder cannot be listed.
  */
 export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {
-  const places = placesIn(folder);
+  const files = filesIn(folder);
   return new AssetFiles(
-    (name) => places.get(name),
+    (name) => files.get(name),
     (name) => (hashed?.test(name) === true ? KEPT : {}),
   );
 }
 
 /** Paths of files by their path below the folder, with `/`. */
-function placesIn(folder: string): ReadonlyMap<string, string> {
+function filesIn(folder: string): ReadonlyMap<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return new Map(
     entries
       .filter((entry) => entry.isFile())
       .map((entry) => path.join(entry.parentPath, entry.name))
-      .map((place) => [path.relative(folder, place).replaceAll(path.sep, '/'), place]),
+      .map((file) => [path.relative(folder, file).replaceAll(path.sep, '/'), file]),
   );
 }

@@ -15,27 +15,27 @@ const repositoryFile = z
   .meta({ id: 'RepositoryFile', description: 'A file of a repository.' });
 
 /** Files written between two turns: about a millisecond. */
-const TURN_COUNT = 2000;
+const ITEMS_PER_TURN = 2000;
 
 /** Rendered answers by file list, which is the same object for the same tree. */
 const rendered = new WeakMap<readonly string[], Promise<Buffer>>();
 
-async function render(paths: readonly string[], holder: string): Promise<Buffer> {
+async function render(paths: readonly string[], clientKey: string): Promise<Buffer> {
   const parts: string[] = [];
-  for (let start = 0; start < paths.length; start += TURN_COUNT) {
+  for (let start = 0; start < paths.length; start += ITEMS_PER_TURN) {
     const items = paths
-      .slice(start, start + TURN_COUNT)
+      .slice(start, start + ITEMS_PER_TURN)
       .map((path) => JSON.stringify({ type: 'blob', path, name: baseNameOf(path) }));
     parts.push(items.join(','));
-    await nextTurn(holder);
+    await nextTurn(clientKey);
   }
   return Buffer.from(`[${parts.join(',')}]`);
 }
 
-function renderOnce(paths: readonly string[], holder: string): Promise<Buffer> {
-  const known = rendered.get(paths) ?? render(paths, holder);
-  rendered.set(paths, known);
-  return known;
+function renderOnce(paths: readonly string[], clientKey: string): Promise<Buffer> {
+  const cached = rendered.get(paths) ?? render(paths, clientKey);
+  rendered.set(paths, cached);
+  return cached;
 }
 
 export const getFiles = endpoint(
@@ -59,7 +59,10 @@ export const getFiles = endpoint(
     const repo = findRepo(body.repoName, context);
     checkRef(body.revisionName);
     const paths = await services.trees.files(repo, body.revisionName, gitSignal(context));
-    accounts.trail.noteRepeated(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    return { status: 200, content: { json: await renderOnce(paths, context.holder) } };
+    accounts.auditLog.noteRepeated(actor, 'user.fetched_file_tree', {
+      id: repo.name,
+      type: 'repo',
+    });
+    return { status: 200, content: { json: await renderOnce(paths, context.clientKey) } };
   },
 );

@@ -6,7 +6,13 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { checkPath, checkRef } from '../../sources/git/names.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
-import { findRepo, type GitTime, gitSignal, type RepoView, type Trail } from './git-calls.ts';
+import {
+  findRepo,
+  type GitTime,
+  gitSignal,
+  type RepoView,
+  type AuditContext,
+} from './git-calls.ts';
 
 /** Parameters that name a file. */
 export const fileFields = {
@@ -18,7 +24,7 @@ export const fileFields = {
 };
 
 /** A file as the caller names it. */
-export interface AskedFile {
+export interface FileRequest {
   readonly repo: string;
   readonly path: string;
   readonly ref?: string | undefined;
@@ -44,20 +50,20 @@ export interface ReadFile {
  * Errors: NOT_FOUND, FILE_NOT_FOUND, INVALID_GIT_REF; those of the reader.
  */
 export async function readFile(
-  asked: AskedFile,
-  context: RepoView & GitTime & Pick<CallContext, 'settings' | 'holder' | 'memory'> & FileSource,
+  request: FileRequest,
+  context: RepoView & GitTime & Pick<CallContext, 'settings' | 'clientKey' | 'memory'> & FileSource,
   isStored = false,
 ): Promise<ReadFile> {
-  const { services, settings, holder, memory } = context;
+  const { services, settings, clientKey, memory } = context;
   // Why: an empty optional ref counts as absent, unlike any other empty value.
-  const ref = asked.ref === '' ? undefined : asked.ref;
-  const repo = findRepo(asked.repo, context);
-  checkPath(asked.path);
+  const ref = request.ref === '' ? undefined : request.ref;
+  const repo = findRepo(request.repo, context);
+  checkPath(request.path);
   if (ref !== undefined) checkRef(ref);
-  const content = await services.source.read(repo, asked.path, ref, {
+  const content = await services.source.read(repo, request.path, ref, {
     sizeMax: settings.maxSourceBytes,
     isStored,
-    holder,
+    clientKey,
     memory,
     signal: gitSignal(context),
   });
@@ -65,8 +71,8 @@ export async function readFile(
 }
 
 /** Records that a file was read. */
-export function noteFile({ accounts, actor }: Trail, repo: RepoRecord, path: string): void {
-  accounts.trail.note(actor, 'user.fetched_file_source', {
+export function noteFile({ accounts, actor }: AuditContext, repo: RepoRecord, path: string): void {
+  accounts.auditLog.note(actor, 'user.fetched_file_source', {
     id: `${repo.name}/${path}`,
     type: 'file',
   });

@@ -37,7 +37,7 @@ export const getFolderContents = endpoint(
     const repo = findRepo(query.repoName, context);
     const path = folderPathOf(query.path);
     const { folders } = await readFolders(repo, query.revisionName, [path], context);
-    const json = await folderJson(path, folders.get(path) ?? [], context.holder);
+    const json = await folderJson(path, folders.get(path) ?? [], context.clientKey);
     return { status: 200, content: { json: Buffer.from(json) } };
   },
 );

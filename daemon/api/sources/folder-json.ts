@@ -13,12 +13,12 @@ interface Kept {
 }
 
 /** Children written between two turns: about a millisecond. */
-const TURN_COUNT = 4000;
+const ITEMS_PER_TURN = 4000;
 
-type Keeper = WeakMap<readonly FolderChild[], Kept>;
+type ItemCache = WeakMap<readonly FolderChild[], Kept>;
 
-const keptItems: Keeper = new WeakMap();
-const keptClosed: Keeper = new WeakMap();
+const keptItems: ItemCache = new WeakMap();
+const keptClosed: ItemCache = new WeakMap();
 
 /** A text escaped for JSON, without quotes. */
 function escape(text: string): string {
@@ -28,8 +28,8 @@ function escape(text: string): string {
 /** `type`, `path`, `name` of a child. */
 function membersOf(folder: string, { name, type }: FolderChild): string {
   const prefix = folder === '' ? '' : `${escape(folder)}/`;
-  const shown = escape(name);
-  return `"type":"${type}","path":"${prefix}${shown}","name":"${shown}"`;
+  const escaped = escape(name);
+  return `"type":"${type}","path":"${prefix}${escaped}","name":"${escaped}"`;
 }
 
 /** @param rest  members after the name */
@@ -37,46 +37,46 @@ async function renderList(
   folder: string,
   children: readonly FolderChild[],
   rest: string,
-  holder: string,
+  clientKey: string,
 ): Promise<string> {
   const prefix = folder === '' ? '' : `${escape(folder)}/`;
   let json = '';
   for (const [index, { name, type }] of children.entries()) {
-    if (index % TURN_COUNT === TURN_COUNT - 1) await nextTurn(holder);
-    const shown = escape(name);
+    if (index % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn(clientKey);
+    const escaped = escape(name);
     const comma = json === '' ? '' : ',';
-    json += `${comma}{"type":"${type}","path":"${prefix}${shown}","name":"${shown}"${rest}}`;
+    json += `${comma}{"type":"${type}","path":"${prefix}${escaped}","name":"${escaped}"${rest}}`;
   }
   return json;
 }
 
 function renderKept(
-  keeper: Keeper,
+  itemCache: ItemCache,
   folder: string,
   children: readonly FolderChild[],
   rest: string,
-  holder: string,
+  clientKey: string,
 ): Promise<string> {
-  const kept = keeper.get(children);
+  const kept = itemCache.get(children);
   if (kept?.folder === folder) return kept.json;
-  const json = renderList(folder, children, rest, holder);
-  keeper.set(children, { folder, json });
+  const json = renderList(folder, children, rest, clientKey);
+  itemCache.set(children, { folder, json });
   return json;
 }
 
 /**
  * JSON of an array of the children of a folder: `type`, `path`, `name` each.
  *
- * @param holder  the client that it is for
+ * @param clientKey  the client that it is for
  *
  * Cost: yields to other requests.
  */
 export async function folderJson(
   folder: string,
   children: readonly FolderChild[],
-  holder: string,
+  clientKey: string,
 ): Promise<string> {
-  return `[${await renderKept(keptItems, folder, children, '', holder)}]`;
+  return `[${await renderKept(keptItems, folder, children, '', clientKey)}]`;
 }
 
 /** A level being written. */
@@ -91,14 +91,14 @@ interface Level {
  * JSON of the root as a node with `type`, `path`, `name` and `children`, recursively.
  *
  * @param open    paths of the expanded folders, with all their parents and ""
- * @param holder  the client that it is for
+ * @param clientKey  the client that it is for
  *
  * Cost: yields to other requests; any depth, without recursion.
  */
 export async function treeJson(
   folders: Folders,
   open: ReadonlySet<string>,
-  { signal, holder }: { readonly signal: AbortSignal; readonly holder: string },
+  { signal, clientKey }: { readonly signal: AbortSignal; readonly clientKey: string },
 ): Promise<string> {
   const withOpenChildren = new Set([...open].filter((path) => path !== '').map(folderOf));
   const parts = ['{"type":"tree","path":"","name":"root","children":['];
@@ -107,7 +107,7 @@ export async function treeJson(
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const { folder, children } = level;
     if (!withOpenChildren.has(folder)) {
-      parts.push(await renderKept(keptClosed, folder, children, ',"children":[]', holder));
+      parts.push(await renderKept(keptClosed, folder, children, ',"children":[]', clientKey));
       count += children.length;
     }
     const child = withOpenChildren.has(folder) ? children[level.index++] : undefined;
@@ -123,9 +123,9 @@ export async function treeJson(
       else parts.push(']}');
       count++;
     }
-    if (count < TURN_COUNT) continue;
+    if (count < ITEMS_PER_TURN) continue;
     count = 0;
-    await nextTurn(holder);
+    await nextTurn(clientKey);
     signal.throwIfAborted();
   }
   return parts.join('');

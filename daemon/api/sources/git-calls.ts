@@ -6,7 +6,7 @@ import { limitedSignal } from '../../base/time-limit.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { checkRef } from '../../sources/git/names.ts';
 import { type Folders, withFoldersAbove } from '../../sources/git/tree-paths.ts';
-import { isSeen } from '../../repos/sight.ts';
+import { canSee } from '../../repos/repo-access.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { text } from '../shapes/schemas.ts';
@@ -30,26 +30,26 @@ export const GIT_READ = {
 /** The repos that a caller sees. */
 export interface RepoView {
   readonly services: Pick<CallContext['services'], 'repos'>;
-  readonly sight: CallContext['sight'];
+  readonly repoAccess: CallContext['repoAccess'];
 }
 
 /** Where actions of a caller are recorded. */
-export interface Trail extends Pick<CallContext, 'actor'> {
+export interface AuditContext extends Pick<CallContext, 'actor'> {
   readonly accounts: {
-    readonly trail: Pick<CallContext['accounts']['trail'], 'note' | 'noteRepeated'>;
+    readonly auditLog: Pick<CallContext['accounts']['auditLog'], 'note' | 'noteRepeated'>;
   };
 }
 
 /** The repo with this name. Errors: NOT_FOUND if it does not exist or the caller cannot see it. */
-export function findRepo(name: string, { services, sight }: RepoView): RepoRecord {
-  const repo = services.repos.byName(name, sight);
+export function findRepo(name: string, { services, repoAccess }: RepoView): RepoRecord {
+  const repo = services.repos.byName(name, repoAccess);
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
   return repo;
 }
 
 /** The repo with this id. Errors: as `findRepo`. */
-export function findRepoById(repoId: number, { services, sight }: RepoView): RepoRecord {
-  const repo = isSeen(sight, repoId) ? services.repos.byId(repoId) : undefined;
+export function findRepoById(repoId: number, { services, repoAccess }: RepoView): RepoRecord {
+  const repo = canSee(repoAccess, repoId) ? services.repos.byId(repoId) : undefined;
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
   return repo;
 }
@@ -64,7 +64,7 @@ export interface GitTime {
   readonly settings: { readonly gitTimeoutMs: number };
 }
 
-interface FolderContext extends GitTime, Trail, Pick<CallContext, 'holder'> {
+interface FolderContext extends GitTime, AuditContext, Pick<CallContext, 'clientKey'> {
   readonly services: Pick<CallContext['services'], 'trees'>;
 }
 
@@ -76,15 +76,15 @@ interface FolderContext extends GitTime, Trail, Pick<CallContext, 'holder'> {
 export async function readFolders(
   repo: RepoRecord,
   revisionName: string,
-  asked: readonly string[],
+  folderPaths: readonly string[],
   context: FolderContext,
 ): Promise<{ readonly folders: Folders; readonly signal: AbortSignal }> {
-  const { services, accounts, actor, holder } = context;
+  const { services, accounts, actor, clientKey } = context;
   checkRef(revisionName);
-  const wanted = withFoldersAbove(asked);
+  const requested = withFoldersAbove(folderPaths);
   const signal = gitSignal(context);
-  const folders = await services.trees.folders(repo, revisionName, wanted, signal, holder);
-  accounts.trail.noteRepeated(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+  const folders = await services.trees.folders(repo, revisionName, requested, signal, clientKey);
+  accounts.auditLog.noteRepeated(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
   return { folders, signal };
 }
 

@@ -42,13 +42,13 @@ export async function longTextJson(
   name: string,
   bytes: Uint8Array,
   rest: Readonly<Record<string, unknown>>,
-  { signal, holder }: { readonly signal: AbortSignal; readonly holder: string },
+  { signal, clientKey }: { readonly signal: AbortSignal; readonly clientKey: string },
 ): Promise<LazyBytes> {
   const measured =
     measures.get(bytes) ??
-    (await measuring.get(bytes, signal, (end) => measure(bytes, end, holder)));
+    (await measuring.get(bytes, signal, (end) => measure(bytes, end, clientKey)));
   // Why: clients that waited for the same measurement continue one after the other.
-  await nextTurn(holder);
+  await nextTurn(clientKey);
   signal.throwIfAborted();
   return new LongText(textOf(bytes), measured, {
     head: Buffer.from(`{${JSON.stringify(name)}:"`),
@@ -63,7 +63,7 @@ interface Around {
 
 class LongText implements LazyBytes {
   readonly byteLength: number;
-  readonly heldSize: number;
+  readonly memorySize: number;
   readonly #text: Buffer;
   readonly #measure: Measure;
   readonly #around: Around;
@@ -79,7 +79,7 @@ class LongText implements LazyBytes {
     this.#around = around;
     this.#tailStart = around.head.length + measured.ends.at(-1)!;
     this.byteLength = this.#tailStart + around.tail.length;
-    this.heldSize = measured.sizeMax;
+    this.memorySize = measured.sizeMax;
   }
 
   from(offset: number): Uint8Array {
@@ -103,14 +103,18 @@ function textOf(bytes: Uint8Array): Buffer {
 }
 
 /** Errors: the reason of the signal. Cost: about that of escaping everything, a window per turn. */
-async function measure(bytes: Uint8Array, signal: AbortSignal, holder: string): Promise<Measure> {
+async function measure(
+  bytes: Uint8Array,
+  signal: AbortSignal,
+  clientKey: string,
+): Promise<Measure> {
   const text = textOf(bytes);
   const cuts = cutsOf(text);
   const ends = [0];
   let end = 0;
   let sizeMax = 0;
   for (let index = 1; index < cuts.length; index++) {
-    await nextTurn(holder);
+    await nextTurn(clientKey);
     signal.throwIfAborted();
     const size = Buffer.byteLength(escape(text, cuts[index - 1]!, cuts[index]!));
     end += size;

@@ -9,7 +9,7 @@ import { endpoint } from '../shapes/endpoint.ts';
 import type { Answer, HeaderShape, ResponseShape, TypedBytes } from '../shapes/endpoint.ts';
 import { type ByteRange, byteRangeOf } from './byte-range.ts';
 import { fileFields, noteFile, readFile } from './file-reading.ts';
-import { RAW_TYPES, isShown, rawTypeOf } from './raw-type.ts';
+import { RAW_TYPES, isDisplayable, rawTypeOf } from './raw-type.ts';
 
 function header(description: string): HeaderShape {
   return { description, type: 'string', isRequired: true };
@@ -52,27 +52,31 @@ function dispositionOf(path: string, type: string): string {
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `${isShown(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`;
+  return `${isDisplayable(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`;
 }
 
 /** Conditional and range headers of the client. */
-interface Wish {
+interface ConditionalRequest {
   readonly headers: Headers;
 }
 
-function rangeFor({ headers }: Wish, etag: string, size: number): ByteRange | 'none' | undefined {
+function rangeFor(
+  { headers }: ConditionalRequest,
+  etag: string,
+  size: number,
+): ByteRange | 'none' | undefined {
   const condition = headers.get('if-range');
   if (condition !== null && condition !== etag) return undefined;
   return byteRangeOf(headers.get('range'), size);
 }
 
-function isUnchanged({ headers }: Wish, etag: string): boolean {
-  const known = (headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim());
-  return known.includes('*') || known.includes(etag) || known.includes(`W/${etag}`);
+function isUnchanged({ headers }: ConditionalRequest, etag: string): boolean {
+  const etags = (headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim());
+  return etags.includes('*') || etags.includes(etag) || etags.includes(`W/${etag}`);
 }
 
 function answerFor(
-  wish: Wish,
+  request: ConditionalRequest,
   path: string,
   { bytes, blobSha }: { readonly bytes: Uint8Array; readonly blobSha: string },
 ): Answer {
@@ -86,9 +90,9 @@ function answerFor(
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  if (isUnchanged(wish, etag)) return { status: 304, headers, content: { nothing: true } };
+  if (isUnchanged(request, etag)) return { status: 304, headers, content: { nothing: true } };
   const size = bytes.length;
-  const range = rangeFor(wish, etag, size);
+  const range = rangeFor(request, etag, size);
   if (range === undefined) return { status: 200, headers, content: contentOf(bytes, contentType) };
   const said = range === 'none' ? '*' : `${range.start}-${range.end - 1}`;
   const ranged = { ...headers, 'Content-Range': `bytes ${said}/${size}` };
@@ -101,7 +105,7 @@ function answerFor(
 const UNCOUNTED_SIZE_MAX = 65_536;
 
 function contentOf(bytes: Uint8Array, contentType: string): TypedBytes {
-  return { bytes, contentType, heldSize: Math.min(bytes.length, UNCOUNTED_SIZE_MAX) };
+  return { bytes, contentType, memorySize: Math.min(bytes.length, UNCOUNTED_SIZE_MAX) };
 }
 
 export const getRaw = endpoint(

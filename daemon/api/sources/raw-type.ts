@@ -41,6 +41,6 @@ export function rawTypeOf(path: string, bytes: Uint8Array): string {
 }
 
 /** Whether a browser shows this type instead of saving it. */
-export function isShown(type: string): boolean {
+export function isDisplayable(type: string): boolean {
   return type !== DOWNLOAD;
 }

@@ -63,8 +63,8 @@ export const getRefs = endpoint(
     const { services, baseUrl } = context;
     const repo = findRepo(query.repo, context);
     const all = await services.refs.list(repo, gitSignal(context));
-    const wanted = query.query?.toLowerCase() ?? '';
-    const found = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+    const namePart = query.query?.toLowerCase() ?? '';
+    const found = all.filter(({ name }) => name.toLowerCase().includes(namePart));
     const { items, headers } = paginate(found, query, `${baseUrl}${PATH}`, {
       repo: query.repo,
       query: query.query,

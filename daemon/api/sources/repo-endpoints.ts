@@ -1,11 +1,11 @@
 // GET /api/repos: the list of repos, filtered, sorted, in pages.
 
 import { z } from 'zod';
-import { ORG } from '../../accounts/audit-trail.ts';
+import { ORG } from '../../accounts/audit-log.ts';
 import { hasOwnerRole } from '../../accounts/caller.ts';
 import { treePageUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { seesAll } from '../../repos/sight.ts';
+import { seesAll } from '../../repos/repo-access.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { REPO_STATES, type RepoState } from '../../repos/jobs.ts';
 import type { RepoSizes, Services } from '../shapes/endpoint-services.ts';
@@ -124,13 +124,13 @@ export const listRepos = endpoint(
     input: { query: listQuery },
     responses: pageAnswer('A page of the list.', repository),
   },
-  ({ query }, { services, baseUrl, sight, accounts, actor, caller }) => {
-    const { trail } = accounts;
-    if (caller?.source === 'session') trail.noteRepeated(actor, 'user.listed_repos', ORG);
-    else trail.note(actor, 'user.listed_repos', ORG);
-    const isOwner = hasOwnerRole(caller) && seesAll(sight);
+  ({ query }, { services, baseUrl, repoAccess, accounts, actor, caller }) => {
+    const { auditLog } = accounts;
+    if (caller?.source === 'session') auditLog.noteRepeated(actor, 'user.listed_repos', ORG);
+    else auditLog.note(actor, 'user.listed_repos', ORG);
+    const isOwner = hasOwnerRole(caller) && seesAll(repoAccess);
     const stateOf = services.jobs.states();
-    const found = services.repos.list(sight).filter(filterOf(query, services, stateOf));
+    const found = services.repos.list(repoAccess).filter(filterOf(query, services, stateOf));
     const sorted = sortRepos(found, query.sort, query.direction);
     const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
       sort: query.sort,

@@ -33,7 +33,10 @@ function checkLines({ startLine = 1, endLine = LINE_MAX }: Lines): void {
 }
 
 /** The bytes of the requested lines. */
-async function askedLines(bytes: Uint8Array, { startLine, endLine }: Lines): Promise<Uint8Array> {
+async function selectedLines(
+  bytes: Uint8Array,
+  { startLine, endLine }: Lines,
+): Promise<Uint8Array> {
   if (startLine === undefined && endLine === undefined) return bytes;
   return await linesOf(bytes, startLine ?? 1, endLine ?? LINE_MAX);
 }
@@ -85,7 +88,7 @@ export const getSource = endpoint(
       externalWebUrl: externalFileUrl(repo, ref ?? repo.defaultRevision, path),
       blobSha: content.blobSha,
     };
-    const bytes = await askedLines(content.bytes, query);
+    const bytes = await selectedLines(content.bytes, query);
     if (bytes.length > WHOLE_SIZE_MAX)
       return {
         status: 200,

@@ -33,9 +33,9 @@ const treeNode: z.ZodType = z
   .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
 
 /** Errors: INVALID_REQUEST_BODY if the paths contain too many folders. Cost: counts without splitting. */
-function checkFolderCount(asked: readonly string[]): void {
+function checkFolderCount(folderPaths: readonly string[]): void {
   let count = 0;
-  for (const path of asked)
+  for (const path of folderPaths)
     for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) count++;
   if (count <= FOLDERS_MAX) return;
   throw new ApiError(
@@ -48,8 +48,8 @@ function checkFolderCount(asked: readonly string[]): void {
  * The folders to show: requested ones that exist, and their parents.
  * Errors: INVALID_REQUEST_BODY if they have too many entries.
  */
-function openFolders(folders: Folders, asked: readonly string[]): ReadonlySet<string> {
-  const open = withFoldersAbove(asked.filter((path) => folders.has(path)));
+function openFolders(folders: Folders, folderPaths: readonly string[]): ReadonlySet<string> {
+  const open = withFoldersAbove(folderPaths.filter((path) => folders.has(path)));
   let nodeCount = 0;
   for (const path of open) nodeCount += folders.get(path)?.length ?? 0;
   if (nodeCount <= NODES_MAX) return open;
@@ -77,11 +77,11 @@ export const getTree = endpoint(
   },
   async ({ body }, context) => {
     const repo = findRepo(body.repoName, context);
-    const asked = body.paths.map(folderPathOf);
-    checkFolderCount(asked);
-    const { folders, signal } = await readFolders(repo, body.revisionName, asked, context);
-    const { holder } = context;
-    const tree = await treeJson(folders, openFolders(folders, asked), { signal, holder });
+    const folderPaths = body.paths.map(folderPathOf);
+    checkFolderCount(folderPaths);
+    const { folders, signal } = await readFolders(repo, body.revisionName, folderPaths, context);
+    const { clientKey } = context;
+    const tree = await treeJson(folders, openFolders(folders, folderPaths), { signal, clientKey });
     return { status: 200, content: { json: Buffer.from(`{"tree":${tree}}`) } };
   },
 );

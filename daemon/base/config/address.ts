@@ -17,10 +17,10 @@ export const hostUrl = plainUrl.overwrite((url) => url.replace(/\/+$/, ''));
 export const TOKEN_START =
   /^(?:gh[oprsu]_|github_pat_|gl[a-z]{2,8}-|ATBB|ATCTT|ATATT|BBDC-|sv[a-z]{1,2}_|-----BEGIN)/;
 
-const SHOWN_SIZE_MAX = 80;
+const DISPLAY_SIZE_MAX = 80;
 
 /** A configuration value for people, without users, passwords and queries of addresses; "": it must not be printed. */
-export function shownValue(value: unknown): string {
+export function displayValue(value: unknown): string {
   if (typeof value !== 'string') {
     const isPlain = value === null || typeof value === 'number' || typeof value === 'boolean';
     return isPlain ? String(value) : '';
@@ -30,6 +30,6 @@ export function shownValue(value: unknown): string {
     .replace(/(?<=:\/\/)[^/\s]*@/, '(hidden)@')
     .replace(/(?<=:\/\/[^?#]*)[?#].*$/s, '?(hidden)');
   return JSON.stringify(
-    bare.length > SHOWN_SIZE_MAX ? `${bare.slice(0, SHOWN_SIZE_MAX)}...` : bare,
+    bare.length > DISPLAY_SIZE_MAX ? `${bare.slice(0, DISPLAY_SIZE_MAX)}...` : bare,
   );
 }

@@ -190,9 +190,9 @@ export async function openConfiguration(
   onWait?: (reason: string) => void,
 ): Promise<Configuration> {
   const { env, flags = {}, folder = process.cwd() } = input;
-  const place = String(flags.config ?? env[VARIABLES.config.name] ?? '');
-  if (place === '') return readConfiguration(input);
-  const source = openSource(place, folder, env);
+  const location = String(flags.config ?? env[VARIABLES.config.name] ?? '');
+  if (location === '') return readConfiguration(input);
+  const source = openSource(location, folder, env);
   try {
     if (onWait === undefined) await source.refresh();
     else await awaitSource(source, onWait);
@@ -236,9 +236,12 @@ function keptIfEqual<Value>(before: Value, next: Value): Value {
   return isDeepStrictEqual(before, next) ? before : next;
 }
 
-type Named<Value> = Readonly<Record<string, Value>>;
+type ByName<Value> = Readonly<Record<string, Value>>;
 
-function keptByName<Value extends object>(before: Named<Value>, next: Named<Value>): Named<Value> {
+function keptByName<Value extends object>(
+  before: ByName<Value>,
+  next: ByName<Value>,
+): ByName<Value> {
   const kept = Object.entries(next).map(([name, value]): [string, Value] => {
     const old = before[name];
     return [name, old === undefined ? value : keptIfEqual(old, value)];
@@ -305,8 +308,8 @@ function parseText(row: Variable<unknown>, name: string, text: string | undefine
   if (text === undefined) return undefined;
   const result = row.schema.safeParse(text);
   if (result.success) return result.data;
-  const shown = row.isSecret === true ? '(hidden)' : JSON.stringify(text);
-  throw new ConfigError(name, shown, `allowed: ${row.allowed}`);
+  const quoted = row.isSecret === true ? '(hidden)' : JSON.stringify(text);
+  throw new ConfigError(name, quoted, `allowed: ${row.allowed}`);
 }
 
 /** The text of a variable; undefined: unset or empty. Removes secrets from `env`. */
@@ -332,9 +335,9 @@ function readSecretFile(name: string, file: string): string {
 
 function unknownVariables(env: Environment): string[] {
   const rows: readonly Variable<unknown>[] = Object.values(VARIABLES);
-  const known = new Set([...rows.map((row) => row.name), ...CLIENT_VARIABLES]);
-  for (const row of rows) if (row.isSecret === true) known.add(`${row.name}_FILE`);
+  const allowed = new Set([...rows.map((row) => row.name), ...CLIENT_VARIABLES]);
+  for (const row of rows) if (row.isSecret === true) allowed.add(`${row.name}_FILE`);
   return Object.keys(env)
-    .filter((name) => name.startsWith('TRAWL_') && !known.has(name))
+    .filter((name) => name.startsWith('TRAWL_') && !allowed.has(name))
     .map((name) => `${name} is not a variable of this version and has no effect`);
 }

@@ -58,9 +58,9 @@ export function removeControlPath(dataDir: string): void {
 }
 
 function shortFolder(): string {
-  const roomSize = `/${FOLDER_PREFIX}XXXXXX/${SOCKET_FILE}`.length;
+  const suffixSize = `/${FOLDER_PREFIX}XXXXXX/${SOCKET_FILE}`.length;
   const found = [tmpdir(), '/tmp'].find(
-    (folder) => Buffer.byteLength(folder) + roomSize <= PATH_SIZE_MAX,
+    (folder) => Buffer.byteLength(folder) + suffixSize <= PATH_SIZE_MAX,
   );
   if (found === undefined) throw new Error('no temporary folder has a path of less than 60 bytes');
   return found;

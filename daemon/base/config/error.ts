@@ -23,12 +23,12 @@ export class ConfigError extends Error {
 /** A refused configuration file. The message has a line for each mistake. */
 export class RefusedFileError extends ConfigError {
   /** In file order, each with file, line, key and allowed values; at least one. */
-  readonly mistakes: readonly string[];
+  readonly diagnostics: readonly string[];
 
-  constructor(file: string, mistakes: readonly string[]) {
+  constructor(file: string, diagnostics: readonly string[]) {
     super(file, 'refused', 'correct what the message names');
     this.name = 'RefusedFileError';
-    this.mistakes = mistakes;
-    this.message = mistakes.join('\n');
+    this.diagnostics = diagnostics;
+    this.message = diagnostics.join('\n');
   }
 }

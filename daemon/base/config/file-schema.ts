@@ -34,10 +34,10 @@ const permissionsSchema = z
   })
   .superRefine(({ groups, grants }, context) => {
     for (const [index, { to }] of grants.entries())
-      for (const [place, one] of to.entries()) {
+      for (const [position, one] of to.entries()) {
         if (!one.startsWith('group:') || Object.hasOwn(groups, one.slice('group:'.length)))
           continue;
-        const path = ['grants', index, 'to', place];
+        const path = ['grants', index, 'to', position];
         context.addIssue({ code: 'custom', path, message: 'there is no such group' });
       }
   });

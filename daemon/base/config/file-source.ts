@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf, systemCodeOf } from '../caught.ts';
 import { NoFileError, readOwn, replaceOwn } from '../own-file.ts';
-import type { AskedAddress } from './ask-address.ts';
+import type { AddressAnswer } from './fetch-address.ts';
 import { ConfigError } from './error.ts';
-import type { Environment } from './way.ts';
+import type { Environment } from './dispatcher.ts';
 
 /** A location that a configuration file is read from. */
 export interface ConfigurationSource {
@@ -42,19 +42,19 @@ const ATTEMPTS = 5;
 const ATTEMPT_PAUSE_MS = 2_000;
 
 /**
- * @param place  a path, relative to `folder`, or an http(s) address
+ * @param location  a path, relative to `folder`, or an http(s) address
  * @param env  holds the addresses of proxies
  *
  * Errors: ConfigError for an invalid address.
  */
 export function openSource(
-  place: string,
+  location: string,
   folder: string,
   env: Environment = {},
 ): ConfigurationSource {
-  return /^https?:\/\//i.test(place)
-    ? new AddressSource(place, env)
-    : new PathSource(path.resolve(folder, place));
+  return /^https?:\/\//i.test(location)
+    ? new AddressSource(location, env)
+    : new PathSource(path.resolve(folder, location));
 }
 
 /**
@@ -174,7 +174,7 @@ class AddressSource implements ConfigurationSource {
     const limit = AbortSignal.timeout(TIMEOUT_MS);
     const signal = ending === undefined ? limit : AbortSignal.any([limit, ending]);
     try {
-      const { status, text, tag } = await this.#ask(signal);
+      const { status, text, tag } = await this.#fetch(signal);
       if (status === 304 && this.#text !== undefined) return false;
       if (status !== 200) throw this.#refused(`answered with status ${status}`);
       if (text === undefined) throw tooLarge(this.name);
@@ -190,11 +190,11 @@ class AddressSource implements ConfigurationSource {
   }
 
   /** The answer after redirects on the same host. Errors: ConfigError; network errors. */
-  async #ask(signal: AbortSignal): Promise<AskedAddress> {
-    const { askAddress } = await import('./ask-address.ts');
+  async #fetch(signal: AbortSignal): Promise<AddressAnswer> {
+    const { fetchAddress } = await import('./fetch-address.ts');
     let url = this.#url;
     for (let count = 0; count <= REDIRECTS_MAX; count++) {
-      const answer = await askAddress({
+      const answer = await fetchAddress({
         url,
         tag: this.#tag,
         env: this.#env,

@@ -19,7 +19,7 @@ export interface WatchOptions {
   readonly source: ConfigurationSource;
   readonly onChange: () => void;
   /** Called once with the reason why a file cannot be watched; it is then checked every 10 s. */
-  readonly onTrouble: (reason: string) => void;
+  readonly onError: (reason: string) => void;
   /** Of an address. */
   readonly pollMs?: number;
 }
@@ -40,16 +40,16 @@ class FileWatch {
   /** By folder and its identity. */
   #watchers = new Map<string, FSWatcher>();
   /** Fingerprint of the file at the last check. */
-  #seen = '';
-  #isTold = false;
+  #lastState = '';
+  #isNotified = false;
   #firstMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #hasTrouble = false;
+  #hasFailed = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#file = options.source.name;
-    this.#look();
+    this.#check();
   }
 
   async close(): Promise<void> {
@@ -59,27 +59,27 @@ class FileWatch {
   }
 
   #note(name: string | null): void {
-    if (name === path.basename(this.#file)) this.#isTold = true;
+    if (name === path.basename(this.#file)) this.#isNotified = true;
     const now = performance.now();
     this.#firstMs ??= now;
-    this.#lookIn(Math.max(0, Math.min(REST_MS, this.#firstMs + REST_MS_MAX - now)));
+    this.#checkIn(Math.max(0, Math.min(REST_MS, this.#firstMs + REST_MS_MAX - now)));
   }
 
-  #lookIn(ms: number): void {
+  #checkIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#look(), ms).unref();
+    this.#timer = setTimeout(() => this.#check(), ms).unref();
   }
 
   /** Watches first, then checks the file: changes in between reach the watch. */
-  #look(): void {
+  #check(): void {
     this.#firstMs = undefined;
     this.#watchFolders();
-    const isTold = this.#isTold;
-    this.#isTold = false;
+    const isNotified = this.#isNotified;
+    this.#isNotified = false;
     const state = stateOf(this.#file);
-    const isSame = state === this.#seen;
-    this.#seen = state;
-    if (isTold || !isSame) this.#options.onChange();
+    const isSame = state === this.#lastState;
+    this.#lastState = state;
+    if (isNotified || !isSame) this.#options.onChange();
   }
 
   /** Why two: the name may be a link to a file in another folder. */
@@ -113,10 +113,10 @@ class FileWatch {
   }
 
   #fail(error: unknown): void {
-    this.#lookIn(MISSING_MS);
-    if (this.#hasTrouble) return;
-    this.#hasTrouble = true;
-    this.#options.onTrouble(messageOf(error));
+    this.#checkIn(MISSING_MS);
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#options.onError(messageOf(error));
   }
 }
 

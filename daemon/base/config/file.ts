@@ -20,11 +20,11 @@ import {
 } from './file-schema.ts';
 import {
   describeIssue,
-  type Mistake,
-  mistakeLines,
-  mistakesOf,
+  type Diagnostic,
+  diagnosticLines,
+  diagnosticsOf,
   type ParsedText,
-} from './mistakes.ts';
+} from './diagnostics.ts';
 import { memberOf } from './schema-document.ts';
 
 export interface FileConfiguration {
@@ -54,9 +54,9 @@ export function parseConfiguration(name: string, text: string): FileConfiguratio
   const parsed = parseText(name, text);
   const doubles = doubleKeys(parsed.tree);
   const result = fileSchema.safeParse(parsed.content, { error: describeIssue });
-  const mistakes = [...doubles, ...(result.success ? [] : mistakesOf(parsed, result.error))];
-  if (mistakes.length > 0 || !result.success)
-    throw new RefusedFileError(name, mistakeLines(name, text, mistakes));
+  const diagnostics = [...doubles, ...(result.success ? [] : diagnosticsOf(parsed, result.error))];
+  if (diagnostics.length > 0 || !result.success)
+    throw new RefusedFileError(name, diagnosticLines(name, text, diagnostics));
   const { permissions, connections, contexts, apps, identityProviders } = result.data;
   const settings = Object.fromEntries(Object.entries(memberOf(parsed.content, 'settings') ?? {}));
   const notices = Object.entries(identityProviders).flatMap(plainIssuerNotice);
@@ -83,11 +83,12 @@ function parseText(name: string, text: string): ParsedText {
     if (!(error instanceof RangeError)) throw error;
     throw new RefusedFileError(name, [`${name}: objects and lists are nested too deeply`]);
   }
-  const mistakes = errors.map(({ offset, error }) => ({
+  const diagnostics = errors.map(({ offset, error }) => ({
     offset,
     text: `the text: ${wordsOf(printParseErrorCode(error))}; expected JSON with comments`,
   }));
-  if (mistakes.length > 0) throw new RefusedFileError(name, mistakeLines(name, text, mistakes));
+  if (diagnostics.length > 0)
+    throw new RefusedFileError(name, diagnosticLines(name, text, diagnostics));
   if (tree?.type !== 'object')
     throw new RefusedFileError(name, [`${name}:1: the text: expected an object`]);
   return { tree, content };
@@ -99,8 +100,8 @@ function wordsOf(name: string): string {
 }
 
 /** Duplicate keys of an object: the parser would drop the first. */
-function doubleKeys(tree: Node): Mistake[] {
-  const mistakes: Mistake[] = [];
+function doubleKeys(tree: Node): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
   const nodes = [tree];
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
     for (const child of node.children ?? []) nodes.push(child);
@@ -110,12 +111,12 @@ function doubleKeys(tree: Node): Mistake[] {
       const key: unknown = children?.[0]?.value;
       const isReserved = key === '__proto__';
       if (isReserved || seen.has(key))
-        mistakes.push({
+        diagnostics.push({
           offset,
           text: `${String(key)}: ${isReserved ? 'not allowed as a key' : 'given twice in one object'}`,
         });
       seen.add(key);
     }
   }
-  return mistakes;
+  return diagnostics;
 }

@@ -43,7 +43,7 @@ function document(): SchemaNode {
  * @param path  keys and indexes that lead to it
  * @param content  the file; the keys of a connection depend on its type
  */
-export function knownKeys(path: readonly PropertyKey[], content: unknown): readonly string[] {
+export function allowedKeys(path: readonly PropertyKey[], content: unknown): readonly string[] {
   let node: SchemaNode | undefined = document();
   let value = content;
   for (const key of path) {
@@ -54,8 +54,8 @@ export function knownKeys(path: readonly PropertyKey[], content: unknown): reado
 }
 
 function inner(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
-  const named = node?.properties?.[key] ?? node?.items;
-  if (named !== undefined) return named;
+  const schema = node?.properties?.[key] ?? node?.items;
+  if (schema !== undefined) return schema;
   const others = node?.additionalProperties;
   return typeof others === 'object' ? others : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util';
 
-const SHOWN = '(hidden)';
+const HIDDEN_TEXT = '(hidden)';
 
 export class SecretText {
   readonly #text: string;
@@ -17,14 +17,14 @@ export class SecretText {
   }
 
   toString(): string {
-    return SHOWN;
+    return HIDDEN_TEXT;
   }
 
   toJSON(): string {
-    return SHOWN;
+    return HIDDEN_TEXT;
   }
 
   [inspect.custom](): string {
-    return SHOWN;
+    return HIDDEN_TEXT;
   }
 }

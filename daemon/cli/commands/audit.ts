@@ -58,7 +58,7 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
     for (let offset = 0; ; offset += PAGE_SIZE) {
       const { total, rows: all } = await operator.call('audit.list', { ...query, offset });
       const rows = repo === undefined ? all : all.filter((row) => bearsOn(repo, row));
-      const shown = rows.map((row) => ({
+      const printed = rows.map((row) => ({
         timestamp: row.timestamp,
         action: row.action,
         actor: row.actorName ?? `${row.actorType}:${row.actorId}`,
@@ -66,7 +66,7 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
         metadata: row.metadata === null ? '' : factsText(row.metadata),
       }));
       context.stdout.write(
-        flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, shown, offset === 0),
+        flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, printed, offset === 0),
       );
       if (offset + PAGE_SIZE >= total) return;
     }

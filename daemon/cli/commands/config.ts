@@ -2,13 +2,13 @@
 
 import type { Command } from 'commander';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
-import { selectionOf } from '../../base/config/survey.ts';
+import { selectionOf } from '../../base/config/file-check.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { countOf } from '../format.ts';
 import { formatTable } from '../operator-output.ts';
 import { addExamples, readVariable } from '../options.ts';
-import type { SurveyedFile } from '../services.ts';
+import type { CheckedFile } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface CheckFlags {
@@ -21,26 +21,26 @@ async function check(
   context: CliContext,
 ): Promise<void> {
   const { services, stdout, stderr, env } = context;
-  const place = given ?? readVariable(env, 'TRAWL_CONFIG');
-  if (place === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
-  const survey = await services.surveyConfiguration(place, online === true);
-  const { mistakes, secrets, probed, probedProviders } = survey;
-  stdout.write(describeSurvey(survey));
-  for (const note of notesOf(survey)) stderr.write(`note: ${note}\n`);
+  const location = given ?? readVariable(env, 'TRAWL_CONFIG');
+  if (location === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
+  const fileCheck = await services.checkConfiguration(location, online === true);
+  const { diagnostics, secrets, probed, probedProviders } = fileCheck;
+  stdout.write(describeCheck(fileCheck));
+  for (const note of notesOf(fileCheck)) stderr.write(`note: ${note}\n`);
   const missing = secrets.filter(({ problem }) => problem !== undefined);
   const failed = [...probed, ...probedProviders].filter(({ state }) => state === 'failed');
-  const isRight = mistakes.length + missing.length + failed.length === 0;
+  const isRight = diagnostics.length + missing.length + failed.length === 0;
   const counts = [
-    countOf(mistakes.length, 'mistake'),
+    countOf(diagnostics.length, 'mistake'),
     `${countOf(missing.length, 'secret')} missing`,
     ...(online === true ? [`${countOf(failed.length, 'host')} not reached`] : []),
   ];
-  stderr.write(isRight ? `valid: ${describeParts(survey)}\n` : `${counts.join(', ')}\n`);
+  stderr.write(isRight ? `valid: ${describeParts(fileCheck)}\n` : `${counts.join(', ')}\n`);
   context.setExitCode(isRight ? EXIT_OK : EXIT_NONE);
 }
 
 /** Settings without effect, or without effect unless there is a licence. */
-function notesOf({ file }: SurveyedFile): string[] {
+function notesOf({ file }: CheckedFile): string[] {
   const licensed = [
     ['contexts', Object.keys(file.contexts), 'search-contexts'],
     ['grants', file.permissions.grants, 'permissions'],
@@ -59,7 +59,7 @@ function notesOf({ file }: SurveyedFile): string[] {
 }
 
 /** Ids of the providers whose tokens are accepted. */
-function acceptingIn({ identityProviders }: SurveyedFile['file']): string[] {
+function acceptingIn({ identityProviders }: CheckedFile['file']): string[] {
   return Object.entries(identityProviders).flatMap(([id, provider]) =>
     provider.type === 'oidc' && provider.acceptBearer ? [id] : [],
   );
@@ -73,8 +73,8 @@ function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSet
 }
 
 /** A line for each mistake, or tables of the connections, of what it reads, and of the hosts' answers. */
-export function describeSurvey(survey: SurveyedFile): string {
-  const { mistakes, file, secrets, probed, probedProviders } = survey;
+export function describeCheck(fileCheck: CheckedFile): string {
+  const { diagnostics, file, secrets, probed, probedProviders } = fileCheck;
   const connections = Object.entries(file.connections).map(([connection, settings]) => ({
     connection,
     type: settings.type,
@@ -87,11 +87,11 @@ export function describeSurvey(survey: SurveyedFile): string {
     probed.length > 0 && formatTable(['connection', 'state', 'says'], probed),
     probedProviders.length > 0 && formatTable(['provider', 'state', 'says'], probedProviders),
   ];
-  const lines = mistakes.map((mistake) => `${escapeControls(mistake)}\n`).join('');
+  const lines = diagnostics.map((diagnostic) => `${escapeControls(diagnostic)}\n`).join('');
   return lines + tables.filter((table) => table !== false).join('\n');
 }
 
-function describeParts({ file }: SurveyedFile): string {
+function describeParts({ file }: CheckedFile): string {
   return [
     countOf(Object.keys(file.settings).length, 'setting'),
     countOf(Object.keys(file.connections).length, 'connection'),

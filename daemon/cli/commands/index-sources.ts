@@ -4,13 +4,13 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from '../context.ts';
-import { countOf, formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
+import { countOf, formatBytes, formatCount, formatDuration, formatCounts } from '../format.ts';
 import { LogNotes } from '../log-notes.ts';
 import {
   addExamples,
   addSourceOptions,
   commonOptions,
-  isLogInTheWay,
+  isLogOnTerminal,
   repoChange,
 } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
@@ -32,7 +32,7 @@ export function describeResult(result: JobResult): string {
     // A source without a name is called by its path, with which the reason starts.
     return `${repo}: failed: ${reason.startsWith(`${repo}: `) ? reason.slice(repo.length + 2) : reason}`;
   }
-  const skipped = formatTally(result.skipped);
+  const skipped = formatCounts(result.skipped);
   const warnings = result.warnings.map((text) => `\n${repo}: warning: ${escapeControls(text)}`);
   const line = [
     `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${countOf(result.docCount, 'doc')},`,
@@ -73,7 +73,7 @@ async function runIndex(
 ): Promise<void> {
   const { services, stdout, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
-  const notes = isLogInTheWay(flags, context) ? new LogNotes() : undefined;
+  const notes = isLogOnTerminal(flags, context) ? new LogNotes() : undefined;
   const options = {
     ...commonOptions(flags),
     ...(notes === undefined ? {} : { logLevel: 'warn', onLogLine: notes.take }),

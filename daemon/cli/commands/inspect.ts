@@ -8,7 +8,7 @@ import { UsageError } from '../errors.ts';
 import { formatColumns, formatCount } from '../format.ts';
 import type { ShardReport } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
-import { formatSurvey, shardFields } from '../survey-output.ts';
+import { formatSummary, shardFields } from '../summary-output.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface InspectFlags {
@@ -75,7 +75,7 @@ export function formatReport(report: ShardReport): string {
 }
 
 /** Guess: shorter prefixes name no shard. */
-const BEGINNING_SIZE_MIN = 4;
+const PREFIX_SIZE_MIN = 4;
 
 /** The path does not exist: it may be the name of a repository, which has shards, or the prefix of a shard id. */
 async function noShardError(
@@ -83,8 +83,8 @@ async function noShardError(
   dataDir: string,
   services: CliContext['services'],
 ): Promise<UsageError> {
-  const { shards } = await services.surveyIndex(dataDir).catch(() => ({ shards: [] }));
-  const isId = path.length >= BEGINNING_SIZE_MIN;
+  const { shards } = await services.summarizeIndex(dataDir).catch(() => ({ shards: [] }));
+  const isId = path.length >= PREFIX_SIZE_MIN;
   const own = shards.filter(
     ({ repos, shardId }) => repos.includes(path) || (isId && shardId.startsWith(path)),
   );
@@ -132,7 +132,7 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
       throw new UsageError(
         '--docs, --skipped and --trigram apply to a shard: give the path of its file',
       );
-    const report = await services.surveyIndex(flags.dataDir);
-    stdout.write(json ? `${JSON.stringify(report)}\n` : formatSurvey(report));
+    const report = await services.summarizeIndex(flags.dataDir);
+    stdout.write(json ? `${JSON.stringify(report)}\n` : formatSummary(report));
   });
 }

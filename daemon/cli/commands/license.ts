@@ -61,7 +61,7 @@ function writePrivateKey(file: string, privateKey: string): void {
 
 async function toEntitlements(names: readonly string[]): Promise<Entitlement[]> {
   const { ENTITLEMENTS } = await loadLicences();
-  const unknown = names.find((name) => !ENTITLEMENTS.some((known) => known === name));
+  const unknown = names.find((name) => !ENTITLEMENTS.some((entitlement) => entitlement === name));
   if (unknown !== undefined) {
     throw new UsageError(`no such entitlement: ${unknown}; there are: ${ENTITLEMENTS.join(', ')}`);
   }
@@ -190,9 +190,9 @@ function addVerify(group: Command, context: CliContext): void {
   command.action((file: string, flags: VerifyFlags) => verify(file, flags, context));
 }
 
-type Shown = OperationOutput<'licence.show'>;
+type License = OperationOutput<'licence.show'>;
 
-function describeInForce(licence: Shown): [string, string | undefined][] {
+function describeInForce(licence: License): [string, string | undefined][] {
   const { seats, seatsUsed } = licence;
   return [
     ['state', licence.state],
@@ -204,7 +204,7 @@ function describeInForce(licence: Shown): [string, string | undefined][] {
   ];
 }
 
-function printInForce(licence: Shown, flags: OperatorFlags, { stdout }: CliContext): void {
+function printInForce(licence: License, flags: OperatorFlags, { stdout }: CliContext): void {
   stdout.write(flags.json ? formatJsonLines([licence]) : formatRows(describeInForce(licence)));
 }
 

@@ -77,8 +77,8 @@ async function printEvents(
 ): Promise<void> {
   let exitCode = EXIT_NONE;
   for await (const event of source.stream(call, new AbortController().signal)) {
-    const hasRoom = context.stdout.write(`${JSON.stringify(event)}\n`);
-    if (!hasRoom) await once(context.stdout, 'drain');
+    const canWrite = context.stdout.write(`${JSON.stringify(event)}\n`);
+    if (!canWrite) await once(context.stdout, 'drain');
     if (event.type === 'chunk' && event.files.length > 0 && exitCode === EXIT_NONE)
       exitCode = EXIT_OK;
     if (event.type === 'error') exitCode = EXIT_ERROR;

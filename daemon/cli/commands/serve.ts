@@ -10,7 +10,7 @@ import {
   addSourceOptions,
   commonOptions,
   integer,
-  isLogInTheWay,
+  isLogOnTerminal,
   readBoolean,
   repoChange,
 } from '../options.ts';
@@ -38,7 +38,7 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
   return {
     ...commonOptions(flags),
-    ...(isLogInTheWay(flags, context) ? { logLevel: 'warn' } : {}),
+    ...(isLogOnTerminal(flags, context) ? { logLevel: 'warn' } : {}),
     mode: flags.mode,
     change: repoChange(flags),
     baseUrl: flags.baseUrl,
@@ -95,7 +95,7 @@ function closedBySignal(serving: Serving): Promise<void> {
  *
  * @returns  a function that takes the daemon
  */
-function obeyHangups(): (serving: Serving) => void {
+function reloadOnHangup(): (serving: Serving) => void {
   const hadTerminal = hasTerminal();
   let serving: Serving | undefined;
   let isDue = false;
@@ -143,15 +143,15 @@ const ROUND_MS = 3_000;
 
 /** Reports progress of the first round of the connections, until everything they list is indexed or has failed. */
 async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
-  const told = new Set<string>();
+  const written = new Set<string>();
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
     if (report?.connections.length === 0) return;
     // Undefined if the store is busy or the daemon is closing.
     if (report !== undefined) {
       for (const line of troublesOf(report)) {
-        if (!told.has(line)) stderr.write(line);
-        told.add(line);
+        if (!written.has(line)) stderr.write(line);
+        written.add(line);
       }
       const line = describeRound(report);
       if (line !== last) stderr.write(`${line}\n`);
@@ -172,7 +172,7 @@ function troublesOf({ connections }: StatusReport): string[] {
 async function runServe(options: ServeOptions, context: CliContext): Promise<void> {
   const { services, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
-  const heedHangups = obeyHangups();
+  const heedHangups = reloadOnHangup();
   let serving: Serving;
   try {
     const onWait = (reason: string): void => void stderr.write(`${escapeControls(reason)}\n`);

@@ -54,8 +54,8 @@ export function describeStatus(report: StatusReport, now = Date.now()): string {
 function describeRepos({ repos, remainingMs }: StatusReport): string {
   if (repos.served === 0) return 'no repositories yet';
   const failed = repos.failed === 0 ? '' : `, the last job of ${formatCount(repos.failed)} failed`;
-  const left = remainingMs === null ? '' : `, about ${formatDuration(remainingMs)} left`;
-  return `${repositories(repos.served)}: ${formatCount(repos.indexed)} indexed${failed}${left}`;
+  const remaining = remainingMs === null ? '' : `, about ${formatDuration(remainingMs)} left`;
+  return `${repositories(repos.served)}: ${formatCount(repos.indexed)} indexed${failed}${remaining}`;
 }
 
 function describeJobs({ running, waiting }: StatusReport['jobs']): string {

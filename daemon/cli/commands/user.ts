@@ -1,9 +1,9 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords are only read from standard input.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { Role } from '../../store/users.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { ShownUser } from '../../api/operator/user-operations.ts';
+import type { UserView } from '../../api/operator/user-operations.ts';
 import type { CliContext } from '../context.ts';
 import {
   callOperator,
@@ -27,11 +27,11 @@ interface AddFlags extends OperatorFlags {
 
 const ROLES = { owner: 'OWNER', member: 'MEMBER' } as const;
 
-function roleOf({ role }: ShownUser): string {
+function roleOf({ role }: UserView): string {
   return role === 'OWNER' ? 'owner' : 'member';
 }
 
-function limitOf({ requestsPerDay }: ShownUser): string {
+function limitOf({ requestsPerDay }: UserView): string {
   return requestsPerDay === null ? 'default' : String(requestsPerDay);
 }
 
@@ -55,7 +55,7 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
   const { name, role } = flags;
   const input = {
     email,
-    ...given({ name }),
+    ...omitUndefined({ name }),
     ...(role === undefined ? {} : { role: ROLES[role] }),
     ...(await passwordOf(flags, context)),
   };
@@ -79,7 +79,7 @@ async function list(flags: OperatorFlags, context: CliContext): Promise<void> {
   context.stdout.write(flags.json ? formatJsonLines(users) : formatTable(columns, rows));
 }
 
-function stateOf(user: ShownUser): { state: string; limit: string } {
+function stateOf(user: UserView): { state: string; limit: string } {
   return { state: user.suspendedAt === null ? 'active' : 'suspended', limit: limitOf(user) };
 }
 

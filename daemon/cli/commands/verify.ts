@@ -50,7 +50,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     const checks = await services.verifyShards({ dataDir, paths });
     for (const check of checks) stdout.write(`${describeCheck(check)}\n`);
     if (paths.length === 0) stderr.write(`${describeChecks(checks)}\n`);
-    const isSound = checks.every(({ problems }) => problems.length === 0);
-    context.setExitCode(isSound ? EXIT_OK : EXIT_NONE);
+    const isIntact = checks.every(({ problems }) => problems.length === 0);
+    context.setExitCode(isIntact ? EXIT_OK : EXIT_NONE);
   });
 }

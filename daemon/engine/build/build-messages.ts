@@ -43,7 +43,7 @@ export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'cas
   readonly kind: 'completion';
   readonly path: string;
   /** Files of the coded stripes, in order. */
-  readonly stripes: readonly string[];
+  readonly segments: readonly string[];
   readonly blobs: readonly Uint8Array[];
   readonly blocks: readonly Uint8Array[];
   readonly caseMarks: readonly Uint8Array[];
@@ -58,13 +58,13 @@ export interface KnownAnswer {
   readonly toStore: readonly number[];
 }
 
-export interface PlaceAnswer {
-  readonly kind: 'place';
+export interface BatchStart {
+  readonly kind: 'start';
   readonly contentBase: number;
   readonly blobBase: number;
   readonly blockBase: number;
   /** Number of the batch's first stripe in its shard. */
-  readonly stripeBase: number;
+  readonly segmentBase: number;
 }
 
 /** The following jobs belong to this build. */
@@ -79,22 +79,22 @@ export interface LetGoOrder {
 }
 
 export type ToBuildWorker =
-  BeginOrder | BatchJob | CompletionJob | KnownAnswer | PlaceAnswer | LetGoOrder;
+  BeginOrder | BatchJob | CompletionJob | KnownAnswer | BatchStart | LetGoOrder;
 
-export interface AskKnown {
+export interface KnownQuestion {
   readonly kind: 'askKnown';
   readonly batch: number;
   readonly outcomes: BatchOutcomes;
   readonly failures: readonly ReadFailure[];
 }
 
-export interface AskPlace {
+export interface PlaceQuestion {
   readonly kind: 'askPlace';
   readonly batch: number;
   readonly contentSize: number;
   readonly blobCount: number;
   readonly blockCount: number;
-  readonly stripeCount: number;
+  readonly segmentCount: number;
   /** Indexes in `toStore` of contents with too many trigrams, or that did not fit the shard. */
   readonly refused: ReadonlyMap<number, number>;
 }
@@ -105,7 +105,7 @@ export interface BatchDone {
   readonly blobs: Uint8Array;
   readonly blocks: Uint8Array;
   readonly caseMarks: Uint8Array;
-  readonly stripes: readonly string[];
+  readonly segments: readonly string[];
 }
 
 export interface ShardDone {
@@ -118,10 +118,10 @@ export interface Rested {
   readonly kind: 'rested';
 }
 
-export type FromBuildWorker = AskKnown | AskPlace | BatchDone | ShardDone | Rested;
+export type FromBuildWorker = KnownQuestion | PlaceQuestion | BatchDone | ShardDone | Rested;
 
 /** Buffers of a job that are transferred with it. */
-export function givenAway(job: BatchJob | CompletionJob): ArrayBuffer[] {
+export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);
   const { docs, blobs, blobHashes, blocks, caseMarks } = job;
   const rows = [...blobs, ...blocks, ...caseMarks, blobHashes];

@@ -41,9 +41,9 @@ export const BATCH_BLOCKS = 7400;
  * (of 28): the same bytes, classes of searches take 0.77 to 1.04 of the time; four (of 11) against three: 0.94 to 1.04,
  * except one of 1.17 that takes a millisecond. A merge writes at most a quarter of the index.
  */
-export const STRIPES_PLANNED = 11;
+export const SEGMENTS_PLANNED = 11;
 /** Blocks of such a shard. */
-export const SHARD_BLOCKS_MAX = STRIPES_PLANNED * BATCH_BLOCKS;
+export const SHARD_BLOCKS_MAX = SEGMENTS_PLANNED * BATCH_BLOCKS;
 const SHARD_CONTENT_MAX = 1000 << 20;
 const SHARD_DOCS_MAX = 1 << 20;
 
@@ -79,13 +79,13 @@ function orderByTier(tierOfFile: Uint8Array): Uint32Array {
 /**
  * Cuts the docs into shards and batches.
  *
- * @param stripesPerShard  most stripes to plan a shard with
+ * @param segmentsPerShard  most stripes to plan a shard with
  */
-export function planShards(docs: PlannedDocs, stripesPerShard: number): PlannedShard[] {
+export function planShards(docs: PlannedDocs, segmentsPerShard: number): PlannedShard[] {
   const count = docs.fileIndexes.length;
   let total = 0;
   for (let doc = 0; doc < count; doc++) total += blocksOf(docs, doc);
-  const shardCount = Math.max(1, Math.ceil(total / (stripesPerShard * BATCH_BLOCKS)));
+  const shardCount = Math.max(1, Math.ceil(total / (segmentsPerShard * BATCH_BLOCKS)));
   const blocksPerShard = Math.max(total / shardCount, BATCH_BLOCKS);
   const shards: PlannedShard[] = [];
   let start = 0;

@@ -6,7 +6,7 @@ import {
   type BatchJob,
   type CompletionJob,
   type FromBuildWorker,
-  givenAway,
+  transferList,
   type OfBuild,
   type ToBuildWorker,
 } from './build-messages.ts';
@@ -52,7 +52,7 @@ export class BuildPool {
     this.#onMessage = onMessage;
     this.#onError = onError;
     this.#start();
-    this.#endGiving = threads.onWanted(() => this.#spare());
+    this.#endGiving = threads.onWaiter(() => this.#spare());
   }
 
   /** Errors: the system refuses to start a thread; its reservation is released. */
@@ -91,7 +91,7 @@ export class BuildPool {
 
   /** Releases an idle thread that another build waits for, unless it is the last one. */
   #spare(): void {
-    if (!this.#threads.isWanted || this.#taken.size === 1) return;
+    if (!this.#threads.hasWaiters || this.#taken.size === 1) return;
     const thread = this.#idle.pop();
     if (thread !== undefined) this.#giveBack(thread, true);
   }
@@ -113,7 +113,7 @@ export class BuildPool {
     while (this.#completions.length + this.#batches.length > 0) {
       if (this.#idle.length === 0 && !this.#grow()) return;
       const job = (this.#completions.shift() ?? this.#batches.shift())!();
-      this.#idle.pop()!.post(job, givenAway(job));
+      this.#idle.pop()!.post(job, transferList(job));
     }
   }
 

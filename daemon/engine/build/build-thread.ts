@@ -67,9 +67,9 @@ export class BuildThread {
     this.post({ kind: 'begin', ...build });
   }
 
-  /** @param givenAway  buffers transferred to the thread */
-  post(message: ToBuildWorker, givenAway: readonly ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, givenAway);
+  /** @param transferList  buffers transferred to the thread */
+  post(message: ToBuildWorker, transferList: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transferList);
   }
 
   /** Resolves when the thread has released its build, or has ended. It is idle then and does not keep the process alive. */

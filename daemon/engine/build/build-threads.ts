@@ -3,13 +3,13 @@
 
 import type { BuildWork } from './build-messages.ts';
 import { BuildThread } from './build-thread.ts';
-import { REST_MS } from '../../base/resting-thread.ts';
+import { REST_MS } from '../../base/reusable-thread.ts';
 
 export class BuildThreads {
   readonly #module: WebAssembly.Module;
   readonly #count: number;
   readonly work: BuildWork;
-  readonly #resting: BuildThread[] = [];
+  readonly #idle: BuildThread[] = [];
   #restTimer: NodeJS.Timeout | undefined;
   #takenCount = 0;
   readonly #waiting = new Set<() => void>();
@@ -31,12 +31,12 @@ export class BuildThreads {
   }
 
   /** Idle ones. */
-  get restingCount(): number {
-    return this.#resting.length;
+  get idleCount(): number {
+    return this.#idle.length;
   }
 
   /** A build waits for its first thread: builds with more than one release one. */
-  get isWanted(): boolean {
+  get hasWaiters(): boolean {
     return this.#waiting.size > 0;
   }
 
@@ -46,22 +46,22 @@ export class BuildThreads {
     if (this.tryTake()) return;
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiting.delete(onTurn);
+        this.#waiting.delete(start);
         reject(signal?.reason);
       };
-      const onTurn = (): void => {
+      const start = (): void => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(onTurn);
+      this.#waiting.add(start);
       for (const give of this.#givers) give();
     });
   }
 
   /** Reserves a further thread; false: none is free. */
   tryTake(): boolean {
-    if (this.#takenCount >= this.#count || this.isWanted) return false;
+    if (this.#takenCount >= this.#count || this.hasWaiters) return false;
     this.#takenCount++;
     return true;
   }
@@ -69,7 +69,7 @@ export class BuildThreads {
   /** The thread for a reservation. To be given back. */
   thread(): BuildThread {
     for (;;) {
-      const rested = this.#resting.pop();
+      const rested = this.#idle.pop();
       if (rested === undefined) return new BuildThread(this.#module, this.work);
       if (!rested.isOver) return rested;
     }
@@ -78,7 +78,7 @@ export class BuildThreads {
   /** Resolves when another build may have it. @param isIdle  it has finished its jobs; else it ends */
   async giveBack(thread: BuildThread, isIdle: boolean): Promise<void> {
     await (isIdle ? thread.rest() : thread.end());
-    if (!thread.isOver) this.#resting.push(thread);
+    if (!thread.isOver) this.#idle.push(thread);
     clearTimeout(this.#restTimer);
     this.#restTimer = setTimeout(() => void this.close(), REST_MS).unref();
     this.release();
@@ -96,7 +96,7 @@ export class BuildThreads {
   }
 
   /** Calls `give` when a build waits and no thread is free; returns the function that stops that. */
-  onWanted(give: () => void): () => void {
+  onWaiter(give: () => void): () => void {
     this.#givers.add(give);
     return () => void this.#givers.delete(give);
   }
@@ -104,6 +104,6 @@ export class BuildThreads {
   /** Ends the idle threads. */
   async close(): Promise<void> {
     clearTimeout(this.#restTimer);
-    await Promise.all(this.#resting.splice(0).map((thread) => thread.end()));
+    await Promise.all(this.#idle.splice(0).map((thread) => thread.end()));
   }
 }

@@ -8,7 +8,7 @@ import {
   SKIP_TOO_LARGE,
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/format.ts';
-import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
+import { CONTENT_SIZE_MAX, SegmentBuilder } from '../host/builder.ts';
 import { giveMemoryBack, KEPT_MS } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { lowerPriority } from '../../base/priority.ts';
@@ -20,11 +20,11 @@ import {
   type FromBuildWorker,
   type KnownAnswer,
   type OfBuild,
-  type PlaceAnswer,
+  type BatchStart,
   type ToBuildWorker,
 } from './build-messages.ts';
 import { type FileOutcome, packOutcomes } from './batch-outcomes.ts';
-import { completeShard, writeContent, writeStripes } from './shard-file.ts';
+import { completeShard, writeContent, writeSegments } from './shard-file.ts';
 import { DocFilter, isBinary, type SkipReason } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
@@ -41,26 +41,26 @@ const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
 interface ReadBatch {
   readonly outcomes: FileOutcome[];
   /** Index of each content in the builder; undefined: it is excluded. */
-  readonly places: (number | undefined)[];
+  readonly positions: (number | undefined)[];
   readonly failures: readonly ReadFailure[];
 }
 
 /** Guess: from this many stripes on, returning memory before and after completion pays. */
-const MANY_STRIPES = 4;
+const MANY_SEGMENTS = 4;
 
 const { module, work }: BuildWorkerData = workerData;
 loadMapping();
 lowerPriority(work);
 const port = parentPort!;
-let builder: StripeBuilder | undefined;
+let builder: SegmentBuilder | undefined;
 /** The build that the thread works for. */
 let build: (OfBuild & { readonly filter: DocFilter }) | undefined;
 let keeping: NodeJS.Timeout | undefined;
 let reader: SourceReader | undefined;
-let onAnswer: ((answer: KnownAnswer | PlaceAnswer) => void) | undefined;
+let onAnswer: ((answer: KnownAnswer | BatchStart) => void) | undefined;
 
 port.on('message', (message: ToBuildWorker) => {
-  if (message.kind === 'known' || message.kind === 'place') {
+  if (message.kind === 'known' || message.kind === 'start') {
     onAnswer?.(message);
     return;
   }
@@ -94,7 +94,7 @@ function rest(): void {
   build = undefined;
   onAnswer = undefined;
   keeping = setTimeout(dropBuilder, KEPT_MS);
-  tell({ kind: 'rested' });
+  post({ kind: 'rested' });
 }
 
 function end(): void {
@@ -109,56 +109,56 @@ function dropBuilder(): void {
   giveMemoryBack();
 }
 
-function tell(message: FromBuildWorker, givenAway: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, givenAway);
+function post(message: FromBuildWorker, transferList: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, transferList);
 }
 
-async function ask<Answer extends KnownAnswer | PlaceAnswer>(
+async function ask<Answer extends KnownAnswer | BatchStart>(
   question: FromBuildWorker,
-  givenAway: readonly ArrayBuffer[] = [],
+  transferList: readonly ArrayBuffer[] = [],
 ): Promise<Answer> {
   return new Promise((resolve) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: one question is open, with its kind of answer.
     onAnswer = (answer) => resolve(answer as Answer);
-    tell(question, givenAway);
+    post(question, transferList);
   });
 }
 
 async function runBatch(job: BatchJob): Promise<void> {
   const { batch } = job;
-  builder ??= new StripeBuilder(module);
+  builder ??= new SegmentBuilder(module);
   builder.begin();
   const files = [...new FileList(job.files)];
-  const { outcomes, places, failures } = await readBatch(builder, files, job.alsoAt);
-  const told = packOutcomes(outcomes);
-  const question = { kind: 'askKnown' as const, batch, outcomes: told, failures };
-  const { toStore } = await ask<KnownAnswer>(question, buffersOf(told));
-  const refused = addContents(builder, files, outcomes, places, toStore);
-  const { content, stripes, blobCount, blockCount } = builder.close();
-  const place = await ask<PlaceAnswer>({
+  const { outcomes, positions, failures } = await readBatch(builder, files, job.alsoAt);
+  const packed = packOutcomes(outcomes);
+  const question = { kind: 'askKnown' as const, batch, outcomes: packed, failures };
+  const { toStore } = await ask<KnownAnswer>(question, buffersOf(packed));
+  const refused = addContents(builder, files, outcomes, positions, toStore);
+  const { content, segments, blobCount, blockCount } = builder.close();
+  const start = await ask<BatchStart>({
     kind: 'askPlace',
     batch,
     contentSize: content.length,
     blobCount,
     blockCount,
-    stripeCount: stripes.length,
+    segmentCount: segments.length,
     refused,
   });
-  writeContent(job.path, content, place.contentBase);
-  const paths = writeStripes(job.path, stripes, place.stripeBase);
-  const rows = builder.rows(place.contentBase, place.blobBase, place.blockBase);
-  tell({ kind: 'batchDone', batch, ...rows, stripes: paths }, buffersOf(rows));
+  writeContent(job.path, content, start.contentBase);
+  const paths = writeSegments(job.path, segments, start.segmentBase);
+  const rows = builder.rows(start.contentBase, start.blobBase, start.blockBase);
+  post({ kind: 'batchDone', batch, ...rows, segments: paths }, buffersOf(rows));
 }
 
 async function readBatch(
-  target: StripeBuilder,
+  target: SegmentBuilder,
   files: readonly SourceFile[],
   alsoAt: BatchJob['alsoAt'],
 ): Promise<ReadBatch> {
   const { spec, filter, headerFolders } = build!;
   reader ??= new DocReader(spec.path);
   const outcomes: FileOutcome[] = [];
-  const places: (number | undefined)[] = [];
+  const positions: (number | undefined)[] = [];
   const failures = await reader.read(files, (index, stored, oid) => {
     const { path, size } = files[index]!;
     if (stored === undefined) {
@@ -186,35 +186,35 @@ async function readBatch(
       languagesThere: alsoAt.get(index)?.map(languageAt) ?? [],
       skipReason,
     };
-    if (isKept) places[index] = target.stage(bytes);
+    if (isKept) positions[index] = target.stage(bytes);
   });
-  return { outcomes, places, failures };
+  return { outcomes, positions, failures };
 }
 
 /** Returns why contents are refused (SKIP_*), by their indexes in `toStore`. */
 function addContents(
-  target: StripeBuilder,
+  target: SegmentBuilder,
   files: readonly SourceFile[],
   outcomes: readonly FileOutcome[],
-  places: readonly (number | undefined)[],
+  positions: readonly (number | undefined)[],
   toStore: KnownAnswer['toStore'],
 ): Map<number, number> {
   const staged = new Set<number>();
   // Why first: added contents may overwrite staged ones.
-  const placesToStore = toStore.map((index) => {
-    const place = places[index];
-    if (place === undefined || !staged.has(index)) {
+  const startsToStore = toStore.map((index) => {
+    const start = positions[index];
+    if (start === undefined || !staged.has(index)) {
       staged.add(index);
-      return place;
+      return start;
     }
-    return target.stageAgain(place, outcomes[index]!.size);
+    return target.stageAgain(start, outcomes[index]!.size);
   });
   const refused = new Map<number, number>();
   for (const [nth, index] of toStore.entries()) {
-    const place = placesToStore[nth];
+    const start = startsToStore[nth];
     const trigramMax = build!.filter.trigramCountMax(files[index]!.path);
     const outcome =
-      place === undefined ? 'full' : target.add(place, outcomes[index]!.size, trigramMax);
+      start === undefined ? 'full' : target.add(start, outcomes[index]!.size, trigramMax);
     if (outcome === 'too_many_trigrams') refused.set(nth, SKIP_TOO_MANY_TRIGRAMS);
     if (outcome === 'full') refused.set(nth, SKIP_TOO_LARGE);
   }
@@ -222,7 +222,7 @@ function addContents(
 }
 
 async function runCompletion(job: CompletionJob): Promise<void> {
-  const isLarge = job.stripes.length >= MANY_STRIPES;
+  const isLarge = job.segments.length >= MANY_SEGMENTS;
   if (isLarge) dropBuilder();
   const tables = {
     ...job,
@@ -230,10 +230,10 @@ async function runCompletion(job: CompletionJob): Promise<void> {
     blocks: Buffer.concat(job.blocks),
     caseMarks: Buffer.concat(job.caseMarks),
   };
-  const summary = completeShard(module, job.path, tables, job.stripes, {
+  const summary = completeShard(module, job.path, tables, job.segments, {
     isSynced: work === 'background',
   });
   if (isLarge) giveMemoryBack();
-  tell({ kind: 'shardDone', path: job.path, summary });
+  post({ kind: 'shardDone', path: job.path, summary });
   await Promise.resolve();
 }

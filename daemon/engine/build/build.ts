@@ -9,20 +9,20 @@ import {
   SKIP_NONE,
   SKIP_TOO_LARGE,
   SKIP_TOO_MANY_TRIGRAMS,
-  STRIPE_COUNT_MAX,
+  SEGMENT_COUNT_MAX,
 } from '../../../core/shared/format.ts';
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
 import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
-  AskKnown,
-  AskPlace,
+  KnownQuestion,
+  PlaceQuestion,
   BatchDone,
   BatchJob,
   CompletionJob,
   FromBuildWorker,
-  PlaceAnswer,
+  BatchStart,
   ShardDone,
   ToBuildWorker,
 } from './build-messages.ts';
@@ -44,11 +44,11 @@ import {
   type PlannedShard,
   planShards,
   sizeToRead,
-  STRIPES_PLANNED,
+  SEGMENTS_PLANNED,
 } from './build-plan.ts';
 import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
-import type { LeftOut } from '../../sources/disk/left-out.ts';
+import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';
 import type {
   FileStates,
   ReadFailure,
@@ -98,7 +98,7 @@ export interface BuildResult {
   /** Docs indexed by name only. */
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Paths that are not docs, and files that could not be read. */
-  readonly leftOut: readonly (LeftOut | ReadFailure)[];
+  readonly excluded: readonly (ExcludedPath | ReadFailure)[];
   /** Paths that rules exclude from the default revision. */
   readonly ignored: IgnoredCounts;
   /** Present if the default revision is files on disk: their states before they were read. */
@@ -130,7 +130,7 @@ export interface BuiltDocs {
 class ShardOverflow extends Error {}
 
 /** Guess: few, so that threads complete one shard while others read the next. */
-const STRIPES_ON_DEMAND = 2;
+const SEGMENTS_ON_DEMAND = 2;
 
 /**
  * Builds all shards of a source. Failure and abort leave no file behind.
@@ -149,16 +149,16 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     fingerprint,
     shards,
     skipped,
-    leftOut: [...listing.leftOut, ...failures],
+    excluded: [...listing.excluded, ...failures],
     ignored: await listing.ignored(),
     states: listing.states,
   };
   // Why also for a single commit: the file has the blob ids of docs without stored content.
   const hasUnstored = spec.kind === 'commits' && shards.some(({ unstored }) => unstored.length > 0);
-  const held = revisions ?? (hasUnstored ? onlyRevision(files.length) : undefined);
-  return held === undefined || shards.length === 0
+  const chosen = revisions ?? (hasUnstored ? onlyRevision(files.length) : undefined);
+  return chosen === undefined || shards.length === 0
     ? result
-    : { ...result, revisions: await revisionFile(shards, held, files.length) };
+    : { ...result, revisions: await revisionFile(shards, chosen, files.length) };
 }
 
 /** One revision that holds all files. */
@@ -174,22 +174,22 @@ async function rulesOf(
   { path: repoPath }: SourceSpec,
   { files, revisions }: SourceListing,
 ): Promise<Omit<DocList, 'files'>> {
-  const areHeld = new Uint8Array(files.length).fill(revisions === undefined ? 1 : 0);
-  revisions?.visit(0, (file) => (areHeld[file] = 1));
+  const isIncluded = new Uint8Array(files.length).fill(revisions === undefined ? 1 : 0);
+  revisions?.visit(0, (file) => (isIncluded[file] = 1));
   const texts: SourceFile[] = [];
   const withHeaders = new Set<string>();
-  const folders = findHeaderFolders(heldPaths());
+  const folders = findHeaderFolders(includedPaths());
   return {
     attributes: new Attributes(await readAttributes(repoPath, texts)),
     // Why not all: each thread has its own copy, 20 MB for 200,000 folders.
     headerFolders: new Map([...folders].filter(([folder]) => withHeaders.has(folder))),
   };
 
-  function* heldPaths(): Generator<string> {
+  function* includedPaths(): Generator<string> {
     for (let file = 0; file < files.length; file++) {
       const one = files.pathOf(file);
       if (isHeader(one)) withHeaders.add(folderOf(one));
-      if (areHeld[file] === 0) continue;
+      if (isIncluded[file] === 0) continue;
       if (isAttributeFile(one)) texts.push(files.at(file));
       yield one;
     }
@@ -201,12 +201,12 @@ export async function buildDocs(options: BuildOptions, list: DocList): Promise<B
   if (list.files.length === 0)
     return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
   const docs = planDocs(list.files, list.attributes, new DocFilter(options.filters));
-  const planned = options.threads.work === 'demand' ? STRIPES_ON_DEMAND : STRIPES_PLANNED;
-  for (let stripes = planned; ; stripes = Math.floor(stripes / 2)) {
+  const planned = options.threads.work === 'demand' ? SEGMENTS_ON_DEMAND : SEGMENTS_PLANNED;
+  for (let segments = planned; ; segments = Math.floor(segments / 2)) {
     try {
-      return await new Build(options, list, docs, planShards(docs, stripes)).run();
+      return await new Build(options, list, docs, planShards(docs, segments)).run();
     } catch (error) {
-      if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
+      if (!(error instanceof ShardOverflow) || segments === 1) throw error;
     }
   }
 }
@@ -226,7 +226,7 @@ let buildCount = 0;
 interface GrowingShard {
   readonly plan: PlannedShard;
   readonly path: string;
-  readonly stripes: string[];
+  readonly segments: string[];
   /** Of its batches, in order. */
   readonly blobs: Uint8Array[];
   readonly blocks: Uint8Array[];
@@ -238,8 +238,8 @@ interface GrowingShard {
   contentSize: number;
   blobCount: number;
   blockCount: number;
-  stripeCount: number;
-  batchesLeft: number;
+  segmentCount: number;
+  remainingBatches: number;
   /** After completion: the listing's index of each doc, and the docs without stored content. */
   fileOfDoc: Uint32Array;
   unstored: readonly UnstoredDoc[];
@@ -267,10 +267,10 @@ class Build {
   readonly #finished: BuiltShard[] = [];
   readonly #batches: RunningBatch[] = [];
   /** Requests that wait for those of earlier batches. */
-  readonly #waitingKnown = new Map<number, () => void>();
-  readonly #waitingPlace = new Map<number, () => void>();
-  #nextKnown = 0;
-  #nextPlace = 0;
+  readonly #waitingBatches = new Map<number, () => void>();
+  readonly #waitingStart = new Map<number, () => void>();
+  #nextBatch = 0;
+  #nextStart = 0;
   #shards: GrowingShard[] = [];
   #pool: BuildPool | undefined;
   #progress = NOTHING_DONE;
@@ -332,7 +332,7 @@ class Build {
       );
       for (const batch of this.#batches.keys())
         this.#pool.add('batch', () => this.#batchJob(batch));
-      for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#complete(shard);
+      for (const shard of this.#shards) if (shard.remainingBatches === 0) this.#complete(shard);
     });
     await done.finally(() => over.abort());
   }
@@ -370,7 +370,7 @@ class Build {
     const shard: GrowingShard = {
       plan,
       path: path.join(this.#options.folder, name),
-      stripes: [],
+      segments: [],
       blobs: [],
       blocks: [],
       caseMarks: [],
@@ -379,8 +379,8 @@ class Build {
       contentSize: 0,
       blobCount: 0,
       blockCount: 0,
-      stripeCount: 0,
-      batchesLeft: plan.batches.length,
+      segmentCount: 0,
+      remainingBatches: plan.batches.length,
       fileOfDoc: new Uint32Array(),
       unstored: [],
     };
@@ -392,12 +392,12 @@ class Build {
   #onMessage(message: FromBuildWorker, answer: (reply: ToBuildWorker) => void): void {
     switch (message.kind) {
       case 'askKnown':
-        this.#waitingKnown.set(message.batch, () => this.#answerKnown(message, answer));
-        this.#nextKnown = answerInOrder(this.#waitingKnown, this.#nextKnown);
+        this.#waitingBatches.set(message.batch, () => this.#answerKnown(message, answer));
+        this.#nextBatch = answerInOrder(this.#waitingBatches, this.#nextBatch);
         break;
       case 'askPlace':
-        this.#waitingPlace.set(message.batch, () => this.#answerPlace(message, answer));
-        this.#nextPlace = answerInOrder(this.#waitingPlace, this.#nextPlace);
+        this.#waitingStart.set(message.batch, () => this.#answerStart(message, answer));
+        this.#nextStart = answerInOrder(this.#waitingStart, this.#nextStart);
         break;
       case 'batchDone':
         this.#finishBatch(message);
@@ -407,31 +407,31 @@ class Build {
     }
   }
 
-  #answerKnown(message: AskKnown, answer: (reply: ToBuildWorker) => void): void {
+  #answerKnown(message: KnownQuestion, answer: (reply: ToBuildWorker) => void): void {
     const batch = this.#batches[message.batch]!;
     this.#failures.push(...message.failures);
     const outcomes = this.#outcomesOf(batch.shard);
-    const news = batch.docs.map((doc, index) => {
+    const newDocs = batch.docs.map((doc, index) => {
       batch.size += message.outcomes.sizes[index]!;
       if (message.outcomes.skipReasons[index] !== SKIP_NONE) batch.skipped++;
       return outcomes.note(doc, message.outcomes, index);
     });
-    const stored = news.flatMap((docs, index) => docs.map((doc, nth) => ({ doc, index, nth })));
+    const stored = newDocs.flatMap((docs, index) => docs.map((doc, nth) => ({ doc, index, nth })));
     // Repeated contents come last: they are staged behind everything that was read.
     stored.sort((a, b) => Math.min(a.nth, 1) - Math.min(b.nth, 1));
     batch.toStore = stored.map(({ doc }) => doc);
     answer({ kind: 'known', toStore: stored.map(({ index }) => index) });
   }
 
-  #answerPlace(message: AskPlace, answer: (reply: ToBuildWorker) => void): void {
+  #answerStart(message: PlaceQuestion, answer: (reply: ToBuildWorker) => void): void {
     const { shard, toStore } = this.#batches[message.batch]!;
     const outcomes = this.#outcomesOf(shard);
-    const place: PlaceAnswer = {
-      kind: 'place',
+    const start: BatchStart = {
+      kind: 'start',
       contentBase: shard.contentSize,
       blobBase: shard.blobCount,
       blockBase: shard.blockCount,
-      stripeBase: shard.stripeCount,
+      segmentBase: shard.segmentCount,
     };
     for (const [nth, doc] of toStore.entries()) {
       const refusal = message.refused.get(nth);
@@ -440,9 +440,9 @@ class Build {
     }
     shard.contentSize += message.contentSize;
     shard.blockCount += message.blockCount;
-    shard.stripeCount += message.stripeCount;
-    if (shard.stripeCount > STRIPE_COUNT_MAX) throw new ShardOverflow('too many stripes');
-    answer(place);
+    shard.segmentCount += message.segmentCount;
+    if (shard.segmentCount > SEGMENT_COUNT_MAX) throw new ShardOverflow('too many stripes');
+    answer(start);
   }
 
   #finishBatch(message: BatchDone): void {
@@ -452,7 +452,7 @@ class Build {
     shard.blobs[order] = message.blobs;
     shard.blocks[order] = message.blocks;
     shard.caseMarks[order] = message.caseMarks;
-    shard.stripes.push(...message.stripes);
+    shard.segments.push(...message.segments);
     batch.docs = [];
     batch.toStore = [];
     this.#report({
@@ -460,12 +460,12 @@ class Build {
       bytesDone: this.#progress.bytesDone + size,
       skipped: this.#progress.skipped + skipped,
     });
-    shard.batchesLeft--;
-    if (shard.batchesLeft === 0) this.#complete(shard);
+    shard.remainingBatches--;
+    if (shard.remainingBatches === 0) this.#complete(shard);
   }
 
   #complete(shard: GrowingShard): void {
-    if (this.#shards.every((one) => one.batchesLeft === 0)) this.#report({ phase: 'merging' });
+    if (this.#shards.every((one) => one.remainingBatches === 0)) this.#report({ phase: 'merging' });
     this.#pool?.add('completion', () => this.#completionJob(shard));
   }
 
@@ -480,7 +480,7 @@ class Build {
       kind: 'completion',
       path: shard.path,
       // Threads may have finished stripes in another order.
-      stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
+      segments: shard.segments.sort((a, b) => segmentNumber(a) - segmentNumber(b)),
       repos: [{ repoId, name: repoName, docCount: docs.count }],
       docs,
       blobs: shard.blobs.splice(0),
@@ -526,7 +526,7 @@ class Build {
   async #removeFiles(): Promise<void> {
     for (const shard of this.#shards) {
       await rm(shard.path, { force: true });
-      for (let i = 0; i < STRIPE_COUNT_MAX; i++)
+      for (let i = 0; i < SEGMENT_COUNT_MAX; i++)
         await rm(`${shard.path}.stripe${i}`, { force: true });
     }
   }
@@ -557,15 +557,15 @@ async function revisionFile(
   revisions: RevisionFiles,
   fileCount: number,
 ): Promise<Buffer> {
-  const places = placesOf(shards, fileCount);
+  const positions = docIdsByFile(shards, fileCount);
   const writer = new RevisionWriter(shards);
   const breather = new Breather();
   for (let revision = 0; revision < revisions.count; revision++) {
     const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
     revisions.visit(revision, (file) => {
-      const shard = places.shards[file]!;
+      const shard = positions.shards[file]!;
       if (shard === NO_SHARD) return;
-      const docId = places.docIds[file]!;
+      const docId = positions.docIds[file]!;
       setBit(bitmaps[shard]!, docId);
     });
     writer.add(bitmaps);
@@ -579,21 +579,21 @@ export const NO_SHARD = 0xffffffff;
 const STEPS_PER_REVISION = 64;
 
 /** Shard and docId of each file of a listing; NO_SHARD: reading failed. */
-export function placesOf(
+export function docIdsByFile(
   shards: readonly Pick<ListedShard, 'fileOfDoc'>[],
   fileCount: number,
 ): { shards: Uint32Array; docIds: Uint32Array } {
-  const places = {
+  const positions = {
     shards: new Uint32Array(fileCount).fill(NO_SHARD),
     docIds: new Uint32Array(fileCount),
   };
   for (const [shard, { fileOfDoc }] of shards.entries()) {
     for (const [docId, file] of fileOfDoc.entries()) {
-      places.shards[file] = shard;
-      places.docIds[file] = docId;
+      positions.shards[file] = shard;
+      positions.docIds[file] = docId;
     }
   }
-  return places;
+  return positions;
 }
 
 /** Runs the waiting answers from `next` on, up to a gap; returns the index of the gap. */
@@ -606,6 +606,6 @@ function answerInOrder(waiting: Map<number, () => void>, next: number): number {
   }
 }
 
-function stripeNumber(file: string): number {
+function segmentNumber(file: string): number {
   return Number(/\.stripe(\d+)$/.exec(file)?.[1]);
 }

@@ -1,7 +1,7 @@
 // Finds docs whose language or marks change with the docs of the default revision: by `.gitattributes` files, and for headers
 // by the sources in the same folder. These docs must be built again.
 
-import { compareText, folderOf, type NamedPath } from '../../base/paths.ts';
+import { compareText, folderOf, type TreePath } from '../../base/paths.ts';
 import {
   ATTRIBUTE_FILE_NAME,
   type AttributeFile,
@@ -18,7 +18,7 @@ import {
 } from '../../sources/languages/languages.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { hasBit } from '../shards/bits.ts';
-import type { DocPlace, KnownDocs } from './known-docs.ts';
+import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 import { docTier } from './rank.ts';
 
 /** The rules at one time. */
@@ -63,7 +63,7 @@ export class DefaultRules {
   /**
    * @param before, now  the docs of the default revision in each known shard; the default revision may have changed
    * @param come         docs that no shard holds, of any revision
-   * @param places       finds symbolic links, whose texts are not rules
+   * @param finder       finds symbolic links, whose texts are not rules
    *
    * Errors: GitError. Cost: a test of each path of both.
    *
@@ -71,11 +71,11 @@ export class DefaultRules {
    */
   static async read(
     repoPath: string,
-    docs: KnownDocs,
+    docs: IndexedDocs,
     before: readonly Uint8Array[],
     now: readonly Uint8Array[],
     come: readonly NewDoc[],
-    places: LinkFinder,
+    finder: LinkFinder,
   ): Promise<DefaultRules | undefined> {
     const more = come.filter(({ isOfDefault }) => isOfDefault);
     // Why tested first: most changes touch no source names and no attributes; then only new headers depend on folders.
@@ -84,28 +84,28 @@ export class DefaultRules {
     const mayMatter = needsFolders ? mayBeEither : mayBeAttributes;
     const sources: Found[] = [];
     const texts: (Found & { readonly file: AttributeFile | undefined })[] = [];
-    await docs.forEach(united(before, now), mayMatter, (place, { path }) => {
-      const { shard, docId } = place;
+    await docs.forEach(united(before, now), mayMatter, (location, { path }) => {
+      const { shard, docId } = location;
       const was = hasBit(before[shard]!, docId);
       const found = { path, was, is: hasBit(now[shard]!, docId) };
-      if (isAttributeFile(path)) texts.push({ ...found, file: fileOf(docs, place, path) });
+      if (isAttributeFile(path)) texts.push({ ...found, file: fileOf(docs, location, path) });
       else sources.push(found);
     });
     if (texts.some(({ file }) => file === undefined)) return undefined;
     const links = {
-      was: await places.linksBefore(texts.filter(({ was }) => was).map(({ path }) => path)),
-      is: await places.linksNow(texts.filter(({ is }) => is).map(({ path }) => path)),
+      was: await finder.linksBefore(texts.filter(({ was }) => was).map(({ path }) => path)),
+      is: await finder.linksNow(texts.filter(({ is }) => is).map(({ path }) => path)),
     };
     const newFiles = more.filter(({ path }) => isAttributeFile(path));
     const newTexts = newFiles.length === 0 ? [] : await readAttributes(repoPath, newFiles);
     const filesAt = (when: 'was' | 'is'): AttributeFile[] =>
-      texts.flatMap(({ file, path, [when]: isHeld }) =>
-        isHeld && !links[when].has(path) && file !== undefined ? [file] : [],
+      texts.flatMap(({ file, path, [when]: isPresent }) =>
+        isPresent && !links[when].has(path) && file !== undefined ? [file] : [],
       );
     const [filesBefore, filesNow] = [filesAt('was'), [...filesAt('is'), ...newTexts]];
     const areAttributesSame = textOf(filesBefore) === textOf(filesNow);
-    const pathsWhere = (isWanted: (found: Found) => boolean): string[] =>
-      sources.filter(isWanted).map(({ path }) => path);
+    const pathsWhere = (isMatch: (found: Found) => boolean): string[] =>
+      sources.filter(isMatch).map(({ path }) => path);
     const then: Rules = {
       attributes: new Attributes(filesBefore),
       headerFolders: findHeaderFolders(pathsWhere(({ was }) => was)),
@@ -153,10 +153,10 @@ function mayBeAttributes(path: Uint8Array): boolean {
 
 /** Whether the default revision has the same attribute files, and header-determining sources at the same paths, as before. */
 async function areNamesSame(
-  docs: KnownDocs,
+  docs: IndexedDocs,
   before: readonly Uint8Array[],
   now: readonly Uint8Array[],
-  more: readonly NamedPath[],
+  more: readonly TreePath[],
 ): Promise<boolean> {
   const differing = before.map((set, shard) => set.map((byte, i) => byte ^ now[shard]![i]!));
   const come = new Set(more.map(({ path }) => path));
@@ -170,9 +170,9 @@ async function areNamesSame(
 }
 
 /** An attribute file as stored in its shard; undefined: it is not stored, and not empty. */
-function fileOf(docs: KnownDocs, place: DocPlace, path: string): AttributeFile | undefined {
-  const content = docs.contentOf(place);
-  if (content === undefined && docs.sizeOf(place) > 0) return undefined;
+function fileOf(docs: IndexedDocs, location: DocLocation, path: string): AttributeFile | undefined {
+  const content = docs.contentOf(location);
+  if (content === undefined && docs.sizeOf(location) > 0) return undefined;
   const isPassedOver = content === undefined || content.length > ATTRIBUTE_FILE_SIZE_MAX;
   const text = isPassedOver ? '' : Buffer.from(content).toString('utf8');
   return { folder: folderOf(path), text };

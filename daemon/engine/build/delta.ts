@@ -5,7 +5,7 @@
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { linksOnDisk, statOnDisk } from '../../sources/disk/disk.ts';
-import type { LeftOut } from '../../sources/disk/left-out.ts';
+import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';
 import {
   type CommittedRules,
   RULES_PATH,
@@ -23,9 +23,9 @@ import { bitmapSizeOf, clearBit, countBits, hasBit } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { DefaultRules } from './default-rules.ts';
-import { type DiskDiff, diffDisk, type DiskLook } from './disk-diff.ts';
+import { type DiskDiff, diffDisk, type DiskScan } from './disk-diff.ts';
 import { DocFilter } from './filters.ts';
-import { type DocPlace, KnownDocs, type KnownIndex } from './known-docs.ts';
+import { type DocLocation, IndexedDocs, type IndexedState } from './indexed-docs.ts';
 import { type MissingDoc, MissingDocs } from './missing-docs.ts';
 import {
   applyChange,
@@ -37,9 +37,9 @@ import {
 } from './targets.ts';
 
 export interface DeltaOptions extends BuildOptions {
-  readonly known: KnownIndex;
+  readonly indexed: IndexedState;
   /** Present if the default revision is files on disk. */
-  readonly disk?: DiskLook | undefined;
+  readonly disk?: DiskScan | undefined;
   /** Full name of the default revision. */
   readonly defaultRevision: string;
 }
@@ -54,9 +54,9 @@ export interface DeltaResult {
   readonly revisions: Buffer | undefined;
   readonly skipped: Readonly<Record<string, number>>;
   readonly ignored: IgnoredCounts;
-  readonly leftOut: Readonly<Record<string, number>>;
+  readonly excluded: Readonly<Record<string, number>>;
   /** New paths that are not docs, and new files that could not be read. */
-  readonly newlyLeftOut: readonly (LeftOut | ReadFailure)[];
+  readonly newlyExcluded: readonly (ExcludedPath | ReadFailure)[];
 }
 
 /** Guess: if more than this share of docs is in no revision, or in no shard yet, a full build is better. */
@@ -116,9 +116,9 @@ async function deltaOf(options: DeltaOptions): Promise<DeltaResult | string> {
 }
 
 /** Undefined: a shard is damaged or missing. */
-function openDocs({ module, known }: DeltaOptions): KnownDocs | undefined {
+function openDocs({ module, indexed }: DeltaOptions): IndexedDocs | undefined {
   try {
-    return KnownDocs.open(module, known.shards, known.table);
+    return IndexedDocs.open(module, indexed.shards, indexed.table);
   } catch (error) {
     if (error instanceof ShardError && error.fault !== 'unmapped') return undefined;
     throw error;
@@ -128,24 +128,24 @@ function openDocs({ module, known }: DeltaOptions): KnownDocs | undefined {
 /** The differences of each new revision from a known one; a text: why they cannot be found. */
 async function targetsOf({
   spec,
-  known,
+  indexed,
   defaultRevision,
 }: DeltaOptions): Promise<Omit<Target, 'sets'>[] | string> {
   const isCommitted = spec.kind === 'commits';
   // Why: docs of a commit have no states of files on disk.
-  if (!isCommitted && known.revisions[0]?.commit !== undefined)
+  if (!isCommitted && indexed.revisions[0]?.commit !== undefined)
     return 'files on disk take the place of a commit';
-  const wanted = [
+  const nextRevisions = [
     { name: defaultRevision, commit: isCommitted ? spec.commit : undefined },
     ...(spec.revisions ?? []),
   ];
-  const basisOf = basesOf(known);
-  const placed = wanted.map(({ name, commit }, index) => {
+  const basisOf = basesOf(indexed);
+  const placed = nextRevisions.map(({ name, commit }, index) => {
     const isOnDisk = index === 0 && !isCommitted;
     if (isOnDisk) return { commit, basis: 0 };
     return { commit, basis: commit === undefined ? undefined : basisOf(name) };
   });
-  const commits = [...known.revisions, ...wanted].flatMap(({ commit }) => commit ?? []);
+  const commits = [...indexed.revisions, ...nextRevisions].flatMap(({ commit }) => commit ?? []);
   const [rules, isThere] = await Promise.all([
     rulesOf(spec, commits),
     presentCommits(spec.path, commits),
@@ -156,7 +156,7 @@ async function targetsOf({
       targets.push({ commit, basis, changes: [], rules: undefined });
       continue;
     }
-    const before = basis === undefined ? undefined : known.revisions[basis]!.commit;
+    const before = basis === undefined ? undefined : indexed.revisions[basis]!.commit;
     const now = { commit, rules: rules.get(commit) };
     // After a rewrite of the branch its former commit may be gone.
     if (before !== undefined && commit !== before && !isThere.has(before))
@@ -172,7 +172,7 @@ async function targetsOf({
 }
 
 /** The known revision to compare a name with: the same name, else the default one. Why a map: there may be 100,000. */
-function basesOf({ revisions }: KnownIndex): (name: string) => number | undefined {
+function basesOf({ revisions }: IndexedState): (name: string) => number | undefined {
   const placed = [...revisions.entries()].filter(([, { commit }]) => commit !== undefined);
   const byName = new Map(placed.toReversed().map(([index, { name }]) => [name, index]));
   const first = placed[0]?.[0];
@@ -193,18 +193,18 @@ async function rulesOf(
 /** The update of one repo. */
 class Delta {
   readonly #options: DeltaOptions;
-  readonly #docs: KnownDocs;
+  readonly #docs: IndexedDocs;
   readonly #targets: readonly Target[];
   /** Present if the default revision is files on disk. */
   readonly #diff: DiskDiff | undefined;
   readonly #missing = new MissingDocs();
   readonly #ignored: Map<string, number>;
-  readonly #leftOut: Map<string, number>;
-  readonly #newlyLeftOut: (LeftOut | ReadFailure)[] = [];
+  readonly #excluded: Map<string, number>;
+  readonly #newlyExcluded: (ExcludedPath | ReadFailure)[] = [];
 
   constructor(
     options: DeltaOptions,
-    docs: KnownDocs,
+    docs: IndexedDocs,
     targets: readonly Omit<Target, 'sets'>[],
     diff: DiskDiff | undefined,
   ) {
@@ -215,14 +215,14 @@ class Delta {
       ...target,
       sets: target.basis === undefined ? docs.noDocs() : docs.docsIn(target.basis),
     }));
-    this.#ignored = new Map(Object.entries(options.known.ignored));
-    this.#leftOut = new Map(Object.entries(options.known.leftOut));
+    this.#ignored = new Map(Object.entries(options.indexed.ignored));
+    this.#excluded = new Map(Object.entries(options.indexed.excluded));
   }
 
   async run(): Promise<DeltaResult | string> {
     if (!this.#canCount()) return 'it cannot be counted what is left out now';
-    const { spec, known } = this.#options;
-    await this.#docs.learnBlobs(spec.path, known.revisions[0]!.commit);
+    const { spec, indexed } = this.#options;
+    await this.#docs.learnBlobs(spec.path, indexed.revisions[0]!.commit);
     const breather = new Breather();
     for (const [index, target] of this.#targets.entries())
       for (const change of target.changes) {
@@ -244,7 +244,7 @@ class Delta {
       files.length === 0
         ? { shards: [], skipped: {}, failures: [] }
         : await buildDocs(this.#options, { ...rules.now, files: FileList.of(files) });
-    for (const { reason } of built.failures) add(this.#leftOut, reason, 1);
+    for (const { reason } of built.failures) add(this.#excluded, reason, 1);
     return {
       isSame: areSetsSame && files.length === 0,
       kept,
@@ -252,15 +252,15 @@ class Delta {
       revisions: this.#revisionFile(kept, { shards: built.shards, rows }),
       skipped: await this.#countSkipped(kept, built.skipped),
       ignored: countsOf(this.#ignored),
-      leftOut: countsOf(this.#leftOut),
-      newlyLeftOut: [...this.#newlyLeftOut, ...built.failures],
+      excluded: countsOf(this.#excluded),
+      newlyExcluded: [...this.#newlyExcluded, ...built.failures],
     };
   }
 
   /** Whether each new revision is a known one with the same docs, except docs to be built. */
   #areSetsSame(): boolean {
-    const { known } = this.#options;
-    if (this.#missing.size > 0 || this.#targets.length !== known.revisions.length) return false;
+    const { indexed } = this.#options;
+    if (this.#missing.size > 0 || this.#targets.length !== indexed.revisions.length) return false;
     return this.#targets.every(({ basis, sets }, index) => {
       if (basis !== index) return false;
       const before = this.#docs.docsIn(index);
@@ -270,17 +270,17 @@ class Delta {
 
   /** Whether the excluded paths can be counted from the changes; for files on disk the listing's counts are used. */
   #canCount(): boolean {
-    const { ignored, revisions, leftOut } = this.#options.known;
+    const { ignored, revisions, excluded } = this.#options.indexed;
     const { rules, basis, changes } = this.#targets[0]!;
     const { disk } = this.#options;
-    const listed = disk?.within === undefined ? disk?.listing.leftOut : undefined;
+    const listed = disk?.within === undefined ? disk?.listing.excluded : undefined;
     if (disk !== undefined && this.#targets.length === 1) {
-      if (listed !== undefined) this.#leftOut.clear();
-      for (const { reason } of listed ?? []) add(this.#leftOut, reason, 1);
+      if (listed !== undefined) this.#excluded.clear();
+      for (const { reason } of listed ?? []) add(this.#excluded, reason, 1);
       return true;
     }
     // Unknown which of the paths are those of files on disk.
-    const isMixed = Object.keys(leftOut).length + (listed?.length ?? 0) > 0;
+    const isMixed = Object.keys(excluded).length + (listed?.length ?? 0) > 0;
     if (listed !== undefined && isMixed && changes.length > 0) return false;
     const hasRules = rules !== undefined || Object.keys(ignored).length > 0;
     if (disk === undefined && hasRules && (basis !== 0 || 'other rules' in ignored)) return false;
@@ -288,14 +288,14 @@ class Delta {
     // A path of many revisions counts once.
     const bases = new Set(this.#targets.map((target) => target.basis));
     const areSame = bases.size === revisions.length && this.#targets.length === revisions.length;
-    if (Object.keys(leftOut).length > 0 && !areSame) return false;
+    if (Object.keys(excluded).length > 0 && !areSame) return false;
     return !this.#targets.some(({ changes }) => changes.some(changesNoDoc));
   }
 
   /** Applies a change to a revision, and counts the paths that it excludes. */
   #apply(index: number, { sets, rules }: Target, change: TreeChange): void {
     const [before, after] = [docOf(change, change.before), docOf(change, change.after)];
-    this.#countLeftOut(
+    this.#countExcluded(
       change,
       before === undefined ? change.before : undefined,
       after === undefined ? change.after : undefined,
@@ -307,14 +307,14 @@ class Delta {
   }
 
   /** Counts a path that was or is not a doc. */
-  #countLeftOut(
+  #countExcluded(
     { path, isOuter }: TreeChange,
     before: TreeItem | undefined,
     after: TreeItem | undefined,
   ): void {
     const reason = isOuter ? 'outer_path' : 'submodule';
-    add(this.#leftOut, reason, Number(after !== undefined) - Number(before !== undefined));
-    if (after !== undefined && before === undefined) this.#newlyLeftOut.push({ path, reason });
+    add(this.#excluded, reason, Number(after !== undefined) - Number(before !== undefined));
+    if (after !== undefined && before === undefined) this.#newlyExcluded.push({ path, reason });
   }
 
   /** The rules of the default revision for languages and tiers, before and now. */
@@ -325,7 +325,7 @@ class Delta {
       ...(this.#onDisk(doc) ?? { ...doc, size: 0 }),
       isOfDefault: doc.targets.has(0),
     }));
-    const { spec, known } = this.#options;
+    const { spec, indexed } = this.#options;
     const linksAt = async (
       commit: string | undefined,
       paths: readonly string[],
@@ -336,7 +336,7 @@ class Delta {
     const linksNow = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
       diff === undefined ? linksAt(this.#targets[0]!.commit, paths) : linksOnDisk(spec.path, paths);
     const linksBefore = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
-      diff?.linksBefore(paths) ?? linksAt(known.revisions[0]!.commit, paths);
+      diff?.linksBefore(paths) ?? linksAt(indexed.revisions[0]!.commit, paths);
     // Files and paths are the same before and now: git is called once.
     const linksOfBoth = (paths: readonly string[]) => (same ??= linksNow(paths));
     const links = this.#areAttributesUntouched()
@@ -347,49 +347,49 @@ class Delta {
 
   #areAttributesUntouched(): boolean {
     const { basis, changes } = this.#targets[0]!;
-    const isTold = this.#diff === undefined && basis === 0;
-    return isTold && !changes.some(({ path }) => isAttributeFile(path));
+    const isDiffed = this.#diff === undefined && basis === 0;
+    return isDiffed && !changes.some(({ path }) => isAttributeFile(path));
   }
 
   /** Rebuilds docs whose language or tier changed, in all revisions; false: their blobs are unknown. */
   async #replaceStale(rules: DefaultRules): Promise<boolean> {
     if (rules.isSame) return true;
-    const stale: DocPlace[] = [];
+    const stale: DocLocation[] = [];
     await this.#docs.forEach(
       this.#union(),
       () => true,
-      (place, { path }) => {
-        if (rules.isStale(path)) stale.push(place);
+      (location, { path }) => {
+        if (rules.isStale(path)) stale.push(location);
       },
     );
     return this.#rebuild(stale);
   }
 
   /** Removes docs from all revisions and marks them to be built again; false: a blob is unknown, and nothing is changed. */
-  #rebuild(places: readonly DocPlace[]): boolean {
-    const isKnown = (place: DocPlace): boolean =>
-      this.#docs.oidOf(place) !== undefined || this.#isOnDiskAlone(this.#holdersOf(place));
-    if (!places.every(isKnown)) return false;
-    for (const place of places) {
-      const oid = this.#docs.oidOf(place) ?? '';
-      const named = this.#docs.nameOf(place);
-      for (const index of this.#holdersOf(place)) {
-        clearBit(this.#targets[index]!.sets[place.shard]!, place.docId);
-        this.#missing.add(index, { ...named, oid, isSymlink: false });
+  #rebuild(locations: readonly DocLocation[]): boolean {
+    const isHeld = (location: DocLocation): boolean =>
+      this.#docs.oidOf(location) !== undefined || this.#isOnDiskAlone(this.#revisionsOf(location));
+    if (!locations.every(isHeld)) return false;
+    for (const location of locations) {
+      const oid = this.#docs.oidOf(location) ?? '';
+      const treePath = this.#docs.nameOf(location);
+      for (const index of this.#revisionsOf(location)) {
+        clearBit(this.#targets[index]!.sets[location.shard]!, location.docId);
+        this.#missing.add(index, { ...treePath, oid, isSymlink: false });
       }
     }
     return true;
   }
 
   /** Indexes of the targets that hold a doc. */
-  #holdersOf({ shard, docId }: DocPlace): Set<number> {
+  #revisionsOf({ shard, docId }: DocLocation): Set<number> {
     const indexes = [...this.#targets.keys()];
     return new Set(indexes.filter((index) => hasBit(this.#targets[index]!.sets[shard]!, docId)));
   }
 
   /** Whether a doc with these holders is only a file on disk, which no commit has. */
-  #isOnDiskAlone(holders: ReadonlySet<number>): boolean {
-    return this.#diff !== undefined && holders.size === 1 && holders.has(0);
+  #isOnDiskAlone(holding: ReadonlySet<number>): boolean {
+    return this.#diff !== undefined && holding.size === 1 && holding.has(0);
   }
 
   /** The docs of each known shard that any revision holds now. */
@@ -414,7 +414,7 @@ class Delta {
         countBits(union[shard]!) <=
           Math.min(RETIRED_FACTOR * this.#missing.size, RETIRED_DOCS_MAX) &&
         size <= RETIRED_SIZE_MAX;
-      if (!isSmall || !this.#rebuild(placesIn(union[shard]!, shard))) break;
+      if (!isSmall || !this.#rebuild(locationsIn(union[shard]!, shard))) break;
       retired.add(shard);
     }
     return retired;
@@ -437,9 +437,9 @@ class Delta {
   /** The file on disk at the path of a doc that only files on disk hold; undefined: other revisions hold it too. */
   #onDisk({ path, rawPath, targets }: MissingDoc): SourceFile | undefined {
     if (!this.#isOnDiskAlone(targets)) return undefined;
-    const named = rawPath === undefined ? { path } : { path, rawPath };
-    const stat = statOnDisk(this.#options.spec.path, named);
-    return { ...named, size: stat?.size ?? 0, isSymlink: stat?.isSymbolicLink() ?? false };
+    const treePath = rawPath === undefined ? { path } : { path, rawPath };
+    const stat = statOnDisk(this.#options.spec.path, treePath);
+    return { ...treePath, size: stat?.size ?? 0, isSymlink: stat?.isSymbolicLink() ?? false };
   }
 
   #revisionFile(kept: readonly number[], built: BuiltRows): Buffer | undefined {
@@ -476,12 +476,12 @@ function changesNoDoc({ isOuter, before, after }: TreeChange): boolean {
   return isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
 }
 
-function placesIn(bits: Uint8Array, shard: number): DocPlace[] {
-  const places: DocPlace[] = [];
+function locationsIn(bits: Uint8Array, shard: number): DocLocation[] {
+  const locations: DocLocation[] = [];
   for (const [index, byte] of bits.entries())
     for (let bit = 0; byte >> bit !== 0; bit++)
-      if (((byte >> bit) & 1) === 1) places.push({ shard, docId: index * 8 + bit });
-  return places;
+      if (((byte >> bit) & 1) === 1) locations.push({ shard, docId: index * 8 + bit });
+  return locations;
 }
 
 /** Adds to a count; removes it at zero. */

@@ -1,7 +1,7 @@
 // Finds the differences between files on disk and the docs in a repo's shards: by the file state stored when each file was
 // read, and by content where the state does not decide.
 
-import { nameKey, type NamedPath } from '../../base/paths.ts';
+import { nameKey, type TreePath } from '../../base/paths.ts';
 import { hashFiles } from '../../sources/docs/disk-reader.ts';
 import { type DiskListing, isLinkState } from '../../sources/docs/source-disk.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
@@ -9,15 +9,15 @@ import { type FileStates, UNSETTLED } from '../../sources/docs/source.ts';
 import type { TreeChange } from '../../sources/git/tree-diff.ts';
 import { isAttributeFile } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
-import type { DocPlace, KnownDocs } from './known-docs.ts';
+import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 
 /** The current files on disk, and the state of those indexed. */
-export interface DiskLook {
+export interface DiskScan {
   readonly listing: DiskListing;
   /** The listing covers these paths and everything below them; undefined: all. */
   readonly within: readonly string[] | undefined;
   /** File states from the listing before the files were read; undefined: lost. */
-  readonly known: FileStates | undefined;
+  readonly indexed: FileStates | undefined;
 }
 
 export interface DiskDiff {
@@ -32,7 +32,7 @@ const UNKNOWN = '';
 /** A listed file that may differ from its doc, or has none. */
 interface Suspect {
   readonly file: SourceFile;
-  readonly place: DocPlace | undefined;
+  readonly location: DocLocation | undefined;
   /** Unchanged, but its blob is unknown. */
   readonly isSame: boolean;
 }
@@ -48,19 +48,19 @@ interface Suspect {
  */
 export async function diffDisk(
   root: string,
-  look: DiskLook,
-  docs: KnownDocs,
+  scan: DiskScan,
+  docs: IndexedDocs,
   filter: DocFilter,
   isShared: boolean,
 ): Promise<DiskDiff | undefined> {
   const changes: TreeChange[] = [];
-  const suspects = await findSuspects(look, docs, isShared, (place, named) => {
-    const before = { oid: docs.oidOf(place) ?? UNKNOWN, kind: 'file' as const };
-    changes.push({ ...named, isOuter: false, before });
+  const suspects = await findSuspects(scan, docs, isShared, (location, treePath) => {
+    const before = { oid: docs.oidOf(location) ?? UNKNOWN, kind: 'file' as const };
+    changes.push({ ...treePath, isOuter: false, before });
   });
   const isRead = ({ file }: Suspect): boolean =>
     isShared || filter.skipReasonOfSize(file.path, file.size) === undefined;
-  const read = suspects.filter((one) => isRead(one) && (isShared || one.place !== undefined));
+  const read = suspects.filter((one) => isRead(one) && (isShared || one.location !== undefined));
   const ids = await hashFiles(
     root,
     read.map(({ file }) => file),
@@ -69,58 +69,58 @@ export async function diffDisk(
     const change = changeOf(suspect, docs, ids.get(suspect.file));
     if (change !== undefined) changes.push(change);
   }
-  if (look.known === undefined && changes.some(({ path }) => isAttributeFile(path)))
+  if (scan.indexed === undefined && changes.some(({ path }) => isAttributeFile(path)))
     return undefined;
-  const states = look.known ?? look.listing.states;
+  const states = scan.indexed ?? scan.listing.states;
   const wasLink = (path: string): boolean => isLinkState(states.get(path) ?? '');
   return { changes, linksBefore: (paths) => new Set(paths.filter(wasLink)) };
 }
 
 /** The listed files that may differ from their docs, those without a doc last. */
 async function findSuspects(
-  { listing, within, known }: DiskLook,
-  docs: KnownDocs,
+  { listing, within, indexed }: DiskScan,
+  docs: IndexedDocs,
   isShared: boolean,
-  onGone: (place: DocPlace, named: NamedPath) => void,
+  onGone: (location: DocLocation, treePath: TreePath) => void,
 ): Promise<Suspect[]> {
   const without = new Map(Array.from(listing.files, (file) => [nameKey(file), file]));
   const suspects: Suspect[] = [];
-  const onDoc = (place: DocPlace, named: NamedPath): void => {
-    const key = nameKey(named);
+  const onDoc = (location: DocLocation, treePath: TreePath): void => {
+    const key = nameKey(treePath);
     const file = without.get(key);
     if (file === undefined) {
-      onGone(place, named);
+      onGone(location, treePath);
       return;
     }
     without.delete(key);
-    const isSame = isSettled(listing.states.get(key), known?.get(key));
-    const isTold = !isShared || docs.oidOf(place) !== undefined;
-    if (!isSame || !isTold) suspects.push({ file, place, isSame });
+    const isSame = isSettled(listing.states.get(key), indexed?.get(key));
+    const hasStoredId = !isShared || docs.oidOf(location) !== undefined;
+    if (!isSame || !hasStoredId) suspects.push({ file, location, isSame });
   };
-  const held = docs.docsIn(0);
-  if (within === undefined) await docs.forEach(held, () => true, onDoc);
-  else docs.forEachWithin(held, within, onDoc);
-  for (const file of without.values()) suspects.push({ file, place: undefined, isSame: false });
+  const headDocs = docs.docsIn(0);
+  if (within === undefined) await docs.forEach(headDocs, () => true, onDoc);
+  else docs.forEachWithin(headDocs, within, onDoc);
+  for (const file of without.values()) suspects.push({ file, location: undefined, isSame: false });
   return suspects;
 }
 
 /** Undefined: the doc matches the file. */
 function changeOf(
-  { file, place, isSame }: Suspect,
-  docs: KnownDocs,
+  { file, location, isSame }: Suspect,
+  docs: IndexedDocs,
   id: string | undefined,
 ): TreeChange | undefined {
   const { path, rawPath, isSymlink } = file;
-  const wasId = place === undefined ? undefined : docs.oidOf(place);
+  const wasId = location === undefined ? undefined : docs.oidOf(location);
   if (wasId !== undefined && wasId === id) return undefined;
-  if (place !== undefined && isSame) {
-    if (id !== undefined) docs.learn(place, id);
+  if (location !== undefined && isSame) {
+    if (id !== undefined) docs.learn(location, id);
     return undefined;
   }
   return {
     ...(rawPath === undefined ? { path } : { path, rawPath }),
     isOuter: false,
-    ...(place === undefined ? {} : { before: { oid: wasId ?? UNKNOWN, kind: 'file' as const } }),
+    ...(location === undefined ? {} : { before: { oid: wasId ?? UNKNOWN, kind: 'file' as const } }),
     after: { oid: id ?? UNKNOWN, kind: isSymlink ? 'symlink' : 'file' },
   };
 }

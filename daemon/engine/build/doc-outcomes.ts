@@ -66,8 +66,8 @@ export class DocOutcomes {
     this.#saidOf = saidOf;
     this.#table = new ContentTable(
       count,
-      (place) => this.#idAt(place)!,
-      (place) => this.#languages[place]!,
+      (position) => this.#idAt(position)!,
+      (position) => this.#languages[position]!,
     );
     this.#joinListed();
   }
@@ -76,30 +76,33 @@ export class DocOutcomes {
     const count = this.#contents.length;
     const listed = new ContentTable(
       count,
-      (place) => this.#listedId(place)!,
+      (position) => this.#listedId(position)!,
       () => 0,
     );
     const lasts = new Map<number, number>();
-    for (let place = 0; place < count; place++) {
-      this.#contents[place] = place;
-      const isTooLarge = this.#plan.areTooLarge[this.#docStart + place] === 1;
-      if (isTooLarge || this.#listedId(place) === undefined) continue;
-      const first = listed.firstOf(place);
-      if (first === place) continue;
-      this.#contents[place] = first;
-      this.#nexts[lasts.get(first) ?? first] = place;
-      lasts.set(first, place);
+    for (let position = 0; position < count; position++) {
+      this.#contents[position] = position;
+      const isTooLarge = this.#plan.areTooLarge[this.#docStart + position] === 1;
+      if (isTooLarge || this.#listedId(position) === undefined) continue;
+      const first = listed.firstOf(position);
+      if (first === position) continue;
+      this.#contents[position] = first;
+      this.#nexts[lasts.get(first) ?? first] = position;
+      lasts.set(first, position);
     }
   }
 
-  #listedId(place: number): Uint8Array | undefined {
-    return this.#plan.files.idOf(this.#plan.fileIndexes[this.#docStart + place]!);
+  #listedId(position: number): Uint8Array | undefined {
+    return this.#plan.files.idOf(this.#plan.fileIndexes[this.#docStart + position]!);
   }
 
-  #idAt(place: number): Uint8Array | undefined {
-    const listed = this.#listedId(place);
-    if (listed !== undefined || this.#areRead[place] === 0) return listed;
-    return this.#foundIds?.subarray(place * this.#foundIdSize, (place + 1) * this.#foundIdSize);
+  #idAt(position: number): Uint8Array | undefined {
+    const listed = this.#listedId(position);
+    if (listed !== undefined || this.#areRead[position] === 0) return listed;
+    return this.#foundIds?.subarray(
+      position * this.#foundIdSize,
+      (position + 1) * this.#foundIdSize,
+    );
   }
 
   /** Blob id of a doc, a view; undefined: unknown so far. */
@@ -111,9 +114,9 @@ export class DocOutcomes {
   docsToRead(docStart: number, docEnd: number): number[] {
     const docs: number[] = [];
     for (let doc = docStart; doc < docEnd; doc++) {
-      const place = doc - this.#docStart;
+      const position = doc - this.#docStart;
       // A content read for docs of several languages has several representatives.
-      const isRead = this.#contents[place] !== place || this.#areRead[place] === 1;
+      const isRead = this.#contents[position] !== position || this.#areRead[position] === 1;
       if (this.#plan.areTooLarge[doc] === 0 && !isRead) docs.push(doc);
     }
     return docs;
@@ -143,9 +146,9 @@ export class DocOutcomes {
     for (const [nth, one] of all.entries())
       this.#noteOne(one, outcomes, index, nth === 0 ? language : (there?.[nth - 1] ?? language));
     if (areRead[index] === 0) return [];
-    const place = doc - this.#docStart;
-    if (this.#listedId(place) === undefined)
-      this.#noteId(place, ids.subarray(index * idSize, (index + 1) * idSize));
+    const position = doc - this.#docStart;
+    if (this.#listedId(position) === undefined)
+      this.#noteId(position, ids.subarray(index * idSize, (index + 1) * idSize));
     for (const one of all) {
       const own = one - this.#docStart;
       this.#contents[own] = this.#table.firstOf(own);
@@ -168,11 +171,11 @@ export class DocOutcomes {
     index: number,
     language: string,
   ): void {
-    const place = doc - this.#docStart;
-    this.#areRead[place] = areRead[index]!;
-    this.#sizes[place] = Math.min(sizes[index]!, NONE);
-    this.#skipReasons[place] = skipReasons[index]!;
-    this.#languages[place] = this.#languageIndex(this.#saidOf(doc) ?? language);
+    const position = doc - this.#docStart;
+    this.#areRead[position] = areRead[index]!;
+    this.#sizes[position] = Math.min(sizes[index]!, NONE);
+    this.#skipReasons[position] = skipReasons[index]!;
+    this.#languages[position] = this.#languageIndex(this.#saidOf(doc) ?? language);
   }
 
   #languageIndex(language: string): number {
@@ -184,13 +187,13 @@ export class DocOutcomes {
     return index;
   }
 
-  #noteId(place: number, id: Uint8Array): void {
+  #noteId(position: number, id: Uint8Array): void {
     if (this.#foundIds === undefined) {
       this.#foundIdSize = id.length;
       this.#foundIds = new Uint8Array(this.#areRead.length * id.length);
     }
     if (id.length !== this.#foundIdSize) throw new Error('blob ids of two sizes');
-    this.#foundIds.set(id, place * id.length);
+    this.#foundIds.set(id, position * id.length);
   }
 
   /** Records the blobId of a doc's stored content. */
@@ -209,23 +212,23 @@ export class DocOutcomes {
   shardDoc(doc: number): ShardDoc | undefined {
     const { files, fileIndexes, tiers, areTooLarge } = this.#plan;
     const file = fileIndexes[doc]!;
-    const place = doc - this.#docStart;
+    const position = doc - this.#docStart;
     const tier = tiers[doc]!;
     if (areTooLarge[doc] === 1) {
       const language = this.#saidOf(doc) ?? detectLanguage(files.pathOf(file), new Uint8Array());
       const [path, size] = [files.pathBytesOf(file), files.sizeOf(file)];
       return { path, blobId: undefined, size, language, skipReason: SKIP_TOO_LARGE, tier };
     }
-    if (this.#areRead[place] === 0) return undefined;
-    const content = this.#contents[place]!;
+    if (this.#areRead[position] === 0) return undefined;
+    const content = this.#contents[position]!;
     const refusal = this.#refusals[content]!;
-    const skipReason = refusal === SKIP_NONE ? this.#skipReasons[place]! : refusal;
+    const skipReason = refusal === SKIP_NONE ? this.#skipReasons[position]! : refusal;
     const blobId = this.#blobIds[content]!;
     return {
       path: files.pathBytesOf(file),
       blobId: skipReason === SKIP_NONE && blobId !== NONE ? blobId : undefined,
-      size: this.#sizes[place]!,
-      language: this.#languageNames[this.#languages[place]!]!,
+      size: this.#sizes[position]!,
+      language: this.#languageNames[this.#languages[position]!]!,
       skipReason,
       tier,
     };
@@ -235,9 +238,9 @@ export class DocOutcomes {
   blobHashes(blobCount: number): [Uint8Array, number] {
     let hashes: Uint8Array | undefined;
     let idSize = ID_SIZE;
-    for (const [place, blobId] of this.#blobIds.entries()) {
+    for (const [position, blobId] of this.#blobIds.entries()) {
       if (blobId === NONE) continue;
-      const id = this.#idAt(place)!;
+      const id = this.#idAt(position)!;
       hashes ??= new Uint8Array(blobCount * (idSize = id.length));
       if (id.length !== idSize) throw new Error('blob ids of two sizes');
       hashes.set(id, blobId * idSize);
@@ -251,16 +254,16 @@ const ID_SIZE = 20;
 
 /** Finds indexes with equal blob id and language, hashed by the start of the id, which is as good as random. */
 class ContentTable {
-  readonly #idAt: (place: number) => Uint8Array;
-  readonly #languageAt: (place: number) => number;
+  readonly #idAt: (position: number) => Uint8Array;
+  readonly #languageAt: (position: number) => number;
   /** NONE: free. */
   readonly #slots: Uint32Array;
 
   /** @param count  most indexes */
   constructor(
     count: number,
-    idAt: (place: number) => Uint8Array,
-    languageAt: (place: number) => number,
+    idAt: (position: number) => Uint8Array,
+    languageAt: (position: number) => number,
   ) {
     this.#idAt = idAt;
     this.#languageAt = languageAt;
@@ -268,19 +271,19 @@ class ContentTable {
   }
 
   /** The first index added with this one's id and language; itself, if none was before. */
-  firstOf(place: number): number {
-    const id = this.#idAt(place);
-    const language = this.#languageAt(place);
+  firstOf(position: number): number {
+    const id = this.#idAt(position);
+    const language = this.#languageAt(position);
     const mask = this.#slots.length - 1;
     let slot = (id[0]! | (id[1]! << 8) | (id[2]! << 16) | (id[3]! << 24)) & mask;
     for (;;) {
       const other = this.#slots[slot]!;
       if (other === NONE) {
-        this.#slots[slot] = place;
-        return place;
+        this.#slots[slot] = position;
+        return position;
       }
       const isSame =
-        other === place ||
+        other === position ||
         (this.#languageAt(other) === language && Buffer.compare(this.#idAt(other), id) === 0);
       if (isSame) return other;
       slot = (slot + 1) & mask;

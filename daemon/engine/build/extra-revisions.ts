@@ -8,7 +8,7 @@ import { LostObjectError } from '../../sources/git/git.ts';
 import type { TreeChange } from '../../sources/git/tree-diff.ts';
 import { readTrees } from '../../sources/git/trees.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
-import { KnownDocs, type KnownIndex } from './known-docs.ts';
+import { IndexedDocs, type IndexedState } from './indexed-docs.ts';
 import { MissingDocs } from './missing-docs.ts';
 import { findRuleDocs, rulesOf } from './rule-docs.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from './targets.ts';
 
 export interface ExtraOptions extends BuildOptions {
-  readonly known: KnownIndex;
+  readonly indexed: IndexedState;
   /** Full ids, distinct. */
   readonly commits: readonly string[];
   /** Most docs to build. */
@@ -48,7 +48,7 @@ export class TooManyDocsError extends Error {
 }
 
 /** Files and folders named in a message. */
-const UNREAD_NAMED_MAX = 3;
+const UNREAD_LISTED_MAX = 3;
 
 /** Source: `git hash-object -t blob` of empty input, with SHA-1 and SHA-256. */
 const EMPTY_BLOBS = [
@@ -62,8 +62,8 @@ const EMPTY_BLOBS = [
  * Errors: TooManyDocsError, before any doc is read; ShardError where a known shard is damaged or missing; as buildDocs.
  */
 export async function buildExtraRevisions(options: ExtraOptions): Promise<ExtraRevisions> {
-  const { module, known } = options;
-  const docs = KnownDocs.open(module, known.shards, known.table);
+  const { module, indexed } = options;
+  const docs = IndexedDocs.open(module, indexed.shards, indexed.table);
   try {
     return await new Extra(options, docs).run();
   } finally {
@@ -73,23 +73,23 @@ export async function buildExtraRevisions(options: ExtraOptions): Promise<ExtraR
 
 class Extra {
   readonly #options: ExtraOptions;
-  readonly #docs: KnownDocs;
+  readonly #docs: IndexedDocs;
   readonly #missing = new MissingDocs();
   /** Files and folders of the commits that could not be read. */
   readonly #unread = new Set<string>();
 
-  constructor(options: ExtraOptions, docs: KnownDocs) {
+  constructor(options: ExtraOptions, docs: IndexedDocs) {
     this.#options = options;
     this.#docs = docs;
   }
 
   async run(): Promise<ExtraRevisions> {
-    const { spec, known, commits, docsMax } = this.#options;
+    const { spec, indexed, commits, docsMax } = this.#options;
     // Each starts its own git.
     const [basis, rules] = await Promise.all([
       this.#basis(),
       rulesOfCommits(spec, commits),
-      this.#docs.learnBlobs(spec.path, known.revisions[0]?.commit),
+      this.#docs.learnBlobs(spec.path, indexed.revisions[0]?.commit),
     ]);
     this.#learnEmpty();
     const sets = new Map<number, readonly Uint8Array[]>();
@@ -108,19 +108,19 @@ class Extra {
   #unreadText(): string | undefined {
     const count = this.#unread.size;
     if (count === 0) return undefined;
-    const names = [...this.#unread].slice(0, UNREAD_NAMED_MAX).join(', ');
-    const more = count > UNREAD_NAMED_MAX ? ` and ${count - UNREAD_NAMED_MAX} more` : '';
+    const names = [...this.#unread].slice(0, UNREAD_LISTED_MAX).join(', ');
+    const more = count > UNREAD_LISTED_MAX ? ` and ${count - UNREAD_LISTED_MAX} more` : '';
     return `git cannot read ${names}${more}: the repository is a partial clone, or damaged.`;
   }
 
   /** Builds shards of the docs that no known shard holds; returns them with their rows. */
   async #build(): Promise<BuiltRows> {
     if (this.#missing.size === 0) return { shards: [], rows: [] };
-    const { spec, known, signal } = this.#options;
+    const { spec, indexed, signal } = this.#options;
     const found = await findRuleDocs(this.#docs, this.#missing.all);
     const [rows, rules] = await Promise.all([
       this.#missing.rows(spec.path, { signal }),
-      rulesOf(spec.path, known.revisions[0]?.commit, found),
+      rulesOf(spec.path, indexed.revisions[0]?.commit, found),
     ]);
     const files = FileList.of(rows.map(({ file }) => file));
     const { shards, failures } = await buildDocs(this.#options, { ...rules, files });
@@ -131,15 +131,15 @@ class Extra {
   /** Records the blob of indexed docs without stored content (files on disk) where it is certain: for empty files. */
   #learnEmpty(): void {
     const oid = EMPTY_BLOBS.find(({ length }) => length === this.#options.commits[0]?.length)!;
-    for (const place of this.#docs.unknownDocs())
-      if (this.#docs.sizeOf(place) === 0) this.#docs.learn(place, oid);
+    for (const position of this.#docs.unknownDocs())
+      if (this.#docs.sizeOf(position) === 0) this.#docs.learn(position, oid);
   }
 
   /** The first indexed revision whose commit is present, with its rules; undefined: there is none. */
   async #basis(): Promise<Basis | undefined> {
-    const { spec, known, signal } = this.#options;
-    const revision = known.revisions.findIndex(({ commit }) => commit !== undefined);
-    const commit = known.revisions[revision]?.commit;
+    const { spec, indexed, signal } = this.#options;
+    const revision = indexed.revisions.findIndex(({ commit }) => commit !== undefined);
+    const commit = indexed.revisions[revision]?.commit;
     if (commit === undefined) return undefined;
     const present = await presentCommits(spec.path, [commit], { signal });
     if (!present.has(commit)) return undefined;
@@ -156,12 +156,12 @@ class Extra {
   ): Promise<Uint8Array[]> {
     const { spec, signal } = this.#options;
     const options = { signal };
-    const told =
+    const diffed =
       basis &&
       (await changesFrom(spec.path, basis, { commit, rules }, options).catch(ifLostObject));
-    const isTold = basis !== undefined && told !== undefined;
-    const sets = isTold ? this.#docs.docsIn(basis.revision) : this.#docs.noDocs();
-    const changes = told ?? (await this.#itemsOf(commit));
+    const hasDiff = basis !== undefined && diffed !== undefined;
+    const sets = hasDiff ? this.#docs.docsIn(basis.revision) : this.#docs.noDocs();
+    const changes = diffed ?? (await this.#itemsOf(commit));
     const breather = new Breather();
     for (const change of changes) {
       await breather.pause();
@@ -177,8 +177,8 @@ class Extra {
     const { spec, signal } = this.#options;
     const { docs, lostPaths } = await readTrees(spec.path, [commit], { signal });
     for (const path of lostPaths) this.#unread.add(path);
-    return docs.map(({ oid, isSymlink, ...named }) => ({
-      ...named,
+    return docs.map(({ oid, isSymlink, ...treePath }) => ({
+      ...treePath,
       isOuter: false,
       after: { oid, kind: isSymlink ? 'symlink' : 'file' },
     }));

@@ -7,16 +7,16 @@ import { ShardError } from '../host/space.ts';
 import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 import type { FromMergeWorker, MergeWorkerData, ToMergeWorker } from './merge-worker.ts';
 import { programFile } from '../../base/program-files.ts';
-import { RestingThread } from '../../base/resting-thread.ts';
+import { ReusableThread } from '../../base/reusable-thread.ts';
 
 /** To be closed. */
 export class MergeThread {
-  readonly #thread: RestingThread<FromMergeWorker>;
+  readonly #thread: ReusableThread<FromMergeWorker>;
 
   /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
     const workerData: MergeWorkerData = { module };
-    this.#thread = new RestingThread(
+    this.#thread = new ReusableThread(
       () => new Worker(programFile('engine/build/merge-worker.js'), { workerData }),
     );
   }
@@ -38,9 +38,9 @@ export class MergeThread {
       return await this.#thread.outcomeOf<MergeResult>(
         worker,
         'the merge ended early',
-        (told, { resolve, reject }) => {
-          if (told.kind === 'done') resolve(told.result);
-          else if (told.kind === 'failed') reject(errorOf(told));
+        (answer, { resolve, reject }) => {
+          if (answer.kind === 'done') resolve(answer.result);
+          else if (answer.kind === 'failed') reject(errorOf(answer));
         },
       );
     } catch (error) {

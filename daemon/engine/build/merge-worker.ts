@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import type { EndOrder, LoadedNotice } from '../../base/resting-thread.ts';
+import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
 import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
@@ -32,24 +32,24 @@ const { module }: MergeWorkerData = workerData;
 const port = parentPort!;
 
 loadMapping();
-tell({ kind: 'loaded' });
+post({ kind: 'loaded' });
 lowerPriority('background');
 port.on('message', (message: ToMergeWorker) => {
   keepMemory();
   if (message.kind === 'end') port.close();
-  else void runAndTell(message.order);
+  else void runAndPost(message.order);
 });
 
-async function runAndTell(order: MergeOrder): Promise<void> {
+async function runAndPost(order: MergeOrder): Promise<void> {
   try {
     await checkAll(order.sources);
-    tell({ kind: 'done', result: mergeShards(module, order) });
+    post({ kind: 'done', result: mergeShards(module, order) });
   } catch (error) {
     const isOverflow = error instanceof MergeOverflow;
     if (error instanceof ShardError) {
       const { shardId, reason, fault } = error;
-      tell({ kind: 'failed', message: reason, isOverflow, shard: { shardId, fault } });
-    } else tell({ kind: 'failed', message: messageOf(error), isOverflow });
+      post({ kind: 'failed', message: reason, isOverflow, shard: { shardId, fault } });
+    } else post({ kind: 'failed', message: messageOf(error), isOverflow });
   }
   giveMemoryBackSoon();
 }
@@ -68,6 +68,6 @@ async function checkAll(sources: readonly ShardFile[]): Promise<void> {
   }
 }
 
-function tell(message: FromMergeWorker): void {
+function post(message: FromMergeWorker): void {
   port.postMessage(message);
 }

@@ -2,8 +2,8 @@
 // Reads nothing from a repository. Runs synchronously on the caller's thread.
 
 import { writeFileSync } from 'node:fs';
-import { STRIPE_COUNT_MAX } from '../../../core/shared/format.ts';
-import { StripeBuilder } from '../host/builder.ts';
+import { SEGMENT_COUNT_MAX } from '../../../core/shared/format.ts';
+import { SegmentBuilder } from '../host/builder.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
 import { SymbolTables } from '../shards/symbol-tables.ts';
@@ -11,7 +11,7 @@ import { ShardTables } from '../shards/tables.ts';
 import type { NewTables } from '../shards/writer.ts';
 import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
 import { BATCH_BLOCKS, blocksFor } from './build-plan.ts';
-import { completeShard, type FinishedShard, writeContent, writeStripes } from './shard-file.ts';
+import { completeShard, type FinishedShard, writeContent, writeSegments } from './shard-file.ts';
 
 /** Docs of a repo for the new shard. */
 export interface MergeRepo {
@@ -87,18 +87,18 @@ function mergeSources(
   const { path } = order;
   const repos = order.repos.filter(({ docs }) => docs.some(({ docIds }) => docIds.length > 0));
   const contents = new Contents(sources);
-  const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.place(doc)));
-  const { stripes, ...coded } = contents.write(module, path);
+  const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.position(doc)));
+  const { segments, ...coded } = contents.write(module, path);
   const tables = {
     repos: repos.map(({ repoId, name }, i) => ({ repoId, name, docCount: lists[i]!.length })),
     docs: ShardDocs.of(lists.flat()),
     ...coded,
   };
-  const summary = completeShard(module, path, tables, stripes, { isSynced: true });
+  const summary = completeShard(module, path, tables, segments, { isSynced: true });
   const symbols = sources.every((source) => source.symbols !== undefined)
     ? contents.writeSymbols(module, path, order.symbolsPath)
     : undefined;
-  return { ...summary, repos: placesOf(repos, lists, contents), symbols };
+  return { ...summary, repos: mergedReposOf(repos, lists, contents), symbols };
 }
 
 function openSources(space: Space, files: readonly ShardFile[]): Source[] {
@@ -146,11 +146,11 @@ class Contents {
   }
 
   /** The doc with its blob in the new shard. */
-  place(doc: KeptDoc): KeptDoc {
+  position(doc: KeptDoc): KeptDoc {
     const { source, blobId } = doc;
     if (blobId === undefined) return doc;
     const ofSource = this.#placed[source]!;
-    const placed = ofSource.get(blobId) ?? this.#placeBlob(source, blobId);
+    const placed = ofSource.get(blobId) ?? this.#addBlob(source, blobId);
     ofSource.set(blobId, placed);
     return { ...doc, blobId: placed };
   }
@@ -160,7 +160,7 @@ class Contents {
    * that an object matches its id, so whoever writes to one repository could have its bytes shown as those of another, or see
    * the other's bytes.
    */
-  #placeBlob(source: number, blobId: number): number {
+  #addBlob(source: number, blobId: number): number {
     const { tables } = this.#sources[source]!;
     const oid = tables.blobHash(blobId);
     const { content, docId } = tables.blob(blobId);
@@ -189,7 +189,7 @@ class Contents {
   /** Writes the contents to the file and their coded stripes beside it. */
   write(module: WebAssembly.Module, path: string): CodedContents {
     writeFileSync(path, '', { mode: 0o600 });
-    const builder = new StripeBuilder(module);
+    const builder = new SegmentBuilder(module);
     try {
       return this.#writeBatches(builder, path);
     } finally {
@@ -197,8 +197,8 @@ class Contents {
     }
   }
 
-  #writeBatches(builder: StripeBuilder, path: string): CodedContents {
-    const stripes: string[] = [];
+  #writeBatches(builder: SegmentBuilder, path: string): CodedContents {
+    const segments: string[] = [];
     const rows: { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array }[] = [];
     let [contentSize, blobCount, blockCount] = [0, 0, 0];
     for (const [start, end] of this.#batches()) {
@@ -206,8 +206,8 @@ class Contents {
       for (let blobId = start; blobId < end; blobId++) addContent(builder, this.#bytesOf(blobId));
       const batch = builder.close();
       writeContent(path, batch.content, contentSize);
-      stripes.push(...writeStripes(path, batch.stripes, stripes.length));
-      if (stripes.length > STRIPE_COUNT_MAX)
+      segments.push(...writeSegments(path, batch.segments, segments.length));
+      if (segments.length > SEGMENT_COUNT_MAX)
         throw new MergeOverflow('more than one shard has room for');
       rows.push(builder.rows(contentSize, blobCount, blockCount));
       contentSize += batch.content.length;
@@ -216,7 +216,7 @@ class Contents {
     }
     const blobHashes = Buffer.from(this.#blobs.map(({ oid }) => oid).join(''), 'hex');
     return {
-      stripes,
+      segments,
       blobs: Buffer.concat(rows.map(({ blobs }) => blobs)),
       blocks: Buffer.concat(rows.map(({ blocks }) => blocks)),
       caseMarks: Buffer.concat(rows.map(({ caseMarks }) => caseMarks)),
@@ -260,16 +260,16 @@ class Contents {
 
 interface CodedContents extends Omit<NewTables, 'repos' | 'docs'> {
   /** Paths of the stripes. */
-  readonly stripes: readonly string[];
+  readonly segments: readonly string[];
 }
 
-function addContent(builder: StripeBuilder, bytes: Uint8Array): void {
-  const place = builder.stage(bytes);
-  const outcome = place === undefined ? 'full' : builder.add(place, bytes.length, 0);
+function addContent(builder: SegmentBuilder, bytes: Uint8Array): void {
+  const position = builder.stage(bytes);
+  const outcome = position === undefined ? 'full' : builder.add(position, bytes.length, 0);
   if (outcome !== 'added') throw new Error(`a content of ${bytes.length} bytes: ${outcome}`);
 }
 
-function placesOf(
+function mergedReposOf(
   repos: readonly MergeRepo[],
   lists: readonly (readonly KeptDoc[])[],
   contents: Contents,

@@ -1,12 +1,12 @@
 // The docs that no shard holds yet, collected from differences, with the revisions that hold each of them.
 
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 import { compareListed, docKey } from '../../sources/docs/source-revisions.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
 
-export interface MissingDoc extends NamedPath {
+export interface MissingDoc extends TreePath {
   /** "" where unknown, for files that are only on disk. */
   readonly oid: string;
   /** Also false for docs of an indexed shard that are built again: there it is unknown. */
@@ -38,14 +38,14 @@ export class MissingDocs {
 
   add(target: number, doc: Omit<MissingDoc, 'targets'>): void {
     const key = docKey(doc, doc.oid);
-    const known = this.#docs.get(key);
-    if (known !== undefined) known.targets.add(target);
+    const existing = this.#docs.get(key);
+    if (existing !== undefined) existing.targets.add(target);
     else this.#docs.set(key, { ...doc, targets: new Set([target]) });
   }
 
-  addItem(target: number, { path, rawPath }: NamedPath, { oid, kind }: TreeItem): void {
-    const named = rawPath === undefined ? { path } : { path, rawPath };
-    this.add(target, { ...named, oid, isSymlink: kind === 'symlink' });
+  addItem(target: number, { path, rawPath }: TreePath, { oid, kind }: TreeItem): void {
+    const treePath = rawPath === undefined ? { path } : { path, rawPath };
+    this.add(target, { ...treePath, oid, isSymlink: kind === 'symlink' });
   }
 
   /** The docs in listing order: by path, revision 0 first. Errors: GitError. */

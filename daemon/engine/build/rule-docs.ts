@@ -2,7 +2,7 @@
 // above them, and the sources beside headers. Reads only these folders.
 
 import { Breather } from '../../base/next-turn.ts';
-import { joinPath, type NamedPath, nameKey, parentOf } from '../../base/paths.ts';
+import { joinPath, type TreePath, nameKey, parentOf } from '../../base/paths.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { linksOnDisk } from '../../sources/disk/disk.ts';
 import { findLinks } from '../../sources/git/objects.ts';
@@ -14,7 +14,7 @@ import {
 import { findHeaderFolders, isHeader } from '../../sources/languages/languages.ts';
 import { hasBit } from '../shards/bits.ts';
 import type { DocList } from './build.ts';
-import type { DocPlace, KnownDocs } from './known-docs.ts';
+import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 
 export interface RuleDocs {
   /** Attribute files, possibly symbolic links. */
@@ -25,13 +25,13 @@ export interface RuleDocs {
 
 /** The rule docs for docs at these paths. Yields to other work. Cost: a lookup of each folder above them. */
 export async function findRuleDocs(
-  docs: KnownDocs,
-  paths: readonly NamedPath[],
+  docs: IndexedDocs,
+  paths: readonly TreePath[],
 ): Promise<RuleDocs> {
   const sets = docs.docsIn(0);
   const attributes: SourceFile[] = [];
   const besideHeaders: string[] = [];
-  const [folders, ofHeaders] = [new Map<string, NamedPath>(), new Map<string, NamedPath>()];
+  const [folders, ofHeaders] = [new Map<string, TreePath>(), new Map<string, TreePath>()];
   for (const path of paths) {
     let folder = parentOf(path);
     if (isHeader(path.path)) ofHeaders.set(nameKey(folder), folder);
@@ -41,9 +41,10 @@ export async function findRuleDocs(
   const breather = new Breather();
   for (const folder of folders.values()) {
     await breather.pause();
-    const named = joinPath(folder, { path: ATTRIBUTE_FILE_NAME });
-    for (const place of docs.at(named))
-      if (hasBit(sets[place.shard]!, place.docId)) attributes.push(fileOf(docs, place, named));
+    const treePath = joinPath(folder, { path: ATTRIBUTE_FILE_NAME });
+    for (const location of docs.at(treePath))
+      if (hasBit(sets[location.shard]!, location.docId))
+        attributes.push(fileOf(docs, location, treePath));
   }
   for (const folder of ofHeaders.values()) {
     await breather.pause();
@@ -52,9 +53,9 @@ export async function findRuleDocs(
   return { attributes, besideHeaders };
 }
 
-function fileOf(docs: KnownDocs, place: DocPlace, named: NamedPath): SourceFile {
-  const oid = docs.oidOf(place);
-  const file = { ...named, size: docs.sizeOf(place), isSymlink: false };
+function fileOf(docs: IndexedDocs, location: DocLocation, treePath: TreePath): SourceFile {
+  const oid = docs.oidOf(location);
+  const file = { ...treePath, size: docs.sizeOf(location), isSymlink: false };
   return oid === undefined ? file : { ...file, oid };
 }
 

@@ -2,12 +2,12 @@
 // all are joined into one file, which is checked.
 
 import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
-import { named } from '../../base/caught.ts';
+import { atPath } from '../../base/caught.ts';
 import { hashFile } from '../../base/file-hash.ts';
 import { writeOwn } from '../../base/own-file.ts';
 import { syncPathNow } from '../../base/synced.ts';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
-import { mergeStripes } from '../host/builder.ts';
+import { mergeSegments } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
 import { type NewTables, type ShardSummary, writeShard } from '../shards/writer.ts';
 
@@ -23,7 +23,7 @@ export interface FinishedShard extends ShardSummary {
 export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
   const file = openSync(path, 'r+');
   try {
-    writeNamed(path, () => {
+    writeAtPath(path, () => {
       for (let done = 0; done < content.length;) {
         const position = HEADER_SIZE + contentBase + done;
         done += writeSync(file, content, done, content.length - done, position);
@@ -35,31 +35,31 @@ export function writeContent(path: string, content: Uint8Array, contentBase: num
 }
 
 /** Adds the file's name to errors of `write`. */
-function writeNamed<Result>(path: string, write: () => Result): Result {
+function writeAtPath<Result>(path: string, write: () => Result): Result {
   try {
     return write();
   } catch (error) {
-    throw named(error, path);
+    throw atPath(error, path);
   }
 }
 
-/** Writes stripes to files beside the shard; returns their paths. @param stripeBase  number of the first one */
-export function writeStripes(
+/** Writes stripes to files beside the shard; returns their paths. @param segmentBase  number of the first one */
+export function writeSegments(
   path: string,
-  stripes: readonly Uint8Array[],
-  stripeBase: number,
+  segments: readonly Uint8Array[],
+  segmentBase: number,
 ): string[] {
-  return stripes.map((stripe, index) => {
-    const stripePath = `${path}.stripe${stripeBase + index}`;
-    writeOwn(stripePath, stripe);
-    return stripePath;
+  return segments.map((segment, index) => {
+    const segmentPath = `${path}.stripe${segmentBase + index}`;
+    writeOwn(segmentPath, segment);
+    return segmentPath;
   });
 }
 
 /**
  * Completes the file behind its contents, removes the stripes, and checks it.
  *
- * @param stripes   their paths, in order
+ * @param segments   their paths, in order
  * @param isSynced  syncs the file to disk
  * Errors: of the file system; the written file is damaged.
  */
@@ -67,16 +67,16 @@ export function completeShard(
   module: WebAssembly.Module,
   path: string,
   tables: NewTables,
-  stripes: readonly string[],
+  segments: readonly string[],
   { isSynced }: { readonly isSynced: boolean },
 ): FinishedShard {
-  const files = stripes.map((stripe) => ({ path: stripe, size: statSync(stripe).size }));
-  const sums = stripes.map(readSum);
-  const summary = writeNamed(path, () =>
-    writeShard(module, path, tables, (onPostings) => mergeStripes(module, files, onPostings)),
+  const files = segments.map((segment) => ({ path: segment, size: statSync(segment).size }));
+  const sums = segments.map(readSum);
+  const summary = writeAtPath(path, () =>
+    writeShard(module, path, tables, (onPostings) => mergeSegments(module, files, onPostings)),
   );
-  if (isSynced) writeNamed(path, () => syncPathNow(path));
-  for (const stripe of stripes) unlinkSync(stripe);
+  if (isSynced) writeAtPath(path, () => syncPathNow(path));
+  for (const segment of segments) unlinkSync(segment);
   const problem = verifyShardFile(module, path, sums);
   if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
   return { ...summary, fileId: hashFile(path) };

@@ -6,7 +6,7 @@ import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tre
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter } from '../shards/revisions.ts';
 import type { ListedShard } from './build.ts';
-import type { KnownDocs } from './known-docs.ts';
+import type { IndexedDocs } from './indexed-docs.ts';
 import type { MissingDocs, MissingRow } from './missing-docs.ts';
 
 /** A commit and the rules that exclude its paths. */
@@ -61,7 +61,7 @@ export function docOf({ isOuter }: TreeChange, item: TreeItem | undefined): Tree
  * @param sets  its docs in each known shard
  */
 export function applyChange(
-  docs: KnownDocs,
+  docs: IndexedDocs,
   missing: MissingDocs,
   target: number,
   sets: readonly Uint8Array[],
@@ -80,7 +80,7 @@ export function applyChange(
  * @param sets  by the index of each revision its docs in each known shard
  */
 export function revisionFileOver(
-  docs: KnownDocs,
+  docs: IndexedDocs,
   kept: readonly number[],
   { shards, rows }: BuiltRows,
   sets: ReadonlyMap<number, readonly Uint8Array[]>,
@@ -90,10 +90,10 @@ export function revisionFileOver(
     unstored: docs.unstoredOf(shard),
   }));
   const writer = new RevisionWriter([...shards, ...stay]);
-  for (const [target, known] of sets)
+  for (const [target, indexed] of sets)
     writer.add([
       ...shards.map((shard) => builtDocsOf(target, shard, rows)),
-      ...kept.map((shard) => known[shard]!),
+      ...kept.map((shard) => indexed[shard]!),
     ]);
   return writer.bytes();
 }

@@ -1,5 +1,5 @@
-// The build functions of the core for one thread. StripeBuilder turns contents, placed back to back, into coded stripes and
-// rows; mergeStripes turns stripes into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
+// The build functions of the core for one thread. SegmentBuilder turns contents, placed back to back, into coded stripes and
+// rows; mergeSegments turns stripes into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
 // writes the shard file.
 
 import {
@@ -11,11 +11,11 @@ import {
 import {
   STATUS_OK,
   STATUS_OUT_OF_MEMORY,
-  STATUS_STRIPES_FULL,
+  STATUS_SEGMENTS_FULL,
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/status.ts';
 import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
-import { isBrief, MAPPING_ALIGNMENT, placeFile } from './mapping.ts';
+import { isBrief, MAPPING_ALIGNMENT, mapFile } from './mapping.ts';
 
 const MIB = 1 << 20;
 /** Size of a builder's memory: 3 GiB, of which only the pages that a batch needs are touched. */
@@ -32,13 +32,13 @@ export type AddOutcome = 'added' | 'too_many_trigrams' | 'full';
 /** A finished batch. Tables are copies; contents are a view of the builder's memory until the next batch. */
 export interface BuiltBatch {
   readonly content: Uint8Array;
-  readonly stripes: Uint8Array[];
+  readonly segments: Uint8Array[];
   readonly blobCount: number;
   /** BlockIds, unused ones included: a multiple of the stripe. */
   readonly blockCount: number;
 }
 
-export class StripeBuilder {
+export class SegmentBuilder {
   readonly #core: Core;
   readonly #contentStart: number;
   /** End of the added contents, and of the staged ones. */
@@ -64,16 +64,16 @@ export class StripeBuilder {
 
   /** Copies a content into the builder's memory, to be added later; returns its position, undefined if it does not fit. */
   stage(bytes: Uint8Array): number | undefined {
-    const place = this.#stagedEnd;
-    if (place + bytes.length > this.#contentStart + CONTENT_AREA_SIZE) return undefined;
-    new Uint8Array(this.#core.memory.buffer).set(bytes, place);
+    const address = this.#stagedEnd;
+    if (address + bytes.length > this.#contentStart + CONTENT_AREA_SIZE) return undefined;
+    new Uint8Array(this.#core.memory.buffer).set(bytes, address);
     this.#stagedEnd += bytes.length;
-    return place;
+    return address;
   }
 
   /** As `stage`, from a content that is staged and not added yet. */
-  stageAgain(place: number, size: number): number | undefined {
-    return this.stage(new Uint8Array(this.#core.memory.buffer, place, size));
+  stageAgain(address: number, size: number): number | undefined {
+    return this.stage(new Uint8Array(this.#core.memory.buffer, address, size));
   }
 
   /**
@@ -82,10 +82,10 @@ export class StripeBuilder {
    * @param size        1 to CONTENT_SIZE_MAX
    * @param trigramMax  most distinct trigrams; 0 = no limit
    */
-  add(place: number, size: number, trigramMax: number): AddOutcome {
+  add(address: number, size: number, trigramMax: number): AddOutcome {
     const { exports, memory } = this.#core;
-    if (place !== this.#contentEnd) {
-      new Uint8Array(memory.buffer).copyWithin(this.#contentEnd, place, place + size);
+    if (address !== this.#contentEnd) {
+      new Uint8Array(memory.buffer).copyWithin(this.#contentEnd, address, address + size);
     }
     const status = exports.builderAddBlob(this.#contentEnd, size, trigramMax);
     switch (status) {
@@ -94,7 +94,7 @@ export class StripeBuilder {
         return 'added';
       case STATUS_TOO_MANY_TRIGRAMS:
         return 'too_many_trigrams';
-      case STATUS_STRIPES_FULL:
+      case STATUS_SEGMENTS_FULL:
       case STATUS_OUT_OF_MEMORY:
         return 'full';
       default:
@@ -107,11 +107,11 @@ export class StripeBuilder {
     const { exports, memory } = this.#core;
     const status = exports.builderClose();
     if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
-    const stripes: Uint8Array[] = [];
+    const segments: Uint8Array[] = [];
     let start = exports.builderOutput.value >>> 0;
-    for (let i = 0; i < exports.builderStripeCount.value; i++) {
-      const end = exports.builderStripeEnd(i) >>> 0;
-      stripes.push(new Uint8Array(memory.buffer, start, end - start));
+    for (let i = 0; i < exports.builderSegmentCount.value; i++) {
+      const end = exports.builderSegmentEnd(i) >>> 0;
+      segments.push(new Uint8Array(memory.buffer, start, end - start));
       start = end;
     }
     return {
@@ -120,7 +120,7 @@ export class StripeBuilder {
         this.#contentStart,
         exports.builderContentSize.value >>> 0,
       ),
-      stripes,
+      segments,
       blobCount: exports.builderBlobCount.value >>> 0,
       blockCount: exports.builderBlockCount.value >>> 0,
     };
@@ -162,7 +162,7 @@ const MERGE_OUTPUT_SIZE = 4 * MIB;
 const TABLES_SIZE = Math.ceil((GRAM_KEY_COUNT * 8 + 16) / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
 
 /** A coded stripe in its temporary file. */
-export interface StripeFile {
+export interface SegmentFile {
   readonly path: string;
   readonly size: number;
 }
@@ -173,14 +173,14 @@ export interface StripeFile {
  * @param onPostings  called with each portion of the postings section, in order; a view valid during the call
  * Errors: of the file system.
  */
-export function mergeStripes(
+export function mergeSegments(
   module: WebAssembly.Module,
-  stripes: readonly StripeFile[],
+  segments: readonly SegmentFile[],
   onPostings: (bytes: Uint8Array) => void,
 ): MergedGrams {
   const core = instantiateCore(module);
   try {
-    return mergeWith(core, stripes, onPostings);
+    return mergeWith(core, segments, onPostings);
   } finally {
     dropCore(core);
   }
@@ -188,19 +188,19 @@ export function mergeStripes(
 
 function mergeWith(
   core: Core,
-  stripes: readonly StripeFile[],
+  segments: readonly SegmentFile[],
   onPostings: (bytes: Uint8Array) => void,
 ): MergedGrams {
-  const places = placesOf(stripes);
-  const isRead = isBrief(places.size);
+  const layout = layoutOf(segments);
+  const isRead = isBrief(layout.size);
   const { exports, memory, heapStart } = core;
   const output = heapStart + TABLES_SIZE;
-  const stripesStart = output + MERGE_OUTPUT_SIZE;
+  const segmentsStart = output + MERGE_OUTPUT_SIZE;
   exports.mergeBegin(heapStart);
-  for (const [index, { path, size }] of stripes.entries()) {
-    const address = stripesStart + places.starts[index]!;
-    placeFile(memory, address, path, size, isRead);
-    exports.mergeAddStripe(address);
+  for (const [index, { path, size }] of segments.entries()) {
+    const address = segmentsStart + layout.starts[index]!;
+    mapFile(memory, address, path, size, isRead);
+    exports.mergeAddSegment(address);
   }
   for (;;) {
     const size = exports.mergeStep(output, output + MERGE_OUTPUT_SIZE) >>> 0;
@@ -218,12 +218,12 @@ function mergeWith(
 }
 
 /** The position of each stripe, and their total size. */
-function placesOf(stripes: readonly StripeFile[]): { starts: number[]; size: number } {
+function layoutOf(segments: readonly SegmentFile[]): { starts: number[]; size: number } {
   const starts: number[] = [];
   let size = 0;
-  for (const stripe of stripes) {
+  for (const segment of segments) {
     starts.push(size);
-    size += Math.ceil(stripe.size / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+    size += Math.ceil(segment.size / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
   }
   return { starts, size };
 }

@@ -20,10 +20,10 @@ export interface CoreExports {
   coreInit(): void;
   requestArenaInit(start: number, end: number): void;
   openShard(base: number, size: number, view: number): number;
-  soundPagesSize(): number;
+  verifiedPagesSize(): number;
   pagesInit(bitmap: number): void;
   forgetPages(start: number, end: number): void;
-  arePagesSound(base: number, headSize: number, sums: number, start: number, end: number): number;
+  arePagesValid(base: number, headSize: number, sums: number, start: number, end: number): number;
   sumPages(base: number, headSize: number, end: number, out: number): void;
   openFailSection: CoreVariable;
   openFailIndex: CoreVariable;
@@ -59,14 +59,14 @@ export interface CoreExports {
   builderContentSize: CoreVariable;
   builderBlobCount: CoreVariable;
   builderBlockCount: CoreVariable;
-  builderStripeCount: CoreVariable;
-  builderStripeEnd(index: number): number;
+  builderSegmentCount: CoreVariable;
+  builderSegmentEnd(index: number): number;
   builderOutput: CoreVariable;
   builderBlockRows: CoreVariable;
   builderBlobRows: CoreVariable;
   builderCaseMarks: CoreVariable;
   mergeBegin(tables: number): void;
-  mergeAddStripe(ptr: number): void;
+  mergeAddSegment(ptr: number): void;
   mergeStep(out: number, outEnd: number): number;
   mergeFinish(): number;
   mergeKeys: CoreVariable;
@@ -94,8 +94,8 @@ export interface CoreExports {
   symbolsListsEnd: CoreVariable;
   verifyChecksums(view: number): number;
   verifyPathGrams(view: number, scratch: number): number;
-  verifyStripe(view: number, stripe: number, scratch: number): number;
-  verifyStripeSum(view: number, stripe: number, sum: bigint, scratch: number): number;
+  verifySegment(view: number, segment: number, scratch: number): number;
+  verifySegmentSum(view: number, segment: number, sum: bigint, scratch: number): number;
   verifyFailIndex: CoreVariable;
   verifyScratchSize(): number;
   listBlocks(view: number, text: number, size: number, bitmap: number): number;
@@ -113,7 +113,7 @@ export interface Core {
   readonly memory: WebAssembly.Memory;
   readonly heapStart: number;
   /** Called during long calls (core/base/work.ts). */
-  isStopWanted: StopTest;
+  isStopRequested: StopTest;
   /** Called before pages of shards are read; absent: the core checks no pages. */
   pages: PageHost | undefined;
 }
@@ -172,7 +172,7 @@ export function instantiateCore(module: WebAssembly.Module): Core {
     env: {
       memory,
       abort: reportAbort,
-      isStopWanted: () => core.isStopWanted(),
+      isStopRequested: () => core.isStopRequested(),
       bringIn: (address: number, size: number) => core.pages?.bringIn(address >>> 0, size >>> 0),
       willNeed: (address: number, size: number) => core.pages?.willNeed(address >>> 0, size >>> 0),
       refusePage: (address: number) => {
@@ -185,7 +185,7 @@ export function instantiateCore(module: WebAssembly.Module): Core {
   const exports = instance.exports as unknown as CoreExports;
   exports.coreInit();
   const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;
-  const core: Core = { exports, memory, heapStart, isStopWanted: neverStops, pages: undefined };
+  const core: Core = { exports, memory, heapStart, isStopRequested: neverStops, pages: undefined };
   return core;
 
   function reportAbort(message: number, file: number, line: number, column: number): never {
@@ -236,7 +236,7 @@ function assemblyText(memory: WebAssembly.Memory, ptr: number): string {
   return Buffer.from(memory.buffer, ptr, size).toString('utf16le');
 }
 
-/** Name of a status, for messages: `STATUS_PIECE` -> `piece`. */
+/** Name of a status, for messages: `STATUS_FRAME` -> `frame`. */
 export function statusName(code: number): string {
   for (const [name, value] of Object.entries(status)) {
     if (value === code) return name.replace('STATUS_', '').toLowerCase().replaceAll('_', ' ');

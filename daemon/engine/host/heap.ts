@@ -15,7 +15,7 @@ const LARGE_SIZE = 1 << 20;
 const QUIET_MS = 300;
 const LATEST_MS = 5000;
 /** Interval of checks while the thread works or has something to collect. */
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 /** Share of time at work below which the thread counts as idle; higher where much garbage has accumulated. */
 const QUIET_SHARE_MAX = 0.1;
 const MUCH_QUIET_SHARE_MAX = 0.3;
@@ -23,7 +23,7 @@ const MUCH_QUIET_SHARE_MAX = 0.3;
  * Consecutive idle checks before a collection, which stops the event loop.
  * Measured: 2026-11-22, 60 MB of live objects, a busy machine: 95 to 195 ms.
  */
-const QUIET_LOOKS = 5;
+const QUIET_CHECKS = 5;
 /** Growth of the old generation in bytes since the last collection that makes one worthwhile. */
 const GROWTH_MIN = 16 << 20;
 /** Guess: a busy thread's V8 collects before that. */
@@ -31,7 +31,7 @@ const MUCH_GROWTH_MIN = 48 << 20;
 /** Guess: up to this size the garbage of a start is worth a collection. */
 const START_SIZE_MAX = 48 << 20;
 
-export interface HeapLooks {
+export interface HeapProbe {
   /** Bytes of this thread outside the young generation, buffers included. */
   oldSize(): number;
   /** Anonymous memory of the process in bytes; includes what the C heap keeps unused. */
@@ -41,8 +41,8 @@ export interface HeapLooks {
 }
 
 export class HeapTrimmer {
-  readonly #lookMs: number;
-  readonly #looks: HeapLooks;
+  readonly #checkMs: number;
+  readonly #probe: HeapProbe;
   #trimTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
   #collectTimer: NodeJS.Timeout | undefined;
@@ -50,17 +50,17 @@ export class HeapTrimmer {
   #restSize: number;
   /** Same for the process. */
   #restPrivateSize: number;
-  #quietLooks = 0;
+  #quietChecks = 0;
   trimCount = 0;
   collectCount = 0;
 
-  /** @param lookMs  for tests: another interval of checks */
-  constructor(looks: HeapLooks = realLooks(), lookMs = LOOK_MS) {
-    this.#lookMs = lookMs;
-    this.#looks = looks;
-    const size = looks.oldSize();
+  /** @param checkMs  for tests: another interval of checks */
+  constructor(probe: HeapProbe = realProbe(), checkMs = CHECK_MS) {
+    this.#checkMs = checkMs;
+    this.#probe = probe;
+    const size = probe.oldSize();
     this.#restSize = size > START_SIZE_MAX ? size : 0;
-    this.#restPrivateSize = looks.privateSize();
+    this.#restPrivateSize = probe.privateSize();
   }
 
   /** Whether a trimming is due. */
@@ -71,7 +71,7 @@ export class HeapTrimmer {
   /** Notes that an answer of `size` bytes was freed. */
   noteFreed(size: number): void {
     if (size >= LARGE_SIZE) this.#trimSoon();
-    this.#collectTimer ??= setTimeout(() => this.#look(), this.#lookMs).unref();
+    this.#collectTimer ??= setTimeout(() => this.#check(), this.#checkMs).unref();
   }
 
   /**
@@ -83,19 +83,19 @@ export class HeapTrimmer {
   }
 
   /** Collects and trims accumulated garbage after an idle while. */
-  #look(): void {
+  #check(): void {
     this.#collectTimer = undefined;
-    const size = this.#looks.oldSize();
-    const privateSize = this.#looks.privateSize();
+    const size = this.#probe.oldSize();
+    const privateSize = this.#probe.privateSize();
     this.#restSize = Math.min(this.#restSize, size);
     this.#restPrivateSize = Math.min(this.#restPrivateSize, privateSize);
     const growth = size - this.#restSize;
     const privateGrowth = privateSize - this.#restPrivateSize;
     const isMuch = Math.max(growth, privateGrowth) >= MUCH_GROWTH_MIN;
     const shareMax = isMuch ? MUCH_QUIET_SHARE_MAX : QUIET_SHARE_MAX;
-    this.#quietLooks = this.#looks.busyShare() <= shareMax ? this.#quietLooks + 1 : 0;
+    this.#quietChecks = this.#probe.busyShare() <= shareMax ? this.#quietChecks + 1 : 0;
     if (growth < GROWTH_MIN && privateGrowth < GROWTH_MIN) return;
-    if (this.#quietLooks < QUIET_LOOKS) this.noteFreed(0);
+    if (this.#quietChecks < QUIET_CHECKS) this.noteFreed(0);
     else this.#collect(growth < GROWTH_MIN ? 0 : COLLECT_ROUNDS);
   }
 
@@ -103,15 +103,15 @@ export class HeapTrimmer {
     const nowMs = performance.now();
     if (this.#trimTimer === undefined) this.#firstMs = nowMs;
     else clearTimeout(this.#trimTimer);
-    const leftMs = Math.max(0, this.#firstMs + LATEST_MS - nowMs);
-    this.#trimTimer = setTimeout(() => this.#trim(), Math.min(QUIET_MS, leftMs)).unref();
+    const remainingMs = Math.max(0, this.#firstMs + LATEST_MS - nowMs);
+    this.#trimTimer = setTimeout(() => this.#trim(), Math.min(QUIET_MS, remainingMs)).unref();
   }
 
   #trim(): void {
     this.#trimTimer = undefined;
     this.trimCount++;
     findHeapTrim()?.();
-    this.#restPrivateSize = this.#looks.privateSize();
+    this.#restPrivateSize = this.#probe.privateSize();
   }
 
   #collect(roundCount: number): void {
@@ -121,7 +121,7 @@ export class HeapTrimmer {
       return;
     }
     this.#collectTimer = undefined;
-    this.#restSize = this.#looks.oldSize();
+    this.#restSize = this.#probe.oldSize();
     this.collectCount++;
     // Collected buffers are now free in the C heap.
     this.#trimSoon();
@@ -135,7 +135,7 @@ export class HeapTrimmer {
   }
 }
 
-export function realLooks(): HeapLooks {
+export function realProbe(): HeapProbe {
   let last = performance.eventLoopUtilization();
   return {
     oldSize() {

@@ -183,7 +183,7 @@ function advise(memory: WebAssembly.Memory, address: number, size: number, advic
  * @param wantsRead read it even where mapping is possible
  * Errors: throws if the file has another size or cannot be read; MappingError.
  */
-export function placeFile(
+export function mapFile(
   memory: WebAssembly.Memory,
   address: number,
   path: string,
@@ -214,17 +214,17 @@ export function isBrief(size: number): boolean {
 }
 
 /**
- * Places a file like `placeFile`, for a single use in a memory that is dropped afterwards. Small files are read.
+ * Places a file like `mapFile`, for a single use in a memory that is dropped afterwards. Small files are read.
  *
  * Why: it is faster, and needs none of the process's limited mappings.
  */
-export function placeBriefly(
+export function mapBriefly(
   memory: WebAssembly.Memory,
   address: number,
   path: string,
   size: number,
 ): void {
-  placeFile(memory, address, path, size, isBrief(size));
+  mapFile(memory, address, path, size, isBrief(size));
 }
 
 function mapRange(
@@ -268,7 +268,7 @@ function readRange(memory: WebAssembly.Memory, address: number, size: number, fi
   }
 }
 
-/** Releases a file placed by placeFile at `address`: the pages are free again and read as zeros. */
+/** Releases a file placed by mapFile at `address`: the pages are free again and read as zeros. */
 export function releaseRange(memory: WebAssembly.Memory, address: number, size: number): void {
   const call = findMmap();
   const range = new Uint8Array(memory.buffer, address, size);

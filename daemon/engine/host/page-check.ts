@@ -11,7 +11,7 @@ import { type Core, dropCore, instantiateCore } from './core.ts';
 import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
 /** Bytes read at a time, whole pages. */
-const PIECE_SIZE = 1 << 20;
+const CHUNK_SIZE = 1 << 20;
 
 /** The differences between the two kinds of files. */
 interface Kind {
@@ -44,13 +44,13 @@ export type Pace = (size: number) => Promise<void>;
 /** Checks files; one at a time. */
 export class PageCheck {
   readonly #core: Core;
-  readonly #piece: number;
+  readonly #chunk: number;
   readonly #sums: number;
 
   constructor(module: WebAssembly.Module) {
     this.#core = instantiateCore(module);
     this.#sums = this.#core.heapStart;
-    this.#piece = this.#sums + 65536;
+    this.#chunk = this.#sums + 65536;
   }
 
   /** Releases all memory. Not to be used any more. */
@@ -77,7 +77,7 @@ export class PageCheck {
     kind: Kind,
     pace: Pace,
   ): Promise<string | undefined> {
-    const source = await PieceReader.open(path);
+    const source = await ChunkReader.open(path);
     if (source instanceof Error) return source.message;
     try {
       const wrongSize = sizeFault(await source.size(), size);
@@ -90,11 +90,11 @@ export class PageCheck {
   }
 
   /** The page sums of a file with a valid header, and where they start; or a fault. */
-  async #readSums(source: PieceReader, size: number, kind: Kind): Promise<PageSums | string> {
+  async #readSums(source: ChunkReader, size: number, kind: Kind): Promise<PageSums | string> {
     const header = await source.read(0, kind.headSize);
     if (typeof header === 'string') return header;
-    new Uint8Array(this.#core.memory.buffer).set(header, this.#piece);
-    const checksum = BigInt.asUintN(64, kind.checksumOf(this.#core, this.#piece));
+    new Uint8Array(this.#core.memory.buffer).set(header, this.#chunk);
+    const checksum = BigInt.asUintN(64, kind.checksumOf(this.#core, this.#chunk));
     if (checksum !== header.readBigUInt64LE(kind.checksumOffset)) return 'header checksum';
     const start = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_START_OFFSET);
     const sumsSize = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_SIZE_OFFSET);
@@ -106,24 +106,25 @@ export class PageCheck {
   }
 
   async #compare(
-    source: PieceReader,
+    source: ChunkReader,
     { start, bytes }: PageSums,
     { headSize }: Kind,
     pace: Pace,
   ): Promise<string | undefined> {
     const { exports, memory } = this.#core;
-    for (let offset = 0; offset < start; offset += PIECE_SIZE) {
-      const piece = await source.read(offset, Math.min(PIECE_SIZE, start - offset));
-      if (typeof piece === 'string') return piece;
-      new Uint8Array(memory.buffer).set(piece, this.#piece);
-      const end = this.#piece + piece.length;
-      exports.sumPages(this.#piece, offset === 0 ? headSize : 0, end, this.#sums);
-      const count = Math.ceil(piece.length / format.PAGE_SIZE);
+    for (let offset = 0; offset < start; offset += CHUNK_SIZE) {
+      const chunk = await source.read(offset, Math.min(CHUNK_SIZE, start - offset));
+      if (typeof chunk === 'string') return chunk;
+      new Uint8Array(memory.buffer).set(chunk, this.#chunk);
+      const end = this.#chunk + chunk.length;
+      exports.sumPages(this.#chunk, offset === 0 ? headSize : 0, end, this.#sums);
+      const count = Math.ceil(chunk.length / format.PAGE_SIZE);
       const found = Buffer.from(memory.buffer, this.#sums, count * 4);
       const first = offset / format.PAGE_SIZE;
-      const wanted = bytes.subarray(first * 4, (first + count) * 4);
-      if (!found.equals(wanted)) return `page ${first + firstDifference(found, wanted)} is damaged`;
-      await pace(piece.length);
+      const expected = bytes.subarray(first * 4, (first + count) * 4);
+      if (!found.equals(expected))
+        return `page ${first + firstDifference(found, expected)} is damaged`;
+      await pace(chunk.length);
     }
     return undefined;
   }
@@ -136,23 +137,23 @@ interface PageSums {
 }
 
 /** Index of the first u32 that differs. */
-function firstDifference(found: Buffer, wanted: Buffer): number {
+function firstDifference(found: Buffer, expected: Buffer): number {
   let index = 0;
-  while (found.readUInt32LE(index * 4) === wanted.readUInt32LE(index * 4)) index++;
+  while (found.readUInt32LE(index * 4) === expected.readUInt32LE(index * 4)) index++;
   return index;
 }
 
 /** Reads parts of a file; a fault of the file is returned as text. Errors: those of the machine. */
-class PieceReader {
+class ChunkReader {
   readonly #file: FileHandle;
 
   private constructor(file: FileHandle) {
     this.#file = file;
   }
 
-  static async open(path: string): Promise<PieceReader | Error> {
+  static async open(path: string): Promise<ChunkReader | Error> {
     try {
-      return new PieceReader(await openOwnSoon(path));
+      return new ChunkReader(await openOwnSoon(path));
     } catch (error) {
       if (isMachineFault(error)) throw error;
       return new Error(`cannot be opened: ${messageOf(error)}`);

@@ -3,7 +3,7 @@
 
 import { PAGE_SIZE } from '../../../core/shared/format.ts';
 import { dropCore, instantiateCore } from './core.ts';
-import { placeBriefly } from './mapping.ts';
+import { mapBriefly } from './mapping.ts';
 
 /**
  * The section of page sums of the file at `path`, of which `size` bytes are written.
@@ -23,7 +23,7 @@ export function sumPagesOf(
   const { exports, memory, heapStart } = core;
   const base = heapStart + Math.ceil(sumsSize / 65536) * 65536;
   try {
-    placeBriefly(memory, base, path, size);
+    mapBriefly(memory, base, path, size);
     exports.sumPages(base, headSize, base + size, heapStart);
     return new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
   } finally {

@@ -15,7 +15,7 @@ import type {
   SearchWorkerData,
   ToSearchWorker,
 } from './search-messages.ts';
-import { mappingShares, SECOND_MAPPING_MAX } from './mapping-hold.ts';
+import { mappingShares, SECOND_MAPPING_MAX } from './mapping-budget.ts';
 import type { SearcherOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 import { programFile } from '../../base/program-files.ts';
@@ -99,14 +99,14 @@ export class SearchPool {
   }
 
   #searcherOptions(noteSlot: number, mappingMax: number | undefined): SearcherOptions {
-    const { capacity, wantsRead, soundMs, notePath } = this.#options;
+    const { capacity, wantsRead, verifiedMs, notePath } = this.#options;
     return {
-      takesTurns: true,
+      evicts: true,
       note: notePath === undefined ? undefined : { path: notePath, slot: noteSlot },
       mappingMax,
       capacity,
       wantsRead,
-      soundMs,
+      verifiedMs,
     };
   }
 

@@ -4,7 +4,7 @@
 import { isInMemory, willNeed } from './mapping.ts';
 
 /** Ranges that one probe stands for. Measured: 2026-11-22: a probe takes 4 us. */
-const RANGES_A_LOOK = 4;
+const RANGES_PER_STEP = 4;
 
 export class ReadAhead {
   readonly #memory: WebAssembly.Memory;
@@ -17,7 +17,7 @@ export class ReadAhead {
 
   /** The range will be read soon. */
   expect(address: number, size: number): void {
-    if (this.#count % RANGES_A_LOOK === 0) this.#isCold = !isInMemory(this.#memory, address);
+    if (this.#count % RANGES_PER_STEP === 0) this.#isCold = !isInMemory(this.#memory, address);
     this.#count++;
     if (this.#isCold) willNeed(this.#memory, address, size);
   }

@@ -13,20 +13,21 @@ export function renderDocs(searcher: Searcher, work: RenderWork): RenderedDocs;
 export function renderDocs(
   searcher: Searcher,
   work: RenderWork,
-  isStopWanted: StopTest,
+  isStopRequested: StopTest,
 ): RenderedDocs | undefined;
 export function renderDocs(
   searcher: Searcher,
   { plan, shardId, requests, kept, options }: RenderWork,
-  isStopWanted = neverStops,
+  isStopRequested = neverStops,
 ): RenderedDocs | undefined {
   for (let isRetry = false; ; isRetry = true) {
     try {
       searcher.setPlan(plan);
       const isBound =
-        searcher.isBound(shardId) || searcher.bindDocs(shardId, docIdsOf(requests), isStopWanted);
+        searcher.isBound(shardId) ||
+        searcher.bindDocs(shardId, docIdsOf(requests), isStopRequested);
       if (!isBound) return undefined;
-      return searcher.render(requests, kept, options, isStopWanted);
+      return searcher.render(requests, kept, options, isStopRequested);
     } catch (error) {
       // A refused call left the instance usable, but in the middle of a doc.
       if (error instanceof ShardError) searcher.beginPlan(plan);

@@ -26,7 +26,7 @@ const WORD_ALL = 2;
 const KEPT = 1;
 
 /** Passes the core the sets of the shard that it binds next. Errors: PlanError. */
-export function placeDocSets(core: Core, view: number, shardId: string, plan: SearchPlan): void {
+export function passDocSets(core: Core, view: number, shardId: string, plan: SearchPlan): void {
   const { exports, memory } = core;
   const count = plan.docSetCount;
   if (count === 0) return;

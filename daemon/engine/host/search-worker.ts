@@ -5,8 +5,8 @@
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
-import { Drain } from './drain.ts';
-import { HeapTrimmer, realLooks } from './heap.ts';
+import { SearchLoop } from './search-loop.ts';
+import { HeapTrimmer, realProbe } from './heap.ts';
 import { loadMapping } from './mapping.ts';
 import type {
   FromSearchWorker,
@@ -20,7 +20,7 @@ import { Searcher, type SearcherOptions } from './searcher.ts';
 import { type Job, RenderJob, SearchJob } from './thread-jobs.ts';
 
 /** Guess: long enough that binding again after a switch is cheap in comparison. */
-const TURN_NS = 20_000_000n;
+const QUANTUM_NS = 20_000_000n;
 /** Guess: longest wait of messages while a job runs. */
 const SLICE_NS = 5_000_000n;
 
@@ -28,7 +28,7 @@ const SLICE_NS = 5_000_000n;
 interface Entry {
   readonly job: Job;
   /** In the current time slice, ns. */
-  turnNs: bigint;
+  ranNs: bigint;
   /** It has not run yet. */
   isNew: boolean;
   /** One of its core calls takes longer than a time slice of the second searcher. */
@@ -48,19 +48,19 @@ class Seat {
   work(job: Job, endNs: bigint, isOut: () => boolean): boolean {
     if (this.#last !== job) job.resumeOn(this.searcher);
     this.#last = job;
-    const isLeft = job.work(this.searcher, endNs, isOut);
-    if (!isLeft) {
+    const hasMore = job.work(this.searcher, endNs, isOut);
+    if (!hasMore) {
       this.#last = undefined;
       heap.noteFreed(0);
     }
-    return isLeft;
+    return hasMore;
   }
 }
 
 const { module, options, secondOptions, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
 /** Large plans and lists remain after jobs. The main thread trims the C heap, which all threads share. */
-const heap = new HeapTrimmer({ ...realLooks(), privateSize: () => 0 });
+const heap = new HeapTrimmer({ ...realProbe(), privateSize: () => 0 });
 /** Jobs in the order of their time slices; the first is running. */
 const queue: Entry[] = [];
 const liveShards = new Map(shards.map((file) => [file.shardId, file]));
@@ -75,17 +75,17 @@ loadMapping();
 lowerPriority('search');
 // A shard that cannot be opened fails again, and is reported, in the next search of it.
 first.searcher.setShards(shards);
-tell({ kind: 'ready' });
+post({ kind: 'ready' });
 port.on('message', take);
 
-function tell(message: FromSearchWorker): void {
+function post(message: FromSearchWorker): void {
   const bytes = message.kind === 'renderDone' ? message.docs?.json : undefined;
   port.postMessage(message, bytes === undefined ? [] : [bytes.buffer]);
 }
 
 function take(message: ToSearchWorker): void {
   if (message.kind === 'shards') changeShards(message);
-  else if (message.kind === 'render') enqueue(new RenderJob(message, tell));
+  else if (message.kind === 'render') enqueue(new RenderJob(message, post));
   else enqueue(searchJob(message));
 }
 
@@ -104,16 +104,16 @@ function showShards({ searcher }: Seat): void {
 function searchJob(message: SearchMessage): SearchJob {
   const { id, plan, shardIds, limit, unitMaxes, isProgressive } = message;
   const control = new SearchControl(unitMaxes, message.control);
-  const drain = new Drain(first.searcher, plan, shardIds, limit, control);
-  return new SearchJob(id, drain, control, isProgressive, tell);
+  const loop = new SearchLoop(first.searcher, plan, shardIds, limit, control);
+  return new SearchJob(id, loop, control, isProgressive, post);
 }
 
 /** Queues a job behind the other new ones. */
 function enqueue(job: Job): void {
-  const entry = { job, turnNs: 0n, isNew: true, isLong: false };
-  const hasTurn = queue[0]?.isNew === false ? 1 : 0;
-  const place = queue.findIndex(({ isNew }, index) => index >= hasTurn && !isNew);
-  queue.splice(place < 0 ? queue.length : place, 0, entry);
+  const entry = { job, ranNs: 0n, isNew: true, isLong: false };
+  const firstIndex = queue[0]?.isNew === false ? 1 : 0;
+  const position = queue.findIndex(({ isNew }, index) => index >= firstIndex && !isNew);
+  queue.splice(position < 0 ? queue.length : position, 0, entry);
   if (queue.length === 1) setImmediate(runFirst);
 }
 
@@ -126,30 +126,30 @@ function runFirst(): void {
   isCalling = true;
   let startNs = process.hrtime.bigint();
   entry.isNew = false;
-  const isLeft = first.work(entry.job, startNs + SLICE_NS, () => {
+  const hasMore = first.work(entry.job, startNs + SLICE_NS, () => {
     const nowNs = process.hrtime.bigint();
-    entry.turnNs += nowNs - startNs;
+    entry.ranNs += nowNs - startNs;
     serveOthers(entry);
     startNs = process.hrtime.bigint();
     return false;
   });
   isCalling = false;
-  entry.turnNs += process.hrtime.bigint() - startNs;
-  if (!isLeft) queue.shift();
-  else if (isTurnOver(entry)) giveWay(entry);
+  entry.ranNs += process.hrtime.bigint() - startNs;
+  if (!hasMore) queue.shift();
+  else if (isQuantumOver(entry)) requeue(entry);
   if (queue.length > 0) setImmediate(runFirst);
 }
 
-function isTurnOver(entry: Entry): boolean {
+function isQuantumOver(entry: Entry): boolean {
   if (queue.length < 2) return false;
-  return entry.turnNs >= TURN_NS || queue.some(({ isNew }) => isNew);
+  return entry.ranNs >= QUANTUM_NS || queue.some(({ isNew }) => isNew);
 }
 
 /** Moves the first job behind all others. */
-function giveWay(entry: Entry): void {
+function requeue(entry: Entry): void {
   queue.shift();
   queue.push(entry);
-  entry.turnNs = 0n;
+  entry.ranNs = 0n;
 }
 
 /**
@@ -157,10 +157,10 @@ function giveWay(entry: Entry): void {
  */
 function serveOthers(caller: Entry): void {
   receive();
-  if (!isTurnOver(caller)) return;
-  giveWay(caller);
+  if (!isQuantumOver(caller)) return;
+  requeue(caller);
   for (let entry = queue[0]; entry !== undefined && entry !== caller; entry = queue[0]) {
-    if (entry.isLong && !entry.job.isHalted) giveWay(entry);
+    if (entry.isLong && !entry.job.isHalted) requeue(entry);
     else runOnSecond(entry);
     receive();
   }
@@ -183,11 +183,11 @@ function runOnSecond(entry: Entry): void {
   }
   const startNs = process.hrtime.bigint();
   entry.isNew = false;
-  const isLeft = second.work(entry.job, startNs + SLICE_NS, () => {
-    entry.isLong = process.hrtime.bigint() - startNs > TURN_NS;
+  const hasMore = second.work(entry.job, startNs + SLICE_NS, () => {
+    entry.isLong = process.hrtime.bigint() - startNs > QUANTUM_NS;
     return entry.isLong;
   });
-  entry.turnNs += process.hrtime.bigint() - startNs;
-  if (!isLeft) queue.shift();
-  else if (entry.isLong || isTurnOver(entry)) giveWay(entry);
+  entry.ranNs += process.hrtime.bigint() - startNs;
+  if (!hasMore) queue.shift();
+  else if (entry.isLong || isQuantumOver(entry)) requeue(entry);
 }

@@ -9,8 +9,8 @@ import {
   STATUS_STOPPED,
 } from '../../../core/shared/status.ts';
 import { type Core, neverStops, statusName, type StopTest } from './core.ts';
-import { PlanError, placeDocSets, type SearchPlan } from './search-plan.ts';
-import { MappingHold } from './mapping-hold.ts';
+import { PlanError, passDocSets, type SearchPlan } from './search-plan.ts';
+import { MappingBudget } from './mapping-budget.ts';
 import { SearchNote } from './search-note.ts';
 import { MappingError } from './mapping.ts';
 import {
@@ -137,7 +137,7 @@ export interface SearcherOptions extends SpaceOptions {
   /** Most mappings of its shards; default: no limit. */
   readonly mappingMax?: number | undefined;
   /** Further shards are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
-  readonly takesTurns?: boolean;
+  readonly evicts?: boolean;
   /** Interval of returning memory while there are searches, in ms; default: 3,000. */
   readonly restMs?: number;
   /** Shards are opened on first use; that call gets the error. */
@@ -149,7 +149,7 @@ export interface SearcherOptions extends SpaceOptions {
 export class Searcher {
   readonly #module: WebAssembly.Module;
   readonly #options: SearcherOptions;
-  readonly #hold: MappingHold;
+  readonly #mappings: MappingBudget;
   readonly #note: SearchNote | undefined;
   readonly #files = new Map<string, ShardFile>();
   /** Shards opened on first use, or not opened for lack of a resource that may return. */
@@ -169,9 +169,9 @@ export class Searcher {
   constructor(module: WebAssembly.Module, options: SearcherOptions = {}) {
     this.#module = module;
     this.#options = options;
-    const { mappingMax = Infinity, takesTurns = false, note } = options;
+    const { mappingMax = Infinity, evicts = false, note } = options;
     this.#note = note === undefined ? undefined : SearchNote.open(note.path, note.slot);
-    this.#hold = new MappingHold(mappingMax, takesTurns, (shardId) => {
+    this.#mappings = new MappingBudget(mappingMax, evicts, (shardId) => {
       this.#spaceByShard.get(shardId)?.takeOut(shardId);
       if (this.#bound?.shardId === shardId) this.#bound = undefined;
     });
@@ -179,8 +179,8 @@ export class Searcher {
 
   /** Opens the new shards in `files`, closes the missing ones; returns the errors. */
   setShards(files: readonly ShardFile[]): ShardError[] {
-    const wanted = new Set(files.map((file) => file.shardId));
-    for (const shardId of this.#files.keys()) if (!wanted.has(shardId)) this.#close(shardId);
+    const requested = new Set(files.map((file) => file.shardId));
+    for (const shardId of this.#files.keys()) if (!requested.has(shardId)) this.#close(shardId);
     this.#waiting.clear();
     const refused: ShardError[] = [];
     for (const file of files) {
@@ -203,14 +203,14 @@ export class Searcher {
   #open(file: ShardFile): void {
     this.#forgetBindings();
     const count = this.#options.wantsRead === true ? 0 : mappingCountOf(file);
-    if (!this.#hold.hasRoomFor(count))
-      throw new MappingError(`all ${this.#hold.max} mappings for shards are in use`);
+    if (!this.#mappings.canFit(count))
+      throw new MappingError(`all ${this.#mappings.max} mappings for shards are in use`);
     const { shardId } = file;
     this.#note?.set(shardId);
     const space = this.#spaces.find((one) => one.open(file)) ?? this.#addSpace(file);
     this.#files.set(shardId, file);
     this.#spaceByShard.set(shardId, space);
-    this.#hold.add(shardId, count);
+    this.#mappings.add(shardId, count);
   }
 
   /** A new space with the shard. Errors: as its `open`; ShardError: too large. */
@@ -238,7 +238,7 @@ export class Searcher {
     this.#files.delete(shardId);
     this.#spaceByShard.get(shardId)?.close(shardId);
     this.#spaceByShard.delete(shardId);
-    this.#hold.remove(shardId);
+    this.#mappings.remove(shardId);
   }
 
   /** Number of spaces in use. */
@@ -258,7 +258,7 @@ export class Searcher {
     if (!space.isIn(shardId)) {
       space.takeIn(shardId);
       const file = this.#files.get(shardId);
-      if (file !== undefined) this.#hold.add(shardId, mappingCountOf(file));
+      if (file !== undefined) this.#mappings.add(shardId, mappingCountOf(file));
     }
     return space;
   }
@@ -319,9 +319,9 @@ export class Searcher {
    * before (core/match/bindings.ts). Undefined: it was stopped, and nothing is bound.
    */
   bind(shardId: string): Binding;
-  bind(shardId: string, isStopWanted: StopTest): Binding | undefined;
-  bind(shardId: string, isStopWanted = neverStops): Binding | undefined {
-    const space = this.#bindBy(shardId, isStopWanted, true, (view, { core, statsStart }) =>
+  bind(shardId: string, isStopRequested: StopTest): Binding | undefined;
+  bind(shardId: string, isStopRequested = neverStops): Binding | undefined {
+    const space = this.#bindBy(shardId, isStopRequested, true, (view, { core, statsStart }) =>
       core.exports.planBind(view, statsStart),
     );
     return space && bindingOf(space);
@@ -331,16 +331,16 @@ export class Searcher {
    * As `bind`, but only for docs that define a symbol named by the query: they are the only unit, and the first one of `bind`
    * too. Cheaper than `bind`, as it reads the lists of few stripes.
    */
-  bindHeads(shardId: string, isStopWanted: StopTest = neverStops): Binding | undefined {
-    const space = this.#bindBy(shardId, isStopWanted, false, (view, { core, statsStart }) =>
+  bindHeads(shardId: string, isStopRequested: StopTest = neverStops): Binding | undefined {
+    const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, statsStart }) =>
       core.exports.planBindHeads(view, statsStart),
     );
     return space && bindingOf(space);
   }
 
   /** As `bind`, but only for rendering these docs: there are no units. False: it was stopped. */
-  bindDocs(shardId: string, docIds: readonly number[], isStopWanted: StopTest): boolean {
-    const space = this.#bindBy(shardId, isStopWanted, false, (view, { core, outputStart }) => {
+  bindDocs(shardId: string, docIds: readonly number[], isStopRequested: StopTest): boolean {
+    const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, outputStart }) => {
       new Uint32Array(core.memory.buffer, outputStart, docIds.length).set(docIds);
       return core.exports.planBindDocs(view, outputStart, docIds.length);
     });
@@ -350,7 +350,7 @@ export class Searcher {
   /** The space of the shard, to which `call` has bound the plan; undefined: it was stopped, and nothing is bound. */
   #bindBy(
     shardId: string,
-    isStopWanted: StopTest,
+    isStopRequested: StopTest,
     isWhole: boolean,
     call: (view: number, space: Space) => number,
   ): Space | undefined {
@@ -358,8 +358,8 @@ export class Searcher {
     this.#bound = undefined;
     space.checkNowAndThen(shardId);
     const view = space.viewOf(shardId);
-    placeDocSets(space.core, view, shardId, this.#plan);
-    const status = whileWanted(space.core, isStopWanted, () => call(view, space));
+    passDocSets(space.core, view, shardId, this.#plan);
+    const status = untilStopped(space.core, isStopRequested, () => call(view, space));
     if (status === STATUS_STOPPED) return undefined;
     if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
     if (status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
@@ -406,11 +406,11 @@ export class Searcher {
 
   /** Runs one unit of the bound shard; unit < unitCount of its binding. Undefined: it was stopped. */
   searchUnit(unit: number): UnitResult;
-  searchUnit(unit: number, isStopWanted: StopTest): UnitResult | undefined;
-  searchUnit(unit: number, isStopWanted = neverStops): UnitResult | undefined {
+  searchUnit(unit: number, isStopRequested: StopTest): UnitResult | undefined;
+  searchUnit(unit: number, isStopRequested = neverStops): UnitResult | undefined {
     const { core, outputStart, statsStart } = this.#boundSpace();
     const keptSizeMax = KEPT_RANGES_MAX * layout.KEPT_RANGE_SIZE;
-    const count = whileWanted(core, isStopWanted, ({ exports }) =>
+    const count = untilStopped(core, isStopRequested, ({ exports }) =>
       exports.searchUnit(unit, outputStart, statsStart, keptSizeMax),
     );
     if (count === STATUS_STOPPED) return undefined;
@@ -436,9 +436,9 @@ export class Searcher {
   }
 
   /** The components of the score of a matching doc of the bound shard. Undefined: it was stopped. */
-  scoreDoc(docId: number, isStopWanted: StopTest): ScoreParts | undefined {
+  scoreDoc(docId: number, isStopRequested: StopTest): ScoreParts | undefined {
     const { core, outputStart } = this.#boundSpace();
-    const status = whileWanted(core, isStopWanted, ({ exports }) =>
+    const status = untilStopped(core, isStopRequested, ({ exports }) =>
       exports.scoreDoc(docId, outputStart),
     );
     if (status === STATUS_STOPPED) return undefined;
@@ -467,13 +467,13 @@ export class Searcher {
     requests: Uint32Array,
     kept: Uint32Array,
     options: RenderOptions,
-    isStopWanted: StopTest,
+    isStopRequested: StopTest,
   ): RenderedDocs | undefined;
   render(
     requests: Uint32Array,
     kept: Uint32Array,
     options: RenderOptions,
-    isStopWanted = neverStops,
+    isStopRequested = neverStops,
   ): RenderedDocs | undefined {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     const sizes = new Uint32Array(requests.length / REQUEST_WORDS);
@@ -488,7 +488,7 @@ export class Searcher {
         rest,
         keptRest,
         members === undefined ? options : { ...options, members },
-        isStopWanted,
+        isStopRequested,
       );
       if (some === undefined) return undefined;
       if (some.sizes.length === 0) {
@@ -509,17 +509,17 @@ export class Searcher {
     requests: Uint32Array,
     kept: Uint32Array,
     options: RenderOptions,
-    isStopWanted: StopTest,
+    isStopRequested: StopTest,
   ): RenderedDocs | undefined {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports, memory } = core;
     const rowWords = layout.RENDER_REQUEST_SIZE / 4;
-    const wanted = requests.length / REQUEST_WORDS;
-    const rows = new Uint32Array(memory.buffer, outputStart, wanted * rowWords);
+    const requested = requests.length / REQUEST_WORDS;
+    const rows = new Uint32Array(memory.buffer, outputStart, requested * rowWords);
     let keptNext = outputStart + rows.byteLength;
     new Uint32Array(memory.buffer, keptNext, kept.length).set(kept);
     const links = keptNext + kept.byteLength;
-    for (let i = 0; i < wanted; i++) {
+    for (let i = 0; i < requested; i++) {
       rows[i * rowWords] = requests[i * REQUEST_WORDS]!;
       rows[i * rowWords + 1] = requests[i * REQUEST_WORDS + 1]!;
       rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
@@ -532,8 +532,8 @@ export class Searcher {
     const linksEnd = writeLinks(memory, links, options.links);
     const out = members === undefined ? linksEnd : writeMembers(memory, linksEnd, members, rows);
     const whole = isWhole ? 1 : 0;
-    const count = whileWanted(core, isStopWanted, () =>
-      exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd),
+    const count = untilStopped(core, isStopRequested, () =>
+      exports.renderDocs(outputStart, requested, links, contextLines, whole, out, outputEnd),
     );
     if (count === STATUS_STOPPED) return undefined;
     const sizes = new Uint32Array(count);
@@ -581,7 +581,7 @@ export class Searcher {
     memory.set(program, outputStart);
     // All expressions share the core's scratch memory; the plan must set it up again.
     this.#forgetBindings();
-    const status = whileWanted(core, isTooMuch, ({ exports }) =>
+    const status = untilStopped(core, isTooMuch, ({ exports }) =>
       exports.testNames(outputStart, program.length, rowsStart, names.length, out),
     );
     if (status === STATUS_STOPPED)
@@ -622,7 +622,7 @@ export class Searcher {
     for (const { shardId } of files) {
       this.#files.delete(shardId);
       this.#spaceByShard.delete(shardId);
-      this.#hold.remove(shardId);
+      this.#mappings.remove(shardId);
     }
     // Why now: its memory would otherwise stay until it is collected. Other requests may still use views of it.
     dead.drop(true);
@@ -662,13 +662,13 @@ function asOften(countMax: number): StopTest {
   return () => ++count > countMax;
 }
 
-/** Calls the core with `isStopWanted` as its stop test. */
-function whileWanted(core: Core, isStopWanted: StopTest, call: (core: Core) => number): number {
-  core.isStopWanted = isStopWanted;
+/** Calls the core with `isStopRequested` as its stop test. */
+function untilStopped(core: Core, isStopRequested: StopTest, call: (core: Core) => number): number {
+  core.isStopRequested = isStopRequested;
   try {
     return call(core);
   } finally {
-    core.isStopWanted = neverStops;
+    core.isStopRequested = neverStops;
   }
 }
 

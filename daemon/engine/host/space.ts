@@ -12,7 +12,7 @@ import {
   isInMemory,
   MappingError,
   type MappingKind,
-  placeFile,
+  mapFile,
   releaseRange,
   systemPageSize,
   willNeed,
@@ -29,13 +29,13 @@ const PLAN_SIZE_MAX = 4 * MIB;
 const STATS_SIZE = 256;
 const OUTPUT_SIZE = 448 * MIB;
 /** Guess: arena of searches without expressions and long lists. */
-const RESTING_SIZE = 4 * MIB;
+const IDLE_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
 /** Guess: one unused page, so that scans may read past the end of the last shard. */
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
 /** Guess: interval of checks of a shard's files; a check takes 4 us. */
-const LOOK_PAUSE_MS = 10_000;
+const CHECK_PAUSE_MS = 10_000;
 
 /**
  * Checked pages are checked again when they are read after this time. Why: bytes may change behind a mapping, through another
@@ -43,13 +43,13 @@ const LOOK_PAUSE_MS = 10_000;
  * Measured: 2026-11-28: 0.3 us a page. An index of 1.15 GB has tables of 28 MB, at most 9 MB a shard: 2 ms a thread each
  * time; if all of it is read all the time, 90 ms.
  */
-const SOUND_MS = 120_000;
-/** Share of the pages to forget at least at a time: one second of SOUND_MS. */
-const FORGET_MIN = 1000 / SOUND_MS;
+const VERIFIED_MS = 120_000;
+/** Share of the pages to forget at least at a time: one second of VERIFIED_MS. */
+const FORGET_MIN = 1000 / VERIFIED_MS;
 /** Guess: between two checks of the tables of shards, so that no search waits for those of all. */
 const TABLES_PAUSE_MS = 10;
 /** Bytes of tables that are checked, or skipped because they are not in memory, at a time. */
-const TABLE_PIECE_SIZE = 1 << 18;
+const TABLE_CHUNK_SIZE = 1 << 18;
 
 /** Bytes of shards that one space holds. */
 export const SPACE_CAPACITY = MAP_END - MAP_START;
@@ -126,7 +126,7 @@ interface PlacedShard {
   /** False: its range is reserved, but empty. */
   isIn: boolean;
   /** When its files were last checked, ms; -Infinity: not since it was opened. */
-  lookedAtMs: number;
+  sizeCheckedAtMs: number;
   /** Pages that are checked on opening, not on reading. */
   readonly tables: readonly TableRange[];
   /** When they were last checked, ms. */
@@ -148,7 +148,7 @@ export interface SpaceOptions {
   /** Read shards even where they could be mapped. */
   readonly wantsRead?: boolean | undefined;
   /** For tests: after how many ms pages are checked again; default: 120,000. */
-  readonly soundMs?: number | undefined;
+  readonly verifiedMs?: number | undefined;
 }
 
 /** An instance with shards in it. Not to be used after a trap. */
@@ -162,7 +162,7 @@ export class Space {
   readonly arenaSize: number;
   readonly #viewStart: number;
   readonly #wantsRead: boolean;
-  readonly #soundMs: number;
+  readonly #verifiedMs: number;
   readonly #shards = new Map<string, PlacedShard>();
   readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
@@ -179,9 +179,9 @@ export class Space {
     this.core = instantiateCore(module);
     const viewSize = this.core.exports.shardViewSize();
     this.#viewStart = this.core.heapStart;
-    const soundPages = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
-    this.planStart = align(soundPages + this.core.exports.soundPagesSize());
-    this.core.exports.pagesInit(soundPages);
+    const verifiedPages = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
+    this.planStart = align(verifiedPages + this.core.exports.verifiedPagesSize());
+    this.core.exports.pagesInit(verifiedPages);
     const readAhead = new ReadAhead(this.core.memory);
     this.core.pages = {
       bringIn: (address, size) => this.#bringIn(address, size),
@@ -197,7 +197,7 @@ export class Space {
     const capacity = Math.min(options.capacity ?? SPACE_CAPACITY, SPACE_CAPACITY);
     this.#ranges = new RangeList(MAP_START, MAP_START + capacity);
     this.#wantsRead = options.wantsRead ?? false;
-    this.#soundMs = options.soundMs ?? SOUND_MS;
+    this.#verifiedMs = options.verifiedMs ?? VERIFIED_MS;
   }
 
   has(shardId: string): boolean {
@@ -271,7 +271,7 @@ export class Space {
     const view =
       this.#freeViews.pop() ?? this.#viewStart + this.#viewCount++ * exports.shardViewSize();
     try {
-      const kind = this.#place(file, address);
+      const kind = this.#mapShard(file, address);
       this.#check(file, exports.openShard(address, file.size, view));
       if (file.symbols !== undefined)
         this.#check(
@@ -288,7 +288,7 @@ export class Space {
         view,
         kind,
         isIn: true,
-        lookedAtMs: -Infinity,
+        sizeCheckedAtMs: -Infinity,
         tables: this.#tablesOf(file, address),
         checkedAtMs: performance.now(),
       });
@@ -305,13 +305,13 @@ export class Space {
   }
 
   /** Errors: MappingError; a missing file, or another size. */
-  #place(file: ShardFile, address: number): MappingKind {
+  #mapShard(file: ShardFile, address: number): MappingKind {
     const { memory } = this.core;
-    const kind = placeFile(memory, address, file.path, file.size, this.#wantsRead);
+    const kind = mapFile(memory, address, file.path, file.size, this.#wantsRead);
     if (file.symbols !== undefined) {
       const { path, size } = file.symbols;
       try {
-        placeFile(memory, address + align(file.size), path, size, this.#wantsRead);
+        mapFile(memory, address + align(file.size), path, size, this.#wantsRead);
       } catch (error) {
         throw shardErrorOf(file.shardId, error, 'symbols');
       }
@@ -363,18 +363,18 @@ export class Space {
     const nowMs = performance.now();
     this.#forgetOld(nowMs);
     const isDue =
-      nowMs - shard.checkedAtMs >= this.#soundMs &&
-      nowMs - this.#tablesCheckedAtMs >= Math.min(TABLES_PAUSE_MS, this.#soundMs);
+      nowMs - shard.checkedAtMs >= this.#verifiedMs &&
+      nowMs - this.#tablesCheckedAtMs >= Math.min(TABLES_PAUSE_MS, this.#verifiedMs);
     if (isDue) this.#checkTables(shard, nowMs);
-    if (shard.kind !== 'mapped' || nowMs - shard.lookedAtMs < LOOK_PAUSE_MS) return;
+    if (shard.kind !== 'mapped' || nowMs - shard.sizeCheckedAtMs < CHECK_PAUSE_MS) return;
     const problem = sizeProblemOf(shard.file);
     if (problem !== undefined) throw new ShardError(shardId, problem.reason, problem.fault);
-    shard.lookedAtMs = nowMs;
+    shard.sizeCheckedAtMs = nowMs;
   }
 
   /** Forgets which pages were checked, a part of them after each part of the time. */
   #forgetOld(nowMs: number): void {
-    const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#soundMs, 1));
+    const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#verifiedMs, 1));
     if (share < FORGET_MIN) return;
     this.#forgotAtMs = nowMs;
     const { exports } = this.core;
@@ -389,12 +389,12 @@ export class Space {
     const { exports, memory } = this.core;
     shard.checkedAtMs = nowMs;
     for (const { base, headSize, sums, start, end } of shard.tables)
-      for (let piece = start; piece < end; piece += TABLE_PIECE_SIZE) {
-        if (!isInMemory(memory, piece)) continue;
-        const pieceEnd = Math.min(piece + TABLE_PIECE_SIZE, end);
-        exports.forgetPages(piece, pieceEnd);
-        if (exports.arePagesSound(base, headSize, sums, piece, pieceEnd) === 0)
-          throw this.#damageAt(piece - (piece % format.PAGE_SIZE));
+      for (let chunk = start; chunk < end; chunk += TABLE_CHUNK_SIZE) {
+        if (!isInMemory(memory, chunk)) continue;
+        const chunkEnd = Math.min(chunk + TABLE_CHUNK_SIZE, end);
+        exports.forgetPages(chunk, chunkEnd);
+        if (exports.arePagesValid(base, headSize, sums, chunk, chunkEnd) === 0)
+          throw this.#damageAt(chunk - (chunk % format.PAGE_SIZE));
       }
     this.#tablesCheckedAtMs = performance.now();
   }
@@ -426,9 +426,9 @@ export class Space {
   rest(): void {
     const { memory } = this.core;
     const arenaStart = MAP_START - this.arenaSize;
-    const output = this.outputStart + RESTING_SIZE;
+    const output = this.outputStart + IDLE_SIZE;
     emptyRange(memory, output, this.outputEnd - output);
-    emptyRange(memory, arenaStart + RESTING_SIZE, this.arenaSize - RESTING_SIZE);
+    emptyRange(memory, arenaStart + IDLE_SIZE, this.arenaSize - IDLE_SIZE);
   }
 
   /** Whether the bytes of a shard are in memory. */
@@ -447,7 +447,7 @@ export class Space {
   takeIn(shardId: string): void {
     const shard = this.#placed(shardId);
     try {
-      this.#place(shard.file, shard.address);
+      this.#mapShard(shard.file, shard.address);
     } catch (error) {
       throw shardErrorOf(shardId, error);
     }
@@ -458,8 +458,8 @@ export class Space {
   #check({ shardId }: ShardFile, status: number, fault: ShardFault = 'damaged'): void {
     if (status === 0) return;
     const { exports } = this.core;
-    const place = `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
-    throw new ShardError(shardId, `${statusName(status)} (${place})`, fault);
+    const position = `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
+    throw new ShardError(shardId, `${statusName(status)} (${position})`, fault);
   }
 
   /** Closes all shards and releases all memory. Not to be used any more. @param isRead  as in `dropCore` */

@@ -7,13 +7,13 @@ import {
   SECTION_ALIGNMENT,
   TAIL_SIZE,
 } from '../../../core/shared/format.ts';
-import { named } from '../../base/caught.ts';
+import { atPath } from '../../base/caught.ts';
 import { hashFile } from '../../base/file-hash.ts';
 import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
 import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
-import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
+import { MAPPING_ALIGNMENT, mapBriefly } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
 
 /** A symbol in a content; `name` of its parent as written. */
@@ -72,7 +72,7 @@ export class SymbolsFileBuilder {
     const areaStart = Math.ceil(shardEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
     try {
       if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
-      placeBriefly(memory, this.#shardStart, shardPath, this.#shardSize);
+      mapBriefly(memory, this.#shardStart, shardPath, this.#shardSize);
       check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
       check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
     } catch (error) {
@@ -104,7 +104,7 @@ export class SymbolsFileBuilder {
     for (const symbol of symbols) {
       if (count === INPUT_COUNT_MAX) break;
       const { start, size, kind, parent } = symbol;
-      if (start < lastEnd || !isSound(symbol, content)) continue;
+      if (start < lastEnd || !isValid(symbol, content)) continue;
       const parentId = parent === undefined ? 0 : this.#parents.idOf(parent) + 1;
       input[count * 3] = start;
       input[count * 3 + 1] = size;
@@ -228,7 +228,7 @@ export class SymbolsFileBuilder {
       fsyncSync(file);
       return end + TAIL_SIZE;
     } catch (error) {
-      throw named(error, path);
+      throw atPath(error, path);
     } finally {
       closeSync(file);
     }
@@ -272,7 +272,7 @@ export class SymbolsFileBuilder {
 }
 
 /** Whether a symbol can be kept: a name of valid size on one line of the content. */
-function isSound({ start, size, kind }: BuilderSymbol, content: Uint8Array): boolean {
+function isValid({ start, size, kind }: BuilderSymbol, content: Uint8Array): boolean {
   if (size <= 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
     return false;
   if (start < 0 || start + size > content.length) return false;
@@ -306,8 +306,8 @@ class ParentTable {
   /** Id of a parent; the last id if there are too many. */
   idOf({ name, kind }: { readonly name: string; readonly kind: number }): number {
     const key = `${kind} ${name}`;
-    const known = this.#ids.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#ids.get(key);
+    if (existing !== undefined) return existing;
     if (this.#list.length === layout.SYMBOL_INPUT_PARENTS_MAX)
       throw new Error('symbols: too many parents');
     this.#list.push({ name: cutName(name), kind });

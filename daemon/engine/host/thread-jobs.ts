@@ -3,7 +3,7 @@
 
 import type { StopTest } from './core.ts';
 import type { SearchControl } from './control.ts';
-import type { Drain } from './drain.ts';
+import type { SearchLoop } from './search-loop.ts';
 import { renderDocs } from './render-docs.ts';
 import type { FromSearchWorker, RenderMessage } from './search-messages.ts';
 import type { Searcher } from './searcher.ts';
@@ -16,7 +16,7 @@ const PROGRESS_NS = 10_000_000n;
 const STATISTICS_NS = 500_000_000n;
 
 /** Sends a message to the main thread. */
-export type Tell = (message: FromSearchWorker) => void;
+export type Post = (message: FromSearchWorker) => void;
 
 export interface Job {
   /** No more work is needed: only the rest must be reported. */
@@ -34,27 +34,27 @@ export interface Job {
 /** Runs a search together with other threads. */
 export class SearchJob implements Job {
   readonly #id: number;
-  readonly #drain: Drain;
+  readonly #loop: SearchLoop;
   readonly #control: SearchControl;
   readonly #isProgressive: boolean;
-  readonly #tell: Tell;
+  readonly #post: Post;
   /** When findings were last reported; initially the start of the search. */
-  #toldNs = process.hrtime.bigint();
-  #hasToldMatches = false;
+  #postedNs = process.hrtime.bigint();
+  #hasPostedMatches = false;
 
   /** @param isProgressive  findings are reported while it runs, not only at its end */
   constructor(
     id: number,
-    drain: Drain,
+    loop: SearchLoop,
     control: SearchControl,
     isProgressive: boolean,
-    tell: Tell,
+    post: Post,
   ) {
     this.#id = id;
-    this.#drain = drain;
+    this.#loop = loop;
     this.#control = control;
     this.#isProgressive = isProgressive;
-    this.#tell = tell;
+    this.#post = post;
   }
 
   get isHalted(): boolean {
@@ -62,12 +62,12 @@ export class SearchJob implements Job {
   }
 
   resumeOn(searcher: Searcher): void {
-    this.#drain.resumeOn(searcher);
+    this.#loop.resumeOn(searcher);
   }
 
   work(_: Searcher, endNs: bigint, isOut: StopTest): boolean {
     try {
-      if (this.#drainUntil(endNs, () => this.#control.isStopped || isOut())) return true;
+      if (this.#runUntil(endNs, () => this.#control.isStopped || isOut())) return true;
       this.#finish();
     } catch (error) {
       this.#finish(messageOf(error));
@@ -75,33 +75,33 @@ export class SearchJob implements Job {
     return false;
   }
 
-  #drainUntil(endNs: bigint, isStopWanted: StopTest): boolean {
-    for (let isLeft = true; isLeft;) {
-      isLeft = this.#drain.step(isStopWanted);
+  #runUntil(endNs: bigint, isStopRequested: StopTest): boolean {
+    for (let hasMore = true; hasMore;) {
+      hasMore = this.#loop.step(isStopRequested);
       const nowNs = process.hrtime.bigint();
-      if (this.#isProgressive) this.#tellProgress(nowNs);
-      if (isLeft && nowNs >= endNs) return true;
+      if (this.#isProgressive) this.#postProgress(nowNs);
+      if (hasMore && nowNs >= endNs) return true;
     }
     return false;
   }
 
   /** Reports new findings if it is time. */
-  #tellProgress(nowNs: bigint): void {
-    const passedNs = nowNs - this.#toldNs;
-    if (this.#hasToldMatches && passedNs < PROGRESS_NS) return;
-    const hasMatches = this.#drain.units.some(({ rows }) => rows.length > 0);
+  #postProgress(nowNs: bigint): void {
+    const passedNs = nowNs - this.#postedNs;
+    if (this.#hasPostedMatches && passedNs < PROGRESS_NS) return;
+    const hasMatches = this.#loop.units.some(({ rows }) => rows.length > 0);
     if (!hasMatches && passedNs < STATISTICS_NS) return;
-    this.#toldNs = nowNs;
-    this.#hasToldMatches ||= hasMatches;
-    this.#tell({ kind: 'searchProgress', id: this.#id, ...this.#drain.take() });
+    this.#postedNs = nowNs;
+    this.#hasPostedMatches ||= hasMatches;
+    this.#post({ kind: 'searchProgress', id: this.#id, ...this.#loop.take() });
   }
 
   #finish(planError?: string): void {
     const id = this.#id;
     // The search ends when all threads have finished; its findings are needed before.
-    if (this.#isProgressive) this.#tell({ kind: 'searchProgress', id, ...this.#drain.take() });
-    const done = { kind: 'searchDone', id, ...this.#drain.take() } as const;
-    this.#tell(planError === undefined ? done : { ...done, planError });
+    if (this.#isProgressive) this.#post({ kind: 'searchProgress', id, ...this.#loop.take() });
+    const done = { kind: 'searchDone', id, ...this.#loop.take() } as const;
+    this.#post(planError === undefined ? done : { ...done, planError });
   }
 }
 
@@ -109,11 +109,11 @@ export class SearchJob implements Job {
 export class RenderJob implements Job {
   readonly isHalted = false;
   readonly #message: RenderMessage;
-  readonly #tell: Tell;
+  readonly #post: Post;
 
-  constructor(message: RenderMessage, tell: Tell) {
+  constructor(message: RenderMessage, post: Post) {
     this.#message = message;
-    this.#tell = tell;
+    this.#post = post;
   }
 
   resumeOn(): void {
@@ -125,10 +125,10 @@ export class RenderJob implements Job {
     try {
       const docs = renderDocs(searcher, this.#message, isOut);
       if (docs === undefined) return true;
-      this.#tell({ kind: 'renderDone', id, docs });
+      this.#post({ kind: 'renderDone', id, docs });
     } catch (error) {
       const fault = error instanceof ShardError ? { fault: error.fault } : {};
-      this.#tell({ kind: 'renderDone', id, error: messageOf(error), ...fault });
+      this.#post({ kind: 'renderDone', id, error: messageOf(error), ...fault });
     }
     return false;
   }

@@ -3,9 +3,9 @@
 
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
-import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../../core/shared/format.ts';
+import { HEADER_BLOCK_COUNT_OFFSET, SEGMENT_BLOCKS } from '../../../core/shared/format.ts';
 import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
-import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
+import { MAPPING_ALIGNMENT, mapBriefly } from './mapping.ts';
 
 /** Most bytes of a file that fits into memory beside the scratch area. */
 const FILE_SIZE_MAX = 0xe0000000;
@@ -30,11 +30,11 @@ export function verifyShardFile(
   const core = instantiateCore(module);
   const base = core.heapStart + 65536 + SCRATCH_PAGES * 65536;
   try {
-    placeBriefly(core.memory, base, path, size);
+    mapBriefly(core.memory, base, path, size);
     return (
       checkTables(core, base, size) ??
       checkPathGrams(core, base + size) ??
-      checkStripes(core, base, sums)
+      checkSegments(core, base, sums)
     );
   } finally {
     dropCore(core);
@@ -60,28 +60,28 @@ export function verifySymbolsFile(
   const start = Math.ceil((base + shardSize) / 65536) * 65536;
   try {
     if (start + size > MEMORY_PAGES * 65536) return `too large: ${size} bytes`;
-    placeBriefly(memory, base, shardPath, shardSize);
-    placeBriefly(memory, start, path, size);
+    mapBriefly(memory, base, shardPath, shardSize);
+    mapBriefly(memory, start, path, size);
     const status =
       exports.openShard(base, shardSize, heapStart) ||
       exports.openSymbols(start, size, heapStart) ||
       exports.verifySymbols(start, heapStart, heapStart + 65536);
     if (status === STATUS_OK) return undefined;
-    return `${statusName(status)} (${placeOf(core)})`;
+    return `${statusName(status)} (${positionOf(core)})`;
   } finally {
     dropCore(core);
   }
 }
 
 /** Where opening failed. */
-function placeOf({ exports }: Core): string {
+function positionOf({ exports }: Core): string {
   return `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
 }
 
 function checkTables(core: Core, base: number, size: number): string | undefined {
   const { exports, heapStart } = core;
   const opened = exports.openShard(base, size, heapStart);
-  if (opened !== STATUS_OK) return `${statusName(opened)} (${placeOf(core)})`;
+  if (opened !== STATUS_OK) return `${statusName(opened)} (${positionOf(core)})`;
   const sums = exports.verifyChecksums(heapStart);
   return sums === STATUS_OK
     ? undefined
@@ -98,7 +98,7 @@ function checkPathGrams({ exports, heapStart }: Core, end: number): string | und
     : `${statusName(status)} (section ${exports.verifyFailIndex.value >>> 0})`;
 }
 
-function checkStripes(
+function checkSegments(
   core: Core,
   base: number,
   sums: readonly bigint[] | undefined,
@@ -108,14 +108,14 @@ function checkStripes(
   if (exports.verifyScratchSize() > SCRATCH_PAGES * 65536)
     throw new Error('scratch memory too small');
   const blockCount = new DataView(memory.buffer).getUint32(base + HEADER_BLOCK_COUNT_OFFSET, true);
-  for (let stripe = 0; stripe * STRIPE_BLOCKS < blockCount; stripe++) {
-    const sum = sums?.[stripe];
+  for (let segment = 0; segment * SEGMENT_BLOCKS < blockCount; segment++) {
+    const sum = sums?.[segment];
     const status =
       sum === undefined
-        ? exports.verifyStripe(heapStart, stripe, scratch)
-        : exports.verifyStripeSum(heapStart, stripe, sum, scratch);
+        ? exports.verifySegment(heapStart, segment, scratch)
+        : exports.verifySegmentSum(heapStart, segment, sum, scratch);
     if (status === STATUS_OK) continue;
-    return `${statusName(status)} (stripe ${stripe}, row ${exports.verifyFailIndex.value >>> 0})`;
+    return `${statusName(status)} (segment ${segment}, row ${exports.verifyFailIndex.value >>> 0})`;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@
 
 import * as layout from '../../../core/shared/plan.ts';
 import type { SearchPlan } from '../host/search-plan.ts';
-import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
+import { ALL, type Condition, withoutImplied } from '../regex/condition.ts';
 import type { LetterCase } from '../regex/literals.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
 import type { ProgramExpression } from './expressions.ts';
@@ -120,8 +120,8 @@ class PlanEncoder {
   }
 
   #docsIndex(node: DocsNode): number {
-    const known = this.#docsIndexes.get(node.text);
-    if (known !== undefined) return known;
+    const cached = this.#docsIndexes.get(node.text);
+    if (cached !== undefined) return cached;
     const index = this.docsNodes.push(node) - 1;
     this.#docsIndexes.set(node.text, index);
     return index;
@@ -137,34 +137,34 @@ class PlanEncoder {
   #lineHeadOf({ regex: { condition, exactCondition } }: ProgramExpression): Buffer {
     const head = Buffer.alloc(layout.REGEX_HEAD_SIZE);
     const flags = exactCondition === undefined ? 0 : layout.PLAN_FLAG_CASE_SENSITIVE;
-    const known = this.#condition(exactCondition ?? condition, flags);
-    head.writeUInt32LE(known, layout.REGEX_CONDITION_OFFSET);
+    const cached = this.#condition(exactCondition ?? condition, flags);
+    head.writeUInt32LE(cached, layout.REGEX_CONDITION_OFFSET);
     return head;
   }
 
   /** The head of an expression of contents; adds the nodes of its conditions. */
   #headOf(expression: ProgramExpression): Buffer {
-    const { condition, beginning } = expression.regex;
-    if (beginning === undefined) return this.#lineHeadOf(expression);
+    const { condition, matchStart } = expression.regex;
+    if (matchStart === undefined) return this.#lineHeadOf(expression);
     const head = Buffer.alloc(layout.REGEX_HEAD_SIZE);
-    const { start, near, bytes } = beginning;
+    const { start, near, bytes } = matchStart;
     // The part that `start` does not imply.
-    const rest = withoutKnown(condition, start);
+    const rest = withoutImplied(condition, start);
     head.writeUInt32LE(this.#condition(rest, 0), layout.REGEX_CONDITION_OFFSET);
     head.writeUInt32LE(this.#condition(start, 0), layout.REGEX_START_OFFSET);
-    const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
-    head.writeUInt32LE(this.#condition(known, 0), layout.REGEX_NEAR_OFFSET);
+    const cached = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+    head.writeUInt32LE(this.#condition(cached, 0), layout.REGEX_NEAR_OFFSET);
     head.set(bytes, layout.REGEX_CHAIN_OFFSET);
     return head;
   }
 
   #expression(
     kind: number,
-    { regex: { program }, isChoice, holdsAlways }: ProgramExpression,
+    { regex: { program }, isChoice, isAlwaysTrue }: ProgramExpression,
     head: Buffer,
   ): number {
     const flags =
-      (isChoice ? layout.PLAN_FLAG_LITERALS : 0) | (holdsAlways ? layout.PLAN_FLAG_ALWAYS : 0);
+      (isChoice ? layout.PLAN_FLAG_LITERALS : 0) | (isAlwaysTrue ? layout.PLAN_FLAG_ALWAYS : 0);
     return this.#leaf(kind, flags, Buffer.concat([head, program]));
   }
 

@@ -24,7 +24,7 @@ export interface ProgramExpression {
   /** A choice of literals whose matches can overlap. */
   readonly isChoice: boolean;
   /** It matches every name, as the empty match does. */
-  readonly holdsAlways: boolean;
+  readonly isAlwaysTrue: boolean;
 }
 
 /** Options of compileRegex; default of `subject`: the text that the expression is run on. */
@@ -49,8 +49,8 @@ export function* expressionOf(
   if (isPlain && (isTestOnly || !mayOverlap(choice.alternatives)))
     return { kind: 'literals', choice };
   const regex = yield* compileSteps(tree, { position, subject, ...effort });
-  const holdsAlways = subject === 'name' && choice !== undefined && standsAnywhere(choice);
-  return { kind: 'program', regex, isChoice: isPlain, holdsAlways };
+  const isAlwaysTrue = subject === 'name' && choice !== undefined && standsAnywhere(choice);
+  return { kind: 'program', regex, isChoice: isPlain, isAlwaysTrue };
 }
 
 /** The expression of names of symbols. Errors: as expressionOf. */
@@ -60,7 +60,7 @@ function* nameExpression({ tree, position }: PatternNode, effort: Effort): Steps
   const choice = reduceToLiterals(tree, 'name');
   const regex = yield* compileSteps(tree, { position, subject: 'symbol', ...effort });
   const isChoice = choice !== undefined && areAllPlain(choice, 'name');
-  return { kind: 'program', regex, isChoice, holdsAlways: false };
+  return { kind: 'program', regex, isChoice, isAlwaysTrue: false };
 }
 
 /** Whether an alternative matches every name. */

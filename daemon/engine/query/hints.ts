@@ -157,7 +157,7 @@ export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false)
   for (const { pattern, message, instead, isOfWords, isDoubtful } of HABITS) {
     if ((isOfWords && isRegexEnabled) || (isDoubtful && isFound)) continue;
     const matches = [...changed.matchAll(pattern)];
-    if (!matches.some(isMeant)) continue;
+    if (!matches.some(isHabit)) continue;
     changed = changed.replaceAll(pattern, (...groups: string[]) => instead(...groups));
     messages.push(message);
   }
@@ -168,7 +168,7 @@ export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false)
     .map((message) => (isChanged ? { message, query } : { message }));
 }
 
-function isMeant([all, , prefix, value]: RegExpMatchArray): boolean {
+function isHabit([all, , prefix, value]: RegExpMatchArray): boolean {
   const isFile = /^[\s(]*-?f(?:ile)?:/.test(all);
   return !isFile || prefix === undefined || value === undefined || isGlob(value);
 }

@@ -71,7 +71,7 @@ function docsFirst(plan: PlanNode): number {
   return plan.kind === 'docs' ? 0 : 1;
 }
 
-const ATOM_KINDS: ReadonlySet<string> = new Set<PlanNode['kind']>([
+const LEAF_KINDS: ReadonlySet<string> = new Set<PlanNode['kind']>([
   'text',
   'path',
   'regex',
@@ -83,5 +83,5 @@ const ATOM_KINDS: ReadonlySet<string> = new Set<PlanNode['kind']>([
 /** Whether the plan may give ranges to a doc that it matches. */
 function hasRanges(plan: PlanNode): boolean {
   if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(hasRanges);
-  return ATOM_KINDS.has(plan.kind);
+  return LEAF_KINDS.has(plan.kind);
 }

@@ -22,7 +22,7 @@ export interface PlanContext extends RepoContext {
   /** Some of their docs must be excluded by default, such as those of further revisions. */
   readonly needsDocSets: boolean;
   /** Some have on-demand revisions. */
-  readonly hasDemanded?: boolean | undefined;
+  readonly hasOnDemand?: boolean | undefined;
 }
 
 /** Most states of all automata of one query. Bound: compiling them takes about a second. */
@@ -33,8 +33,8 @@ const PROGRAMS_MAX = 32;
 
 /** The context, the remaining cost of compiling, and results for equal leaves. */
 interface Planning extends PlanContext {
-  statesLeft: number;
-  programsLeft: number;
+  remainingStates: number;
+  remainingPrograms: number;
   readonly expressions: Map<string, Expression>;
   readonly revisions: Map<string, DocsNode>;
   /** Repos of search contexts. */
@@ -54,11 +54,11 @@ export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
 /** As planQuery; each step handles one leaf of the query, or part of it. */
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
-  const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
-  const known = { expressions: new Map(), revisions: new Map(), picked: new Map() };
-  const plan = yield* planNode(query, { ...context, ...limits, ...known });
+  const limits = { remainingStates: QUERY_STATES_MAX, remainingPrograms: PROGRAMS_MAX };
+  const cached = { expressions: new Map(), revisions: new Map(), picked: new Map() };
+  const plan = yield* planNode(query, { ...context, ...limits, ...cached });
   return context.needsDocSets
-    ? list('and', [planLiveDocs(query, context.hasDemanded ?? false), plan])
+    ? list('and', [planLiveDocs(query, context.hasOnDemand ?? false), plan])
     : plan;
 }
 
@@ -91,13 +91,13 @@ function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
 /** The children of a list; children that depend only on repos are joined. Why: each may list all of many repos. */
 function* planChildren({ kind, children }: ListNode, context: Planning): Steps<PlanNode[]> {
   const plans: PlanNode[] = [];
-  let place: number | undefined;
+  let position: number | undefined;
   for (const child of children) {
     const plan = yield* planNode(child, context);
     yield;
-    if (isOfRepos(plan) && place !== undefined)
-      plans[place] = joinRepos(kind, plans[place]!, plan, context.repos());
-    else if (isOfRepos(plan)) place = plans.push(plan) - 1;
+    if (isOfRepos(plan) && position !== undefined)
+      plans[position] = joinRepos(kind, plans[position]!, plan, context.repos());
+    else if (isOfRepos(plan)) position = plans.push(plan) - 1;
     else plans.push(plan);
   }
   return plans;
@@ -106,14 +106,14 @@ function* planChildren({ kind, children }: ListNode, context: Planning): Steps<P
 /** Compiles an expression and subtracts its states from the budget. */
 function* readWithinBudget(node: RegexNode | PatternNode, context: Planning): Steps<Expression> {
   const key = `${node.kind === 'pattern' ? node.prefix : ''}:${node.pattern}`;
-  const effort = { isBrief: context.programsLeft <= 0 };
-  const known = context.expressions.get(key);
-  const expression = known ?? (yield* expressionOf(node, effort));
+  const effort = { isBrief: context.remainingPrograms <= 0 };
+  const cached = context.expressions.get(key);
+  const expression = cached ?? (yield* expressionOf(node, effort));
   context.expressions.set(key, expression);
   if (expression.kind !== 'program') return expression;
-  context.programsLeft--;
-  context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
-  if (context.statesLeft >= 0) return expression;
+  context.remainingPrograms--;
+  context.remainingStates -= expression.regex.stateCount + expression.regex.reverseStateCount;
+  if (context.remainingStates >= 0) return expression;
   const reason = `the regular expressions of the query are too large together, limit ${QUERY_STATES_MAX} states`;
   throw new QueryError(reason, node.position);
 }

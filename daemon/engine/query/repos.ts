@@ -105,8 +105,8 @@ function standsIn({ text, anchoredStart, anchoredEnd }: LiteralAlternative, name
 }
 
 /** The repos that satisfy a condition; a constant if all or none do. */
-function reposNode(repos: readonly RepoRecord[], holds: (repo: RepoRecord) => boolean): PlanNode {
-  const ids = repos.filter(holds).map((repo) => repo.repoId);
+function reposNode(repos: readonly RepoRecord[], matches: (repo: RepoRecord) => boolean): PlanNode {
+  const ids = repos.filter(matches).map((repo) => repo.repoId);
   if (ids.length === 0) return { kind: 'const', value: false };
   return ids.length === repos.length
     ? { kind: 'const', value: true }

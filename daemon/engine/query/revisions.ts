@@ -31,17 +31,17 @@ export function exactRevision(name: string): string {
 const GIT_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
 
 /** The text of a `rev:` if git may know it as a revision; undefined: it cannot. */
-export function demandedName(text: string): string | undefined {
+export function onDemandName(text: string): string | undefined {
   const name = text.startsWith(EXACT_MARK) ? text.slice(EXACT_MARK.length) : text;
   return GIT_NAME.test(name) ? name : undefined;
 }
 
 /** Rewrites each non-negated `rev:` that names one of these on-demand revisions to mean only that. */
-export function withDemanded(query: QueryNode, names: ReadonlySet<string>): QueryNode {
+export function withOnDemand(query: QueryNode, names: ReadonlySet<string>): QueryNode {
   if (query.kind === 'and' || query.kind === 'or')
-    return { ...query, children: query.children.map((child) => withDemanded(child, names)) };
+    return { ...query, children: query.children.map((child) => withOnDemand(child, names)) };
   if (query.kind !== 'value' || query.prefix !== 'rev') return query;
-  const name = demandedName(query.value);
+  const name = onDemandName(query.value);
   return name === undefined || !names.has(name) ? query : { ...query, value: DEMAND_MARK + name };
 }
 
@@ -111,9 +111,9 @@ export function planRevisions(repos: readonly RepoRecord[], text: string): DocsN
  * The leaf added to every query: the default revisions if it has no `rev:`, else the docs of any revision. Not needed where
  * every repo has only its default revision and unshared shards.
  */
-export function planLiveDocs(query: QueryNode, hasDemanded: boolean): DocsNode {
+export function planLiveDocs(query: QueryNode, hasOnDemand: boolean): DocsNode {
   if (!hasRevisionFilter(query)) return planRevisions([], DEFAULT_REVISION);
-  return planRevisions([], hasDemanded ? LIVE_REVISIONS : ANY_REVISION);
+  return planRevisions([], hasOnDemand ? LIVE_REVISIONS : ANY_REVISION);
 }
 
 /** The data of a shard for sets of its docs. */
@@ -149,8 +149,8 @@ const usualSets = {
 
 function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet {
   const kept = text === DEFAULT_REVISION || text === ANY_REVISION ? usualSets[text] : undefined;
-  const known = kept?.get(shard);
-  if (known !== undefined) return known;
+  const cached = kept?.get(shard);
+  if (cached !== undefined) return cached;
   const set = docsOfParts(shard, chosenOf);
   kept?.set(shard, set);
   return set;
@@ -160,7 +160,7 @@ function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet
  * `rev:` texts that select the revisions listed for a doc: the non-negated ones; an empty list: all that hold the doc.
  * Undefined: every doc found is in the default revision, and only that is listed.
  */
-export function shownRevisionTexts(query: QueryNode): readonly string[] | undefined {
+export function displayedRevisionTexts(query: QueryNode): readonly string[] | undefined {
   if (!hasRevisionFilter(query)) return undefined;
   const texts = revisionTexts(query);
   return texts.size === 1 && requiresDefault(query) ? undefined : [...texts];
@@ -191,7 +191,7 @@ export interface BranchGroup {
  * Groups docs of a repo in a shard by the revisions that a result lists: those that hold the doc and match one of the texts;
  * if there is none (the doc matched another side of an `or`), all that hold it. Default first, then by name.
  *
- * @param texts   see shownRevisionTexts
+ * @param texts   see displayedRevisionTexts
  * @param docIds  counted from the first doc of the repo's part
  */
 export function groupByBranches(
@@ -203,15 +203,15 @@ export function groupByBranches(
   const names = [...revisionsOf(repo), ...(repo.onDemand ?? [])];
   if (shard === undefined || texts === undefined)
     return [{ branches: names.slice(0, 1), docs: [...docIds.keys()] }];
-  const wanted = new Set(texts.flatMap((text) => matchRevisions(repo, text)));
+  const selected = new Set(texts.flatMap((text) => matchRevisions(repo, text)));
   const order = [...docIds.keys()].sort((a, b) => docIds[a]! - docIds[b]!);
   const sorted = Uint32Array.from(order, (index) => docIds[index]!);
-  const holders = shard.holdersOf(sorted, [...names.keys()]);
+  const revisionLists = shard.revisionsHaving(sorted, [...names.keys()]);
   const groups = new Map<string, { branches: string[]; docs: number[] }>();
-  for (const [place, index] of order.entries()) {
-    const held = holders[place]!;
-    const shown = held.filter((revision) => wanted.has(revision));
-    const revisions = shown.length === 0 ? held : shown;
+  for (const [position, index] of order.entries()) {
+    const containing = revisionLists[position]!;
+    const matching = containing.filter((revision) => selected.has(revision));
+    const revisions = matching.length === 0 ? containing : matching;
     const key = revisions.join();
     const group = groups.get(key);
     if (group !== undefined) group.docs.push(index);

@@ -54,25 +54,25 @@ const STEPS_PER_NODE = 4;
 
 export class AutomatonBuilder {
   readonly #states: State[] = [];
-  readonly #known = new Map<string, number>();
+  readonly #cached = new Map<string, number>();
   readonly #copied = new Set<readonly CodePointRange[]>();
   /** Entry states of called sets. */
   readonly #entries = new Map<readonly CodePointRange[], number>();
   readonly #countMax: number;
   readonly #isReverse: boolean;
-  #copiesLeft: number;
-  #stepsLeft: number;
+  #remainingCopies: number;
+  #remainingSteps: number;
 
   constructor(isReverse: boolean, countMax: number, stepsMax: number, copiedCountMax: number) {
     this.#isReverse = isReverse;
     this.#countMax = countMax;
-    this.#stepsLeft = stepsMax;
-    this.#copiesLeft = copiedCountMax;
+    this.#remainingSteps = stepsMax;
+    this.#remainingCopies = copiedCountMax;
   }
 
   /** Counts one step of work. Errors: StateLimitError. */
   countStep(): void {
-    if (--this.#stepsLeft < 0) throw new StateLimitError(true);
+    if (--this.#remainingSteps < 0) throw new StateLimitError(true);
   }
 
   /** Whether texts are read backwards. */
@@ -115,8 +115,8 @@ export class AutomatonBuilder {
   addSet(ranges: readonly CodePointRange[], next: number): number {
     const graph = byteGraph(ranges);
     if (graph.length > 1) {
-      this.#copiesLeft -= graph.length;
-      if (this.#copiesLeft < 0 && this.#copied.has(ranges)) return this.#addCall(ranges, next);
+      this.#remainingCopies -= graph.length;
+      if (this.#remainingCopies < 0 && this.#copied.has(ranges)) return this.#addCall(ranges, next);
       this.#copied.add(ranges);
     }
     return this.#isReverse ? this.#addBackwards(graph, next) : this.#addGraph(graph, next);
@@ -184,10 +184,10 @@ export class AutomatonBuilder {
 
   #share(key: string, state: State): number {
     this.countStep();
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#cached.get(key);
+    if (cached !== undefined) return cached;
     const index = this.#add(state);
-    this.#known.set(key, index);
+    this.#cached.set(key, index);
     return index;
   }
 

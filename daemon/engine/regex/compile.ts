@@ -3,7 +3,7 @@
 
 import { PROGRAM_STATES_MAX } from '../../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
-import { type Beginning, beginningOf } from './beginning.ts';
+import { type MatchStart, matchStartOf } from './match-start.ts';
 import { ALL, type Condition, countLiterals, mapTexts, NONE, printCondition } from './condition.ts';
 import { QueryError } from './query-error.ts';
 import { foldText } from './fold.ts';
@@ -26,7 +26,7 @@ export interface CompileOptions {
   /** Position of the pattern in the query, in code points; default 0. */
   readonly position?: number;
   /**
-   * What the program is run on; default: contents. An index narrows contents by `condition` and `beginning`, symbols by
+   * What the program is run on; default: contents. An index narrows contents by `condition` and `matchStart`, symbols by
    * `condition`; for names only the program is made, and the condition only tells whether one can match.
    */
   readonly subject?: 'content' | 'symbol' | 'name';
@@ -46,10 +46,10 @@ export interface CompiledRegex {
    * no newline.
    */
   readonly condition: Condition;
-  /** The same with literals as written, if all of them are case-sensitive; not together with `beginning`. */
+  /** The same with literals as written, if all of them are case-sensitive; not together with `matchStart`. */
   readonly exactCondition?: Condition;
   /** Where matches that may span lines can begin; absent: none spans lines. */
-  readonly beginning?: Beginning;
+  readonly matchStart?: MatchStart;
   readonly needles: Needles;
   /** A match may contain a byte after a newline. */
   readonly spansLines: boolean;
@@ -83,10 +83,10 @@ export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<C
       ? NO_NEEDLES
       : yield* chooseNeedles(simple, traits.spansLines, forward, isBrief && subject === 'name');
   yield;
-  const known = yield* knownOf(simple, traits.spansLines, options);
+  const conditions = yield* conditionsOf(simple, traits.spansLines, options);
   return {
     program: encodeProgram({ forward, reverse, needles, ...traits }),
-    ...known,
+    ...conditions,
     needles,
     ...traits,
     stateCount: forward.states.length,
@@ -95,20 +95,20 @@ export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<C
 }
 
 /** The conditions that an index can use. */
-function* knownOf(
+function* conditionsOf(
   tree: SimpleTree,
   spansLines: boolean,
   { subject = 'content', isBrief = false }: CompileOptions,
-): Steps<Pick<CompiledRegex, 'condition' | 'exactCondition' | 'beginning'>> {
+): Steps<Pick<CompiledRegex, 'condition' | 'exactCondition' | 'matchStart'>> {
   if (subject === 'name') return { condition: canBeFilled(tree) ? ALL : NONE };
   const condition = conditionOfMatches(tree, true);
   yield;
   if (subject === 'content' && spansLines) {
-    const beginning = yield* beginningOf(tree, { ...FOLDED_TEXTS, hasGaps: !isBrief });
-    return { condition, beginning };
+    const matchStart = yield* matchStartOf(tree, { ...FOLDED_TEXTS, hasGaps: !isBrief });
+    return { condition, matchStart };
   }
-  const isExactWanted = !isBrief || subject === 'content';
-  const exactCondition = isExactWanted ? exactConditionOf(tree, condition) : undefined;
+  const needsExact = !isBrief || subject === 'content';
+  const exactCondition = needsExact ? exactConditionOf(tree, condition) : undefined;
   return exactCondition === undefined ? { condition } : { condition, exactCondition };
 }
 

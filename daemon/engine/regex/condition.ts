@@ -1,5 +1,5 @@
 // The literals that every match of an expression contains, as AND and OR: the base of its gram plan. Computed by
-// required-texts.ts; for matches over several lines by beginning.ts. Lists omit parts that another part implies.
+// required-texts.ts; for matches over several lines by match-start.ts. Lists omit parts that another part implies.
 
 /** Texts contained in a match; the maker decides whether case counts. */
 export type Condition =
@@ -63,9 +63,9 @@ export function allOf(conditions: readonly Condition[]): Condition {
       );
 }
 
-/** The part of `condition` that `known` does not imply. */
-export function withoutKnown(condition: Condition, known: Condition): Condition {
-  const parts = partsOf('and', condition).filter((part) => !implies(known, part));
+/** The part of `condition` that `cached` does not imply. */
+export function withoutImplied(condition: Condition, cached: Condition): Condition {
+  const parts = partsOf('and', condition).filter((part) => !implies(cached, part));
   return parts.length === 0 ? ALL : listOf('and', parts);
 }
 
@@ -91,7 +91,7 @@ function implies(left: Condition, right: Condition): boolean {
   if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
   if (right.kind === 'or') {
     return left.kind === 'literal' && right.children.length > FEW_LITERALS
-      ? holdsOneOf(left.text, right.children)
+      ? containsOneOf(left.text, right.children)
       : right.children.some((child) => impliesPart(left, child));
   }
   return impliesPart(left, right);
@@ -115,7 +115,7 @@ const FEW_LITERALS = 8;
 const indexes = new WeakMap<readonly Condition[], LiteralIndex>();
 
 /** Whether a text is known to satisfy one of many alternatives: looks its parts up among their literals. */
-function holdsOneOf(text: string, alternatives: readonly Condition[]): boolean {
+function containsOneOf(text: string, alternatives: readonly Condition[]): boolean {
   const { texts, lengths, others } = indexOf(alternatives);
   for (const length of lengths) {
     for (let start = 0; start + length <= text.length; start++) {
@@ -126,8 +126,8 @@ function holdsOneOf(text: string, alternatives: readonly Condition[]): boolean {
 }
 
 function indexOf(alternatives: readonly Condition[]): LiteralIndex {
-  const known = indexes.get(alternatives);
-  if (known !== undefined) return known;
+  const cached = indexes.get(alternatives);
+  if (cached !== undefined) return cached;
   const others = alternatives.filter(({ kind }) => kind !== 'literal');
   const literals = alternatives.flatMap((one) => (one.kind === 'literal' ? [one.text] : []));
   const lengths = new Set(literals.map(({ length }) => length));

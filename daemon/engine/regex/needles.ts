@@ -3,7 +3,7 @@
 // Rarity in source code is estimated from a literal's characters. Needles only locate; the automaton decides matches.
 
 import type { Condition } from './condition.ts';
-import { beginningRun, type Run } from './runs.ts';
+import { prefixRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -59,7 +59,7 @@ export function* chooseNeedles(
   const isInnerBetter = !spansLines && inner.rarity > prefix.rarity + INNER_MARGIN;
   const { needles } = prefix.needles.kind === 'none' || isInnerBetter ? inner : prefix;
   if (needles.kind !== 'none') return needles;
-  const run = beginningRun(forward);
+  const run = prefixRun(forward);
   return run === undefined ? needles : { kind: 'run', texts: [], isFolded: false, run };
 }
 
@@ -73,12 +73,12 @@ function choicesOf(tree: SimpleTree, isFolded: boolean): Choices {
   const knowledge = knowledgeOf(tree, options);
   const inner = knowledge.texts && bestOf(conditionOf(knowledge.texts, options), isFolded);
   return {
-    prefix: choiceOf('prefix', beginningsOf(knowledge), isFolded),
+    prefix: choiceOf('prefix', prefixesOf(knowledge), isFolded),
     inner: choiceOf('inner', inner ?? [], isFolded),
   };
 }
 
-function beginningsOf({ texts }: Knowledge): readonly string[] {
+function prefixesOf({ texts }: Knowledge): readonly string[] {
   return texts === undefined ? [] : fewest(texts.prefix, 'start');
 }
 
@@ -99,8 +99,8 @@ function bestOf(condition: Condition, isFolded: boolean): readonly string[] | un
       return [condition.text];
     case 'or': {
       const parts = condition.children.map((child) => bestOf(child, isFolded));
-      const known = parts.filter((part) => part !== undefined);
-      return known.length < parts.length ? undefined : [...new Set(known.flat())];
+      const present = parts.filter((part) => part !== undefined);
+      return present.length < parts.length ? undefined : [...new Set(present.flat())];
     }
     case 'and': {
       const parts = condition.children.map((child) => bestOf(child, isFolded) ?? []);

@@ -31,7 +31,7 @@ interface Partition {
 
 const categories = partitionOf(CATEGORY_NAMES, CATEGORY_RUNS);
 const scripts = partitionOf(SCRIPT_NAMES, SCRIPT_RUNS);
-const known = new Map<string, readonly CodePointRange[]>();
+const rangesByName = new Map<string, readonly CodePointRange[]>();
 
 function partitionOf(names: string, text: string): () => Partition {
   let made: Partition | undefined;
@@ -60,12 +60,12 @@ function categoryIndexes(name: string): ReadonlySet<number> | undefined {
   const { indexes } = categories();
   const one = indexes.get(name);
   if (one !== undefined) return new Set([one]);
-  const wanted = name === 'LC' || name === 'Cased_Letter' ? ['Ll', 'Lt', 'Lu'] : undefined;
+  const names = name === 'LC' || name === 'Cased_Letter' ? ['Ll', 'Lt', 'Lu'] : undefined;
   const letter = Object.hasOwn(GROUPS, name) ? GROUPS[name]! : name;
   const members = [...indexes].filter(([alias]) =>
-    wanted === undefined ? alias.length === 2 && alias.startsWith(letter) : wanted.includes(alias),
+    names === undefined ? alias.length === 2 && alias.startsWith(letter) : names.includes(alias),
   );
-  const isGroup = wanted !== undefined || Object.values(GROUPS).includes(letter);
+  const isGroup = names !== undefined || Object.values(GROUPS).includes(letter);
   return isGroup ? new Set(members.map(([, index]) => index)) : undefined;
 }
 
@@ -80,23 +80,23 @@ export function isPropertyName(name: string): boolean {
  * Errors: throws on an unknown name (isPropertyName). Cost: some milliseconds at the first use of any.
  */
 export function propertyRanges(name: string): readonly CodePointRange[] {
-  const cached = known.get(name);
+  const cached = rangesByName.get(name);
   if (cached !== undefined) return cached;
   const ranges = findRanges(name);
-  known.set(name, ranges);
+  rangesByName.set(name, ranges);
   return ranges;
 }
 
 function findRanges(name: string): readonly CodePointRange[] {
-  const wanted = categoryIndexes(name);
-  if (wanted !== undefined) return rangesOf(categories(), (index) => wanted.has(index));
+  const names = categoryIndexes(name);
+  if (names !== undefined) return rangesOf(categories(), (index) => names.has(index));
   if (name === 'Any') return rangesOf(categories(), () => true);
   const script = scripts().indexes.get(name);
   if (script === undefined) throw new Error(`no property ${name}`);
   return rangesOf(scripts(), (index) => index === script);
 }
 
-function rangesOf({ runs }: Partition, isWanted: (index: number) => boolean): CodePointRange[] {
+function rangesOf({ runs }: Partition, isMatch: (index: number) => boolean): CodePointRange[] {
   const ranges: CodePointRange[] = [];
   const add = (start: number, end: number): void => {
     if (start >= end) return;
@@ -104,7 +104,7 @@ function rangesOf({ runs }: Partition, isWanted: (index: number) => boolean): Co
     else ranges.push({ start, end });
   };
   for (const { start, end, index } of runs) {
-    if (!isWanted(index)) continue;
+    if (!isMatch(index)) continue;
     add(start, Math.min(end, SURROGATES.start));
     add(Math.max(start, SURROGATES.end), end);
   }

@@ -70,7 +70,7 @@ const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
 /** Options, and the remaining number of texts. */
 interface Reading extends TextOptions {
-  textsLeft: number;
+  remainingTexts: number;
 }
 
 /**
@@ -79,7 +79,7 @@ interface Reading extends TextOptions {
  * Cost: bound by TEXTS_MADE_MAX; beyond it little is added.
  */
 export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
-  return ofTree(tree, { ...options, textsLeft: TEXTS_MADE_MAX });
+  return ofTree(tree, { ...options, remainingTexts: TEXTS_MADE_MAX });
 }
 
 function ofTree(tree: SimpleTree, reading: Reading): Knowledge {
@@ -109,10 +109,10 @@ function someOf(texts: readonly string[], options: TextOptions): Condition {
   if (!hasGaps) return texts.every(isLong) ? anyOf(texts) : ALL;
   const lines = texts.map((text) => linesOf(text).filter(isLong));
   if (lines.some(({ length }) => length === 0)) return ALL;
-  const single = lines.flatMap((held) => (held.length === 1 ? held : []));
+  const single = lines.flatMap((texts) => (texts.length === 1 ? texts : []));
   const several = lines.filter(({ length }) => length > 1);
   return several
-    .map((held) => held.map((line) => anyOf([line])).reduce(both))
+    .map((texts) => texts.map((line) => anyOf([line])).reduce(both))
     .reduce(either, anyOf(single));
 }
 
@@ -219,18 +219,18 @@ function isSingle({ canBeEmpty, texts }: Knowledge): boolean {
 /** One of several. */
 function ofChoice(children: readonly SimpleTree[], reading: Reading): Knowledge {
   const parts = children.map((child) => ofTree(child, reading));
-  const known = parts.flatMap(({ texts }) => (texts === undefined ? [] : [texts]));
+  const present = parts.flatMap(({ texts }) => (texts === undefined ? [] : [texts]));
   const canBeEmpty = parts.some((part) => part.canBeEmpty);
-  return withTexts(canBeEmpty, known.length === 0 ? undefined : joinTexts(known, reading));
+  return withTexts(canBeEmpty, present.length === 0 ? undefined : joinTexts(present, reading));
 }
 
 /** Concatenation. */
 function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
-  if (reading.textsLeft <= 0) return withoutEnd(left, right, reading);
+  if (reading.remainingTexts <= 0) return withoutEnd(left, right, reading);
   const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, reading)) : casesOf(left);
   const rights = left.cases ? casesOf(right).map((one) => behindGap(one, reading)) : casesOf(right);
   const cases = lefts.flatMap((one) => rights.map((other) => followTexts(one, other, reading)));
-  if (reading.textsLeft <= 0) return withoutEnd(left, right, reading);
+  if (reading.remainingTexts <= 0) return withoutEnd(left, right, reading);
   if (right.canBeEmpty) cases.push(...lefts);
   if (left.canBeEmpty) cases.push(...rights);
   const texts = cases.length === 0 ? undefined : joinTexts(cases, reading);
@@ -274,8 +274,8 @@ function withTexts(canBeEmpty: boolean, texts: Texts | undefined): Knowledge {
 function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
   const [only] = cases;
   if (cases.length === 1 && only !== undefined) return only;
-  if (reading.textsLeft <= 0) return ANY_TEXT;
-  for (const { prefix } of cases) reading.textsLeft -= prefix.length;
+  if (reading.remainingTexts <= 0) return ANY_TEXT;
+  for (const { prefix } of cases) reading.remainingTexts -= prefix.length;
   if (cases.every(({ exact }) => exact !== undefined)) {
     const exact = [...new Set(cases.flatMap((one) => one.exact ?? []))];
     if (exact.length <= TEXT_COUNT_MAX) return exactly(exact);
@@ -294,7 +294,7 @@ function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
 
 /** The condition; its literals count towards the limit of texts. */
 function counted(condition: Condition, reading: Reading): Condition {
-  reading.textsLeft -= countLiterals(condition);
+  reading.remainingTexts -= countLiterals(condition);
   return condition;
 }
 
@@ -329,13 +329,13 @@ function endsBefore(
 /** Texts across the border of two texts; undefined if there are too many. */
 function cross(
   ends: readonly string[],
-  beginnings: readonly string[],
+  prefixes: readonly string[],
   reading: Reading,
 ): readonly string[] | undefined {
-  const across = product(ends, beginnings, reading);
+  const across = product(ends, prefixes, reading);
   if (across !== undefined || !reading.hasGaps) return across;
   const left = cutAll(ends, GAP_CONTEXT, 'end');
-  return product(left, cutAll(beginnings, GAP_CONTEXT, 'start'), reading);
+  return product(left, cutAll(prefixes, GAP_CONTEXT, 'start'), reading);
 }
 
 /** Concatenates every text of `left` with every one of `right`; undefined if there are too many. */
@@ -347,7 +347,7 @@ function product(
   if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
   const few = reading.hasGaps ? GAP_COUNT_MAX : FEW;
   if (isWasteful(left, right, few) || isWasteful(right, left, few)) return undefined;
-  reading.textsLeft -= left.length * right.length;
+  reading.remainingTexts -= left.length * right.length;
   const texts = new Set<string>();
   for (const first of left) for (const second of right) texts.add(first + second);
   const product = [...texts];

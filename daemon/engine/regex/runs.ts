@@ -22,21 +22,22 @@ const RARITY_MIN = 128;
 const OTHER_SHARE = 0.00002;
 
 /** The rarest such run; undefined if none is rare. */
-export function beginningRun(automaton: Automaton): Run | undefined {
+export function prefixRun(automaton: Automaton): Run | undefined {
   const bytes = new Uint8Array(32);
   let best: { run: Run; share: number } | undefined;
-  let places = closureOf(automaton, [automaton.start]);
-  for (let size = 1; size <= SIZE_MAX && places.length > 0; size++) {
+  let positions = closureOf(automaton, [automaton.start]);
+  for (let size = 1; size <= SIZE_MAX && positions.length > 0; size++) {
     // The empty match does not count; after the first byte a match may end, and then nothing more is certain.
-    if (size > 1 && places.some((place) => stateAt(automaton, place).kind === 'match')) break;
-    const targets = addBytes(automaton, places, bytes);
+    if (size > 1 && positions.some((position) => stateAt(automaton, position).kind === 'match'))
+      break;
+    const targets = addBytes(automaton, positions, bytes);
     // Nothing can be read: only the empty match.
     if (targets.length === 0) return undefined;
     const share = shareOf(bytes, size);
     if (best === undefined || share <= best.share) {
       best = { run: { size, bytes: bytes.slice() }, share };
     }
-    places = closureOf(automaton, targets);
+    positions = closureOf(automaton, targets);
   }
   return best !== undefined && best.share * RARITY_MIN < 1 ? best.run : undefined;
 }
@@ -44,28 +45,28 @@ export function beginningRun(automaton: Automaton): Run | undefined {
 /** A position is the index of a state; within a call, plus CALL_SIZE times (index of the state after the call + 1). */
 const CALL_SIZE = 2 ** 20;
 
-function stateAt(automaton: Automaton, place: number): State {
-  return automaton.states[place % CALL_SIZE]!;
+function stateAt(automaton: Automaton, position: number): State {
+  return automaton.states[position % CALL_SIZE]!;
 }
 
-/** The position after a byte that leads from `place` to the state `target`. */
-function placeBehind({ states }: Automaton, place: number, target: number): number {
-  const call = Math.floor(place / CALL_SIZE);
+/** The position after a byte that leads from `position` to the state `target`. */
+function positionBehind({ states }: Automaton, position: number, target: number): number {
+  const call = Math.floor(position / CALL_SIZE);
   return call > 0 && states[target]!.kind === 'return' ? call - 1 : call * CALL_SIZE + target;
 }
 
 /** Adds the bytes read at the positions to `bytes`; returns the next positions. */
-function addBytes(automaton: Automaton, places: readonly number[], bytes: Uint8Array): number[] {
+function addBytes(automaton: Automaton, positions: readonly number[], bytes: Uint8Array): number[] {
   const targets = new Set<number>();
   // Number of ranges that begin at a byte minus those that end before it.
   const borders = new Int32Array(257);
-  for (const place of places) {
-    const state = stateAt(automaton, place);
+  for (const position of positions) {
+    const state = stateAt(automaton, position);
     if (state.kind !== 'bytes') continue;
     for (const { first, last, target } of state.edges) {
       borders[first]!++;
       borders[last + 1]!--;
-      targets.add(placeBehind(automaton, place, target));
+      targets.add(positionBehind(automaton, position, target));
     }
   }
   let depth = 0;
@@ -79,8 +80,8 @@ function addBytes(automaton: Automaton, places: readonly number[], bytes: Uint8A
 /** The positions that read bytes, and the match, reachable without reading. */
 function closureOf(automaton: Automaton, from: readonly number[]): number[] {
   const seen = new Set(from);
-  for (const place of seen) {
-    const state = stateAt(automaton, place);
+  for (const position of seen) {
+    const state = stateAt(automaton, position);
     if (state.kind === 'choice') for (const target of state.targets) seen.add(target);
     else if (state.kind === 'assert') seen.add(state.target);
     else if (state.kind === 'call') seen.add((state.target + 1) * CALL_SIZE + state.entry);

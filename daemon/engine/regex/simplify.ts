@@ -60,8 +60,8 @@ function simplifyNode(tree: RegexTree, sets: Sets): SimpleTree {
 }
 
 function literalSet(codePoint: number, isFolded: boolean, { literals }: Sets): SetNode {
-  const known = literals[isFolded ? 1 : 0].get(codePoint);
-  if (known !== undefined) return known;
+  const cached = literals[isFolded ? 1 : 0].get(codePoint);
+  if (cached !== undefined) return cached;
   const variants = isFolded ? foldVariants(codePoint) : [codePoint];
   const ranges = variants.map((variant) => ({ start: variant, end: variant + 1 }));
   const set: SetNode = { kind: 'set', ranges: withoutSurrogates(normalizeRanges(ranges)) };
@@ -72,8 +72,8 @@ function literalSet(codePoint: number, isFolded: boolean, { literals }: Sets): S
 /** The members of a class. Ignoring case, every part is folded before negation. */
 function classSet(node: ClassNode, sets: Sets): SetNode {
   const key = printRegex(node);
-  const known = sets.classes.get(key);
-  if (known !== undefined) return known;
+  const cached = sets.classes.get(key);
+  if (cached !== undefined) return cached;
   const parts = [...(node.isFolded ? foldRanges(node.ranges) : node.ranges)];
   for (const { name, isNegated } of node.properties) {
     const ranges = node.isFolded ? foldedProperty(name, sets) : propertyRanges(name);
@@ -87,8 +87,8 @@ function classSet(node: ClassNode, sets: Sets): SetNode {
 }
 
 function foldedProperty(name: string, { properties }: Sets): readonly CodePointRange[] {
-  const known = properties.get(name);
-  if (known !== undefined) return known;
+  const cached = properties.get(name);
+  if (cached !== undefined) return cached;
   const ranges = foldRanges(propertyRanges(name));
   properties.set(name, ranges);
   return ranges;

@@ -9,22 +9,22 @@ const NEIGHBOURS = ['border', 'newline', 'word', 'other'] as const;
 type Neighbour = (typeof NEIGHBOURS)[number];
 
 /** Bit 4 * left + right for each pair of neighbours. */
-const ALL_PLACES = 0xffff;
+const ALL_NEIGHBOURS = 0xffff;
 
-const PLACES: Readonly<Record<Assertion, number>> = {
-  lineStart: placesWhere((left) => left === 'border' || left === 'newline'),
-  lineEnd: placesWhere((_, right) => right === 'border' || right === 'newline'),
-  textStart: placesWhere((left) => left === 'border'),
-  textEnd: placesWhere((_, right) => right === 'border'),
-  wordBorder: placesWhere((left, right) => (left === 'word') !== (right === 'word')),
-  notWordBorder: placesWhere((left, right) => (left === 'word') === (right === 'word')),
+const ALLOWED_NEIGHBOURS: Readonly<Record<Assertion, number>> = {
+  lineStart: neighboursWhere((left) => left === 'border' || left === 'newline'),
+  lineEnd: neighboursWhere((_, right) => right === 'border' || right === 'newline'),
+  textStart: neighboursWhere((left) => left === 'border'),
+  textEnd: neighboursWhere((_, right) => right === 'border'),
+  wordBorder: neighboursWhere((left, right) => (left === 'word') !== (right === 'word')),
+  notWordBorder: neighboursWhere((left, right) => (left === 'word') === (right === 'word')),
 };
 
-function placesWhere(holds: (left: Neighbour, right: Neighbour) => boolean): number {
+function neighboursWhere(isTrue: (left: Neighbour, right: Neighbour) => boolean): number {
   let mask = 0;
   for (const [i, left] of NEIGHBOURS.entries()) {
     for (const [j, right] of NEIGHBOURS.entries()) {
-      if (holds(left, right)) mask |= 1 << (4 * i + j);
+      if (isTrue(left, right)) mask |= 1 << (4 * i + j);
     }
   }
   return mask;
@@ -32,31 +32,34 @@ function placesWhere(holds: (left: Neighbour, right: Neighbour) => boolean): num
 
 /** Whether the empty text matches somewhere. */
 export function canBeEmpty(tree: SimpleTree): boolean {
-  return emptyPlaces(tree) !== 0;
+  return emptyNeighbours(tree) !== 0;
 }
 
 /** The positions where the empty text matches. */
-function emptyPlaces(tree: SimpleTree): number {
+function emptyNeighbours(tree: SimpleTree): number {
   switch (tree.kind) {
     case 'set':
       return 0;
     case 'assertion':
-      return PLACES[tree.at];
+      return ALLOWED_NEIGHBOURS[tree.at];
     case 'repeat':
-      return tree.min === 0 ? ALL_PLACES : emptyPlaces(tree.child);
+      return tree.min === 0 ? ALL_NEIGHBOURS : emptyNeighbours(tree.child);
     case 'sequence':
-      return tree.children.reduce((places, child) => places & emptyPlaces(child), ALL_PLACES);
+      return tree.children.reduce(
+        (allowed, child) => allowed & emptyNeighbours(child),
+        ALL_NEIGHBOURS,
+      );
     case 'choice':
-      return tree.children.reduce((places, child) => places | emptyPlaces(child), 0);
+      return tree.children.reduce((allowed, child) => allowed | emptyNeighbours(child), 0);
   }
 }
 
 /** Whether the tree can match without reading, under the assumption that assertions hold, or do not. */
-export function isNullable(tree: SimpleTree | RegexTree, doAssertionsHold = true): boolean {
-  const isChildNullable = (child: SimpleTree | RegexTree) => isNullable(child, doAssertionsHold);
+export function isNullable(tree: SimpleTree | RegexTree, areAssertionsTrue = true): boolean {
+  const isChildNullable = (child: SimpleTree | RegexTree) => isNullable(child, areAssertionsTrue);
   switch (tree.kind) {
     case 'assertion':
-      return doAssertionsHold;
+      return areAssertionsTrue;
     case 'repeat':
       return tree.min === 0 || isChildNullable(tree.child);
     case 'sequence':

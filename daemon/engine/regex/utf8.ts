@@ -31,7 +31,7 @@ const SIZES = [
 /** Nodes by the text of their edges. */
 interface GraphBuilder {
   readonly nodes: (readonly ByteEdge[])[];
-  readonly known: Map<string, number>;
+  readonly nodesByKey: Map<string, number>;
 }
 
 const forwardGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
@@ -68,7 +68,7 @@ function graphOf(
 }
 
 function forwardGraph(ranges: readonly CodePointRange[]): ByteGraph {
-  const builder: GraphBuilder = { nodes: [], known: new Map() };
+  const builder: GraphBuilder = { nodes: [], nodesByKey: new Map() };
   const edges = SIZES.flatMap((size) =>
     edgesOf(builder, clip(ranges, size.start, size.end), size.continuationCount, size.mark),
   );
@@ -81,11 +81,11 @@ function reverseGraph(graph: ByteGraph): ByteGraph {
   const root = graph.length - 1;
   const incoming = incomingEdges(graph);
   const nodes: (readonly ByteEdge[])[] = [];
-  const known = new Map<string, number>();
+  const nodesByKey = new Map<string, number>();
   const nodeOf = (members: readonly number[]): number => {
     // Why not `join`: there are thousands of keys. Bound: a graph has less than 2^16 nodes.
     const key = String.fromCharCode(...members);
-    const cached = known.get(key);
+    const cached = nodesByKey.get(key);
     if (cached !== undefined) return cached;
     const edges: OpenEdge[] = [];
     const lists = sourcesByByte(members, incoming);
@@ -96,7 +96,7 @@ function reverseGraph(graph: ByteGraph): ByteGraph {
       addEdge(edges, byte, byte, sources[0] === root ? GRAPH_END : nodeOf(sources));
     }
     const node = nodes.push(edges) - 1;
-    known.set(key, node);
+    nodesByKey.set(key, node);
     return node;
   };
   nodeOf([GRAPH_END]);
@@ -205,9 +205,9 @@ function blocksOf(ranges: readonly CodePointRange[], bits: number): readonly Blo
 function nodeOf(builder: GraphBuilder, ranges: readonly CodePointRange[], depth: number): number {
   const edges = edgesOf(builder, ranges, depth, 0x80);
   const key = edges.map(({ first, last, target }) => `${first} ${last} ${target}`).join();
-  const known = builder.known.get(key);
-  if (known !== undefined) return known;
+  const nodesByKey = builder.nodesByKey.get(key);
+  if (nodesByKey !== undefined) return nodesByKey;
   const node = builder.nodes.push(edges) - 1;
-  builder.known.set(key, node);
+  builder.nodesByKey.set(key, node);
   return node;
 }

@@ -1,14 +1,14 @@
 // Parts of answers and stream events: the numbers of API.md 7, the reasons of 6.6, repos, and JSON bytes around file results
 // that are already JSON.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { DocList } from './found-docs.ts';
 import type { FileResults, RenderSums } from './render.ts';
 import type { RunStop } from './run.ts';
 import type { ScopeView } from './scope.ts';
-import type { Counts, Tally } from './tally.ts';
+import type { Counts, Totals } from './totals.ts';
 
 /** Summed over all threads, ns. */
 export interface WorkTimes {
@@ -97,14 +97,14 @@ export interface Gaps {
 
 /** Why a search is not exhaustive, in the order of API.md 6.6; empty if it is. */
 export function incompleteReasons(
-  { counts, isOverLimit }: Pick<Tally, 'counts' | 'isOverLimit'>,
-  shownCount: number,
+  { counts, isOverLimit }: Pick<Totals, 'counts' | 'isOverLimit'>,
+  returnedCount: number,
   stop: RunStop | undefined,
   gaps: Gaps,
 ): string[] {
   const isFailed = stop === 'failed';
   const reasons: string[] = [];
-  if (isOverLimit || (counts.totalMatchCount > shownCount && !isFailed))
+  if (isOverLimit || (counts.totalMatchCount > returnedCount && !isFailed))
     reasons.push('match_limit');
   if (stop === 'deadline') reasons.push('deadline');
   if (counts.crashes > 0) reasons.push('shard_crashed');
@@ -126,9 +126,9 @@ export function withSizeLimit(reasons: readonly string[]): string[] {
 /** How many of the results fit into `sizeMax` bytes, commas included. */
 export function fittingCount(files: FileResults, sizeMax: number): number {
   let size = 0;
-  for (let place = 0; place < files.count; place++) {
-    size += files.sizeOf(place, place + 1) + 1;
-    if (size > sizeMax) return place;
+  for (let position = 0; position < files.count; position++) {
+    size += files.sizeOf(position, position + 1) + 1;
+    if (size > sizeMax) return position;
   }
   return files.count;
 }
@@ -157,12 +157,12 @@ interface RepositoryInfo {
 export function repositoryInfos({ found, docs }: DocList, view: ScopeView): RepositoryInfo[] {
   const repos = new Set<RepoRecord>();
   /** Shards of a single repo that is already listed. */
-  const known = new Set<number>();
+  const singleRepoShards = new Set<number>();
   for (const doc of docs) {
     const shard = found.shard(doc);
-    if (known.has(shard)) continue;
+    if (singleRepoShards.has(shard)) continue;
     repos.add(view.repoOf(shard, found.docId(doc)));
-    if (view.isPlain(shard)) known.add(shard);
+    if (view.isPlain(shard)) singleRepoShards.add(shard);
   }
   return [...repos].map(repositoryInfo);
 }
@@ -172,7 +172,7 @@ function repositoryInfo(repo: RepoRecord): RepositoryInfo {
     id: repo.repoId,
     codeHostType: repo.codeHostType,
     name: repo.name,
-    ...given({ displayName: repo.displayName, webUrl: repo.webUrl }),
+    ...omitUndefined({ displayName: repo.displayName, webUrl: repo.webUrl }),
   };
 }
 

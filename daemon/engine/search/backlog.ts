@@ -32,7 +32,7 @@ export class Backlog {
   readonly #context: OrderContext;
   readonly #found = new FoundDocs();
   /** Ranges that the limit still admits. */
-  #rangesLeft: number;
+  #remainingRanges: number;
   #docSize: number;
   /** In order, except the one moved for diversity. */
   #docs: Uint32Array = new Uint32Array();
@@ -46,7 +46,7 @@ export class Backlog {
   #rangeCount = 0;
   /** When the oldest doc arrived (performance.now). */
   #sinceMs = 0;
-  #hasGiven = false;
+  #hasDelivered = false;
   #isClosed = false;
   /** Shards whose docs cannot be rendered. */
   readonly #lost = new Set<number>();
@@ -56,13 +56,13 @@ export class Backlog {
   /** @param limit  most ranges in total */
   constructor(context: OrderContext, limit: number, isWhole: boolean) {
     this.#context = context;
-    this.#rangesLeft = limit;
+    this.#remainingRanges = limit;
     this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
   }
 
   /** Adds the next unit in the order of the search. All heads must be added before the first batch. */
   add(unit: UnitFinding, isHead: boolean): void {
-    if (this.#rangesLeft === 0 || this.#isClosed) return;
+    if (this.#remainingRanges === 0 || this.#isClosed) return;
     if (this.#lost.has(unit.shard)) {
       this.lostCount += unit.matches;
       return;
@@ -89,8 +89,8 @@ export class Backlog {
    */
   waitMs(isOver: boolean): number | undefined {
     if (this.#count === 0) return undefined;
-    if (isOver || (this.#hasGiven ? this.#isFull() : this.#count >= FIRST_DOCS)) return 0;
-    const waitMs = this.#hasGiven ? FLUSH_MS : FIRST_MS;
+    if (isOver || (this.#hasDelivered ? this.#isFull() : this.#count >= FIRST_DOCS)) return 0;
+    const waitMs = this.#hasDelivered ? FLUSH_MS : FIRST_MS;
     return Math.max(0, this.#sinceMs + waitMs - performance.now());
   }
 
@@ -124,9 +124,9 @@ export class Backlog {
     }
     const moved = this.#moved;
     if (moved !== undefined) fresh.push(moved);
-    const known = this.#docs.filter((doc) => doc !== moved);
+    const unlost = this.#docs.filter((doc) => doc !== moved);
     const sorted = yield* sortDocs({ found, docs: new Uint32Array(fresh) }, this.#context);
-    const docs = yield* mergeDocs(found, known, sorted, this.#context);
+    const docs = yield* mergeDocs(found, unlost, sorted, this.#context);
     if (this.#isClosed) return;
     this.#docs = withDiversity({ found, docs }, this.#context).docs;
     this.#moved = this.#docs[2] === docs[2] ? undefined : this.#docs[2];
@@ -137,10 +137,10 @@ export class Backlog {
     const found = this.#found;
     const ranges = group.reduce((sum, doc) => sum + found.rangeCount(doc), 0);
     const list = { found, docs: group };
-    const docs = ranges <= this.#rangesLeft ? group : yield* sortDocs(list, this.#context);
-    const through = cutDocs({ found, docs }, this.#rangesLeft).docs;
+    const docs = ranges <= this.#remainingRanges ? group : yield* sortDocs(list, this.#context);
+    const through = cutDocs({ found, docs }, this.#remainingRanges).docs;
     this.#forget(docs.subarray(through.length));
-    this.#rangesLeft -= found.rangeMaxOf(through);
+    this.#remainingRanges -= found.rangeMaxOf(through);
     return through;
   }
 
@@ -152,7 +152,7 @@ export class Backlog {
   /** The best docs, about one chunk. One call at a time. */
   *takeBatch(isOver: boolean): Steps<Batch> {
     yield* this.#sort();
-    const isEarly = !isOver && !this.#hasGiven;
+    const isEarly = !isOver && !this.#hasDelivered;
     const fitting = this.#fittingCount();
     const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
     const isFull = this.#isFull() && !isEarly;
@@ -160,7 +160,7 @@ export class Backlog {
     this.#forget(docs);
     this.#docs = this.#docs.subarray(count);
     if (this.#docs.subarray(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
-    this.#hasGiven = true;
+    this.#hasDelivered = true;
     return { found: this.#found, docs, reason: this.#reason(isOver, isFull) };
   }
 
@@ -174,12 +174,12 @@ export class Backlog {
     const found = this.#found;
     const isLost = (doc: number): boolean => found.shard(doc) === shard;
     this.#lost.add(shard);
-    const known = this.#docs.filter(isLost);
+    const unlost = this.#docs.filter(isLost);
     const waiting = found.range(this.#firstNew, found.count).filter(isLost);
-    const shown = batch.filter(isLost);
-    for (const doc of [...shown, ...known]) this.#rangesLeft += found.rangeMax(doc);
-    for (const doc of [...shown, ...known, ...waiting]) this.lostCount += found.rangeCount(doc);
-    this.#forget(known);
+    const lost = batch.filter(isLost);
+    for (const doc of [...lost, ...unlost]) this.#remainingRanges += found.rangeMax(doc);
+    for (const doc of [...lost, ...unlost, ...waiting]) this.lostCount += found.rangeCount(doc);
+    this.#forget(unlost);
     this.#forget(waiting);
     this.#docs = this.#docs.filter((doc) => !isLost(doc));
     if (this.#moved !== undefined && isLost(this.#moved)) this.#moved = undefined;

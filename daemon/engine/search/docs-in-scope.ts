@@ -1,7 +1,7 @@
 // Names in the searched part of the index, read from the shards' tables: of the visible parts and the default revision.
 
 import { Breather } from '../../base/next-turn.ts';
-import { holdsDoc } from '../shards/bits.ts';
+import { containsDoc } from '../shards/bits.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import type { ScopeView } from './scope.ts';
 import type { LiveShard } from './snapshot.ts';
@@ -18,7 +18,7 @@ async function visitDocs(
   for (const { docStart, docEnd, revisions } of parts) {
     const live = revisions?.docsIn([0]) ?? 'all';
     for (let docId = docStart; docId < docEnd; docId++) {
-      if (!holdsDoc(live, docId - docStart)) continue;
+      if (!containsDoc(live, docId - docStart)) continue;
       visit(docId);
       const pause = breather.pause();
       if (pause !== undefined) await pause;

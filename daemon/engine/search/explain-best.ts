@@ -1,6 +1,6 @@
 // The best files of an answer with the components of their scores (API.md 7.5), in answer order.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { ScoreParts } from '../host/searcher.ts';
 import type { Probe } from './probe.ts';
 import type { Completed } from './service.ts';
@@ -19,11 +19,11 @@ const BEST_MAX = 10;
 
 /** Errors: AbortError. */
 export async function explainBest(
-  { shown, prepared: { scope, run, view } }: Completed,
+  { answered, prepared: { scope, run, view } }: Completed,
   probe: Probe,
 ): Promise<BestDoc[]> {
   const best: BestDoc[] = [];
-  const { found, docs } = shown;
+  const { found, docs } = answered;
   for (const doc of docs.subarray(0, BEST_MAX)) {
     const [shard, docId] = [found.shard(doc), found.docId(doc)];
     const parts = probe.scoreDoc(run.plan, scope.shards[shard]!, docId);
@@ -31,7 +31,7 @@ export async function explainBest(
       repository: view.repoOf(shard, docId).name,
       fileName: Buffer.from(view.pathOf(shard, docId)).toString(),
       score: found.score(doc),
-      ...given({ parts: parts && rounded(parts) }),
+      ...omitUndefined({ parts: parts && rounded(parts) }),
     });
     await probe.breathe();
   }

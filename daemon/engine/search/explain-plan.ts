@@ -1,7 +1,7 @@
 // The plan of a query for people (API.md 7.5): its tree of conditions, the grams of each literal and expression with their
 // number of blocks in the probed shards, and the engine of each regular expression.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import {
   ENGINE_DFA,
   ENGINE_INNER,
@@ -15,7 +15,7 @@ import { printQuery } from '../query/print.ts';
 import { printPlan } from '../query/print-plan.ts';
 import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
 import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
-import { printBeginning } from '../regex/beginning.ts';
+import { printMatchStart } from '../regex/match-start.ts';
 import { foldText } from '../regex/fold.ts';
 import type { Steps } from '../../base/steps.ts';
 import { type Expression, expressionOf } from '../query/expressions.ts';
@@ -64,7 +64,7 @@ export interface RegexReport {
 }
 
 /** Parts printed of a list in `begins`, which may be long. */
-const BEGINNING_PARTS_MAX = 4;
+const START_PARTS_MAX = 4;
 
 /** The tree of conditions. Errors: AbortError. */
 export async function explainConditions(plan: PlanNode, probe: Probe): Promise<ConditionNode> {
@@ -92,7 +92,7 @@ export async function explainConditions(plan: PlanNode, probe: Probe): Promise<C
         condition: printPlan(plan),
         grams,
         ...counts,
-        ...given({ shardsScanned }),
+        ...omitUndefined({ shardsScanned }),
       };
     }
     default: {
@@ -104,7 +104,7 @@ export async function explainConditions(plan: PlanNode, probe: Probe): Promise<C
 }
 
 async function countPart(part: PlanNode, probe: Probe): Promise<PartCounts | undefined> {
-  const bindings = await probe.askAll((shard) => probe.bind(part, shard));
+  const bindings = await probe.queryAll((shard) => probe.bind(part, shard));
   return bindings && sumBindings(bindings);
 }
 
@@ -144,9 +144,9 @@ async function gramsOfCondition(condition: Condition, probe: Probe): Promise<Gra
 async function gramsOfLiteral(text: string, probe: Probe): Promise<GramNode> {
   const children: GramNode[] = [];
   for (const gram of gramsOf(text)) {
-    const blocks = await probe.askAll((shard) => probe.gramBlocks(gram, shard));
+    const blocks = await probe.queryAll((shard) => probe.gramBlocks(gram, shard));
     const sum = blocks?.reduce((total, count) => total + count, 0);
-    children.push({ kind: 'gram', gram, ...given({ blocks: sum }) });
+    children.push({ kind: 'gram', gram, ...omitUndefined({ blocks: sum }) });
   }
   if (children.length === 0) return { kind: 'scan' };
   return children.length === 1 ? children[0]! : { kind: 'and', children };
@@ -189,11 +189,11 @@ function reportOf(
     requires: printCondition(conditionOf(expression)),
   };
   if (expression.kind !== 'program') return report;
-  const { needles, beginning } = expression.regex;
-  const isSearched = node.kind === 'regex' && beginning !== undefined;
+  const { needles, matchStart } = expression.regex;
+  const isSearched = node.kind === 'regex' && matchStart !== undefined;
   return {
     ...report,
-    ...(isSearched ? { begins: printBeginning(beginning, BEGINNING_PARTS_MAX) } : {}),
+    ...(isSearched ? { begins: printMatchStart(matchStart, START_PARTS_MAX) } : {}),
     ...(needles.texts.length === 0 ? {} : { needles: needles.texts }),
   };
 }

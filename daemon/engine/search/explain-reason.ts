@@ -73,8 +73,8 @@ function absentIn(condition: Condition, shard: LiveShard, probe: Probe): string 
     case 'or': {
       const sides = condition.children.map((child) => absentIn(child, shard, probe));
       if (sides.includes(undefined)) return undefined;
-      const shown = [...new Set(sides)].slice(0, SIDES_MAX);
-      return `${shown.join('; ')}${sides.length > SIDES_MAX ? '; ...' : ''}`;
+      const listed = [...new Set(sides)].slice(0, SIDES_MAX);
+      return `${listed.join('; ')}${sides.length > SIDES_MAX ? '; ...' : ''}`;
     }
     default:
       return undefined;

@@ -2,7 +2,7 @@
 // the reason, its share of the numbers, and the components of the best files' scores. Shares are counted per shard,
 // independent of the totals, so that a difference is visible.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { printQuery, quoteText } from '../query/print.ts';
 import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from './answer.ts';
 import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
@@ -15,7 +15,7 @@ import {
 import { type BestDoc, explainBest } from './explain-best.ts';
 import { reasonOf } from './explain-reason.ts';
 import { bytesOf } from './docs-in-scope.ts';
-import { inTurns } from './in-turns.ts';
+import { runInSlices } from './run-in-slices.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { Probe } from './probe.ts';
@@ -25,7 +25,7 @@ import { type Completed, completeSearch, withSnapshotFor } from './service.ts';
 import { liveDocCount } from '../shards/parts.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
-import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './tally.ts';
+import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './totals.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
 
 export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
@@ -89,7 +89,7 @@ export function explain(
       snapshot,
       (shard, done) => void rendered.set(shard, addRendered(rendered.get(shard), done)),
     );
-    const { prepared, tally, numbers, reasons } = completed;
+    const { prepared, totals, numbers, reasons } = completed;
     const { query, conditions, scope } = prepared;
     const { isCaseSensitivityEnabled } = request;
     const probe = new Probe(
@@ -109,13 +109,13 @@ export function explain(
       },
       plan: {
         conditions: await explainConditions(conditions, probe),
-        regexps: await inTurns(explainRegexps(query, parts.searcher), environment),
+        regexps: await runInSlices(explainRegexps(query, parts.searcher), environment),
         estimatedBytes: estimatedBytesOf(completed, isWhole),
-        verifiedBytes: tally.counts.contentBytesLoaded,
+        verifiedBytes: totals.counts.contentBytesLoaded,
       },
       totals: { ...(await scopeTotals(completed, snapshot, environment)), ...numbers },
       best,
-      ...given({ shards }),
+      ...omitUndefined({ shards }),
       stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
       ...exhaustiveness(reasons),
     };
@@ -123,9 +123,9 @@ export function explain(
 }
 
 /** Shards with hidden docs are included only if `isWhole`: their candidates include hidden docs. */
-function estimatedBytesOf({ tally, prepared }: Completed, isWhole: boolean): number {
+function estimatedBytesOf({ totals, prepared }: Completed, isWhole: boolean): number {
   const { shards } = prepared.scope;
-  return tally.shards
+  return totals.shards
     .filter(({ shard }) => isWhole || shards[shard]!.hidesDocs !== true)
     .reduce((sum, { binding }) => sum + (binding?.candidateBytes ?? 0), 0);
 }
@@ -143,13 +143,13 @@ function addRendered(sums: RenderSums = NOTHING_RENDERED, done: RenderSums): Ren
 async function scopeTotals(
   { prepared: { scope, view } }: Completed,
   snapshot: Snapshot,
-  { sight, signal }: SearchEnvironment,
+  { repoAccess, signal }: SearchEnvironment,
 ): Promise<Readonly<Record<string, number>>> {
   const eligible = [...scope.shards, ...scope.quarantined];
   // Only what the caller sees.
   const all =
-    visibleShards(snapshot, sight, () => true).length +
-    visibleQuarantined(snapshot, sight, () => true).length;
+    visibleShards(snapshot, repoAccess, () => true).length +
+    visibleQuarantined(snapshot, repoAccess, () => true).length;
   return {
     shardsEligible: eligible.length,
     shardsOutOfScope: all - eligible.length,
@@ -166,7 +166,7 @@ async function explainShards(
 ): Promise<ShardRow[]> {
   const { scope } = completed.prepared;
   const names = new Map(snapshot.repos.map(({ repoId, name }) => [repoId, name]));
-  const started = new Map(completed.tally.shards.map((findings) => [findings.shard, findings]));
+  const started = new Map(completed.totals.shards.map((findings) => [findings.shard, findings]));
   const times = new Map<number, WorkTimes>();
   for (const one of completed.outcome.times)
     times.set(one.shard, workTimes([one], times.get(one.shard)));
@@ -205,14 +205,14 @@ function classOf(counts: Counts): ShardClass {
 }
 
 function whyOf(
-  { prepared, outcome, tally }: Completed,
+  { prepared, outcome, totals }: Completed,
   shard: LiveShard,
   counts: Counts,
   findings: ShardFindings | undefined,
   probe: Probe,
 ): string {
   const isLate = outcome.stop === 'deadline';
-  const end = tally.isOverLimit ? 'limit reached' : isLate ? 'deadline reached' : 'search ended';
+  const end = totals.isOverLimit ? 'limit reached' : isLate ? 'deadline reached' : 'search ended';
   switch (classOf(counts)) {
     case 'crashed': {
       const failure = outcome.failures.find((one) => one.shard === findings?.shard);

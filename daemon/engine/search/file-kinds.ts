@@ -8,12 +8,12 @@ import type { ShardTables } from '../shards/tables.ts';
 type Paths = Pick<ShardTables, 'docCount' | 'pathOf'>;
 
 /** Unit: bytes, one a doc. Guess: more docs than are rendered in a day. */
-const TOLD_MAX = 16 * 1024 * 1024;
+const KINDS_SIZE_MAX = 16 * 1024 * 1024;
 const SHARD_BYTES = 200;
 
 /** Indexes into FILE_KINDS plus 1, by shard id, which identifies a shard's bytes; 0: not computed yet. */
-const told = new LRUCache<string, Uint8Array>({
-  maxSize: TOLD_MAX,
+const kindsByShard = new LRUCache<string, Uint8Array>({
+  maxSize: KINDS_SIZE_MAX,
   sizeCalculation: (kinds) => kinds.length + SHARD_BYTES,
 });
 
@@ -22,8 +22,8 @@ export function fileKindsOf(
   shardId: string,
   tables: Paths,
 ): (docId: number, tier: number) => FileKind {
-  const kinds = told.get(shardId) ?? new Uint8Array(tables.docCount);
-  told.set(shardId, kinds);
+  const kinds = kindsByShard.get(shardId) ?? new Uint8Array(tables.docCount);
+  kindsByShard.set(shardId, kinds);
   return (docId, tier) => {
     const kind = FILE_KINDS[kinds[docId]! - 1] ?? kindOf(tables, docId, tier);
     kinds[docId] = FILE_KINDS.indexOf(kind) + 1;

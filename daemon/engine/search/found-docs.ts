@@ -48,8 +48,8 @@ export class FoundDocs {
   add({ shard, rows, kept = new Uint32Array() }: UnitFinding): void {
     const first = this.#count;
     this.#count += rows.length / MATCH_WORDS;
-    this.#words = withRoom(this.#words, this.#count * DOC_WORDS);
-    this.#kept = withRoom(this.#kept, this.#keptSize + kept.length);
+    this.#words = withCapacity(this.#words, this.#count * DOC_WORDS);
+    this.#kept = withCapacity(this.#kept, this.#keptSize + kept.length);
     this.#kept.set(kept, this.#keptSize);
     const words = this.#words;
     let next = 0;
@@ -162,7 +162,7 @@ export class FoundDocs {
 
 export const NO_DOCS: DocList = { found: new FoundDocs(), docs: new Uint32Array() };
 
-function withRoom(words: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+function withCapacity(words: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   if (length <= words.length) return words;
   const more = new Uint32Array(Math.max(length, words.length * 2));
   more.set(words);

@@ -11,7 +11,7 @@ const COMMA = 0x2c;
 /** The output of writeWithFiles (answer.ts) for all results, in windows; a window is valid until the next. */
 export class LazyAnswer {
   readonly byteLength: number;
-  readonly heldSize: number;
+  readonly memorySize: number;
   readonly #files: FileResults;
   readonly #before: Buffer;
   readonly #after: Buffer;
@@ -29,23 +29,23 @@ export class LazyAnswer {
     this.#starts = new Float64Array(files.count + 1);
     let position = before.length;
     let largest = 0;
-    for (let place = 0; place < files.count; place++) {
-      this.#starts[place] = position;
-      const size = files.sizeOf(place, place + 1) + (place + 1 < files.count ? 1 : 0);
+    for (let rank = 0; rank < files.count; rank++) {
+      this.#starts[rank] = position;
+      const size = files.sizeOf(rank, rank + 1) + (rank + 1 < files.count ? 1 : 0);
       largest = Math.max(largest, size);
       position += size;
     }
     this.#starts[files.count] = position;
     this.#buffer = Buffer.allocUnsafe(Math.max(largest, WINDOW_SIZE));
     this.byteLength = position + after.length;
-    this.heldSize = this.byteLength + this.#buffer.length;
+    this.memorySize = this.byteLength + this.#buffer.length;
   }
 
   /** The bytes from `offset` < byteLength on, as many as the window has. */
   from(offset: number): Uint8Array {
-    const isKnown =
+    const isInWindow =
       offset >= this.#windowStart && offset < this.#windowStart + this.#window.byteLength;
-    if (!isKnown) this.#move(offset);
+    if (!isInWindow) this.#move(offset);
     return this.#window.subarray(offset - this.#windowStart);
   }
 
@@ -58,7 +58,7 @@ export class LazyAnswer {
     const { count } = this.#files;
     if (offset < this.#before.length) this.#setWindow(this.#before, 0);
     else if (offset >= this.#starts[count]!) this.#setWindow(this.#after, this.#starts[count]!);
-    else this.#moveToResult(this.#placeAt(offset));
+    else this.#moveToResult(this.#rankAt(offset));
   }
 
   #setWindow(bytes: Uint8Array, start: number): void {
@@ -67,7 +67,7 @@ export class LazyAnswer {
   }
 
   /** Index of the result that contains `offset`. */
-  #placeAt(offset: number): number {
+  #rankAt(offset: number): number {
     let low = 0;
     let high = this.#files.count - 1;
     while (low < high) {

@@ -28,7 +28,7 @@ interface Near {
   readonly path: string;
 }
 
-interface Place {
+interface Occurrence {
   readonly lineContent: string;
   readonly range: SpannedRange;
 }
@@ -59,7 +59,7 @@ interface FoundFile {
 }
 
 /** Most locations of an answer. */
-const PLACES_MAX = 1000;
+const OCCURRENCES_MAX = 1000;
 
 /** Languages that use each other's symbols. */
 const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
@@ -82,7 +82,7 @@ export async function navigate(
 ): Promise<object> {
   const request = {
     query: queryOf(kind, call),
-    matches: PLACES_MAX,
+    matches: OCCURRENCES_MAX,
     contextLines: 0,
     whole: false,
     isRegexEnabled: true,
@@ -92,10 +92,14 @@ export async function navigate(
     parts,
     request,
     environment,
-    ({ prepared, shown, files, numbers, reasons }) => ({
+    ({ prepared, answered, files, numbers, reasons }) => ({
       stats: { matchCount: numbers.actualMatchCount },
-      files: nearestFirst(parseFiles<FoundFile>(files), call.near, fileDistance).map(placesOf),
-      repositoryInfo: nearestFirst(repositoryInfos(shown, prepared.view), call.near, repoDistance),
+      files: nearestFirst(parseFiles<FoundFile>(files), call.near, fileDistance).map(occurrencesOf),
+      repositoryInfo: nearestFirst(
+        repositoryInfos(answered, prepared.view),
+        call.near,
+        repoDistance,
+      ),
       ...exhaustiveness(reasons),
     }),
   );
@@ -148,10 +152,10 @@ function repoDistance({ name }: { readonly name: string }, { repoName }: Near): 
   return name === repoName ? 0 : 1;
 }
 
-function placesOf({ fileName, chunks, ...file }: FoundFile): object {
+function occurrencesOf({ fileName, chunks, ...file }: FoundFile): object {
   const matches = chunks.flatMap(({ content, contentStart, matchRanges }) => {
     const lines = linesOf(content);
-    return matchRanges.map((range): Place => {
+    return matchRanges.map((range): Occurrence => {
       const first = range.start.lineNumber - contentStart.lineNumber;
       const last = lastLineOf(range) - contentStart.lineNumber;
       return { lineContent: lines.slice(first, last + 1).join(''), range };

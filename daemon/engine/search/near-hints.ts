@@ -30,7 +30,7 @@ const HINTS_MS = 200;
 /** Most filters of a query to test. */
 const FILTERS_MAX = 4;
 /** Characters of a filter shown in a message. */
-const SHOWN_MAX = 100;
+const VALUE_SIZE_MAX = 100;
 
 type Filter = PatternNode | ValueNode;
 
@@ -73,9 +73,9 @@ type HasRepo = (filter: Filter) => Promise<boolean>;
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
   const { prepared, found } = over;
   const { matchCount, isWhole } = found;
-  const told = prepared.hints(matchCount > 0);
+  const prior = prepared.hints(matchCount > 0);
   const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
-  if (isOver || told.hints !== undefined) return told;
+  if (isOver || prior.hints !== undefined) return prior;
   const unsearched = matchCount === 0 && isWhole ? prepared.unsearched() : [];
   const near = await nearHintsOf(over);
   const hints = [...near.slice(0, HINTS_MAX - unsearched.length), ...unsearched];
@@ -97,7 +97,7 @@ async function nearHintsOf(over: Over): Promise<Hint[]> {
 }
 
 function hasOtherRevisions({ snapshot, environment }: Over): boolean {
-  return visibleRepos(snapshot, environment.sight).some(
+  return visibleRepos(snapshot, environment.repoAccess).some(
     ({ revisions = [] }) => revisions.length > 1,
   );
 }
@@ -113,8 +113,8 @@ async function revisionHint(
   const query = old.kind === 'or' ? `rev:* (${text})` : `rev:* ${text}`;
   if (!parses(query, isRegexEnabled)) return [];
   const parts = old.kind === 'and' ? old.children : [old];
-  const meant = ['rev:"*"', ...parts.map(printQuery)].join(', ');
-  if (printQuery(parseQuery(query, { isRegexEnabled })) !== `and(${meant})`) return [];
+  const fragment = ['rev:"*"', ...parts.map(printQuery)].join(', ');
+  if (printQuery(parseQuery(query, { isRegexEnabled })) !== `and(${fragment})`) return [];
   const found = (await count({ query })) ?? 0;
   return found === 0
     ? []
@@ -147,7 +147,7 @@ function hasRepoOf({ parts, request, environment, snapshot }: Over): HasRepo {
     const near = { ...request, query: filter };
     const { conditions } = await prepareSearch(parts, near, environment, snapshot);
     const test = repoTestOf(conditions);
-    const repos = visibleRepos(snapshot, environment.sight);
+    const repos = visibleRepos(snapshot, environment.repoAccess);
     return repos.some(({ repoId }) => test(repoId) !== false);
   };
 }
@@ -214,22 +214,22 @@ async function emptyFilters(filters: readonly Filter[], reader: NearReader): Pro
 }
 
 async function emptiness(filter: Filter, { hasRepo }: NearReader): Promise<string> {
-  const shown = shownFilter(filter);
+  const described = describeFilter(filter);
   if (filter.prefix === 'repo')
     return (await hasRepo(filter))
-      ? `No file is indexed in the repositories that match ${shown}.`
-      : `No repository matches ${shown}.`;
-  if (filter.prefix !== 'lang') return `No file matches ${shown}.`;
+      ? `No file is indexed in the repositories that match ${described}.`
+      : `No repository matches ${described}.`;
+  if (filter.prefix !== 'lang') return `No file matches ${described}.`;
   const { value } = filter;
-  if (resolveLanguage(value) !== undefined) return `No file has the language of ${shown}.`;
-  const known = nearest(value, [...languageTables().byName.keys()]);
-  const meant = known === undefined ? '' : `; similar: lang:${known}`;
-  return `There is no language ${JSON.stringify(value.slice(0, SHOWN_MAX))}${meant}.`;
+  if (resolveLanguage(value) !== undefined) return `No file has the language of ${described}.`;
+  const nearestName = nearest(value, [...languageTables().byName.keys()]);
+  const fragment = nearestName === undefined ? '' : `; similar: lang:${nearestName}`;
+  return `There is no language ${JSON.stringify(value.slice(0, VALUE_SIZE_MAX))}${fragment}.`;
 }
 
-function shownFilter(filter: Filter): string {
+function describeFilter(filter: Filter): string {
   const value = filter.kind === 'pattern' ? filter.pattern : filter.value;
-  return `${filter.prefix}:${value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value}`;
+  return `${filter.prefix}:${value.length > VALUE_SIZE_MAX ? `${value.slice(0, VALUE_SIZE_MAX)}…` : value}`;
 }
 
 /** A hint that the query has results without these filters, if so. @param before  start of the message */
@@ -242,7 +242,7 @@ async function withoutHint(
   if (query === undefined || !parses(query, isRegexEnabled)) return [];
   const found = (await count({ query })) ?? 0;
   if (found === 0) return [];
-  const names = filters.map(shownFilter).join(' and ');
+  const names = filters.map(describeFilter).join(' and ');
   return [{ message: `${before}Without ${names} there ${matchesFound(found)}.`, query }];
 }
 

@@ -62,13 +62,14 @@ export function* sortDocs({ found, docs }: DocList, context: OrderContext): Step
 function sortByRank(found: FoundDocs, docs: Uint32Array): Uint32Array {
   const keys = new BigUint64Array(docs.length);
   const halves = new Uint32Array(keys.buffer);
-  for (let place = 0; place < docs.length; place++) {
-    halves[place * 2] = place;
-    halves[place * 2 + 1] = found.rank(docs[place]!);
+  for (let position = 0; position < docs.length; position++) {
+    halves[position * 2] = position;
+    halves[position * 2 + 1] = found.rank(docs[position]!);
   }
   keys.sort();
   const sorted = new Uint32Array(docs.length);
-  for (let place = 0; place < docs.length; place++) sorted[place] = docs[halves[place * 2]!]!;
+  for (let position = 0; position < docs.length; position++)
+    sorted[position] = docs[halves[position * 2]!]!;
   return sorted;
 }
 
@@ -96,10 +97,13 @@ function* sortManyTies(
 
 /** Sorts docs of the same rank in place. Docs of one repo are mostly in order already, and then nothing is moved. */
 function sortTies(found: FoundDocs, docs: Uint32Array, context: OrderContext): void {
-  let place = 1;
-  while (place < docs.length && compareTies(found, docs[place - 1]!, docs[place]!, context) <= 0)
-    place++;
-  if (place < docs.length) docs.set([...docs].sort((a, b) => compareTies(found, a, b, context)));
+  let position = 1;
+  while (
+    position < docs.length &&
+    compareTies(found, docs[position - 1]!, docs[position]!, context) <= 0
+  )
+    position++;
+  if (position < docs.length) docs.set([...docs].sort((a, b) => compareTies(found, a, b, context)));
 }
 
 /** Merges two sorted lists. Cost: linear. */
@@ -153,11 +157,11 @@ export function withDiversity({ found, docs }: DocList, context: OrderContext): 
   if (first === undefined || second === undefined || third === undefined) return { found, docs };
   const taken = [first, second].map((doc) => extensionOf(found, doc, context));
   const least = found.score(third) * DIVERSITY_SHARE;
-  for (let place = 2; place < Math.min(docs.length, DIVERSITY_REACH); place++) {
-    const doc = docs[place]!;
+  for (let position = 2; position < Math.min(docs.length, DIVERSITY_REACH); position++) {
+    const doc = docs[position]!;
     if (found.score(doc) < least) break;
     if (taken.includes(extensionOf(found, doc, context))) continue;
-    const moved = docs.slice().copyWithin(3, 2, place);
+    const moved = docs.slice().copyWithin(3, 2, position);
     moved[2] = doc;
     return { found, docs: moved };
   }

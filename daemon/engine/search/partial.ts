@@ -56,7 +56,7 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
   if (parts.length === 1) return first;
   const starts = startsOf(parts);
   const partAt = (shard: number): number => starts.findLastIndex((start) => start <= shard);
-  const ask = <Value>(shard: number, of: (docs: DocContext, own: number) => Value): Value => {
+  const query = <Value>(shard: number, of: (docs: DocContext, own: number) => Value): Value => {
     const part = partAt(shard);
     return of(parts[part]!.docs, shard - starts[part]!);
   };
@@ -65,11 +65,11 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
     quarantined: parts.flatMap(({ quarantined }) => quarantined),
     outcome: joinOutcomes(parts, starts),
     docs: {
-      isPlain: (shard) => ask(shard, (docs, own) => docs.isPlain(own)),
-      repoRank: (shard, docId) => ask(shard, (docs, own) => docs.repoRank(own, docId)),
-      versionOf: (shard, docId) => ask(shard, (docs, own) => docs.versionOf(own, docId)),
-      pathOf: (shard, docId) => ask(shard, (docs, own) => docs.pathOf(own, docId)),
-      repoOf: (shard, docId) => ask(shard, (docs, own) => docs.repoOf(own, docId)),
+      isPlain: (shard) => query(shard, (docs, own) => docs.isPlain(own)),
+      repoRank: (shard, docId) => query(shard, (docs, own) => docs.repoRank(own, docId)),
+      versionOf: (shard, docId) => query(shard, (docs, own) => docs.versionOf(own, docId)),
+      pathOf: (shard, docId) => query(shard, (docs, own) => docs.pathOf(own, docId)),
+      repoOf: (shard, docId) => query(shard, (docs, own) => docs.repoOf(own, docId)),
     },
     render: (docs) => renderParts(parts, docs, starts, partAt),
   };
@@ -121,16 +121,16 @@ async function renderParts(
 ): Promise<RenderedAnswer> {
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
-  const places = parts.map((): number[] => []);
-  for (const [place, doc] of docs.entries()) places[partAt(found.shard(doc))]!.push(place);
+  const positions = parts.map((): number[] => []);
+  for (const [position, doc] of docs.entries()) positions[partAt(found.shard(doc))]!.push(position);
   const rendered = await Promise.all(
     parts.map((part, index) => {
-      const own = Uint32Array.from(places[index]!, (place) => docs[place]!);
+      const own = Uint32Array.from(positions[index]!, (position) => docs[position]!);
       return part.render(found.copyOf(own, starts[index]!));
     }),
   );
   for (const [index, { files: some, ...more }] of rendered.entries()) {
-    files.take(some, places[index]!);
+    files.take(some, positions[index]!);
     sums.rangeCount += more.rangeCount;
     sums.contentBytes += more.contentBytes;
     sums.loadCount += more.loadCount;

@@ -12,24 +12,24 @@ import { wholeQuerySteps } from '../query/filter.ts';
 import { RESULT_FIELDS, type SearchRequest } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../../base/steps.ts';
-import { inTurns } from './in-turns.ts';
+import { runInSlices } from './run-in-slices.ts';
 import { needsDocSets, visibleRepos } from './visible.ts';
 import { encodeSteps } from '../query/encode.ts';
 import { planSteps } from '../query/plan.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
 import { repoTestOf } from '../query/repos.ts';
-import type { SearchPlace } from '../../base/place.ts';
+import type { SearchPermit } from '../../base/search-permit.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { revisionHints, unreadHints } from './revision-hints.ts';
 import { unsearchedHints } from './unsearched-hints.ts';
-import { hasRevisionFilter, shownRevisionTexts, withDemanded } from '../query/revisions.ts';
+import { hasRevisionFilter, displayedRevisionTexts, withOnDemand } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { SearchContexts } from '../../repos/search-context.ts';
-import { isSeen, type Sight } from '../../repos/sight.ts';
+import { canSee, type RepoAccess } from '../../repos/repo-access.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
-import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
-import type { SearchProgress } from './tally.ts';
+import type { Snapshot, SnapshotManager } from './snapshot.ts';
+import type { SearchProgress } from './totals.ts';
 import type { StartThreads } from './start-threads.ts';
 
 export interface SearchEnvironment {
@@ -37,13 +37,13 @@ export interface SearchEnvironment {
   /** Called now and then with the progress of a search that is answered as a whole. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Absent: the only search. */
-  readonly place?: SearchPlace | undefined;
+  readonly permit?: SearchPermit | undefined;
   /** Reserves bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
   readonly takeMemory?: ((size: number) => void) | undefined;
   /** Without trailing slash. */
   readonly baseUrl: string;
   /** The repos visible to the search. */
-  readonly sight: Sight;
+  readonly repoAccess: RepoAccess;
   /** Absent: `context:` matches no name. */
   readonly contexts?: SearchContexts | undefined;
 }
@@ -58,14 +58,14 @@ export type RevisionPort = (
   repos: readonly RepoRecord[],
   names: readonly string[],
   /** The caller's id, for fair scheduling of builds. */
-  holder: string,
+  clientKey: string,
   signal: AbortSignal,
 ) => Promise<Snapshot | undefined>;
 
 export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
-  readonly snapshots: SnapshotKeeper;
+  readonly snapshots: SnapshotManager;
   /** Names of the connections of a repo; absent: none. */
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
   /** Number of a repo's files indexed by name only because they are too large; absent: none. */
@@ -125,31 +125,31 @@ export function prepareSearch(
   environment: SearchEnvironment,
   snapshot: Snapshot,
 ): Promise<Prepared> {
-  return inTurns(prepareSteps(parts, request, environment, snapshot), environment);
+  return runInSlices(prepareSteps(parts, request, environment, snapshot), environment);
 }
 
 function* prepareSteps(
   parts: EngineParts,
   request: SearchRequest,
-  { signal, place, takeMemory, baseUrl, sight, contexts }: SearchEnvironment,
+  { signal, permit, takeMemory, baseUrl, repoAccess, contexts }: SearchEnvironment,
   snapshot: Snapshot,
 ): Steps<Prepared> {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const { isRegexEnabled, isCaseSensitivityEnabled } = request;
   const isFolded = !isCaseSensitivityEnabled;
   const query = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
-  const { demanded } = snapshot;
-  const meant = demanded === undefined ? query : withDemanded(query, demanded);
-  const conditions = yield* planSteps(meant, {
-    repos: () => visibleRepos(snapshot, sight),
+  const { onDemand } = snapshot;
+  const resolved = onDemand === undefined ? query : withOnDemand(query, onDemand);
+  const conditions = yield* planSteps(resolved, {
+    repos: () => visibleRepos(snapshot, repoAccess),
     contexts,
     connectionsOf: parts.connectionsOf,
-    needsDocSets: needsDocSets(snapshot, sight),
-    hasDemanded: demanded !== undefined,
+    needsDocSets: needsDocSets(snapshot, repoAccess),
+    hasOnDemand: onDemand !== undefined,
     testNames: (program, names) => searcher.testNames(program, names),
   });
   const repoTest = repoTestOf(conditions);
-  const scope = scopeOf(snapshot, sight, (repoId) => repoTest(repoId) !== false);
+  const scope = scopeOf(snapshot, repoAccess, (repoId) => repoTest(repoId) !== false);
   const plan = yield* encodeSteps(conditions, isCaseSensitivityEnabled, scope.shards);
   const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
@@ -159,7 +159,7 @@ function* prepareSteps(
     limit: request.matches,
     timeoutMs,
     signal,
-    place,
+    permit,
     inlineNs,
   };
   const render = {
@@ -172,13 +172,13 @@ function* prepareSteps(
     isWhole: request.whole,
     lineSizeMax: request.maxLineBytes,
     fields: request.fields ?? RESULT_FIELDS,
-    revisionTexts: shownRevisionTexts(meant),
+    revisionTexts: displayedRevisionTexts(resolved),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     tablesOf: (shard: number) => view.tablesOf(shard),
     oidOf: (shard: number, docId: number) => view.oidOf(shard, docId),
     reading: new Reading(),
     signal,
-    place,
+    permit,
     takeMemory,
   };
   const gaps = {
@@ -189,12 +189,12 @@ function* prepareSteps(
       shards.some(({ symbols }) => symbols === undefined),
   };
   const isSearched = ({ repoId }: RepoRecord): boolean =>
-    isSeen(sight, repoId) && repoTest(repoId) !== false;
-  const repos = (): RepoRecord[] => visibleRepos(snapshot, sight).filter(isSearched);
+    canSee(repoAccess, repoId) && repoTest(repoId) !== false;
+  const repos = (): RepoRecord[] => visibleRepos(snapshot, repoAccess).filter(isSearched);
   const hints = (isFound: boolean): { hints?: Hint[] } => {
     const found = [
       ...unreadHints(snapshot.unread ?? []),
-      ...(isFound ? [] : hintsOnRevisions(request, query, meant, repos, parts, snapshot)),
+      ...(isFound ? [] : hintsOnRevisions(request, query, resolved, repos, parts, snapshot)),
       ...hintsOnHabits(request, isFound),
     ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
@@ -207,18 +207,18 @@ function* prepareSteps(
   return { query, conditions, scope, gaps, view, run, render, sizeMax, hints, unsearched };
 }
 
-/** Hints for a search without results in the revisions of its query. @param meant  the query as planned */
+/** Hints for a search without results in the revisions of its query. @param resolved  the query as planned */
 function hintsOnRevisions(
   { query: text }: SearchRequest,
   query: QueryNode,
-  meant: QueryNode,
+  resolved: QueryNode,
   repos: () => RepoRecord[],
   { revisions }: EngineParts,
   { unread = [] }: Snapshot,
 ): Hint[] {
   if (typeof text !== 'string' || !hasRevisionFilter(query)) return [];
-  const told = new Set(unread.map(({ name }) => name));
-  return revisionHints(meant, text, repos(), revisions !== undefined, told);
+  const unreadNames = new Set(unread.map(({ name }) => name));
+  return revisionHints(resolved, text, repos(), revisions !== undefined, unreadNames);
 }
 
 function hintsOnHabits({ query: text, isRegexEnabled }: SearchRequest, isFound: boolean): Hint[] {

@@ -21,20 +21,20 @@ export class Probe {
   readonly #isCaseSensitive: boolean;
   readonly #signal: AbortSignal;
   readonly #broken = new Set<string>();
-  #questionsLeft = QUESTIONS_MAX;
+  #remainingQuestions = QUESTIONS_MAX;
 
   /**
    * @param shards  those included in totals
-   * @param isTold  false: counts of parts and grams are withheld
+   * @param hasBudget  false: counts of parts and grams are withheld
    */
   constructor(
     searcher: Searcher,
     shards: readonly LiveShard[],
     isCaseSensitive: boolean,
     signal: AbortSignal,
-    isTold: boolean,
+    hasBudget: boolean,
   ) {
-    if (!isTold) this.#questionsLeft = 0;
+    if (!hasBudget) this.#remainingQuestions = 0;
     this.#searcher = searcher;
     this.shards = shards;
     this.#isCaseSensitive = isCaseSensitive;
@@ -44,10 +44,10 @@ export class Probe {
   /** The result of binding only `part` to a shard; undefined: the shard has failed, or the limit is reached. */
   bind(part: PlanNode, shard: LiveShard): Binding | undefined {
     const end = process.hrtime.bigint() + BIND_NS;
-    return this.#ask(shard, (searcher) => {
+    return this.#query(shard, (searcher) => {
       searcher.beginPlan(encodePlan(part, this.#isCaseSensitive, [shard]));
       const binding = searcher.bind(shard.shardId, () => process.hrtime.bigint() > end);
-      if (binding === undefined) this.#questionsLeft = 0;
+      if (binding === undefined) this.#remainingQuestions = 0;
       return binding;
     });
   }
@@ -56,7 +56,7 @@ export class Probe {
   scoreDoc(plan: SearchPlan, shard: LiveShard, docId: number): ScoreParts | undefined {
     const end = process.hrtime.bigint() + BIND_NS;
     const isLate = (): boolean => process.hrtime.bigint() > end;
-    return this.#ask(shard, (searcher) => {
+    return this.#query(shard, (searcher) => {
       searcher.setPlan(plan);
       if (!searcher.isBound(shard.shardId) && searcher.bind(shard.shardId, isLate) === undefined)
         return undefined;
@@ -66,17 +66,19 @@ export class Probe {
 
   /** Blocks of a shard that contain a text of three characters; undefined: the shard has failed. */
   gramBlocks(gram: string, shard: LiveShard): number | undefined {
-    return this.#ask(shard, (searcher) => searcher.countGramBlocks(shard.shardId, gram));
+    return this.#query(shard, (searcher) => searcher.countGramBlocks(shard.shardId, gram));
   }
 
   /** Results of all shards that have one; undefined: the limit is reached. Errors: AbortError. */
-  async askAll<Value>(ask: (shard: LiveShard) => Value | undefined): Promise<Value[] | undefined> {
-    this.#questionsLeft -= this.shards.length;
-    if (this.#questionsLeft < 0) return undefined;
+  async queryAll<Value>(
+    query: (shard: LiveShard) => Value | undefined,
+  ): Promise<Value[] | undefined> {
+    this.#remainingQuestions -= this.shards.length;
+    if (this.#remainingQuestions < 0) return undefined;
     const answers: Value[] = [];
     for (const shard of this.shards) {
-      const answer = ask(shard);
-      if (answer === undefined && this.#questionsLeft === 0) return undefined;
+      const answer = query(shard);
+      if (answer === undefined && this.#remainingQuestions === 0) return undefined;
       if (answer !== undefined) answers.push(answer);
       await this.breathe();
     }
@@ -89,11 +91,11 @@ export class Probe {
     this.#signal.throwIfAborted();
   }
 
-  #ask<Value>(shard: LiveShard, ask: (searcher: Searcher) => Value): Value | undefined {
+  #query<Value>(shard: LiveShard, query: (searcher: Searcher) => Value): Value | undefined {
     const { shardId } = shard;
     if (this.#broken.has(shardId) || !this.#searcher.has(shardId)) return undefined;
     try {
-      return ask(this.#searcher);
+      return query(this.#searcher);
     } catch (error) {
       if (!(error instanceof ShardError) && !isTrap(error)) throw error;
       this.#broken.add(shardId);

@@ -19,7 +19,7 @@ import { fileKindsOf } from './file-kinds.ts';
 import type { DocList, FoundDocs } from './found-docs.ts';
 import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
-import type { SearchPlace } from '../../base/place.ts';
+import type { SearchPermit } from '../../base/search-permit.ts';
 import { isForHere } from './run.ts';
 import { withShortLines } from './short-lines.ts';
 import type { Thread } from './start-threads.ts';
@@ -59,7 +59,7 @@ export interface RenderContext {
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   /** Absent: the only search. */
-  readonly place?: SearchPlace | undefined;
+  readonly permit?: SearchPermit | undefined;
   /** Called with the number of rendered bytes before rendering continues. Errors: what it throws ends the rendering. */
   readonly takeMemory?: ((size: number) => void) | undefined;
 }
@@ -74,9 +74,9 @@ export class Reading {
   /** Records bytes read of a blob; returns those not counted before. */
   add(shard: number, blobId: number, bytes: number): number {
     const key = `${shard} ${blobId}`;
-    const known = this.#bytes.get(key) ?? 0;
-    this.#bytes.set(key, Math.max(known, bytes));
-    return Math.max(0, bytes - known);
+    const cached = this.#bytes.get(key) ?? 0;
+    this.#bytes.set(key, Math.max(cached, bytes));
+    return Math.max(0, bytes - cached);
   }
 }
 
@@ -109,43 +109,43 @@ export class FileResults {
     this.#ends = new Uint32Array(count);
   }
 
-  /** Adds the docs of a group; `places` has their indexes in the answer. */
-  add({ json, sizes }: RenderedDocs, places: readonly number[]): void {
+  /** Adds the docs of a group; `ranks` has their indexes in the answer. */
+  add({ json, sizes }: RenderedDocs, ranks: readonly number[]): void {
     const group = this.#groups.push(Buffer.from(json.buffer, json.byteOffset, json.length)) - 1;
     let start = 0;
-    for (let i = 0; i < places.length; i++) {
-      const place = places[i]!;
-      this.#groupOf[place] = group;
-      this.#starts[place] = start;
+    for (let i = 0; i < ranks.length; i++) {
+      const rank = ranks[i]!;
+      this.#groupOf[rank] = group;
+      this.#starts[rank] = start;
       start += sizes[i]!;
-      this.#ends[place] = start;
+      this.#ends[rank] = start;
     }
   }
 
-  /** Takes over the results of another answer; `places` has their indexes in this one. */
-  take(other: FileResults, places: readonly number[]): void {
+  /** Takes over the results of another answer; `ranks` has their indexes in this one. */
+  take(other: FileResults, ranks: readonly number[]): void {
     const first = this.#groups.push(...other.#groups) - other.#groups.length;
-    for (let i = 0; i < places.length; i++) {
-      const place = places[i]!;
-      this.#groupOf[place] = first + other.#groupOf[i]!;
-      this.#starts[place] = other.#starts[i]!;
-      this.#ends[place] = other.#ends[i]!;
+    for (let i = 0; i < ranks.length; i++) {
+      const rank = ranks[i]!;
+      this.#groupOf[rank] = first + other.#groupOf[i]!;
+      this.#starts[rank] = other.#starts[i]!;
+      this.#ends[rank] = other.#ends[i]!;
     }
   }
 
   /** Bytes of the results from index `start` to `end`, without separators. */
   sizeOf(start: number, end: number): number {
     let size = 0;
-    for (let place = start; place < end; place++) size += this.#ends[place]! - this.#starts[place]!;
+    for (let rank = start; rank < end; rank++) size += this.#ends[rank]! - this.#starts[rank]!;
     return size;
   }
 
   /** Writes results in order, separated by commas, from `position` on; returns the end. */
   writeTo(target: Buffer, position: number, start: number, end: number): number {
-    for (let place = start; place < end; place++) {
-      if (place > start) target[position++] = COMMA;
-      const group = this.#groups[this.#groupOf[place]!]!;
-      position += group.copy(target, position, this.#starts[place], this.#ends[place]);
+    for (let rank = start; rank < end; rank++) {
+      if (rank > start) target[position++] = COMMA;
+      const group = this.#groups[this.#groupOf[rank]!]!;
+      position += group.copy(target, position, this.#starts[rank], this.#ends[rank]);
     }
     return position;
   }
@@ -199,17 +199,17 @@ export async function renderAnswer(
   groups.sort((a, b) => isBound(b) - isBound(a));
   const where = isInline ? (thread ?? 'here') : 'anywhere';
   const renderNext = async (group: Group): Promise<void> => {
-    const { shard, places } = group;
+    const { shard, ranks } = group;
     const rendered = await renderGroup(found, group, context, where);
     const { lineSizeMax } = context;
     const done = lineSizeMax === undefined ? rendered : withShortLines(rendered, lineSizeMax);
     context.takeMemory?.(done.json.byteLength);
-    files.add(done, places);
+    files.add(done, ranks);
     const { rangeCount } = done;
-    // For such shards the search's reading is withheld (tally.ts), but decides what rendering reads in addition.
-    const isTold = context.shards[shard]!.hidesDocs !== true;
-    const loadCount = isTold ? done.loadCount : 0;
-    const contentBytes = isTold ? readingOf(found, group, done, context) : 0;
+    // For such shards the search's reading is withheld (totals.ts), but decides what rendering reads in addition.
+    const isExact = context.shards[shard]!.hidesDocs !== true;
+    const loadCount = isExact ? done.loadCount : 0;
+    const contentBytes = isExact ? readingOf(found, group, done, context) : 0;
     sums.rangeCount += rangeCount;
     sums.contentBytes += contentBytes;
     sums.loadCount += loadCount;
@@ -224,15 +224,15 @@ export async function renderAnswer(
 async function inLanes(
   groups: readonly Group[],
   laneCount: number,
-  { place, signal }: Pick<RenderContext, 'place' | 'signal'>,
+  { permit, signal }: Pick<RenderContext, 'permit' | 'signal'>,
   work: (group: Group) => Promise<void>,
 ): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
     for (let group = groups[next++]; group !== undefined; group = groups[next++]) {
       // Why not always: a promise costs as much as rendering one doc.
-      const turn = place?.turn();
-      if (turn !== undefined) await turn;
+      const whenRunning = permit?.whenRunning();
+      if (whenRunning !== undefined) await whenRunning;
       signal.throwIfAborted();
       await work(group);
     }
@@ -266,7 +266,7 @@ interface Group {
   readonly shard: number;
   /** Their numbers, and their indexes in the answer. */
   readonly docs: number[];
-  readonly places: number[];
+  readonly ranks: number[];
   rangeCount: number;
 }
 
@@ -274,20 +274,20 @@ interface Group {
 function groupByShard({ found, docs }: DocList, sizeMax: number): Group[] {
   const groups: Group[] = [];
   const open = new Map<number, Group>();
-  for (let place = 0; place < docs.length; place++) {
-    const doc = docs[place]!;
+  for (let rank = 0; rank < docs.length; rank++) {
+    const doc = docs[rank]!;
     const shard = found.shard(doc);
     let group = open.get(shard);
     const isFull =
       group !== undefined &&
-      (group.places.length >= sizeMax || group.rangeCount >= GROUP_RANGES_MAX);
+      (group.ranks.length >= sizeMax || group.rangeCount >= GROUP_RANGES_MAX);
     if (group === undefined || isFull) {
-      group = { shard, docs: [], places: [], rangeCount: 0 };
+      group = { shard, docs: [], ranks: [], rangeCount: 0 };
       open.set(shard, group);
       groups.push(group);
     }
     group.docs.push(doc);
-    group.places.push(place);
+    group.ranks.push(rank);
     group.rangeCount += found.rangeMax(doc);
   }
   return groups;
@@ -369,7 +369,7 @@ function branchGroups(
       return groupByBranches(repo, revisions, revisionTexts, ids).map((group) => ({
         repo,
         branches: group.branches,
-        docs: group.docs.map((place) => indexes[place]!),
+        docs: group.docs.map((rank) => indexes[rank]!),
       }));
     },
   );

@@ -8,23 +8,23 @@ import type { RepoRecord } from '../../repos/records.ts';
 import type { UnreadRevision } from './snapshot.ts';
 import {
   DEFAULT_REVISION,
-  demandedName,
+  onDemandName,
   matchRevisions,
   revisionTexts,
 } from '../query/revisions.ts';
 
 /** Most revisions in a message, and most repos whose revisions it names. */
-const NAMED_MAX = 5;
-const NAMED_REPOS_MAX = 100;
+const LISTED_MAX = 5;
+const LISTED_REPOS_MAX = 100;
 /** Characters of a revision shown in a message. */
-const SHOWN_MAX = 100;
+const VALUE_SIZE_MAX = 100;
 
 /**
  * A hint for each text that matches no indexed revision. For answers without results.
  *
  * @param text      the query as written
- * @param hasAsked  git was asked for revisions that are not indexed
- * @param told      names of revisions that another hint reports as unreadable
+ * @param hasQueriedGit  git was asked for revisions that are not indexed
+ * @param unreadNames      names of revisions that another hint reports as unreadable
  *
  * Cost: tests each revision of each repo, for at most HINTS_MAX texts.
  */
@@ -32,21 +32,21 @@ export function revisionHints(
   query: QueryNode,
   text: string,
   repos: readonly RepoRecord[],
-  hasAsked: boolean,
-  told: ReadonlySet<string>,
+  hasQueriedGit: boolean,
+  unreadNames: ReadonlySet<string>,
 ): Hint[] {
   if (repos.length === 0) return [];
   const missing = [...revisionTexts(query)]
     .slice(0, HINTS_MAX)
-    .filter((revision) => !told.has(demandedName(revision) ?? ''))
+    .filter((revision) => !unreadNames.has(onDemandName(revision) ?? ''))
     .filter((revision) => repos.every((repo) => matchRevisions(repo, revision).length === 0));
   return missing.map((revision) => {
-    const isAsked = hasAsked && demandedName(revision) !== undefined;
-    const byGit = isAsked ? unknownToGit(revision) : '';
-    const message = `No indexed revision has "${revision.slice(0, SHOWN_MAX)}" in its name${byGit}; indexed: ${indexedNames(repos)}.`;
+    const isQueried = hasQueriedGit && onDemandName(revision) !== undefined;
+    const byGit = isQueried ? unknownToGit(revision) : '';
+    const message = `No indexed revision has "${revision.slice(0, VALUE_SIZE_MAX)}" in its name${byGit}; indexed: ${indexedNames(repos)}.`;
     const isDefault = repos.some(({ defaultBranch }) => defaultBranch?.includes(revision) === true);
     const instead = isDefault ? withDefault(text, revision) : text;
-    const more = hasAsked ? '' : NOT_ASKED;
+    const more = hasQueriedGit ? '' : NOT_QUERIED;
     return instead === text ? { message: message + more } : { message, query: instead };
   });
 }
@@ -57,15 +57,15 @@ export function unreadHints(unread: readonly UnreadRevision[]): Hint[] {
   for (const one of unread) addToList(byName, one.name, one);
   return [...byName].slice(0, HINTS_MAX).map(([name, all]) => {
     const repos = all.map(({ repoName }) => repoName);
-    const more = repos.length > NAMED_MAX ? ` and ${repos.length - NAMED_MAX} more` : '';
-    const where = repos.slice(0, NAMED_MAX).join(', ') + more;
+    const more = repos.length > LISTED_MAX ? ` and ${repos.length - LISTED_MAX} more` : '';
+    const where = repos.slice(0, LISTED_MAX).join(', ') + more;
     return {
-      message: `The revision "${name.slice(0, SHOWN_MAX)}" could not be read completely in ${where}: ${all[0]!.detail}`,
+      message: `The revision "${name.slice(0, VALUE_SIZE_MAX)}" could not be read completely in ${where}: ${all[0]!.detail}`,
     };
   });
 }
 
-const NOT_ASKED =
+const NOT_QUERIED =
   ' Further branches and tags are indexed by the options --branches and --tags; a daemon finds any revision that git ' +
   'knows: "trawl search --url".';
 
@@ -75,14 +75,14 @@ function unknownToGit(revision: string): string {
 }
 
 function indexedNames(repos: readonly RepoRecord[]): string {
-  const looked = repos.slice(0, NAMED_REPOS_MAX);
+  const searched = repos.slice(0, LISTED_REPOS_MAX);
   const names = new Set(
-    looked.flatMap(({ revisions, defaultRevision }) =>
-      (revisions ?? [defaultRevision]).slice(0, NAMED_MAX + 1),
+    searched.flatMap(({ revisions, defaultRevision }) =>
+      (revisions ?? [defaultRevision]).slice(0, LISTED_MAX + 1),
     ),
   );
-  const shown = [...names].slice(0, NAMED_MAX).map(describe).join(', ');
-  return names.size <= NAMED_MAX ? shown : `${shown} and more`;
+  const listed = [...names].slice(0, LISTED_MAX).map(describe).join(', ');
+  return names.size <= LISTED_MAX ? listed : `${listed} and more`;
 }
 
 function describe(name: string): string {

@@ -4,7 +4,7 @@
 
 import type { StopTest } from '../host/core.ts';
 import { SearchControl } from '../host/control.ts';
-import { Drain } from '../host/drain.ts';
+import { SearchLoop } from '../host/search-loop.ts';
 import type { SearchPool } from '../host/pool.ts';
 import type {
   BindFinding,
@@ -18,8 +18,8 @@ import { PlanError, type SearchPlan } from '../host/search-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import { unitMaxOf } from '../host/unit-max.ts';
 import { type Deferred, deferred } from '../../base/deferred.ts';
-import type { SearchPlace } from '../../base/place.ts';
-import { SEARCH_SLICE_MS } from './in-turns.ts';
+import type { SearchPermit } from '../../base/search-permit.ts';
+import { SEARCH_SLICE_MS } from './run-in-slices.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
@@ -41,7 +41,7 @@ export interface RunOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Absent: the only search. */
-  readonly place?: SearchPlace | undefined;
+  readonly permit?: SearchPermit | undefined;
   /** How long the search may run on the thread that owns the sockets; default: 4 ms. */
   readonly inlineNs?: bigint | undefined;
 }
@@ -140,17 +140,17 @@ export class Run {
   start(thread?: Thread): Promise<void> {
     const { timeoutMs, signal } = this.#options;
     if (signal.aborted) this.stop('aborted');
-    const leftMs = this.#leftMs();
-    if (leftMs <= 0) this.stop('deadline');
+    const remainingMs = this.#remainingMs();
+    if (remainingMs <= 0) this.stop('deadline');
     if (timeoutMs > 0)
-      this.#deadlineNs = process.hrtime.bigint() + BigInt(Math.ceil(leftMs)) * 1_000_000n;
-    this.#options.place?.attach(this);
+      this.#deadlineNs = process.hrtime.bigint() + BigInt(Math.ceil(remainingMs)) * 1_000_000n;
+    this.#options.permit?.attach(this);
     const isUnpaused = thread === undefined && this.#resumed === undefined;
     if (isUnpaused && isForHere(this.#options.plan) && !this.#searchHere())
       return Promise.resolve();
     const onAbort = (): void => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), leftMs) : undefined;
+    const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), remainingMs) : undefined;
     const end = thread === undefined ? this.#searchInPool() : this.#searchOnThread(thread);
     return end.finally(() => {
       clearTimeout(timer);
@@ -159,13 +159,13 @@ export class Run {
   }
 
   /** Time to the deadline; Infinity: there is none. */
-  #leftMs(): number {
-    const { timeoutMs, place } = this.#options;
+  #remainingMs(): number {
+    const { timeoutMs, permit } = this.#options;
     if (timeoutMs === 0) return Infinity;
-    return timeoutMs - (place === undefined ? 0 : performance.now() - place.arrivedMs);
+    return timeoutMs - (permit === undefined ? 0 : performance.now() - permit.arrivedMs);
   }
 
-  #tell(findings: Findings): void {
+  #report(findings: Findings): void {
     for (const { shard, unit, matches } of findings.units)
       this.#arrived.finish(shard, unit, matches);
     for (const { shard } of findings.failures) this.#failed.add(shard);
@@ -173,18 +173,18 @@ export class Run {
   }
 
   #searchHere(): boolean {
-    const drain = this.#newDrain(this.#control);
+    const loop = this.#newLoop(this.#control);
     const budgetNs = this.#options.inlineNs ?? INLINE_NS;
     const end = process.hrtime.bigint() + budgetNs;
-    const isLeft = drainFor(drain, budgetNs, () => process.hrtime.bigint() > end);
-    this.#tell(drain.take());
-    return isLeft;
+    const hasMore = runFor(loop, budgetNs, () => process.hrtime.bigint() > end);
+    this.#report(loop.take());
+    return hasMore;
   }
 
-  #newDrain(control: SearchControl): Drain {
+  #newLoop(control: SearchControl): SearchLoop {
     const { shards, plan, limit } = this.#options;
     const shardIds = shards.map(({ shardId }) => shardId);
-    return new Drain(this.#searcher, plan, shardIds, limit, control);
+    return new SearchLoop(this.#searcher, plan, shardIds, limit, control);
   }
 
   #message(): Omit<SearchMessage, 'kind' | 'id'> {
@@ -201,7 +201,9 @@ export class Run {
 
   /** Searches on one thread of the pool; on all of them if it takes long. */
   async #searchOnThread(thread: number): Promise<void> {
-    const alone = this.#pool.searchOn(thread, this.#message(), (findings) => this.#tell(findings));
+    const alone = this.#pool.searchOn(thread, this.#message(), (findings) =>
+      this.#report(findings),
+    );
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => resolve(true), ALONE_MS);
@@ -218,7 +220,7 @@ export class Run {
   #takeDone(done: SearchDone | undefined): boolean {
     if (done === undefined) return false;
     if (done.planError !== undefined) throw new PlanError(done.planError);
-    this.#tell(done);
+    this.#report(done);
     return true;
   }
 
@@ -231,7 +233,7 @@ export class Run {
     do {
       await this.#untilResumed();
       pauses = this.#pauseCount;
-      const done = await this.#pool.search(message, (findings) => this.#tell(findings));
+      const done = await this.#pool.search(message, (findings) => this.#report(findings));
       for (const one of done) this.#takeDone(one);
       hasLost ||= done.length < this.#pool.size;
     } while (pauses !== this.#pauseCount && this.#stop === undefined);
@@ -249,16 +251,16 @@ export class Run {
           this.#arrived.finish(shard, unit, 0);
       }
     }
-    const drain = this.#newDrain(this.#arrived);
+    const loop = this.#newLoop(this.#arrived);
     // The timer cannot fire while this thread works.
     const isLate = (): boolean =>
       this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
-    for (let isLeft = true; isLeft;) {
-      isLeft = drainFor(drain, SLICE_NS, isLate);
-      this.#tell(drain.take());
+    for (let hasMore = true; hasMore;) {
+      hasMore = runFor(loop, SLICE_NS, isLate);
+      this.#report(loop.take());
       await this.#untilResumed();
       await new Promise<void>((resolve) => void setImmediate(resolve));
-      drain.resumeOn(this.#searcher);
+      loop.resumeOn(this.#searcher);
     }
   }
 }
@@ -293,10 +295,10 @@ export async function runSearch(
   return { ...joinFindings(parts), stop: run.stopReason };
 }
 
-/** Works for at most `budgetNs` plus one step, which `isStopWanted` may end; true: work remains. */
-function drainFor(drain: Drain, budgetNs: bigint, isStopWanted: StopTest): boolean {
+/** Works for at most `budgetNs` plus one step, which `isStopRequested` may end; true: work remains. */
+function runFor(loop: SearchLoop, budgetNs: bigint, isStopRequested: StopTest): boolean {
   const end = process.hrtime.bigint() + budgetNs;
-  while (drain.step(isStopWanted)) if (process.hrtime.bigint() > end) return true;
+  while (loop.step(isStopRequested)) if (process.hrtime.bigint() > end) return true;
   return false;
 }
 

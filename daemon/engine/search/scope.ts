@@ -3,7 +3,7 @@
 
 import type { Searcher } from '../host/searcher.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { Sight } from '../../repos/sight.ts';
+import type { RepoAccess } from '../../repos/repo-access.ts';
 import { liveCountOf, partOf, type ShardPart } from '../shards/parts.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { DocVersion, OrderContext } from './order.ts';
@@ -19,27 +19,28 @@ export interface Scope {
 interface RepoOrder {
   readonly repos: readonly RepoRecord[];
   /** Index of each in `repos`, by repoId. */
-  readonly places: ReadonlyMap<number, number>;
+  readonly positions: ReadonlyMap<number, number>;
   readonly ranks: ReadonlyMap<number, number>;
 }
 
 const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
 /** The last one computed. Why: consecutive lists usually have the same ids and names. */
-let lastOrder: RepoOrder = { repos: [], places: new Map(), ranks: new Map() };
+let lastOrder: RepoOrder = { repos: [], positions: new Map(), ranks: new Map() };
 
 /** The order of a list of repos, computed once per list; it also orders visible parts of the list. */
 export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
-  const known = orders.get(repos);
-  if (known !== undefined) return known;
-  const { places, ranks } = hasOrderOf(repos, lastOrder.repos) ? lastOrder : newOrder(repos);
-  lastOrder = { repos, places, ranks };
+  const cached = orders.get(repos);
+  if (cached !== undefined) return cached;
+  const { positions, ranks } = hasOrderOf(repos, lastOrder.repos) ? lastOrder : newOrder(repos);
+  lastOrder = { repos, positions, ranks };
   orders.set(repos, lastOrder);
   return lastOrder;
 }
 
 function hasOrderOf(repos: readonly RepoRecord[], others: readonly RepoRecord[]): boolean {
   return (
-    repos.length === others.length && repos.every((repo, place) => isAlike(repo, others[place]!))
+    repos.length === others.length &&
+    repos.every((repo, position) => isAlike(repo, others[position]!))
   );
 }
 
@@ -47,12 +48,12 @@ function isAlike(repo: RepoRecord, other: RepoRecord): boolean {
   return repo === other || (repo.repoId === other.repoId && repo.name === other.name);
 }
 
-function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'places' | 'ranks'> {
+function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'positions' | 'ranks'> {
   const byName = repos
     .map(({ repoId, name }) => ({ repoId, key: Buffer.from(name) }))
     .sort((a, b) => Buffer.compare(a.key, b.key));
   return {
-    places: new Map(repos.map(({ repoId }, place) => [repoId, place])),
+    positions: new Map(repos.map(({ repoId }, position) => [repoId, position])),
     ranks: new Map(byName.map(({ repoId }, rank) => [repoId, rank])),
   };
 }
@@ -60,13 +61,13 @@ function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'places' | 'ran
 /** The visible part of the repos that pass `isEligible`, without shards that have no live doc in it. */
 export function scopeOf(
   snapshot: Snapshot,
-  sight: Sight,
+  repoAccess: RepoAccess,
   isEligible: (repoId: number) => boolean,
 ): Scope {
   const isInScope = (part: ShardPart): boolean => isEligible(part.repoId) && liveCountOf(part) > 0;
   return {
-    shards: visibleShards(snapshot, sight, isInScope),
-    quarantined: visibleQuarantined(snapshot, sight, isInScope),
+    shards: visibleShards(snapshot, repoAccess, isInScope),
+    quarantined: visibleQuarantined(snapshot, repoAccess, isInScope),
   };
 }
 
@@ -89,8 +90,8 @@ export class ScopeView implements OrderContext {
 
   repoOf(shard: number, docId: number): RepoRecord {
     const { repoId } = this.#partOf(shard, docId);
-    const { repos, places } = this.#order;
-    const repo = repos[places.get(repoId) ?? repos.length];
+    const { repos, positions } = this.#order;
+    const repo = repos[positions.get(repoId) ?? repos.length];
     if (repo === undefined) throw new Error(`no repo ${repoId} in the snapshot`);
     return repo;
   }
@@ -120,7 +121,7 @@ export class ScopeView implements OrderContext {
 
   versionOf(shard: number, docId: number): DocVersion {
     const { docStart, revisions } = this.#partOf(shard, docId);
-    const isDefault = revisions?.holds(0, docId - docStart) ?? true;
+    const isDefault = revisions?.contains(0, docId - docStart) ?? true;
     return { isDefault, oid: this.oidOf(shard, docId) };
   }
 

@@ -5,9 +5,9 @@ import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { fittingCount, textsAround, withSizeLimit, workTimes, writeWithFiles } from './answer.ts';
 import { statsNumbers, type StatsNumbers, statsObject } from './answer.ts';
-import { acquireFor } from './demanded.ts';
+import { acquireFor } from './on-demand.ts';
 import type { DocList } from './found-docs.ts';
-import { inTurns } from './in-turns.ts';
+import { runInSlices } from './run-in-slices.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { answerHints } from './near-hints.ts';
 import { cutDocs, orderDocs } from './order.ts';
@@ -18,7 +18,7 @@ import { joinAnswers, ownAnswer, type PartialAnswer } from './partial.ts';
 import type { FileResults, RenderSums } from './render.ts';
 import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
-import { RunningTally, type Tally, tallyRun } from './tally.ts';
+import { RunningTotals, type Totals, totalsOfRun } from './totals.ts';
 
 /** Answers up to this size are assembled before they are sent. */
 const WHOLE_SIZE_MAX = 128 * 1024;
@@ -27,9 +27,9 @@ const WHOLE_SIZE_MAX = 128 * 1024;
 export interface Completed {
   readonly prepared: Prepared;
   readonly outcome: RunOutcome;
-  readonly tally: Tally;
+  readonly totals: Totals;
   /** Docs of the answer, best first. */
-  readonly shown: DocList;
+  readonly answered: DocList;
   readonly files: FileResults;
   readonly numbers: StatsNumbers;
   /** Why the search is not exhaustive; empty if it is. */
@@ -64,11 +64,11 @@ export function search(
 
 /** The members before and after the results. */
 function membersOf(
-  { prepared, shown, numbers, reasons }: Completed,
+  { prepared, answered, numbers, reasons }: Completed,
   hints: object,
 ): { readonly head: object; readonly tail: object } {
   const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
-  const repositoryInfo = repositoryInfos(shown, prepared.view);
+  const repositoryInfo = repositoryInfos(answered, prepared.view);
   return { head: { stats }, tail: { repositoryInfo, ...exhaustiveness(reasons), ...hints } };
 }
 
@@ -79,15 +79,15 @@ const LIMIT_SIZE = 64;
 function fitted(completed: Completed, hints: object, sizeMax: number): Completed {
   const { head, tail } = membersOf(completed, hints);
   const { before, after } = textsAround(head, tail);
-  const room = sizeMax - before.length - after.length - LIMIT_SIZE;
-  const count = fittingCount(completed.files, room);
+  const capacity = sizeMax - before.length - after.length - LIMIT_SIZE;
+  const count = fittingCount(completed.files, capacity);
   if (count === completed.files.count) return completed;
-  const { found } = completed.shown;
-  const docs = completed.shown.docs.subarray(0, count);
+  const { found } = completed.answered;
+  const docs = completed.answered.docs.subarray(0, count);
   const actualMatchCount = found.rangeMaxOf(docs);
   return {
     ...completed,
-    shown: { found, docs },
+    answered: { found, docs },
     files: completed.files.first(count),
     numbers: { ...completed.numbers, actualMatchCount },
     reasons: withSizeLimit(completed.reasons),
@@ -171,35 +171,35 @@ export async function completeSearch(
   const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, run } = prepared;
   const thread = await parts.startThreads?.take();
-  const tell = environment.onProgress && progressTeller(prepared, environment.onProgress);
-  const outcome = await runSearch(parts.searcher, parts.pool, run, thread, tell);
+  const report = environment.onProgress && progressReporter(prepared, environment.onProgress);
+  const outcome = await runSearch(parts.searcher, parts.pool, run, thread, report);
   environment.signal.throwIfAborted();
-  await environment.place?.turn();
+  await environment.permit?.whenRunning();
   for (const { shard, reason, fault } of outcome.failures)
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const answer = joinAnswers([ownAnswer(prepared, outcome, thread, onRendered)]);
-  const shown = await showAnswer(answer, prepared, environment, startNs);
-  parts.onCompleted?.({ kind: 'search', numbers: shown.numbers, reasons: shown.reasons });
-  return { prepared, outcome, ...shown };
+  const answered = await showAnswer(answer, prepared, environment, startNs);
+  parts.onCompleted?.({ kind: 'search', numbers: answered.numbers, reasons: answered.reasons });
+  return { prepared, outcome, ...answered };
 }
 
 /** Interval of progress reports. */
 const PROGRESS_MS = 250;
 
 /** Converts findings to progress reports. */
-function progressTeller(
+function progressReporter(
   { scope }: Prepared,
   onProgress: NonNullable<SearchEnvironment['onProgress']>,
 ): FindingsListener {
-  const tally = new RunningTally(scope.shards, scope.quarantined);
-  let toldMs = -Infinity;
+  const totals = new RunningTotals(scope.shards, scope.quarantined);
+  let reportedMs = -Infinity;
   return ({ bindings, units, failures }) => {
-    for (const binding of bindings) tally.addBinding(binding);
-    for (const unit of units) tally.addUnit(unit);
-    for (const { shard } of failures) tally.addFailure(shard);
-    if (performance.now() - toldMs < PROGRESS_MS) return;
-    toldMs = performance.now();
-    onProgress(tally.progress);
+    for (const binding of bindings) totals.addBinding(binding);
+    for (const unit of units) totals.addUnit(unit);
+    for (const { shard } of failures) totals.addFailure(shard);
+    if (performance.now() - reportedMs < PROGRESS_MS) return;
+    reportedMs = performance.now();
+    onProgress(totals.progress);
   };
 }
 
@@ -207,20 +207,20 @@ function progressTeller(
 export async function showAnswer(
   answer: PartialAnswer,
   { run: { limit }, gaps }: Prepared,
-  environment: Pick<SearchEnvironment, 'signal' | 'place'>,
+  environment: Pick<SearchEnvironment, 'signal' | 'permit'>,
   startNs: bigint,
 ): Promise<Omit<Completed, 'prepared' | 'outcome'>> {
   const { shards, quarantined, outcome, docs } = answer;
   const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
-  const tally = tallyRun(shards, quarantined, outcome, limit);
-  const shown = cutDocs(await inTurns(orderDocs(tally.units, docs), environment), limit);
-  const { files, ...rendered } = await answer.render(shown);
-  const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, gaps);
+  const totals = totalsOfRun(shards, quarantined, outcome, limit);
+  const answered = cutDocs(await runInSlices(orderDocs(totals.units, docs), environment), limit);
+  const { files, ...rendered } = await answer.render(answered);
+  const reasons = incompleteReasons(totals, rendered.rangeCount, outcome.stop, gaps);
   const duration = Number(process.hrtime.bigint() - startNs);
-  const numbers = statsNumbers(tally.counts, rendered, {
+  const numbers = statsNumbers(totals.counts, rendered, {
     duration,
     wait: Math.min(waitNs, duration),
     ...workTimes(outcome.times),
   });
-  return { tally, shown, files, numbers, reasons };
+  return { totals, answered, files, numbers, reasons };
 }

@@ -8,7 +8,7 @@ const MARK = '…';
 const LINE_END = '\\n';
 const BACKSLASH = 0x5c;
 
-interface Place {
+interface Position {
   readonly lineNumber: number;
   /** 1-based, in code points. */
   readonly column: number;
@@ -16,8 +16,8 @@ interface Place {
 
 interface Chunk {
   content: string;
-  readonly contentStart: Place;
-  readonly matchRanges: readonly { readonly start: Place; readonly end: Place }[];
+  readonly contentStart: Position;
+  readonly matchRanges: readonly { readonly start: Position; readonly end: Position }[];
 }
 
 /** From code point `start` up to `end`. */
@@ -29,17 +29,17 @@ interface Stretch {
 /** The results with each line of a chunk cut to `sizeMax` bytes, not counting marks. */
 export function withShortLines(docs: RenderedDocs, sizeMax: number): RenderedDocs {
   const all = Buffer.from(docs.json.buffer, docs.json.byteOffset, docs.json.byteLength);
-  const pieces: Buffer[] = [];
+  const parts: Buffer[] = [];
   const sizes = docs.sizes.slice();
   let start = 0;
   for (const [index, size] of docs.sizes.entries()) {
     const json = all.subarray(start, start + size);
-    const piece = mayHaveLongLine(json, sizeMax) ? shortened(json, sizeMax) : json;
-    pieces.push(piece);
-    sizes[index] = piece.length;
+    const part = mayHaveLongLine(json, sizeMax) ? shortened(json, sizeMax) : json;
+    parts.push(part);
+    sizes[index] = part.length;
     start += size;
   }
-  return { ...docs, json: new Uint8Array(Buffer.concat(pieces)), sizes };
+  return { ...docs, json: new Uint8Array(Buffer.concat(parts)), sizes };
 }
 
 /** False: each line of a chunk, as JSON, has fewer bytes. */
@@ -54,10 +54,10 @@ function mayHaveLongLine(json: Buffer, sizeMax: number): boolean {
 }
 
 /** Whether the backslash there is itself escaped, so that a plain letter follows. */
-function isEscaped(json: Buffer, place: number): boolean {
-  let before = place;
+function isEscaped(json: Buffer, position: number): boolean {
+  let before = position;
   while (json[before - 1] === BACKSLASH) before--;
-  return (place - before) % 2 === 1;
+  return (position - before) % 2 === 1;
 }
 
 function shortened(json: Buffer, sizeMax: number): Buffer {
@@ -91,36 +91,36 @@ function stretchesIn({ matchRanges }: Chunk, lineNumber: number): Stretch[] {
 /** @param stretches  ascending; empty: the line is shown from its start */
 function shortLine(line: string, stretches: readonly Stretch[], sizeMax: number): string {
   const points = Array.from(line);
-  const shown = stretches.length === 0 ? [{ start: 0, end: 0 }] : stretches;
-  let left = sizeMax;
+  const visible = stretches.length === 0 ? [{ start: 0, end: 0 }] : stretches;
+  let remaining = sizeMax;
   const kept: Stretch[] = [];
-  for (const { start, end } of shown) {
+  for (const { start, end } of visible) {
     const stretch = { start, end: start };
     while (stretch.end < Math.min(end, points.length)) {
       const size = Buffer.byteLength(points[stretch.end]!);
-      if (size > left) break;
-      left -= size;
+      if (size > remaining) break;
+      remaining -= size;
       stretch.end++;
     }
     if (stretch.end > start || end === start) kept.push(stretch);
     if (stretch.end < Math.min(end, points.length)) break;
   }
-  for (const stretch of kept) widen(stretch, points, left / kept.length);
+  for (const stretch of kept) widen(stretch, points, remaining / kept.length);
   return joined(points, kept);
 }
 
 /** Adds up to `sizeMax` bytes around it, half of them before. */
 function widen(stretch: Stretch, points: readonly string[], sizeMax: number): void {
-  let left = sizeMax / 2;
+  let remaining = sizeMax / 2;
   while (stretch.start > 0) {
-    left -= Buffer.byteLength(points[stretch.start - 1]!);
-    if (left < 0) break;
+    remaining -= Buffer.byteLength(points[stretch.start - 1]!);
+    if (remaining < 0) break;
     stretch.start--;
   }
-  left = Math.max(0, left) + sizeMax / 2;
+  remaining = Math.max(0, remaining) + sizeMax / 2;
   while (stretch.end < points.length) {
-    left -= Buffer.byteLength(points[stretch.end]!);
-    if (left < 0) break;
+    remaining -= Buffer.byteLength(points[stretch.end]!);
+    if (remaining < 0) break;
     stretch.end++;
   }
 }

@@ -3,7 +3,7 @@
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
-import { holdsDoc } from '../shards/bits.ts';
+import { containsDoc } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
@@ -56,11 +56,11 @@ export function listSkipped(
       found.push({ tables, docIds, next: 0 });
     }
     const items: SkippedDoc[] = [];
-    for (let place = 0; place < offset + limit; place++) {
+    for (let position = 0; position < offset + limit; position++) {
       await breather.pause();
       const doc = takeFirst(found);
       if (doc === undefined) break;
-      if (place >= offset) items.push(doc);
+      if (position >= offset) items.push(doc);
     }
     return { items, total: found.reduce((sum, { docIds }) => sum + docIds.length, 0) };
   });
@@ -81,7 +81,7 @@ async function skippedIn(
     const docId = tables.docAt(rank);
     const skipReason = tables.skipReasonOf(docId);
     if (skipReason === SKIP_NONE || docId < docStart || docId >= docEnd) continue;
-    if (!holdsDoc(live, docId - docStart)) continue;
+    if (!containsDoc(live, docId - docStart)) continue;
     if (reason === undefined || SKIP_REASON_NAMES[skipReason] === reason) docIds.push(docId);
   }
   return docIds;

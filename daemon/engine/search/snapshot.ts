@@ -29,7 +29,7 @@ export interface Snapshot {
   /** Shards that are out of service. */
   readonly quarantined: readonly QuarantinedShard[];
   /** Names of on-demand revisions that some of its repos have; absent: none. */
-  readonly demanded?: ReadonlySet<string> | undefined;
+  readonly onDemand?: ReadonlySet<string> | undefined;
   /** On-demand revisions that are missing or incomplete in it; absent: none. */
   readonly unread?: readonly UnreadRevision[] | undefined;
 }
@@ -48,8 +48,8 @@ const marks = new WeakMap<LiveShard, LiveShard>();
 
 /** A shard with docs of no current repo hides them: they may be secret. */
 function marked(shard: LiveShard): LiveShard {
-  const known = marks.get(shard);
-  if (known !== undefined) return known;
+  const cached = marks.get(shard);
+  if (cached !== undefined) return cached;
   const mark: LiveShard = isCovered(shard) ? shard : { ...shard, hidesDocs: true };
   marks.set(shard, mark);
   return mark;
@@ -59,7 +59,7 @@ function fileOf({ shardId, path, size, symbols }: LiveShard): ShardFile {
   return { shardId, path, size, ...(symbols === undefined ? {} : { symbols }) };
 }
 
-export class SnapshotKeeper {
+export class SnapshotManager {
   readonly #searcher: Searcher;
   readonly #pool: SearchPool;
   readonly #users = new Map<Snapshot, number>();
@@ -92,13 +92,13 @@ export class SnapshotKeeper {
    * Opens a snapshot for some searches, and keeps it open until `release`; returns the shards that could not be opened. Each
    * call needs its own release.
    */
-  hold(snapshot: Snapshot): ShardError[] {
+  retain(snapshot: Snapshot): ShardError[] {
     const count = this.#users.get(snapshot) ?? 0;
     this.#users.set(snapshot, count + 1);
     return count === 0 ? this.#openNeeded() : [];
   }
 
-  isHeld(snapshot: Snapshot): boolean {
+  isRetained(snapshot: Snapshot): boolean {
     return this.#users.has(snapshot);
   }
 

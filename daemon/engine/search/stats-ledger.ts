@@ -10,7 +10,7 @@ import {
   workTimes,
 } from './answer.ts';
 import type { RenderSums } from './render.ts';
-import type { Counts } from './tally.ts';
+import type { Counts } from './totals.ts';
 
 export class StatsLedger {
   readonly #counts: Counts;
@@ -19,7 +19,7 @@ export class StatsLedger {
   #waitNs: number | undefined;
   #firstResultNs: number | undefined;
   #work: WorkTimes = workTimes([]);
-  #told: StatsNumbers | undefined;
+  #reported: StatsNumbers | undefined;
   #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
 
   /**
@@ -54,11 +54,11 @@ export class StatsLedger {
   }
 
   /** The numbers since the last call. */
-  takeNews(): StatsNumbers {
+  takeDelta(): StatsNumbers {
     const totals = this.#totals();
-    const told = this.#told;
-    this.#told = totals;
-    return told === undefined ? totals : difference(totals, told);
+    const reported = this.#reported;
+    this.#reported = totals;
+    return reported === undefined ? totals : difference(totals, reported);
   }
 
   /** The numbers of the whole stream, and the time of its first results. */
@@ -81,9 +81,9 @@ export class StatsLedger {
   }
 }
 
-function difference(totals: StatsNumbers, told: StatsNumbers): StatsNumbers {
-  const news = { ...totals };
+function difference(totals: StatsNumbers, reported: StatsNumbers): StatsNumbers {
+  const delta = { ...totals };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a plain object of numbers
-  for (const name of Object.keys(news) as (keyof StatsNumbers)[]) news[name] -= told[name];
-  return news;
+  for (const name of Object.keys(delta) as (keyof StatsNumbers)[]) delta[name] -= reported[name];
+  return delta;
 }

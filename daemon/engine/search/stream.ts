@@ -11,9 +11,9 @@ import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts'
 import { fittingCount, type FlushReason, statsObject } from './answer.ts';
 import { withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
-import { acquireFor } from './demanded.ts';
+import { acquireFor } from './on-demand.ts';
 import { type DocList, NO_DOCS } from './found-docs.ts';
-import { inTurns } from './in-turns.ts';
+import { runInSlices } from './run-in-slices.ts';
 import { answerHints, type Found } from './near-hints.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
@@ -23,7 +23,7 @@ import { Run } from './run.ts';
 import { completeSearch, withoutDamaged } from './service.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
-import { RunningTally } from './tally.ts';
+import { RunningTotals } from './totals.ts';
 import { UnitOrder } from './unit-order.ts';
 
 /** How long a stream searches on the thread that owns the sockets; then the first chunk is made. */
@@ -74,7 +74,7 @@ type StreamPrepared = Omit<Prepared, 'hints'> & {
 };
 
 /** Docs and their results. */
-type SoundAnswer = RenderedAnswer & DocList;
+type IntactAnswer = RenderedAnswer & DocList;
 
 /** A search whose events are pulled. */
 export class SearchStream {
@@ -82,7 +82,7 @@ export class SearchStream {
   readonly #prepared: StreamPrepared;
   readonly #snapshot: Snapshot;
   readonly #eventSizeMax: number;
-  readonly #tally: RunningTally;
+  readonly #totals: RunningTotals;
   readonly #ledger: StatsLedger;
   readonly #backlog: Backlog;
   readonly #run: Run;
@@ -91,10 +91,10 @@ export class SearchStream {
   #runState: 'running' | 'over' | { readonly error: unknown } = 'running';
   readonly #ready: StreamEvent[] = [];
   #making: Promise<unknown> = Promise.resolve();
-  #toldMs = performance.now();
+  #reportedMs = performance.now();
   #isFinalMade = false;
   /** Bytes that results may still use. */
-  #sizeLeft: number;
+  #remainingSize: number;
   /** Results were left out because of the size limit. */
   #isCut = false;
   #isClosed = false;
@@ -114,15 +114,15 @@ export class SearchStream {
     this.#prepared = prepared;
     this.#snapshot = snapshot;
     this.#eventSizeMax = eventSizeMax;
-    this.#sizeLeft = prepared.sizeMax ?? Infinity;
-    this.#tally = new RunningTally(scope.shards, scope.quarantined);
-    this.#ledger = new StatsLedger(this.#tally.counts, startNs);
+    this.#remainingSize = prepared.sizeMax ?? Infinity;
+    this.#totals = new RunningTotals(scope.shards, scope.quarantined);
+    this.#ledger = new StatsLedger(this.#totals.counts, startNs);
     this.#backlog = new Backlog(view, run.limit, render.isWhole);
     this.#order = new UnitOrder(scope.shards.length, run.limit, {
-      addHeadBinding: (binding) => this.#tally.addHeadBinding(binding),
-      addBinding: (binding) => this.#tally.addBinding(binding),
+      addHeadBinding: (binding) => this.#totals.addHeadBinding(binding),
+      addBinding: (binding) => this.#totals.addBinding(binding),
       addUnit: (unit, isHead) => {
-        this.#tally.addUnit(unit);
+        this.#totals.addUnit(unit);
         this.#backlog.add(unit, isHead);
       },
     });
@@ -152,15 +152,15 @@ export class SearchStream {
 
   /** A paused search gives up its permit and resumes when it gets one again. */
   #rest(): void {
-    const { place } = this.#prepared.run;
-    if (place === undefined) this.#run.pause();
-    else place.rest();
+    const { permit } = this.#prepared.run;
+    if (permit === undefined) this.#run.pause();
+    else permit.rest();
   }
 
   #goOn(): void {
-    const { place } = this.#prepared.run;
-    if (place === undefined) this.#run.resume();
-    else place.want();
+    const { permit } = this.#prepared.run;
+    if (permit === undefined) this.#run.resume();
+    else permit.want();
   }
 
   /** Ends a running search and releases everything it holds. Idempotent. */
@@ -185,7 +185,7 @@ export class SearchStream {
   }
 
   #noteFailure(shard: number, reason: string, fault: ShardFault | undefined): void {
-    const isNew = this.#tally.addFailure(shard);
+    const isNew = this.#totals.addFailure(shard);
     const { shardId } = this.#prepared.scope.shards[shard]!;
     if (isNew) this.#parts.onShardFailure?.(shardId, reason, fault);
   }
@@ -197,7 +197,7 @@ export class SearchStream {
   }
 
   async #makeNext(): Promise<StreamEvent | undefined> {
-    for (let hasTurn = false; ;) {
+    for (let hasWaited = false; ;) {
       this.#prepared.run.signal.throwIfAborted();
       const ready = this.#ready.shift();
       if (ready !== undefined) return ready;
@@ -206,25 +206,25 @@ export class SearchStream {
       const isOver = this.#runState === 'over';
       const isDue = isOver || this.#order.hasPassedHeads;
       const waitMs = isDue ? this.#backlog.waitMs(isOver) : undefined;
-      if (waitMs === 0 && !hasTurn) {
-        await nextTurn(this.#prepared.run.place?.holder);
-        hasTurn = true;
+      if (waitMs === 0 && !hasWaited) {
+        await nextTurn(this.#prepared.run.permit?.clientKey);
+        hasWaited = true;
         continue;
       }
-      hasTurn = false;
+      hasWaited = false;
       if (waitMs === 0) await this.#makeChunks(await this.#takeBatch(isOver));
       else if (isOver) await this.#makeFinal();
-      else await this.#sleepOrTell(waitMs);
+      else await this.#sleepOrReport(waitMs);
     }
   }
 
   #takeBatch(isOver: boolean): Promise<Batch> {
-    return inTurns(this.#backlog.takeBatch(isOver), this.#prepared.run);
+    return runInSlices(this.#backlog.takeBatch(isOver), this.#prepared.run);
   }
 
   /** Waits at most `waitMs` for results to send; reports progress meanwhile. */
-  async #sleepOrTell(waitMs: number | undefined): Promise<void> {
-    const progressMs = this.#toldMs + PROGRESS_MS - performance.now();
+  async #sleepOrReport(waitMs: number | undefined): Promise<void> {
+    const progressMs = this.#reportedMs + PROGRESS_MS - performance.now();
     if (progressMs > 0) await this.#sleep(Math.min(waitMs ?? progressMs, progressMs));
     else this.#makeChunk(NO_DOCS, new FileResults(0), 0, 0, 'TIMER_EXPIRED');
   }
@@ -239,8 +239,8 @@ export class SearchStream {
   /** Makes the chunks of a batch, or, on failure, the error that ends the results. */
   async #makeChunks(batch: Batch): Promise<void> {
     try {
-      await this.#prepared.run.place?.turn();
-      const { found, docs, files, ...rendered } = this.#fitted(await this.#renderSound(batch));
+      await this.#prepared.run.permit?.whenRunning();
+      const { found, docs, files, ...rendered } = this.#fitted(await this.#renderIntact(batch));
       if (docs.length === 0) return;
       this.#backlog.noteSize(files.sizeOf(0, files.count) / files.count);
       this.#ledger.addReading(rendered);
@@ -258,10 +258,10 @@ export class SearchStream {
   }
 
   /** The results that fit; if some are left out, the search stops. */
-  #fitted(rendered: SoundAnswer): SoundAnswer {
+  #fitted(rendered: IntactAnswer): IntactAnswer {
     const { files, docs } = rendered;
-    const count = fittingCount(files, this.#sizeLeft);
-    this.#sizeLeft -= files.sizeOf(0, count) + count;
+    const count = fittingCount(files, this.#remainingSize);
+    this.#remainingSize -= files.sizeOf(0, count) + count;
     if (count === files.count) return rendered;
     this.#isCut = true;
     this.#backlog.close();
@@ -273,7 +273,7 @@ export class SearchStream {
    * Renders the docs except those of shards found damaged, which are dropped from now on. A search answered as a whole
    * restarts instead; a stream may already have sent results.
    */
-  async #renderSound({ found, docs: all }: DocList): Promise<SoundAnswer> {
+  async #renderIntact({ found, docs: all }: DocList): Promise<IntactAnswer> {
     for (let docs = all; ;) {
       try {
         return { found, docs, ...(await renderAnswer({ found, docs }, this.#prepared.render)) };
@@ -300,25 +300,25 @@ export class SearchStream {
       throw new Error(`a result is too large: ${size} bytes, limit ${this.#eventSizeMax}`);
     const docs = batch.subarray(start, end);
     this.#ledger.addRanges(found.rangeMaxOf(docs));
-    const head = { type: 'chunk', stats: statsObject(this.#ledger.takeNews(), reason) };
+    const head = { type: 'chunk', stats: statsObject(this.#ledger.takeDelta(), reason) };
     this.#ledger.noteReason(reason);
-    this.#toldMs = performance.now();
+    this.#reportedMs = performance.now();
     const repositoryInfo = repositoryInfos({ found, docs }, this.#prepared.view);
-    const tail = { repositoryInfo, progress: this.#tally.progress };
+    const tail = { repositoryInfo, progress: this.#totals.progress };
     this.#ready.push({ json: writeWithFiles(head, files, tail, start, end) });
   }
 
   async #makeFinal(): Promise<void> {
     this.#isFinalMade = true;
     // Why last: rendering may find damage in a shard.
-    this.#tally.close();
+    this.#totals.close();
     const { totals, reason, firstResultNs } = this.#ledger.close();
-    const tally = { counts: this.#tally.counts, isOverLimit: this.#order.isOverLimit };
+    const runTotals = { counts: this.#totals.counts, isOverLimit: this.#order.isOverLimit };
     const { stopReason } = this.#run;
-    const shownCount = totals.actualMatchCount + this.#backlog.lostCount;
+    const returnedCount = totals.actualMatchCount + this.#backlog.lostCount;
     const found = incompleteReasons(
-      tally,
-      this.#isCut ? Infinity : shownCount,
+      runTotals,
+      this.#isCut ? Infinity : returnedCount,
       stopReason,
       this.#prepared.gaps,
     );

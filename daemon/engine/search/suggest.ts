@@ -1,7 +1,7 @@
 // Completions for a partial query (API.md 13.7): names of repositories, languages, revisions and contexts visible to the
 // caller, and files and symbols from an ordinary search that ends early.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
@@ -12,7 +12,7 @@ import type { SuggestionKind } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';
-import { inTurns } from './in-turns.ts';
+import { runInSlices } from './run-in-slices.ts';
 import { languagesOf } from './docs-in-scope.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { prepareSearch } from './prepare.ts';
@@ -68,7 +68,7 @@ export function suggest(
     const rest =
       call.query === undefined || call.query.trim() === ''
         ? EVERYTHING
-        : await inTurns(
+        : await runInSlices(
             filterSteps(call.query, { isRegexEnabled: false, isFolded: true }),
             environment,
           );
@@ -78,12 +78,12 @@ export function suggest(
       return best(found, prefix, limit);
     }
     const prepared = await prepareSearch(parts, { ...OPTIONS, query: rest }, environment, snapshot);
-    const known = await candidatesOf(kind, parts, prepared, environment, snapshot);
-    const isMeant = kind === 'lang' ? resolveLanguage(prefix) : undefined;
-    const fitting = known.filter(
-      ({ value }) => value === isMeant || rankOf(value, prefix) < RANKS.none,
+    const candidates = await candidatesOf(kind, parts, prepared, environment, snapshot);
+    const exactValue = kind === 'lang' ? resolveLanguage(prefix) : undefined;
+    const fitting = candidates.filter(
+      ({ value }) => value === exactValue || rankOf(value, prefix) < RANKS.none,
     );
-    return best(fitting, prefix, limit, isMeant);
+    return best(fitting, prefix, limit, exactValue);
   });
 }
 
@@ -96,7 +96,7 @@ function candidatesOf(
 ): Candidate[] | Promise<Candidate[]> {
   if (kind === 'lang') return languagesIn(prepared, environment);
   const test = repoTestOf(prepared.conditions);
-  const repos = visibleRepos(snapshot, environment.sight).filter(
+  const repos = visibleRepos(snapshot, environment.repoAccess).filter(
     ({ repoId }) => test(repoId) !== false,
   );
   if (kind === 'repo') return repos.map(repoCandidate);
@@ -107,7 +107,7 @@ function repoCandidate({ name, displayName }: RepoRecord): Candidate {
   return {
     value: name,
     weight: 0,
-    ...given({ description: displayName }),
+    ...omitUndefined({ description: displayName }),
   };
 }
 
@@ -154,17 +154,17 @@ function contextsOf(
   { connectionsOf }: EngineParts,
   { contexts = {} }: SearchEnvironment,
 ): Candidate[] {
-  const known: ContextRepo[] = repos.map((repo) => contextRepoOf(repo, connectionsOf));
+  const candidates: ContextRepo[] = repos.map((repo) => contextRepoOf(repo, connectionsOf));
   return Object.entries(contexts).flatMap(([value, context]) => {
-    const weight = reposOfContext(context, known).length;
+    const weight = reposOfContext(context, candidates).length;
     if (weight === 0) return [];
     const { description } = context;
-    return [{ value, weight, ...given({ description }) }];
+    return [{ value, weight, ...omitUndefined({ description }) }];
   });
 }
 
 /** The members of a file result that provide names. */
-interface NamedFile {
+interface NameSource {
   readonly fileName: { readonly text: string };
   readonly repository: string;
   readonly chunks: readonly {
@@ -184,7 +184,7 @@ async function findNames(
   const bounded = { ...parts, timeoutMs: SEARCH_MS, onCompleted: undefined };
   const query = kind === 'sym' || text !== '' ? bothOf(nameNode(kind, text), rest) : rest;
   const { files } = await completeSearch(bounded, { ...OPTIONS, query }, environment, snapshot);
-  const found = parseFiles<NamedFile>(files);
+  const found = parseFiles<NameSource>(files);
   return kind === 'file' ? found.map(fileCandidate) : found.flatMap(symbolCandidates);
 }
 
@@ -194,11 +194,11 @@ function nameNode(prefix: 'file' | 'sym', text: string): QueryNode {
   return { kind: 'pattern', prefix, pattern, tree, position: 0 };
 }
 
-function fileCandidate({ fileName, repository }: NamedFile): Candidate {
+function fileCandidate({ fileName, repository }: NameSource): Candidate {
   return { value: fileName.text, description: repository, weight: 0 };
 }
 
-function symbolCandidates({ fileName, chunks }: NamedFile): Candidate[] {
+function symbolCandidates({ fileName, chunks }: NameSource): Candidate[] {
   return chunks.flatMap(({ symbols }) =>
     symbols.map(({ symbol, kind }) => ({
       value: symbol,
@@ -215,24 +215,27 @@ function symbolCandidates({ fileName, chunks }: NamedFile): Candidate[] {
 const RANKS = { equal: 0, start: 1, lastPart: 2, part: 3, inside: 4, none: 5 };
 
 function rankOf(value: string, typed: string): number {
-  const [whole, wanted] = [value.toLowerCase(), typed.toLowerCase()];
-  if (whole === wanted) return RANKS.equal;
-  if (whole.startsWith(wanted)) return RANKS.start;
-  if (whole.slice(whole.lastIndexOf('/') + 1).startsWith(wanted)) return RANKS.lastPart;
-  const at = whole.indexOf(wanted);
+  const [whole, typedLower] = [value.toLowerCase(), typed.toLowerCase()];
+  if (whole === typedLower) return RANKS.equal;
+  if (whole.startsWith(typedLower)) return RANKS.start;
+  if (whole.slice(whole.lastIndexOf('/') + 1).startsWith(typedLower)) return RANKS.lastPart;
+  const at = whole.indexOf(typedLower);
   if (at < 0) return RANKS.none;
   return /[\p{L}\p{N}]/u.test(whole[at - 1]!) ? RANKS.inside : RANKS.part;
 }
 
-/** The best candidates, each value once; ties keep their order. @param isMeant  the value that comes first */
+/** The best candidates, each value once; ties keep their order. @param exactValue  the value that comes first */
 function best(
   candidates: readonly Candidate[],
   typed: string,
   limit: number,
-  isMeant?: string,
+  exactValue?: string,
 ): Suggestion[] {
   const ranked = candidates
-    .map((one) => ({ one, rank: one.value === isMeant ? RANKS.equal : rankOf(one.value, typed) }))
+    .map((one) => ({
+      one,
+      rank: one.value === exactValue ? RANKS.equal : rankOf(one.value, typed),
+    }))
     .sort((a, b) => a.rank - b.rank || compareWeights(b.one.weight, a.one.weight));
   const byValue = new Map<string, Suggestion>();
   for (const { one } of ranked) {

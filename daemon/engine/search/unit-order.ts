@@ -32,7 +32,7 @@ export class UnitOrder {
   #shard = 0;
   #unit = 0;
   /** Ranges up to the limit; below 0: exceeded. */
-  #left: number;
+  #remaining: number;
   #isEnded = false;
 
   /** @param limit  ranges after which only heads are passed on */
@@ -44,13 +44,13 @@ export class UnitOrder {
       hasPassedHead: false,
       units: new Map(),
     }));
-    this.#left = limit;
+    this.#remaining = limit;
     this.#sink = sink;
   }
 
   /** The units passed on have more ranges than the limit. */
   get isOverLimit(): boolean {
-    return this.#left < 0;
+    return this.#remaining < 0;
   }
 
   /** All head units were passed on. */
@@ -119,7 +119,7 @@ export class UnitOrder {
   #pass(state: ShardState, unit: UnitFinding, isHead: boolean): void {
     state.units.delete(unit.unit);
     state.hasPassedHead ||= isHead;
-    this.#left -= unit.matches;
+    this.#remaining -= unit.matches;
     this.#sink.addUnit(unit, isHead);
   }
 }

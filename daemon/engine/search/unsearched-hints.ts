@@ -10,7 +10,7 @@ interface LargeFiles {
 }
 
 /** Computed once a snapshot, so that answers cost nothing where no repo has such files. */
-const known = new WeakMap<Snapshot, readonly LargeFiles[]>();
+const cached = new WeakMap<Snapshot, readonly LargeFiles[]>();
 
 /** One hint with the number of files and the repo with most of them; none without such files. */
 export function unsearchedHints(
@@ -33,13 +33,13 @@ function largeFilesOf(
   snapshot: Snapshot,
   tooLargeOf: (repoId: number) => number,
 ): readonly LargeFiles[] {
-  let large = known.get(snapshot);
+  let large = cached.get(snapshot);
   if (large === undefined) {
     large = snapshot.repos
       .map((repo) => ({ repo, count: tooLargeOf(repo.repoId) }))
       .filter(({ count }) => count > 0)
       .toSorted((a, b) => b.count - a.count);
-    known.set(snapshot, large);
+    cached.set(snapshot, large);
   }
   return large;
 }

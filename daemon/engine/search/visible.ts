@@ -5,14 +5,14 @@
 
 import { LRUCache } from 'lru-cache';
 import type { RepoRecord } from '../../repos/records.ts';
-import { isSeen, NO_REPOS, type Sight } from '../../repos/sight.ts';
-import { holdsAll, isCovered, type ShardPart } from '../shards/parts.ts';
+import { canSee, NO_REPOS, type RepoAccess } from '../../repos/repo-access.ts';
+import { containsAll, isCovered, type ShardPart } from '../shards/parts.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 
 /** Items visible to all who share a base, with their indexes in the snapshot. */
 interface Share<Item> {
   readonly items: readonly Item[];
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
 }
 
 /** Guess: users whose searches name repos, at about the same time; a list of 100,000 takes 1 MB. */
@@ -23,11 +23,11 @@ class Tables {
   readonly #snapshot: Snapshot;
   readonly shardShares = new Map<ReadonlySet<number>, Share<LiveShard>>();
   readonly repoShares = new Map<ReadonlySet<number>, Share<RepoRecord>>();
-  readonly repoLists = new LRUCache<Sight, readonly RepoRecord[]>({ max: REPO_LISTS_MAX });
+  readonly repoLists = new LRUCache<RepoAccess, readonly RepoRecord[]>({ max: REPO_LISTS_MAX });
   /** Whether a base holds one of `partial`. */
   readonly partialBases = new Map<ReadonlySet<number>, boolean>();
-  #repoPlaces: ReadonlyMap<number, readonly number[]> | undefined;
-  #shardPlaces: ReadonlyMap<number, readonly number[]> | undefined;
+  #repoPositions: ReadonlyMap<number, readonly number[]> | undefined;
+  #shardPositions: ReadonlyMap<number, readonly number[]> | undefined;
   #partial: ReadonlySet<number> | undefined;
   #isPartial: boolean | undefined;
 
@@ -36,13 +36,15 @@ class Tables {
   }
 
   /** Indexes of each repo, by repoId. */
-  get repoPlaces(): ReadonlyMap<number, readonly number[]> {
-    return (this.#repoPlaces ??= placesByRepo(this.#snapshot.repos, ({ repoId }) => [repoId]));
+  get repoPositions(): ReadonlyMap<number, readonly number[]> {
+    return (this.#repoPositions ??= positionsByRepo(this.#snapshot.repos, ({ repoId }) => [
+      repoId,
+    ]));
   }
 
   /** Indexes of the shards with docs of a repo, by repoId. */
-  get shardPlaces(): ReadonlyMap<number, readonly number[]> {
-    return (this.#shardPlaces ??= placesByRepo(this.#snapshot.shards, ({ parts }) =>
+  get shardPositions(): ReadonlyMap<number, readonly number[]> {
+    return (this.#shardPositions ??= positionsByRepo(this.#snapshot.shards, ({ parts }) =>
       parts.map(({ repoId }) => repoId),
     ));
   }
@@ -63,76 +65,80 @@ class Tables {
 const tablesOf = new WeakMap<Snapshot, Tables>();
 
 /**
- * The shards with the parts that are visible and pass `isWanted`, in the order of the snapshot; shards without such a part
+ * The shards with the parts that are visible and pass `isMatch`, in the order of the snapshot; shards without such a part
  * are excluded.
  */
 export function visibleShards(
   snapshot: Snapshot,
-  sight: Sight,
-  isWanted: (part: ShardPart) => boolean,
+  repoAccess: RepoAccess,
+  isMatch: (part: ShardPart) => boolean,
 ): LiveShard[] {
   const found: LiveShard[] = [];
-  for (const shard of seenShards(snapshot, sight)) {
-    const wanted = withParts(shard, isWanted);
-    if (wanted !== undefined) found.push(wanted);
+  for (const shard of shardsVisibleTo(snapshot, repoAccess)) {
+    const selected = withParts(shard, isMatch);
+    if (selected !== undefined) found.push(selected);
   }
   return found;
 }
 
-function seenShards(snapshot: Snapshot, sight: Sight): readonly LiveShard[] {
-  if (sight.base === 'all') return snapshot.shards;
-  const { shardShares, shardPlaces } = tablesFor(snapshot);
+function shardsVisibleTo(snapshot: Snapshot, repoAccess: RepoAccess): readonly LiveShard[] {
+  if (repoAccess.base === 'all') return snapshot.shards;
+  const { shardShares, shardPositions } = tablesFor(snapshot);
   const { shards } = snapshot;
-  const share = shareOf(shardShares, sight.base, shards, (shard, base) =>
-    seenPart(shard, { base, extra: NO_REPOS }),
+  const share = shareOf(shardShares, repoAccess.base, shards, (shard, base) =>
+    visiblePart(shard, { base, extra: NO_REPOS }),
   );
-  const extra = placesOf(shardPlaces, sight.extra);
-  return merged(share, extra, (place) => seenPart(shards[place]!, sight)!);
+  const extra = positionsOf(shardPositions, repoAccess.extra);
+  return merged(share, extra, (position) => visiblePart(shards[position]!, repoAccess)!);
 }
 
 /** The visible part of a shard; undefined: nothing. */
-function seenPart(shard: LiveShard, sight: Sight): LiveShard | undefined {
-  const seen = withParts(shard, ({ repoId }) => isSeen(sight, repoId));
-  return seen === undefined || seen === shard ? seen : { ...seen, hidesDocs: true };
+function visiblePart(shard: LiveShard, repoAccess: RepoAccess): LiveShard | undefined {
+  const visible = withParts(shard, ({ repoId }) => canSee(repoAccess, repoId));
+  return visible === undefined || visible === shard ? visible : { ...visible, hidesDocs: true };
 }
 
 /** A shard reduced to some of its parts; undefined: there is none. */
 function withParts<Shard extends LiveShard>(
   shard: Shard,
-  isWanted: (part: ShardPart) => boolean,
+  isMatch: (part: ShardPart) => boolean,
 ): Shard | undefined {
   const { parts } = shard;
   // Why separate: of thousands of shards most have one part.
-  if (parts.length === 1) return isWanted(parts[0]!) ? shard : undefined;
-  const wanted = parts.filter(isWanted);
-  if (wanted.length === parts.length) return shard;
-  return wanted.length === 0 ? undefined : { ...shard, parts: wanted };
+  if (parts.length === 1) return isMatch(parts[0]!) ? shard : undefined;
+  const selected = parts.filter(isMatch);
+  if (selected.length === parts.length) return shard;
+  return selected.length === 0 ? undefined : { ...shard, parts: selected };
 }
 
-/** The shards out of service with docs that are visible and pass `isWanted`. */
+/** The shards out of service with docs that are visible and pass `isMatch`. */
 export function visibleQuarantined(
   snapshot: Snapshot,
-  sight: Sight,
-  isWanted: (part: ShardPart) => boolean,
+  repoAccess: RepoAccess,
+  isMatch: (part: ShardPart) => boolean,
 ): readonly QuarantinedShard[] {
   return snapshot.quarantined.flatMap((shard) => {
-    const seen = withParts(shard, (part) => isSeen(sight, part.repoId) && isWanted(part));
-    return seen === undefined ? [] : [seen];
+    const visible = withParts(shard, (part) => canSee(repoAccess, part.repoId) && isMatch(part));
+    return visible === undefined ? [] : [visible];
   });
 }
 
 /** The visible repos, in the order of the snapshot. */
-export function visibleRepos(snapshot: Snapshot, sight: Sight): readonly RepoRecord[] {
-  if (sight.base === 'all') return snapshot.repos;
-  const { repoShares, repoPlaces, repoLists } = tablesFor(snapshot);
-  const kept = repoLists.get(sight);
+export function visibleRepos(snapshot: Snapshot, repoAccess: RepoAccess): readonly RepoRecord[] {
+  if (repoAccess.base === 'all') return snapshot.repos;
+  const { repoShares, repoPositions, repoLists } = tablesFor(snapshot);
+  const kept = repoLists.get(repoAccess);
   if (kept !== undefined) return kept;
   const { repos } = snapshot;
-  const share = shareOf(repoShares, sight.base, repos, (repo, base) =>
+  const share = shareOf(repoShares, repoAccess.base, repos, (repo, base) =>
     base.has(repo.repoId) ? repo : undefined,
   );
-  const list = merged(share, placesOf(repoPlaces, sight.extra), (place) => repos[place]!);
-  repoLists.set(sight, list);
+  const list = merged(
+    share,
+    positionsOf(repoPositions, repoAccess.extra),
+    (position) => repos[position]!,
+  );
+  repoLists.set(repoAccess, list);
   return list;
 }
 
@@ -140,7 +146,7 @@ export function visibleRepos(snapshot: Snapshot, sight: Sight): readonly RepoRec
  * Whether a search must name its docs: a visible repo has further revisions, or shares a shard with docs that not everybody
  * sees, or that belong to no repo.
  */
-export function needsDocSets(snapshot: Snapshot, { base, extra }: Sight): boolean {
+export function needsDocSets(snapshot: Snapshot, { base, extra }: RepoAccess): boolean {
   const tables = tablesFor(snapshot);
   if (base === 'all' || !tables.isPartial) return tables.isPartial;
   const { partial, partialBases } = tables;
@@ -154,8 +160,8 @@ export function needsDocSets(snapshot: Snapshot, { base, extra }: Sight): boolea
 }
 
 function tablesFor(snapshot: Snapshot): Tables {
-  const known = tablesOf.get(snapshot);
-  if (known !== undefined) return known;
+  const cached = tablesOf.get(snapshot);
+  if (cached !== undefined) return cached;
   const tables = new Tables(snapshot);
   tablesOf.set(snapshot, tables);
   return tables;
@@ -163,7 +169,7 @@ function tablesFor(snapshot: Snapshot): Tables {
 
 /** Whether all docs of a shard are of one repo, which has one revision. */
 function isWhole(shard: LiveShard): boolean {
-  return shard.parts.length === 1 && holdsAll(shard.parts[0]!) && isCovered(shard);
+  return shard.parts.length === 1 && containsAll(shard.parts[0]!) && isCovered(shard);
 }
 
 function partialRepos({ repos, shards }: Snapshot): Set<number> {
@@ -174,66 +180,67 @@ function partialRepos({ repos, shards }: Snapshot): Set<number> {
   return partial;
 }
 
-function placesByRepo<Item>(
+function positionsByRepo<Item>(
   items: readonly Item[],
   reposOf: (item: Item) => readonly number[],
 ): ReadonlyMap<number, readonly number[]> {
   const byRepo = new Map<number, number[]>();
-  for (const [place, item] of items.entries()) {
+  for (const [position, item] of items.entries()) {
     for (const repoId of reposOf(item)) {
-      const places = byRepo.get(repoId);
-      if (places === undefined) byRepo.set(repoId, [place]);
-      else if (places.at(-1) !== place) places.push(place);
+      const positions = byRepo.get(repoId);
+      if (positions === undefined) byRepo.set(repoId, [position]);
+      else if (positions.at(-1) !== position) positions.push(position);
     }
   }
   return byRepo;
 }
 
 /** Ascending, distinct. */
-function placesOf(
+function positionsOf(
   byRepo: ReadonlyMap<number, readonly number[]>,
   repoIds: Iterable<number>,
 ): readonly number[] {
-  const places = new Set<number>();
-  for (const repoId of repoIds) for (const place of byRepo.get(repoId) ?? []) places.add(place);
-  return [...places].sort((a, b) => a - b);
+  const positions = new Set<number>();
+  for (const repoId of repoIds)
+    for (const position of byRepo.get(repoId) ?? []) positions.add(position);
+  return [...positions].sort((a, b) => a - b);
 }
 
-/** @param seenIn  the part of an item visible to all who share a base; undefined: nothing */
+/** @param visibleIn  the part of an item visible to all who share a base; undefined: nothing */
 function shareOf<Item>(
-  known: Map<ReadonlySet<number>, Share<Item>>,
+  cached: Map<ReadonlySet<number>, Share<Item>>,
   base: ReadonlySet<number>,
   all: readonly Item[],
-  seenIn: (item: Item, base: ReadonlySet<number>) => Item | undefined,
+  visibleIn: (item: Item, base: ReadonlySet<number>) => Item | undefined,
 ): Share<Item> {
-  const kept = known.get(base);
+  const kept = cached.get(base);
   if (kept !== undefined) return kept;
   const items: Item[] = [];
-  const places: number[] = [];
-  for (const [place, item] of base.size === 0 ? [] : all.entries()) {
-    const seen = seenIn(item, base);
-    if (seen === undefined) continue;
-    items.push(seen);
-    places.push(place);
+  const positions: number[] = [];
+  for (const [position, item] of base.size === 0 ? [] : all.entries()) {
+    const visible = visibleIn(item, base);
+    if (visible === undefined) continue;
+    items.push(visible);
+    positions.push(position);
   }
-  const share = { items, places };
-  known.set(base, share);
+  const share = { items, positions };
+  cached.set(base, share);
   return share;
 }
 
 /** Merges a share with items at further indexes, in snapshot order; at a common index the latter wins. */
 function merged<Item>(
-  { items, places }: Share<Item>,
+  { items, positions }: Share<Item>,
   extra: readonly number[],
-  itemAt: (place: number) => Item,
+  itemAt: (position: number) => Item,
 ): readonly Item[] {
   if (extra.length === 0) return items;
   const found: Item[] = [];
   let next = 0;
-  for (const place of extra) {
-    for (; next < items.length && places[next]! < place; next++) found.push(items[next]!);
-    if (places[next] === place) next++;
-    found.push(itemAt(place));
+  for (const position of extra) {
+    for (; next < items.length && positions[next]! < position; next++) found.push(items[next]!);
+    if (positions[next] === position) next++;
+    found.push(itemAt(position));
   }
   for (; next < items.length; next++) found.push(items[next]!);
   return found;

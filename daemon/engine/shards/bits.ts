@@ -20,7 +20,7 @@ export function clearBit(bits: Uint8Array, docId: number): void {
 }
 
 /** Whether a set of docs contains a doc. */
-export function holdsDoc(set: DocSet, docId: number): boolean {
+export function containsDoc(set: DocSet, docId: number): boolean {
   return typeof set === 'string' ? set === 'all' : hasBit(set, docId);
 }
 

@@ -23,7 +23,7 @@ export interface PartedShard {
 }
 
 /** Whether the repo of a part has one revision, which holds all docs of the part. */
-export function holdsAll({ revisions }: ShardPart): boolean {
+export function containsAll({ revisions }: ShardPart): boolean {
   const [only, further] = revisions?.sets ?? [];
   return further === undefined && (only === undefined || only.form === FORM_ALL);
 }

@@ -4,15 +4,8 @@
 
 import { hash } from 'node:crypto';
 import type { DocSet } from '../host/search-plan.ts';
-import { bitmapSizeOf, countBits, holdsDoc } from './bits.ts';
-import {
-  type CodedSet,
-  decodeInto,
-  encodeSet,
-  FORM_ALL,
-  isSound,
-  markHolders,
-} from './set-code.ts';
+import { bitmapSizeOf, countBits, containsDoc } from './bits.ts';
+import { type CodedSet, decodeInto, encodeSet, FORM_ALL, isValid, markDocsIn } from './set-code.ts';
 
 const MAGIC = 'TRAWLREV';
 const VERSION = 1;
@@ -40,7 +33,7 @@ export interface RevisedShard {
 export class RevisionWriter {
   readonly #shards: readonly RevisedShard[];
   readonly #rows: { form: number; offset: number; size: number }[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #positions = new Map<string, number>();
   readonly #data: Uint8Array[] = [];
   #dataSize = 0;
   #revisionCount = 0;
@@ -69,10 +62,10 @@ export class RevisionWriter {
   #append(bytes: Uint8Array): number {
     if (bytes.length === 0) return 0;
     const key = `${bytes.length} ${hash('sha1', bytes, 'base64')}`;
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#positions.get(key);
+    if (cached !== undefined) return cached;
     const offset = this.#dataSize;
-    this.#places.set(key, offset);
+    this.#positions.set(key, offset);
     this.#data.push(bytes);
     this.#dataSize += bytes.length;
     return offset;
@@ -168,7 +161,7 @@ export class RevisionTable {
         const setRow = setsStart + (revision * docCounts.length + shard) * SET_ROW_SIZE;
         const bytes = sliceOf(file, file.readUInt32LE(setRow + 4), file.readUInt32LE(setRow + 8));
         const set = { form: file.readUInt32LE(setRow), bytes };
-        if (!isSound(set, docCount)) throw new Error('a damaged set of docs');
+        if (!isValid(set, docCount)) throw new Error('a damaged set of docs');
         return set;
       });
       const count = file.readUInt32LE(row + 4);
@@ -232,12 +225,12 @@ export class ShardRevisions {
   /** The docs that at least one of the revisions holds. */
   docsIn(revisions: readonly number[]): DocSet {
     const key = revisions.join();
-    const known = this.#kept.get(key);
-    const set = known ?? this.#unite(revisions);
+    const cached = this.#kept.get(key);
+    const set = cached ?? this.#unite(revisions);
     this.#kept.delete(key);
     this.#kept.set(key, set);
-    const room = Math.floor(KEPT_BYTES / Math.max(1, bitmapSizeOf(this.docCount)));
-    const keptMax = Math.min(KEPT_COUNT_MAX, Math.max(KEPT_COUNT_MIN, room));
+    const capacity = Math.floor(KEPT_BYTES / Math.max(1, bitmapSizeOf(this.docCount)));
+    const keptMax = Math.min(KEPT_COUNT_MAX, Math.max(KEPT_COUNT_MIN, capacity));
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= keptMax) break;
       this.#kept.delete(oldest);
@@ -252,8 +245,8 @@ export class ShardRevisions {
     for (const index of revisions) {
       const set = this.sets[index]!;
       const { buffer, byteOffset, length } = set.bytes;
-      const known = files.indexOf(buffer);
-      const file = known < 0 ? files.push(buffer) - 1 : known;
+      const cached = files.indexOf(buffer);
+      const file = cached < 0 ? files.push(buffer) - 1 : cached;
       distinct.set(`${set.form} ${file} ${byteOffset} ${length}`, set);
     }
     if ([...distinct.values()].some(({ form }) => form === FORM_ALL)) return 'all';
@@ -269,15 +262,15 @@ export class ShardRevisions {
    *
    * @param docIds  ascending
    */
-  holdersOf(docIds: Uint32Array, revisions: readonly number[]): number[][] {
-    const holders = Array.from(docIds, (): number[] => []);
+  revisionsHaving(docIds: Uint32Array, revisions: readonly number[]): number[][] {
+    const revisionLists = Array.from(docIds, (): number[] => []);
     for (const revision of revisions)
-      markHolders(this.sets[revision]!, docIds, (index) => holders[index]!.push(revision));
-    return holders;
+      markDocsIn(this.sets[revision]!, docIds, (index) => revisionLists[index]!.push(revision));
+    return revisionLists;
   }
 
-  holds(revision: number, docId: number): boolean {
-    return holdsDoc(this.docsIn([revision]), docId);
+  contains(revision: number, docId: number): boolean {
+    return containsDoc(this.docsIn([revision]), docId);
   }
 
   /** Blob id of a doc without stored content; undefined: unknown. Cost: a binary search. */

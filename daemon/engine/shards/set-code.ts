@@ -74,7 +74,7 @@ function forEachRun(bytes: Uint8Array, onRun: (start: number, end: number) => vo
 }
 
 /** Whether a coded set has only docs below `docCount`. */
-export function isSound({ form, bytes }: CodedSet, docCount: number): boolean {
+export function isValid({ form, bytes }: CodedSet, docCount: number): boolean {
   switch (form) {
     case FORM_NONE:
     case FORM_ALL:
@@ -101,20 +101,20 @@ export function decodeInto({ form, bytes }: CodedSet, bitmap: Uint8Array): void 
 }
 
 /** Calls back with the index of each doc in the set; `docIds` ascend. */
-export function markHolders(
+export function markDocsIn(
   { form, bytes }: CodedSet,
   docIds: Uint32Array,
-  onHolder: (index: number) => void,
+  onDoc: (index: number) => void,
 ): void {
-  if (form === FORM_ALL) for (let i = 0; i < docIds.length; i++) onHolder(i);
+  if (form === FORM_ALL) for (let i = 0; i < docIds.length; i++) onDoc(i);
   if (form === FORM_BITS) {
     for (const [index, docId] of docIds.entries())
-      if (((bytes[docId >> 3]! >> (docId & 7)) & 1) === 1) onHolder(index);
+      if (((bytes[docId >> 3]! >> (docId & 7)) & 1) === 1) onDoc(index);
   }
   if (form !== FORM_RUNS) return;
   let index = 0;
   forEachRun(bytes, (start, end) => {
     while (index < docIds.length && docIds[index]! < start) index++;
-    for (; index < docIds.length && docIds[index]! < end; index++) onHolder(index);
+    for (; index < docIds.length && docIds[index]! < end; index++) onDoc(index);
   });
 }

@@ -6,7 +6,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
 import { type Core, dropCore, instantiateCore } from '../host/core.ts';
-import { placeBriefly } from '../host/mapping.ts';
+import { mapBriefly } from '../host/mapping.ts';
 import { pathGramsOf } from '../host/path-grams.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
@@ -350,7 +350,7 @@ function seal(
 function sumInto(header: Buffer, core: Core, path: string, sections: readonly Section[]): void {
   const { exports, memory, heapStart } = core;
   const base = heapStart + 65536;
-  placeBriefly(memory, base, path, header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET));
+  mapBriefly(memory, base, path, header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET));
   for (const section of sections) {
     const checksum = BigInt.asUintN(64, exports.checksum(base + section.start, section.size));
     header.writeBigUInt64LE(

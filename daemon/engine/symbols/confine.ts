@@ -18,16 +18,16 @@ export function findPrograms(
   const folders = [...searchPath.split(':'), ...ENGINE_ENVIRONMENT.PATH.split(':')]
     .filter((folder) => path.isAbsolute(folder) && path.resolve(folder) !== process.cwd())
     .map((folder) => path.resolve(folder));
-  const places = [...new Set(folders)].flatMap((folder) =>
+  const locations = [...new Set(folders)].flatMap((folder) =>
     names.map((name) => path.join(folder, name)),
   );
-  return places.filter(isProgram);
+  return locations.filter(isProgram);
 }
 
-function isProgram(place: string): boolean {
+function isProgram(location: string): boolean {
   try {
-    accessSync(place, constants.X_OK);
-    return statSync(place).isFile();
+    accessSync(location, constants.X_OK);
+    return statSync(location).isFile();
   } catch {
     return false;
   }

@@ -7,7 +7,7 @@ import type { ExtractionFailure } from './found.ts';
 import { type EngineProcess, findPrograms, outputOf, startEngine } from './confine.ts';
 import { CTAGS_PARSERS } from './ctags-languages.ts';
 import type { Tag } from './ctags-tags.ts';
-import { watchTime } from './patience.ts';
+import { watchTime } from './timeouts.ts';
 
 /** Extension of the made-up file name that selects the parser at this index. */
 function endingOf(index: number): string {

@@ -4,7 +4,7 @@
 import { addToList } from '../../base/lists.ts';
 import type { Part, PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
-import { holdsLocals, kindInPlace, type SymbolKind } from './kinds.ts';
+import { hasLocals, kindInContext, type SymbolKind } from './kinds.ts';
 
 /** One line of ctags' output, reduced to the fields used. */
 export interface Tag {
@@ -41,7 +41,7 @@ const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
  * @param language  linguist's name
  * @param content   exactly the bytes that ctags has read
  */
-export function placeTags(
+export function locateTags(
   parser: string,
   language: string,
   content: Buffer,
@@ -53,14 +53,14 @@ export function placeTags(
   for (const tag of inLineOrder(tags)) {
     const kind = kindOfTag(parser, tag.kind);
     if (kind === undefined) continue;
-    const place = lines.find(tag.line, tag.name, kind);
-    if (place === undefined) continue;
+    const position = lines.find(tag.line, tag.name, kind);
+    if (position === undefined) continue;
     const parent = tag.scope === undefined ? undefined : parents.parentOf(tag.scope, tag.scopeKind);
     const isVariable = kind === 'variable' || kind === 'constant';
-    if (isVariable && parent !== undefined && holdsLocals(parent.kind)) continue;
+    if (isVariable && parent !== undefined && hasLocals(parent.kind)) continue;
     placed.push({
-      ...place,
-      kind: kindInPlace(language, kind, tag.name, parent),
+      ...position,
+      kind: kindInContext(language, kind, tag.name, parent),
       parent,
     });
   }
@@ -115,7 +115,7 @@ class LineFinder {
   #start = 0;
   #text: string | undefined;
   #words: Map<string, number[]> | undefined;
-  readonly #given = new Set<number>();
+  readonly #emitted = new Set<number>();
 
   constructor(content: Buffer, isTypeFirst: boolean) {
     this.#content = content;
@@ -129,10 +129,10 @@ class LineFinder {
       const columns = this.#columnsOf(form);
       const column =
         columns.find((at) => this.#isDeclared(at, form, kind)) ??
-        columns.find((at) => !this.#given.has(this.#start + at));
+        columns.find((at) => !this.#emitted.has(this.#start + at));
       if (column === undefined) continue;
       const start = this.#start + column;
-      this.#given.add(start);
+      this.#emitted.add(start);
       return { start, size: form.length };
     }
     return undefined;
@@ -149,7 +149,7 @@ class LineFinder {
     }
     this.#text = undefined;
     this.#words = undefined;
-    this.#given.clear();
+    this.#emitted.clear();
     return true;
   }
 
@@ -186,7 +186,7 @@ class LineFinder {
 
   /** Whether the text after a name is that after a declaration of its kind. */
   #isDeclared(column: number, name: string, kind: SymbolKind): boolean {
-    if (this.#given.has(this.#start + column)) return false;
+    if (this.#emitted.has(this.#start + column)) return false;
     if (!this.#isTypeFirst) return true;
     const follows = /\S/.exec(
       this.#lineText().slice(column + name.length, column + name.length + 80),
@@ -243,9 +243,9 @@ function wordsOf(text: string): Map<string, number[]> {
 class ParentFinder {
   readonly #parser: string;
   readonly #tags: readonly Tag[];
-  readonly #known = new Map<string, Parent | undefined>();
+  readonly #parents = new Map<string, Parent | undefined>();
   #byScope: Map<string, Tag> | undefined;
-  #named: Map<string, Tag> | undefined;
+  #tagsByName: Map<string, Tag> | undefined;
 
   constructor(parser: string, tags: readonly Tag[]) {
     this.#parser = parser;
@@ -254,17 +254,17 @@ class ParentFinder {
 
   parentOf(scope: string, scopeKind: string | undefined): Parent | undefined {
     const key = `${scopeKind} ${scope}`;
-    if (!this.#known.has(key)) this.#known.set(key, this.#find(scope, scopeKind));
-    return this.#known.get(key);
+    if (!this.#parents.has(key)) this.#parents.set(key, this.#find(scope, scopeKind));
+    return this.#parents.get(key);
   }
 
   #find(scope: string, scopeKind: string | undefined): Parent | undefined {
     this.#index();
-    const holder = this.#named?.get(scope) ?? this.#byScope?.get(pathOf(scope));
-    if (holder !== undefined) {
-      const kind = kindOfTag(this.#parser, holder.kind) ?? 'other';
-      if (!isAnonymous(holder.name))
-        return { name: holder.name, kind: this.#kindInPlace(holder, kind) };
+    const container = this.#tagsByName?.get(scope) ?? this.#byScope?.get(pathOf(scope));
+    if (container !== undefined) {
+      const kind = kindOfTag(this.#parser, container.kind) ?? 'other';
+      if (!isAnonymous(container.name))
+        return { name: container.name, kind: this.#kindInContext(container, kind) };
     }
     const parts = scope.split(SCOPE_PARTS);
     const name = parts.at(-1) ?? '';
@@ -279,7 +279,7 @@ class ParentFinder {
     );
   }
 
-  #kindInPlace(tag: Tag, kind: SymbolKind): SymbolKind {
+  #kindInContext(tag: Tag, kind: SymbolKind): SymbolKind {
     return tag.scope !== undefined && kind === 'function' && tag.scopeKind === 'class'
       ? 'method'
       : kind;
@@ -288,7 +288,7 @@ class ParentFinder {
   #index(): void {
     if (this.#byScope !== undefined) return;
     this.#byScope = new Map();
-    this.#named = new Map();
+    this.#tagsByName = new Map();
     for (const tag of this.#tags) {
       const kind = kindOfTag(this.#parser, tag.kind);
       if (kind === undefined || kind === 'macro' || kind === 'enumMember') continue;
@@ -299,7 +299,7 @@ class ParentFinder {
       const reference = tag.typeref;
       if (kind === 'type' && reference !== undefined) {
         const target = reference.slice(reference.indexOf(':') + 1);
-        if (isAnonymous(target)) this.#named.set(target, tag);
+        if (isAnonymous(target)) this.#tagsByName.set(target, tag);
       }
     }
   }

@@ -9,7 +9,7 @@ import {
   type CtagsProgram,
   type TagsOutcome,
 } from './ctags-process.ts';
-import { placeTags, unclosedPart } from './ctags-tags.ts';
+import { locateTags, unclosedPart } from './ctags-tags.ts';
 import type { Engine } from './engine.ts';
 import { orderSymbols } from './found.ts';
 import { ReaderPool } from './pool.ts';
@@ -34,7 +34,7 @@ export function openCtagsEngine(program: CtagsProgram, options: CtagsOptions): E
       const bytes = readable(parser, content);
       const outcome = await readTags(pool, parser, bytes);
       if ('failure' in outcome) return outcome;
-      const symbols = orderSymbols(placeTags(parser, language, bytes, outcome.tags));
+      const symbols = orderSymbols(locateTags(parser, language, bytes, outcome.tags));
       const unclosed = unclosedPart(parser, bytes, outcome.tags);
       return unclosed === undefined ? { symbols } : { symbols, unread: [unclosed] };
     },

@@ -2,7 +2,7 @@
 // context. Offsets are characters of the parsed text (text.ts).
 
 import type { PlacedSymbol } from './found.ts';
-import { CLASS_KINDS, isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';
+import { CLASS_KINDS, isSymbolKind, kindInContext, type SymbolKind } from './kinds.ts';
 
 export interface Definition {
   /** The kind is adjusted when all enclosing definitions are known. */
@@ -24,7 +24,7 @@ interface Parent {
 }
 
 /** Kinds that contain functions and fields. */
-const HOLDERS: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
+const CONTAINER_ROLES: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
 /** Kinds that only classes and similar contain. */
 const MEMBERS: ReadonlySet<string> = new Set(['field', 'property', 'enumMember']);
@@ -37,7 +37,7 @@ export function symbolsOfDefinitions(
 ): PlacedSymbol[] {
   const kinds = new Map<string, SymbolKind>();
   for (const { role, name } of definitions) {
-    if (HOLDERS.has(role) && isSymbolKind(role) && !kinds.has(name)) kinds.set(name, role);
+    if (CONTAINER_ROLES.has(role) && isSymbolKind(role) && !kinds.has(name)) kinds.set(name, role);
   }
   const parentNamed = (name: string): Parent => ({ name, kind: kinds.get(name) ?? 'type' });
   const around: Definition[] = [];
@@ -52,7 +52,7 @@ export function symbolsOfDefinitions(
     // Why fields: those of an unnamed local struct.
     const canBeLocal = VARIABLES.has(role) || (MEMBERS.has(role) && parent === undefined);
     if (isKind(role) && !(canBeLocal && isLocal(around, definition))) {
-      definition.role = kindInPlace(language, role, name, parent);
+      definition.role = kindInContext(language, role, name, parent);
       placed.push({ start: nameStart, size: nameEnd - nameStart, kind: definition.role, parent });
     }
     around.push(definition);
@@ -74,7 +74,7 @@ function isLocal(around: readonly Definition[], definition: Definition): boolean
     const outer = around[i]!;
     if (!isAround(outer, definition)) continue;
     if (outer.role === 'local' || FUNCTIONS.has(outer.role)) return true;
-    if (outer.role === 'scope' || HOLDERS.has(outer.role)) return false;
+    if (outer.role === 'scope' || CONTAINER_ROLES.has(outer.role)) return false;
   }
   return false;
 }
@@ -89,7 +89,7 @@ function findParent(
     const { role, name, isRest } = around[i]!;
     if (!isAround(around[i]!, definition) || name === '') continue;
     if (role === 'scope') return parentNamed(name);
-    if (role !== 'local' && isHolderOf(role, definition.role, isRest)) {
+    if (role !== 'local' && canContain(role, definition.role, isRest)) {
       return { name, kind: role };
     }
   }
@@ -100,9 +100,9 @@ function findParent(
  * Whether `outer` is the parent of a definition that it encloses: for a field a type is the name of its struct, for a method
  * a variable the name of its object.
  */
-function isHolderOf(outer: SymbolKind, inner: string, isRest: boolean): boolean {
+function canContain(outer: SymbolKind, inner: string, isRest: boolean): boolean {
   if (isRest) return !MEMBERS.has(inner);
-  if (HOLDERS.has(outer)) return true;
+  if (CONTAINER_ROLES.has(outer)) return true;
   if (FUNCTIONS.has(outer)) return !MEMBERS.has(inner);
   if (outer === 'type') return MEMBERS.has(inner) || inner === 'method';
   return VARIABLES.has(outer) && (FUNCTIONS.has(inner) || inner === 'property');

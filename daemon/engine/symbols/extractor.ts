@@ -82,7 +82,7 @@ const UNDERSCORE = 0x5f;
 export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
   const engines = await openEngines(options);
   /** The better one first. */
-  const enginesFor = (language: string): readonly NamedEngine[] => {
+  const enginesFor = (language: string): readonly EngineEntry[] => {
     const found = engines.filter(({ engine }) => engine.knows(language));
     if (CTAGS_LAST.has(language) && found[0]?.name === 'ctags') found.push(found.shift()!);
     return found;
@@ -104,7 +104,7 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
 
 /** Tries one engine after the other until the content is read; the next may read parts that the first could not. */
 async function extractWith(
-  [first, ...others]: readonly NamedEngine[],
+  [first, ...others]: readonly EngineEntry[],
   language: string,
   content: Uint8Array,
 ): Promise<Extraction> {
@@ -143,17 +143,17 @@ export async function enginesHere(): Promise<EngineInfo[]> {
   return infos;
 }
 
-interface NamedEngine {
+interface EngineEntry {
   readonly name: EngineName;
   readonly engine: Engine;
 }
 
-async function openEngines(options: ExtractorOptions): Promise<NamedEngine[]> {
+async function openEngines(options: ExtractorOptions): Promise<EngineEntry[]> {
   const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax } = options;
-  const wanted = options.engines ?? ENGINE_NAMES;
+  const selected = options.engines ?? ENGINE_NAMES;
   const limits = { concurrency, timeoutMs, memoryMax };
-  const engines: NamedEngine[] = [];
-  for (const name of wanted) {
+  const engines: EngineEntry[] = [];
+  for (const name of selected) {
     const engine = await openEngine(name, limits);
     if (engine !== undefined) engines.push({ name, engine });
   }

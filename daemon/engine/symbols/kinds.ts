@@ -51,7 +51,7 @@ export const CLASS_KINDS = [
 ] as const satisfies readonly SymbolKind[];
 
 /** Kinds whose functions are methods and whose variables are fields. */
-const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
+const KINDS_WITH_MEMBERS: ReadonlySet<SymbolKind> = new Set([
   ...CLASS_KINDS,
   // The name of an unnamed struct, or the target of an implementation.
   'type',
@@ -80,7 +80,7 @@ const CONSTRUCTOR_NAMES: Readonly<Record<string, string>> = {
 const NAMED_CONSTRUCTORS: ReadonlySet<string> = new Set(['C++', 'Cuda', 'C#', 'Java', 'D']);
 
 /** Whether a variable with this parent is local, and not a symbol. */
-export function holdsLocals(kind: SymbolKind): boolean {
+export function hasLocals(kind: SymbolKind): boolean {
   return kind === 'function' || kind === 'method' || kind === 'constructor';
 }
 
@@ -89,13 +89,13 @@ export function holdsLocals(kind: SymbolKind): boolean {
  *
  * @param language  as linguist spells it
  */
-export function kindInPlace(
+export function kindInContext(
   language: string,
   kind: SymbolKind,
   name: string,
   parent: { readonly name: string; readonly kind: SymbolKind } | undefined,
 ): SymbolKind {
-  if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) {
+  if (parent === undefined || !KINDS_WITH_MEMBERS.has(parent.kind)) {
     // ctags reports every Kotlin function as a method.
     return kind === 'method' && language === 'Kotlin' ? 'function' : kind;
   }

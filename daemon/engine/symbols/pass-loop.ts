@@ -94,7 +94,7 @@ export async function passOver(
     for (let blobId = 0; blobId < source.blobCount; blobId++) {
       options.signal.throwIfAborted();
       const blob = source.blob(blobId);
-      while (!ahead.hasRoomFor(blob.content.length)) await takeFirst();
+      while (!ahead.canFit(blob.content.length)) await takeFirst();
       if (extractor.engineOf(blob.language) === undefined) {
         bytesDone += blob.content.length;
         continue;
@@ -151,7 +151,7 @@ class Queue {
     return this.#items.length === 0;
   }
 
-  hasRoomFor(size: number): boolean {
+  canFit(size: number): boolean {
     if (this.isEmpty) return true;
     return this.#items.length < AHEAD_COUNT_MAX && this.#size + size <= AHEAD_SIZE_MAX;
   }

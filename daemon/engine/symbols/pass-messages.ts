@@ -1,6 +1,6 @@
 // Messages between a symbol pass and its thread.
 
-import type { EndOrder, LoadedNotice } from '../../base/resting-thread.ts';
+import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
 import type { EngineName, ExtractorOptions } from './extractor.ts';
 import type { PassProgress, PassTotals } from './pass-loop.ts';
 

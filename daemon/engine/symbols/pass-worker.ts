@@ -27,7 +27,7 @@ const PROGRESS_MS = 200;
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;
 loadMapping();
-tell({ kind: 'loaded' });
+post({ kind: 'loaded' });
 lowerPriority('background');
 /** Of the current pass. */
 let cancelled = new AbortController();
@@ -35,7 +35,7 @@ let cancelled = new AbortController();
 port.on('message', (message: ToPassWorker) => {
   if (message.kind === 'cancel') cancelled.abort();
   else if (message.kind === 'end') end();
-  else void runAndTell(message);
+  else void runAndPost(message);
 });
 
 function end(): void {
@@ -43,22 +43,22 @@ function end(): void {
   port.close();
 }
 
-async function runAndTell(order: PassOrder): Promise<void> {
+async function runAndPost(order: PassOrder): Promise<void> {
   keepMemory();
   cancelled = new AbortController();
   try {
-    tell({ kind: 'done', result: await run(order, cancelled.signal) });
+    post({ kind: 'done', result: await run(order, cancelled.signal) });
   } catch (error) {
     const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
     const damage = isDamage ? { damage: error.reason } : {};
     const code = systemCodeOf(error);
     const fault = code === undefined ? {} : { code };
-    tell({ kind: 'failed', message: messageOf(error), ...fault, ...damage });
+    post({ kind: 'failed', message: messageOf(error), ...fault, ...damage });
   }
   giveMemoryBackSoon();
 }
 
-function tell(message: FromPassWorker): void {
+function post(message: FromPassWorker): void {
   port.postMessage(message);
 }
 
@@ -84,7 +84,7 @@ async function fill(
   try {
     const totals = await passOver(sourceOf(builder), extractor, builder, {
       signal,
-      onProgress: inTurns(),
+      onProgress: throttledProgress(),
     });
     const { fileId, size } = builder.finish(order.outPath);
     return { ...totals, fileId, size, engines: extractor.engines };
@@ -117,12 +117,12 @@ function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
 }
 
 /** Reports progress a few times a second. */
-function inTurns(): (progress: PassProgress) => void {
-  let toldMs = 0;
+function throttledProgress(): (progress: PassProgress) => void {
+  let postedMs = 0;
   return (progress) => {
     const nowMs = performance.now();
-    if (nowMs - toldMs < PROGRESS_MS) return;
-    toldMs = nowMs;
-    tell({ kind: 'progress', progress });
+    if (nowMs - postedMs < PROGRESS_MS) return;
+    postedMs = nowMs;
+    post({ kind: 'progress', progress });
   };
 }

@@ -15,9 +15,9 @@ import type {
   PassWorkerData,
   ToPassWorker,
 } from './pass-messages.ts';
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { programFile } from '../../base/program-files.ts';
-import { RestingThread } from '../../base/resting-thread.ts';
+import { ReusableThread } from '../../base/reusable-thread.ts';
 
 export interface SymbolPassOptions {
   readonly shardPath: string;
@@ -51,12 +51,12 @@ const CANCEL_MS = 2000;
 
 /** Runs passes in its own thread, started for the first one. To be closed. */
 export class SymbolPasses {
-  readonly #thread: RestingThread<FromPassWorker>;
+  readonly #thread: ReusableThread<FromPassWorker>;
 
   /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
     const workerData: PassWorkerData = { module };
-    this.#thread = new RestingThread(
+    this.#thread = new ReusableThread(
       () =>
         new Worker(programFile('engine/symbols/pass-worker.js'), {
           workerData,
@@ -76,12 +76,12 @@ export class SymbolPasses {
     const worker = this.#thread.take();
     let timer: NodeJS.Timeout | undefined;
     const cancel = (): void => {
-      tell(worker, { kind: 'cancel' });
+      post(worker, { kind: 'cancel' });
       timer = setTimeout(() => this.#thread.kill(worker), CANCEL_MS);
     };
     options.signal?.addEventListener('abort', cancel, { once: true });
     try {
-      tell(worker, orderOf(options));
+      post(worker, orderOf(options));
       const result = await this.#outcomeOf(worker, options);
       reportFailures(result, options);
       return result;
@@ -115,7 +115,7 @@ export class SymbolPasses {
   }
 }
 
-function tell(worker: Worker, message: ToPassWorker): void {
+function post(worker: Worker, message: ToPassWorker): void {
   worker.postMessage(message);
 }
 
@@ -136,7 +136,7 @@ function errorOf(
   shardPath: string,
 ): Error {
   if (damage !== undefined) return new ShardError(shardPath, damage);
-  return Object.assign(new Error(message), given({ code }));
+  return Object.assign(new Error(message), omitUndefined({ code }));
 }
 
 function reportFailures(

@@ -11,8 +11,8 @@ interface Hiding {
 const hidings = new Map<string, Hiding>();
 
 function hidingOf(language: string): Hiding {
-  const known = hidings.get(language);
-  if (known !== undefined) return known;
+  const cached = hidings.get(language);
+  if (cached !== undefined) return cached;
   const kinds = PATTERN_LANGUAGES.get(language)?.hidden ?? [];
   const hiding = {
     opens: new RegExp(kinds.map(({ opens }) => `(${opens})`).join('|'), 'gm'),

@@ -13,11 +13,11 @@ export interface Scanner {
 const scanners = new Map<string, Scanner>();
 
 /** The language must be in the tables. */
-export function scannerOf(language: string, place: string): Scanner {
-  const key = `${language} ${place}`;
+export function scannerOf(language: string, scope: string): Scanner {
+  const key = `${language} ${scope}`;
   let scanner = scanners.get(key);
   if (scanner === undefined) {
-    scanner = makeScanner(PATTERN_LANGUAGES.get(language)!, place);
+    scanner = makeScanner(PATTERN_LANGUAGES.get(language)!, scope);
     scanners.set(key, scanner);
   }
   return scanner;
@@ -25,10 +25,10 @@ export function scannerOf(language: string, place: string): Scanner {
 
 function makeScanner(
   { rules, brackets, name, isCaseBlind }: PatternLanguage,
-  place: string,
+  scope: string,
 ): Scanner {
-  const holding = rules.filter(({ within }) => within === undefined || within.includes(place));
-  const ends = rules.find(({ opens }) => opens === place)?.until ?? '';
+  const holding = rules.filter(({ within }) => within === undefined || within.includes(scope));
+  const ends = rules.find(({ opens }) => opens === scope)?.until ?? '';
   const marks = `${brackets}${ends}`.split('').map((mark) => `\\${mark}`);
   const parts = holding.map(({ pattern, kind }) =>
     kind === undefined ? `(${pattern})` : pattern.replace('NAME', `(${name})`),

@@ -364,7 +364,7 @@ const CLOJURE_NAME = `\\s+${CLOJURE_META}(?![:\\d])NAME`;
 /** A form, also of another namespace: `s/defn`. */
 const clojureForm = (words: string): string =>
   `\\(\\s*(?:[\\w.-]+/)?(?:${words})(?=\\s)${CLOJURE_NAME}`;
-const CLOJURE_PLACES = ['top', 'none'] as const;
+const CLOJURE_SCOPES = ['top', 'none'] as const;
 
 const CLOJURE: PatternLanguage = {
   hidden: [
@@ -375,11 +375,11 @@ const CLOJURE: PatternLanguage = {
   brackets: '()',
   name: '[^\\s()[\\]{}"`@;^~\\\\,]+',
   rules: [
-    { kind: 'namespace', pattern: `\\(ns${CLOJURE_NAME}`, within: CLOJURE_PLACES, isRest: true },
+    { kind: 'namespace', pattern: `\\(ns${CLOJURE_NAME}`, within: CLOJURE_SCOPES, isRest: true },
     {
       kind: 'interface',
       pattern: clojureForm('defprotocol|definterface'),
-      within: CLOJURE_PLACES,
+      within: CLOJURE_SCOPES,
       opens: 'signatures',
       until: ')',
     },
@@ -389,15 +389,15 @@ const CLOJURE: PatternLanguage = {
       pattern: `(?<=\\(\\s{0,9}${CLOJURE_META})(?![:^])NAME(?=\\s*\\[)`,
       within: ['signature'],
     },
-    { kind: 'macro', pattern: clojureForm('defmacro-?'), within: CLOJURE_PLACES },
-    { kind: 'struct', pattern: clojureForm('defrecord|defstruct'), within: CLOJURE_PLACES },
-    { kind: 'class', pattern: clojureForm('deftype'), within: CLOJURE_PLACES },
+    { kind: 'macro', pattern: clojureForm('defmacro-?'), within: CLOJURE_SCOPES },
+    { kind: 'struct', pattern: clojureForm('defrecord|defstruct'), within: CLOJURE_SCOPES },
+    { kind: 'class', pattern: clojureForm('deftype'), within: CLOJURE_SCOPES },
     {
       kind: 'function',
       pattern: clojureForm('defn-?|defmulti|deftest-?|defspec'),
-      within: CLOJURE_PLACES,
+      within: CLOJURE_SCOPES,
     },
-    { kind: 'variable', pattern: clojureForm('def(?!ault|method)[a-z-]*'), within: CLOJURE_PLACES },
+    { kind: 'variable', pattern: clojureForm('def(?!ault|method)[a-z-]*'), within: CLOJURE_SCOPES },
   ],
 };
 

@@ -47,18 +47,18 @@ function symbolsByPatterns(language: string, content: Uint8Array): Extraction {
 /** Starts of the lines that begin with the word, by indentation: the last one first. */
 function linesWith(word: string, code: string): Map<string, number[]> {
   const line = new RegExp(`\\n([ \\t]{0,${INDENT_MAX}})${word}\\b`, 'g');
-  const places = new Map<string, number[]>();
+  const lineStarts = new Map<string, number[]>();
   for (const { 1: indent = '', index } of [...code.matchAll(line)].reverse()) {
-    const alike = places.get(indent);
-    if (alike === undefined) places.set(indent, [index]);
+    const alike = lineStarts.get(indent);
+    if (alike === undefined) lineStarts.set(indent, [index]);
     else alike.push(index);
   }
-  return places;
+  return lineStarts;
 }
 
 /** An open frame at the current position. */
 interface Frame {
-  readonly place: string;
+  readonly scope: string;
   /** Any of these characters ends it. */
   readonly closes: string;
   readonly definition?: Definition;
@@ -74,7 +74,7 @@ class Walk {
   readonly #brackets: string;
   readonly #found: Definition[] = [];
   readonly #names = new Set<string>();
-  readonly #frames: Frame[] = [{ place: 'top', closes: '' }];
+  readonly #frames: Frame[] = [{ scope: 'top', closes: '' }];
   /** Number of open frames by closing character. */
   readonly #openCounts = new Map<string, number>();
   /** By word, the ending lines that are still ahead. */
@@ -105,7 +105,7 @@ class Walk {
 
   #scanner(): Scanner {
     const { length } = this.#frames;
-    return scannerOf(this.#language, length > DEPTH_MAX ? 'none' : this.#frames[length - 1]!.place);
+    return scannerOf(this.#language, length > DEPTH_MAX ? 'none' : this.#frames[length - 1]!.scope);
   }
 
   #takeMark(mark: string, at: number): void {
@@ -119,8 +119,8 @@ class Walk {
     } else this.#open('none', this.#brackets[index + 1]!);
   }
 
-  #open(place: string, closes: string, definition?: Definition): void {
-    this.#frames.push(definition === undefined ? { place, closes } : { place, closes, definition });
+  #open(scope: string, closes: string, definition?: Definition): void {
+    this.#frames.push(definition === undefined ? { scope, closes } : { scope, closes, definition });
     for (const mark of closes) this.#openCounts.set(mark, (this.#openCounts.get(mark) ?? 0) + 1);
     if (definition !== undefined) definition.end = this.#text.length;
   }
@@ -143,9 +143,9 @@ class Walk {
     if (rule.within === undefined) while (this.#frames.length > 1) this.#pop(match.index);
     const frame = this.#frames.at(-1)!;
     const end = match.index + match[0].length;
-    const isKnown = rule.isFirstOnly && this.#names.has(name);
+    const isRepeat = rule.isFirstOnly && this.#names.has(name);
     const definition =
-      rule.kind === undefined || isKnown ? undefined : this.#define(rule, match.index, end, name);
+      rule.kind === undefined || isRepeat ? undefined : this.#define(rule, match.index, end, name);
     if (rule.until !== undefined) this.#open(rule.opens ?? 'none', rule.until, definition);
     else if (definition !== undefined) frame.pending = { rule, definition };
   }
@@ -182,8 +182,8 @@ class Walk {
     const indent = /[ \t]*/y.exec(this.#code.slice(start, start + INDENT_MAX))?.[0] ?? '';
     let lines = this.#ends.get(word);
     if (lines === undefined) this.#ends.set(word, (lines = linesWith(word, this.#code)));
-    const places = lines.get(indent) ?? [];
-    while ((places.at(-1) ?? Infinity) <= start) places.pop();
-    return places.at(-1) ?? this.#text.length;
+    const lineStarts = lines.get(indent) ?? [];
+    while ((lineStarts.at(-1) ?? Infinity) <= start) lineStarts.pop();
+    return lineStarts.at(-1) ?? this.#text.length;
   }
 }

@@ -12,7 +12,7 @@ import { type EngineProcess, startEngine } from './confine.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction, ExtractionFailure } from './found.ts';
 import { grammarFile, grammarOf } from './grammars.ts';
-import { watchTime } from './patience.ts';
+import { watchTime } from './timeouts.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
 import { packageFile, programFile } from '../../base/program-files.ts';

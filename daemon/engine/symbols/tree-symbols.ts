@@ -100,7 +100,7 @@ function declaredName(
         node = node.childForFieldName('name');
         break;
       case 'operator_cast':
-        return named(node.startIndex, castEnd(node), parent);
+        return withParent(node.startIndex, castEnd(node), parent);
       case 'parenthesized_declarator':
       case 'reference_declarator':
       case 'attributed_declarator':
@@ -108,7 +108,7 @@ function declaredName(
         break;
       default:
         if ((isFunction && !isDefinition) || !isName(node)) return undefined;
-        return named(node.startIndex, node.endIndex, parent);
+        return withParent(node.startIndex, node.endIndex, parent);
     }
   }
   return undefined;
@@ -123,7 +123,7 @@ function isName({ type, namedChildCount, text }: Node): boolean {
   return !RESERVED.test(text);
 }
 
-function named(
+function withParent(
   start: number,
   end: number,
   parent: string | undefined,

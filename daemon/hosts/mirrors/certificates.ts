@@ -1,11 +1,11 @@
-// Writes the certificates trusted for the host's API (base/config/way.ts) as the one file that git accepts, beside the
+// Writes the certificates trusted for the host's API (base/config/dispatcher.ts) as the one file that git accepts, beside the
 // mirrors.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { trustedCertificates } from '../../base/config/way.ts';
+import { trustedCertificates } from '../../base/config/dispatcher.ts';
 import { passedVariables } from '../../sources/git/git.ts';
 import type { Protocol } from '../remote-address.ts';
 

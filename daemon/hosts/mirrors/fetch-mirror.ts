@@ -10,17 +10,17 @@ import type { Log } from '../../base/log.ts';
 import { Slots } from '../../base/slots.ts';
 import { answerFailure } from '../failures.ts';
 import { type GitCredential, HostError } from '../host.ts';
-import { checkGitPlace } from '../../sources/git/git-place.ts';
+import { checkGitPaths } from '../../sources/git/git-paths.ts';
 import { runGit } from '../../sources/git/git.ts';
 import { refStateOf } from '../../sources/git/ref-state.ts';
-import { askRemote } from './ask-remote.ts';
+import { listRemote } from './list-remote.ts';
 import { certificateFile } from './certificates.ts';
 import { checkSpace } from './free-space.ts';
 import type { FetchProgress } from './git-progress.ts';
 import { MirrorError } from './mirror-error.ts';
 import {
   forgetRemote,
-  freshPlace,
+  freshFolder,
   makeStage,
   type MirrorState,
   moveIn,
@@ -33,10 +33,10 @@ import {
   writeState,
 } from './mirror-folder.ts';
 import { type Protocol, remoteAddress } from '../remote-address.ts';
-import { type HostNews, runRemoteGit } from './remote-git.ts';
+import { type HostEvent, runRemoteGit } from './remote-git.ts';
 import { digestOf, type RemoteRefs } from './remote-refs.ts';
-import { faultOf } from './sound-mirror.ts';
-import { endStrays, markOf } from './strays.ts';
+import { faultOf } from './mirror-fault.ts';
+import { endOrphans, markOf } from './orphans.ts';
 
 export interface MirrorOptions {
   /** Absolute path of the mirror. Anything else there is replaced. */
@@ -53,7 +53,7 @@ export interface MirrorOptions {
   /** Of the whole fetch, ms. A stalled one ends earlier. */
   readonly timeoutMs: number;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
-  readonly onHost?: ((news: HostNews) => void) | undefined;
+  readonly onHost?: ((event: HostEvent) => void) | undefined;
   readonly log: Log;
   /** True: something in it was unreadable, so it is checked first, and rebuilt if damaged. */
   readonly isDoubted?: boolean;
@@ -73,7 +73,7 @@ export interface FetchedMirror {
 }
 
 /** One fetch at a time for each mirror. */
-const turns = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOneMax: 1 });
+const folderSlots = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOneMax: 1 });
 
 /**
  * Creates or updates the mirror; costs one request if nothing has changed. A second call for the same folder waits for the
@@ -83,7 +83,7 @@ const turns = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOneMax: 
  * reason of the signal; that of `confirm`. The mirror is then unchanged, or has the new refs and all their objects.
  */
 export function fetchMirror(options: MirrorOptions): Promise<FetchedMirror> {
-  return turns.run(options.folder, options.signal, () => fetchInTurn(options));
+  return folderSlots.run(options.folder, options.signal, () => fetchExclusively(options));
 }
 
 /** Blocks fetches of the mirror while `work` runs. */
@@ -92,10 +92,10 @@ export function withMirror<Value>(
   signal: AbortSignal,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  return turns.run(folder, signal, work);
+  return folderSlots.run(folder, signal, work);
 }
 
-async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
+async function fetchExclusively(options: MirrorOptions): Promise<FetchedMirror> {
   const { folder, signal, timeoutMs, log, caFile } = options;
   const address = remoteAddress(options.url, options.protocols);
   const parent = path.dirname(folder);
@@ -108,16 +108,16 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
     sshConfig: options.sshConfig,
   };
   const { onHost } = options;
-  const asked = await askRemote({ remote, caFile, cwd: parent, timeoutMs, signal, onHost, log });
+  const listed = await listRemote({ remote, caFile, cwd: parent, timeoutMs, signal, onHost, log });
   // Why: the next mirror may be complete but not moved in yet.
   if (!existsSync(folder)) await tidyBeside(folder);
-  const state = await soundState(options);
-  if (state !== undefined && isUnchanged(folder, state, asked.refs))
-    return { isNew: false, isChanged: false, ...shownBranch(state) };
+  const state = await intactState(options);
+  if (state !== undefined && isUnchanged(folder, state, listed.refs))
+    return { isNew: false, isChanged: false, ...decodedBranch(state) };
   await checkSpace(parent);
-  await endStrays(parent);
-  const work: Work = { ...options, ...asked };
-  if (state === undefined || !fits(state, asked.refs)) return make(work);
+  await endOrphans(parent);
+  const work: Work = { ...options, ...listed };
+  if (state === undefined || !fits(state, listed.refs)) return make(work);
   try {
     return await update(work, state);
   } catch (error) {
@@ -131,10 +131,10 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
 }
 
 /** A fetch whose remote has been located and listed. */
-type Work = MirrorOptions & Awaited<ReturnType<typeof askRemote>>;
+type Work = MirrorOptions & Awaited<ReturnType<typeof listRemote>>;
 
 /** The state of a complete mirror; a doubted one is checked. */
-async function soundState(options: MirrorOptions): Promise<MirrorState | undefined> {
+async function intactState(options: MirrorOptions): Promise<MirrorState | undefined> {
   const { folder, isDoubted, timeoutMs, signal, log } = options;
   const state = await readState(folder);
   if (state === undefined || isDoubted !== true) return state;
@@ -193,22 +193,22 @@ async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
   const { folder, remote, timeoutMs, signal } = work;
   await tidyBeside(folder);
   await tidyInside(folder);
-  const stage = freshPlace(folder);
+  const stage = freshFolder(folder);
   try {
-    checkGitPlace(folder);
+    checkGitPaths(folder);
     await makeStage(stage, folder);
     // Not as a source: sources may not borrow objects.
-    const place = `--git-dir=${stage}`;
+    const location = `--git-dir=${stage}`;
     const settings = [markOf(stage)];
-    const fetched = [place, ...FETCH, remote.address.url, ...REFSPECS];
+    const fetched = [location, ...FETCH, remote.address.url, ...REFSPECS];
     await runRemoteGit(fetched, { ...work, cwd: stage, settings });
     const run = { cwd: stage, settings, timeoutMs, signal, isBackground: true };
-    await runGit([place, 'pack-refs', '--all', '--prune'], run);
+    await runGit([location, 'pack-refs', '--all', '--prune'], run);
     const after = await confirmed(stage, work);
     await takeOver(stage, folder);
     await keep(folder, after);
     const isChanged = after.refs !== before.refs || after.defaultBranch !== before.defaultBranch;
-    return { isNew: false, isChanged, ...shownBranch(after) };
+    return { isNew: false, isChanged, ...decodedBranch(after) };
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
@@ -218,7 +218,7 @@ async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
 async function make(work: Work): Promise<FetchedMirror> {
   const { folder, remote } = work;
   await tidyBeside(folder);
-  const fresh = freshPlace(folder);
+  const fresh = freshFolder(folder);
   try {
     const run = { ...work, cwd: path.dirname(folder), settings: [markOf(fresh)] };
     await runRemoteGit([...CLONE, remote.address.url, fresh], run);
@@ -226,7 +226,7 @@ async function make(work: Work): Promise<FetchedMirror> {
     const state = await confirmed(fresh, work);
     await keep(fresh, state);
     await moveIn(fresh, folder);
-    return { isNew: true, isChanged: true, ...shownBranch(state) };
+    return { isNew: true, isChanged: true, ...decodedBranch(state) };
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
@@ -239,19 +239,19 @@ type KeptState = Omit<MirrorState, 'look'>;
 
 /** The refs in a stage: possibly more than listed, if somebody pushed meanwhile. Errors: nobody may read it. */
 async function confirmed(
-  place: string,
-  { remote, refs: asked, confirm }: Work,
+  location: string,
+  { remote, refs: listed, confirm }: Work,
 ): Promise<KeptState> {
-  const lines = await packedLines(place);
+  const lines = await packedLines(location);
   // If a host answers with an HTML page in between, git sees a repository without refs.
-  if (lines.length === 0 && asked.lines.length > 0)
+  if (lines.length === 0 && listed.lines.length > 0)
     throw answerFailure('all branches and tags were gone at once', {
       host: remote.address.host,
       what: 'git',
     });
   await confirm?.();
-  const isThere = lines.some((line) => line.startsWith(`${asked.defaultBranch} `));
-  const defaultBranch = isThere ? asked.defaultBranch! : null;
+  const isThere = lines.some((line) => line.startsWith(`${listed.defaultBranch} `));
+  const defaultBranch = isThere ? listed.defaultBranch! : null;
   return { refs: digestOf({ lines }), defaultBranch, idLength: idLengthOf(lines) };
 }
 
@@ -261,7 +261,7 @@ async function keep(folder: string, state: KeptState): Promise<void> {
   await writeState(folder, state);
 }
 
-function shownBranch({ defaultBranch }: Pick<MirrorState, 'defaultBranch'>): {
+function decodedBranch({ defaultBranch }: Pick<MirrorState, 'defaultBranch'>): {
   defaultBranch?: string;
 } {
   if (defaultBranch === null) return {};

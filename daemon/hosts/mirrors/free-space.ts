@@ -1,13 +1,13 @@
 // Keeps a fetch from filling the disk: the size of a repository is known only after the fetch.
 
 import { statfs } from 'node:fs/promises';
-import { ROOM_REMEDY } from '../../base/caught.ts';
+import { DISK_FULL_REMEDY } from '../../base/caught.ts';
 import { MirrorError } from './mirror-error.ts';
 
 /** Reserved for others: store and index must keep working. Bytes, and a share of small disks. */
 const RESERVE_SIZE = 1 << 30;
 const RESERVE_SHARE = 0.05;
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 
 /**
  * @param size  bytes about to be written
@@ -18,10 +18,10 @@ export async function checkSpace(folder: string, size = 0): Promise<void> {
   const { bavail, blocks, bsize } = await statfs(folder);
   const reserve = Math.round(Math.min(RESERVE_SIZE, blocks * bsize * RESERVE_SHARE));
   if (bavail * bsize >= reserve + size) return;
-  const wanted = size === 0 ? '' : `, ${size} are needed`;
+  const needed = size === 0 ? '' : `, ${size} are needed`;
   throw new MirrorError(
     'DISK_FULL',
-    `${folder}: ${bavail * bsize} bytes are free${wanted}, and ${reserve} must stay free; select fewer repositories, or ${ROOM_REMEDY}`,
+    `${folder}: ${bavail * bsize} bytes are free${needed}, and ${reserve} must stay free; select fewer repositories, or ${DISK_FULL_REMEDY}`,
   );
 }
 
@@ -31,18 +31,18 @@ export async function checkSpace(folder: string, size = 0): Promise<void> {
  * @returns  ends the checks
  */
 export function watchSpace(folder: string, onShortage: (error: MirrorError) => void): () => void {
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
+  let isChecking = false;
+  const check = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
     try {
       await checkSpace(folder);
     } catch (error) {
       if (error instanceof MirrorError) onShortage(error);
     } finally {
-      isLooking = false;
+      isChecking = false;
     }
   };
-  const timer = setInterval(() => void look(), LOOK_MS).unref();
+  const timer = setInterval(() => void check(), CHECK_MS).unref();
   return () => clearInterval(timer);
 }

@@ -1,6 +1,6 @@
 // Parses the standard error of a git that talks to a remote: progress as numbers, and the remaining lines as messages.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 
 export interface FetchProgress {
   /** `preparing`: the host counts and packs. `resolving`: received data is unpacked and checked. */
@@ -80,7 +80,7 @@ export class ProgressReader {
       percent: Number(percent),
       doneCount: Number(done),
       totalCount: Number(total),
-      ...given({ receivedSize: this.#receivedSize }),
+      ...omitUndefined({ receivedSize: this.#receivedSize }),
     });
   }
 

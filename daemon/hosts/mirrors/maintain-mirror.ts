@@ -8,7 +8,7 @@ import { gitVersion, runGit } from '../../sources/git/git.ts';
 import { withMirror } from './fetch-mirror.ts';
 import { checkSpace } from './free-space.ts';
 import { readState, tidyInside } from './mirror-folder.ts';
-import { markOf } from './strays.ts';
+import { markOf } from './orphans.ts';
 
 export interface MaintainOptions {
   /** Absolute path of the mirror. */
@@ -62,12 +62,12 @@ interface Pack {
 }
 
 async function packsOf(folder: string): Promise<Pack[]> {
-  const place = path.join(folder, 'objects/pack');
-  const names = new Set(await readdir(place));
+  const location = path.join(folder, 'objects/pack');
+  const names = new Set(await readdir(location));
   const found = [...names].filter((name) => name.endsWith('.pack'));
   return Promise.all(
     found.map(async (name) => {
-      const { size, mtimeMs } = await stat(path.join(place, name));
+      const { size, mtimeMs } = await stat(path.join(location, name));
       return { size, writtenMs: mtimeMs, isCruft: names.has(name.replace(/\.pack$/, '.mtimes')) };
     }),
   );
@@ -95,7 +95,7 @@ async function repack(
   options: MaintainOptions,
 ): Promise<void> {
   const [major, minor] = await gitVersion();
-  const isSince = (wanted: number): boolean => major > 2 || (major === 2 && minor >= wanted);
+  const isSince = (required: number): boolean => major > 2 || (major === 2 && minor >= required);
   const common = ['repack', '-d', '-q', '--no-write-bitmap-index'];
   // Source: release notes of git 2.37 and 2.33.
   if (packing === 'all' && isSince(37)) {

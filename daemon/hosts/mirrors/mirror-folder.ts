@@ -7,7 +7,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../../base/caught.ts';
 import { readOwnSoon } from '../../base/own-file.ts';
-import { entriesOf } from '../../sources/git/git-place.ts';
+import { entriesOf } from '../../sources/git/git-paths.ts';
 import { refStateOf } from '../../sources/git/ref-state.ts';
 import { parsePacked } from './remote-refs.ts';
 
@@ -79,7 +79,7 @@ export async function packedLines(folder: string): Promise<string[]> {
 let freshCount = 0;
 
 /** A unique name beside the mirror for one under construction; also differs from leftovers of a killed daemon. */
-export function freshPlace(folder: string): string {
+export function freshFolder(folder: string): string {
   return `${folder}${NEW}${process.pid}-${Date.now()}-${++freshCount}`;
 }
 
@@ -141,10 +141,10 @@ export async function tidyBeside(folder: string): Promise<void> {
   const name = path.basename(folder);
   for (const found of await entriesOf(parent)) {
     if (!found.name.startsWith(name + NEW) && !found.name.startsWith(name + OLD)) continue;
-    const place = path.join(parent, found.name);
-    const isWhole = found.name.startsWith(name + NEW) && (await readState(place)) !== undefined;
-    if (isWhole && (await readState(folder)) === undefined) await moveIn(place, folder);
-    else await rm(place, { recursive: true, force: true });
+    const location = path.join(parent, found.name);
+    const isWhole = found.name.startsWith(name + NEW) && (await readState(location)) !== undefined;
+    if (isWhole && (await readState(folder)) === undefined) await moveIn(location, folder);
+    else await rm(location, { recursive: true, force: true });
   }
 }
 

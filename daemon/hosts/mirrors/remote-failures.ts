@@ -12,7 +12,7 @@ interface Cause {
   readonly step: string;
 }
 
-const KNOWN: readonly Cause[] = [
+const FAILURES: readonly Cause[] = [
   {
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     code: 'HOST_KEY_CHANGED',
@@ -83,12 +83,12 @@ const KNOWN: readonly Cause[] = [
  * @param messages  of git, without secrets
  */
 export function remoteFailure(messages: string, address: RemoteAddress): HostError | undefined {
-  const known = KNOWN.find(({ pattern }) => pattern.test(messages));
-  if (known === undefined) return undefined;
-  const { code, cause, step } = known;
+  const failure = FAILURES.find(({ pattern }) => pattern.test(messages));
+  if (failure === undefined) return undefined;
+  const { code, cause, step } = failure;
   return new HostError(
     code,
-    `${address.host}: ${cause} (${lineOf(messages, known.pattern)}); ${step}`,
+    `${address.host}: ${cause} (${lineOf(messages, failure.pattern)}); ${step}`,
   );
 }
 

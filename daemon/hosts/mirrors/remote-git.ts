@@ -1,7 +1,7 @@
 // Runs git commands that talk to a remote: allowed protocols, credentials, limits of time and size, and errors. The
 // settings for all gits of the daemon apply too (sources/git/).
 
-import { ROOM_REMEDY } from '../../base/caught.ts';
+import { DISK_FULL_REMEDY } from '../../base/caught.ts';
 import { watchProgress } from '../../sources/git/git-watch.ts';
 import { GitError, type GitOptions, type GitProcess, startGit } from '../../sources/git/git.ts';
 import { credentialAccess } from './credential-helper.ts';
@@ -23,7 +23,7 @@ export interface Remote {
 }
 
 /** Events of a host; `answered`: its answer is complete. */
-export type HostNews = 'asked' | 'heard' | 'answered';
+export type HostEvent = 'asked' | 'heard' | 'answered';
 
 export interface RemoteRun {
   readonly remote: Remote;
@@ -36,7 +36,7 @@ export interface RemoteRun {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
-  readonly onHost?: ((news: HostNews) => void) | undefined;
+  readonly onHost?: ((event: HostEvent) => void) | undefined;
   /** Bytes of standard output; default: it is discarded. */
   readonly outputSizeMax?: number;
 }
@@ -193,7 +193,7 @@ function failureOf(error: unknown, run: RemoteRun, written: string): unknown {
   if (/No space left on device|Disk quota exceeded/.test(messages))
     return new MirrorError(
       'DISK_FULL',
-      `${run.cwd}: ${lineOf(messages)}; select fewer repositories, or ${ROOM_REMEDY}`,
+      `${run.cwd}: ${lineOf(messages)}; select fewer repositories, or ${DISK_FULL_REMEDY}`,
     );
   return (
     remoteFailure(messages, address) ??

@@ -21,7 +21,7 @@ export interface RemoteRefs {
 }
 
 /** Collects the refs that a host reports, in any order. */
-export class RefsTold {
+export class RefCollector {
   readonly #lines: string[] = [];
   #headId: string | undefined;
   #headTarget: string | undefined;
@@ -68,15 +68,15 @@ export function digestOf({ lines }: Pick<RemoteRefs, 'lines'>): string {
 
 /** Parses `git ls-remote --symref`. Errors: another format. */
 export function parseListed(text: string): RemoteRefs {
-  const told = new RefsTold();
+  const collector = new RefCollector();
   for (const line of text.split('\n')) {
     if (line === '') continue;
     const [value = '', name = ''] = line.split('\t');
     if (value.startsWith('ref: ')) {
-      if (name === 'HEAD') told.setHeadTarget(value.slice('ref: '.length));
-    } else told.add(value, name);
+      if (name === 'HEAD') collector.setHeadTarget(value.slice('ref: '.length));
+    } else collector.add(value, name);
   }
-  return told.take();
+  return collector.take();
 }
 
 /** The lines of a `packed-refs` file. Source: gitrepository-layout(5), refs/packed-backend.c of git. */

@@ -7,7 +7,7 @@ import { answerFailure, type Question, statusFailure } from '../failures.ts';
 import type { Fetch } from '../transport.ts';
 import type { GitCredential, HostError } from '../host.ts';
 import type { RemoteAddress } from '../remote-address.ts';
-import { RefsTold, type RemoteRefs } from './remote-refs.ts';
+import { RefCollector, type RemoteRefs } from './remote-refs.ts';
 
 const SERVICE = 'git-upload-pack';
 const WHAT = `/info/refs?service=${SERVICE}`;
@@ -42,19 +42,19 @@ const formats = new LRUCache<string, string>({ max: 100_000 });
  * Errors: HostError, also for an answer not written by git: git itself takes an HTML page for a repository without refs,
  * served as files; the reason of the signal.
  */
-export async function askOverHttp(question: HttpQuestion): Promise<HttpRemote> {
+export async function listOverHttp(question: HttpQuestion): Promise<HttpRemote> {
   const url = question.address.url.replace(/\/$/, '');
   const format = formats.get(url);
   // Why before: after any failure the full exchange is repeated.
   formats.delete(url);
-  const again = format === undefined ? undefined : await askAgain(question, url, format);
-  if (again === undefined) return askAnew(question, url);
+  const again = format === undefined ? undefined : await listAgain(question, url, format);
+  if (again === undefined) return listAnew(question, url);
   formats.set(url, format);
   return again;
 }
 
-/** Undefined: the full exchange is needed. Errors: as `askOverHttp`. */
-async function askAgain(
+/** Undefined: the full exchange is needed. Errors: as `listOverHttp`. */
+async function listAgain(
   question: HttpQuestion,
   url: string,
   format: string,
@@ -70,19 +70,19 @@ async function askAgain(
   }
 }
 
-async function askAnew(question: HttpQuestion, asked: string): Promise<HttpRemote> {
-  const response = await send(question, asked + WHAT);
+async function listAnew(question: HttpQuestion, baseUrl: string): Promise<HttpRemote> {
+  const response = await send(question, baseUrl + WHAT);
   if (!response.ok) throw refusal(response, question);
   try {
     const packets = await packetsOf(response, 'advertisement');
     if (!response.url.endsWith(WHAT)) throw new NoPacketsError('it comes from another address');
     const url = response.url.slice(0, -WHAT.length);
     const format = versionTwoFormat(packets);
-    if (format === undefined) return { url, refs: toldAtOnce(packets) };
+    if (format === undefined) return { url, refs: advertisedRefs(packets) };
     const list = await send(question, url + COMMAND, listing(format));
     if (!list.ok) throw refusal(list, question);
     const refs = await listedIn(list);
-    if (url === asked) formats.set(url, format);
+    if (url === baseUrl) formats.set(url, format);
     return { url, refs };
   } catch (error) {
     if (error instanceof NoPacketsError) throw answerFailure(error.message, questionOf(question));
@@ -122,16 +122,16 @@ function listing(format: string): string {
 
 /** Errors: NoPacketsError. */
 async function listedIn(response: Response): Promise<RemoteRefs> {
-  const told = new RefsTold();
+  const collector = new RefCollector();
   for (const line of await packetsOf(response, 'result')) {
     if (line === '') break;
     const [id = '', name = '', ...attributes] = line.split(' ');
-    add(told, id, name);
+    add(collector, id, name);
     const target = attributes.find((text) => text.startsWith('symref-target:'));
     if (name === 'HEAD' && target !== undefined)
-      told.setHeadTarget(target.slice('symref-target:'.length));
+      collector.setHeadTarget(target.slice('symref-target:'.length));
   }
-  return told.take();
+  return collector.take();
 }
 
 /** The object hash of a version 2 host; undefined: another version. */
@@ -142,8 +142,8 @@ function versionTwoFormat(packets: readonly string[]): string | undefined {
 }
 
 /** Refs in the first answer of a version 1 host. */
-function toldAtOnce(packets: readonly string[]): RemoteRefs {
-  const told = new RefsTold();
+function advertisedRefs(packets: readonly string[]): RemoteRefs {
+  const collector = new RefCollector();
   const lines = packets.filter((line) => line !== '' && !line.startsWith('# '));
   // For an empty repository git before 2.41 sends nothing between the two ends.
   const isEmpty = packets.length === 3 && packets[0] === `# service=${SERVICE}`;
@@ -152,16 +152,16 @@ function toldAtOnce(packets: readonly string[]): RemoteRefs {
     const [ref = '', capabilities] = line.split('\0');
     const [, id = '', name = ''] = /^(\S+) (.+)$/.exec(ref) ?? [];
     // An empty repository has one line with only its capabilities.
-    if (name !== 'capabilities^{}') add(told, id, name);
+    if (name !== 'capabilities^{}') add(collector, id, name);
     const [, target] = / symref=HEAD:(\S+)/.exec(` ${capabilities ?? ''}`) ?? [];
-    if (target !== undefined) told.setHeadTarget(target);
+    if (target !== undefined) collector.setHeadTarget(target);
   }
-  return told.take();
+  return collector.take();
 }
 
-function add(told: RefsTold, id: string, name: string): void {
+function add(collector: RefCollector, id: string, name: string): void {
   try {
-    told.add(id, name);
+    collector.add(id, name);
   } catch {
     throw new NoPacketsError(`no ref: ${id} ${name}`);
   }

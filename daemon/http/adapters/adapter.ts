@@ -4,7 +4,7 @@
 
 import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
-import type { Hold } from './memory-budget.ts';
+import type { Reservation } from './memory-budget.ts';
 
 /** A request. Its values stay valid after the handler returns. */
 export interface HttpRequest {
@@ -37,7 +37,7 @@ export interface BodyAllowance {
   /** Bytes. */
   readonly sizeMax: number;
   /** Grows as bytes arrive; the caller releases it. */
-  readonly hold: Hold;
+  readonly reservation: Reservation;
 }
 
 /** A body that is produced while it is sent; the adapter pulls it at the client's speed. */
@@ -63,7 +63,7 @@ export interface HttpResponse {
   /** For HEAD a plain body is only measured. */
   readonly body: PlainBody | BodyStream;
   /** The client that a large body is for; clients share the sending time fairly. */
-  readonly holder?: string;
+  readonly clientKey?: string;
   /** Called once when a plain body is sent or dropped. */
   readonly onOver?: (() => void) | undefined;
 }

@@ -9,7 +9,7 @@ import {
   UNASKED_BODY_SIZE_MAX,
 } from './adapter.ts';
 import type { BodyAllowance, HttpRequest } from './adapter.ts';
-import { type Hold, noMemoryError } from './memory-budget.ts';
+import { type Reservation, noMemoryError } from './memory-budget.ts';
 
 /** Headers of which only the first occurrence counts. */
 const SINGLE_HEADERS = new Set([
@@ -138,8 +138,8 @@ export class BodyCollector {
   readonly #declaredSize: number;
   readonly #timeoutMs: number;
   #sizeMax = UNASKED_BODY_SIZE_MAX;
-  #hold: Hold | undefined;
-  #pieces: Uint8Array[] = [];
+  #reservation: Reservation | undefined;
+  #chunks: Uint8Array[] = [];
   #size = 0;
   #outcome: Buffer | Error | undefined;
   #settle: ((outcome: Buffer | Error) => void) | undefined;
@@ -161,7 +161,7 @@ export class BodyCollector {
 
   /** The buffer of an unread body is full: the adapter pauses until `read`. */
   get isFull(): boolean {
-    const isUnasked = this.#hold === undefined && this.#outcome === undefined;
+    const isUnasked = this.#reservation === undefined && this.#outcome === undefined;
     return isUnasked && this.#size > UNASKED_BODY_SIZE_MAX;
   }
 
@@ -171,31 +171,31 @@ export class BodyCollector {
    * Why: on a connection that nobody reads, a leaving client goes unnoticed.
    */
   giveUp(): void {
-    if (this.#hold === undefined) this.#cut(tooSlow());
+    if (this.#reservation === undefined) this.#cut(tooSlow());
   }
 
-  /** @param piece  copied only if it is kept */
-  push(piece: Uint8Array): void {
+  /** @param chunk  copied only if it is kept */
+  push(chunk: Uint8Array): void {
     if (this.#outcome !== undefined) return;
-    this.#size += piece.byteLength;
-    const isKept = this.#hold === undefined || this.#mayKeep(piece.byteLength);
-    if (isKept) this.#pieces.push(Uint8Array.prototype.slice.call(piece));
-    else this.#pieces = [];
+    this.#size += chunk.byteLength;
+    const isKept = this.#reservation === undefined || this.#mayKeep(chunk.byteLength);
+    if (isKept) this.#chunks.push(Uint8Array.prototype.slice.call(chunk));
+    else this.#chunks = [];
     if (this.#size > this.#sizeMax * DISCARD_FACTOR) this.#cut(new BodyTooLargeError(this.#size));
   }
 
   end(): void {
     // A discarded body is not concatenated.
     if (this.#outcome !== undefined) return;
-    if (this.#size > this.#sizeMax && this.#hold !== undefined)
+    if (this.#size > this.#sizeMax && this.#reservation !== undefined)
       this.#finish(new BodyTooLargeError(this.#size));
-    else this.#finish(Buffer.concat(this.#pieces, this.#size));
-    this.#pieces = [];
+    else this.#finish(Buffer.concat(this.#chunks, this.#size));
+    this.#chunks = [];
   }
 
   /** The rest of the body cannot be read: `read` rejects with this error. */
   fail(error: Error): void {
-    this.#pieces = [];
+    this.#chunks = [];
     this.#finish(error);
   }
 
@@ -209,10 +209,10 @@ export class BodyCollector {
    *
    * @param isAwaited  the client waits for "100 Continue"
    */
-  async read({ sizeMax, hold }: BodyAllowance, isAwaited = false): Promise<Buffer> {
+  async read({ sizeMax, reservation }: BodyAllowance, isAwaited = false): Promise<Buffer> {
     this.#sizeMax = sizeMax;
-    this.#hold = hold;
-    if (this.#outcome === undefined && !this.#mayKeep(this.#size)) this.#pieces = [];
+    this.#reservation = reservation;
+    if (this.#outcome === undefined && !this.#mayKeep(this.#size)) this.#chunks = [];
     const isFar = this.#declaredSize > sizeMax * DISCARD_FACTOR;
     if (isFar || (isAwaited && this.#declaredSize > sizeMax))
       this.#cut(new BodyTooLargeError(this.#declaredSize));
@@ -234,7 +234,7 @@ export class BodyCollector {
   /** Reserves `size` more bytes. If the budget is exhausted the body is discarded. */
   #mayKeep(size: number): boolean {
     if (this.#isCut || this.#size > this.#sizeMax) return false;
-    if (this.#hold?.grow(size) === true) return true;
+    if (this.#reservation?.grow(size) === true) return true;
     this.#cut(noMemoryError());
     return false;
   }

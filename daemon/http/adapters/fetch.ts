@@ -25,7 +25,7 @@ const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
  * is referenced, and handlers keep only the signal. Why not keyed by the signal: undici holds the signal until the
  * Request is collected, so nothing would ever be freed.
  */
-const held = new Set<Request>();
+const retained = new Set<Request>();
 
 /**
  * The request in the form of the standard: GET for HEAD, without header values outside Latin-1.
@@ -55,9 +55,9 @@ export function toFetchRequest(
     body,
     duplex: 'half',
   });
-  held.add(made);
+  retained.add(made);
   const letGo = (): void => {
-    held.delete(made);
+    retained.delete(made);
     signal.removeEventListener('abort', letGo);
   };
   signal.addEventListener('abort', letGo);

@@ -7,7 +7,7 @@ import { ApiError } from '../../api/shapes/api-error.ts';
 const SHARES = 8;
 
 /** Reserved bytes, until they are released. */
-export interface Hold {
+export interface Reservation {
   /** Bytes held now; 0 once released. */
   readonly size: number;
   /** Reserves `size` more bytes. False if they do not fit or the hold is released. */
@@ -44,8 +44,8 @@ export class MemoryBudget {
     return this.#shareMax;
   }
 
-  usedBy(holder: string): number {
-    return this.#used.get(holder) ?? 0;
+  usedBy(clientKey: string): number {
+    return this.#used.get(clientKey) ?? 0;
   }
 
   /**
@@ -53,33 +53,33 @@ export class MemoryBudget {
    *
    * @param size  may be 0: a hold that grows later
    */
-  tryTake(holder: string, size: number): Hold | undefined {
-    if (!this.#take(holder, size)) return undefined;
-    return new OpenHold(
+  tryTake(clientKey: string, size: number): Reservation | undefined {
+    if (!this.#take(clientKey, size)) return undefined;
+    return new OpenReservation(
       size,
-      (more) => this.#take(holder, more),
-      (less) => this.#giveBack(holder, less),
+      (more) => this.#take(clientKey, more),
+      (less) => this.#giveBack(clientKey, less),
     );
   }
 
-  #take(holder: string, size: number): boolean {
-    const used = this.usedBy(holder) + size;
+  #take(clientKey: string, size: number): boolean {
+    const used = this.usedBy(clientKey) + size;
     if (used > this.#shareMax || this.#usedSize + size > this.#sizeMax) return false;
-    if (used > 0) this.#used.set(holder, used);
+    if (used > 0) this.#used.set(clientKey, used);
     this.#usedSize += size;
     return true;
   }
 
-  #giveBack(holder: string, size: number): void {
-    const left = this.usedBy(holder) - size;
-    if (left > 0) this.#used.set(holder, left);
-    else this.#used.delete(holder);
+  #giveBack(clientKey: string, size: number): void {
+    const remaining = this.usedBy(clientKey) - size;
+    if (remaining > 0) this.#used.set(clientKey, remaining);
+    else this.#used.delete(clientKey);
     this.#usedSize -= size;
   }
 }
 
 /** Why a class: see RequestView (exchange-parts.ts). */
-class OpenHold implements Hold {
+class OpenReservation implements Reservation {
   #size: number;
   #isOpen = true;
   readonly #take: (size: number) => boolean;

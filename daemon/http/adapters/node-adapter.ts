@@ -196,7 +196,7 @@ export class NodeAdapter implements HttpAdapter {
       drop: () => void response.destroy(),
     };
     const pump = new Pump(body, outlet, this.#streamStallMs);
-    response.on('drain', () => pump.onRoom());
+    response.on('drain', () => pump.onDrain());
     response.on('close', () => pump.onGone());
     if (response.destroyed) pump.onGone();
     await pump.run();
@@ -265,7 +265,7 @@ function checkHead(
 
 function startReading({ message, response, headers, body }: Exchange): void {
   if (isAwaited(headers)) response.writeContinue();
-  message.on('data', (piece: Buffer) => body.push(piece));
+  message.on('data', (chunk: Buffer) => body.push(chunk));
   message.on('end', () => body.end());
   message.on('error', () => body.fail(new ClientGoneError()));
 }
@@ -297,7 +297,7 @@ async function send(
   else if (body instanceof Uint8Array && body.byteLength <= STALL_SIZE) {
     response.end(body);
     endInTime(response, stallMs);
-  } else await sendSlices(response, body, stallMs, answer.holder);
+  } else await sendSlices(response, body, stallMs, answer.clientKey);
 }
 
 /** Errors: the client has left, or is too slow. */
@@ -305,18 +305,18 @@ async function sendSlices(
   response: ServerResponse,
   body: Uint8Array | LazyBytes,
   stallMs: number,
-  holder?: string,
+  clientKey?: string,
 ): Promise<void> {
-  let turnMs = -Infinity;
+  let sliceStartMs = -Infinity;
   for (let offset = 0; offset < body.byteLength;) {
     // Also after a wait: many sockets drain at the same time.
-    if (performance.now() - turnMs > SLICE_MS) {
-      await nextTurn(holder);
-      turnMs = performance.now();
+    if (performance.now() - sliceStartMs > SLICE_MS) {
+      await nextTurn(clientKey);
+      sliceStartMs = performance.now();
     }
     if (response.closed) throw new ClientGoneError();
-    const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
-    const slice = piece.subarray(0, STALL_SIZE);
+    const chunk = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
+    const slice = chunk.subarray(0, STALL_SIZE);
     // Why one slice at a time: its bytes may be valid only until the next one is read.
     await written(response, slice, stallMs);
     offset += slice.byteLength;

@@ -19,7 +19,7 @@ export interface Outlet {
    * dropped.
    */
   readonly sliceSizeMax: number;
-  /** Writes bytes. False: the socket is full and will call the pump's `onRoom` once it is empty. */
+  /** Writes bytes. False: the socket is full and will call the pump's `onDrain` once it is empty. */
   write(bytes: Uint8Array): boolean;
   /**
    * Ends the response after what was written, and closes the connection if the body is incomplete.
@@ -36,7 +36,7 @@ export class Pump {
   #waiting: Uint8Array[] = [];
   /** Bytes, with the overhead of each slice. */
   #waitingSize = 0;
-  #hasRoom = true;
+  #canWrite = true;
   #isOver = false;
   #stall: NodeJS.Timeout | undefined;
   #wake: () => void = () => {};
@@ -51,8 +51,8 @@ export class Pump {
   async run(): Promise<void> {
     let isWhole = true;
     try {
-      for (let piece = await this.#pull(); piece !== undefined; piece = await this.#pull()) {
-        this.#add(piece);
+      for (let chunk = await this.#pull(); chunk !== undefined; chunk = await this.#pull()) {
+        this.#add(chunk);
         this.#flush();
         while (!this.#isOver && this.#waitingSize > BUFFER_SIZE_MAX - RESERVED_SIZE)
           await this.#sleep();
@@ -60,7 +60,7 @@ export class Pump {
     } catch {
       isWhole = false;
     }
-    while (!this.#isOver && !(this.#hasRoom && this.#waitingSize === 0)) await this.#sleep();
+    while (!this.#isOver && !(this.#canWrite && this.#waitingSize === 0)) await this.#sleep();
     if (!this.#isOver && !isWhole && this.#body.isOpenEnded === true) this.#outlet.drop();
     else if (!this.#isOver) this.#outlet.end(isWhole);
     this.#finish();
@@ -70,22 +70,22 @@ export class Pump {
     return this.#isOver ? undefined : await this.#body.next();
   }
 
-  #add(piece: Uint8Array): void {
+  #add(chunk: Uint8Array): void {
     const { sliceSizeMax } = this.#outlet;
-    for (let start = 0; start < piece.byteLength; start += sliceSizeMax) {
-      const slice = piece.subarray(start, start + sliceSizeMax);
+    for (let start = 0; start < chunk.byteLength; start += sliceSizeMax) {
+      const slice = chunk.subarray(start, start + sliceSizeMax);
       this.#waiting.push(slice);
       this.#waitingSize += slice.byteLength + SLICE_COST;
     }
   }
 
   #flush(): void {
-    while (this.#hasRoom && !this.#isOver) {
+    while (this.#canWrite && !this.#isOver) {
       const slice = this.#waiting.shift();
       if (slice === undefined) return;
       this.#waitingSize -= slice.byteLength + SLICE_COST;
-      this.#hasRoom = this.#outlet.write(slice);
-      if (!this.#hasRoom) this.#stall = setTimeout(() => this.#outlet.drop(), this.#stallMs);
+      this.#canWrite = this.#outlet.write(slice);
+      if (!this.#canWrite) this.#stall = setTimeout(() => this.#outlet.drop(), this.#stallMs);
     }
   }
 
@@ -95,9 +95,9 @@ export class Pump {
     });
   }
 
-  onRoom(): void {
+  onDrain(): void {
     clearTimeout(this.#stall);
-    this.#hasRoom = true;
+    this.#canWrite = true;
     this.#flush();
     this.#wake();
   }

@@ -128,10 +128,10 @@ export class UwsAdapter implements HttpAdapter {
       exchange.pump?.onGone();
       this.#forget(exchange);
     });
-    response.onData((piece, isLast) => {
+    response.onData((chunk, isLast) => {
       // After the answer is sent the library takes no more calls.
       if (!this.#open.has(exchange)) return;
-      body.push(new Uint8Array(piece));
+      body.push(new Uint8Array(chunk));
       if (isLast) body.end();
       else if (body.isFull) this.#pause(exchange);
     });
@@ -166,7 +166,7 @@ export class UwsAdapter implements HttpAdapter {
     const outlet = new UwsOutlet(response, answer, gone, () => this.#forget(exchange));
     exchange.pump = new Pump(body, outlet, this.#options.streamStallMs);
     if (gone.isAborted) exchange.pump.onGone();
-    else outlet.listen(() => exchange.pump?.onRoom());
+    else outlet.listen(() => exchange.pump?.onDrain());
     await exchange.pump.run();
     outlet.stop();
   }
@@ -188,21 +188,21 @@ export class UwsAdapter implements HttpAdapter {
       } else if (isLast) {
         response.end(allBytes(body), true);
         this.#forget(exchange);
-      } else this.#sendBody(exchange, body, answer.holder);
+      } else this.#sendBody(exchange, body, answer.clientKey);
     });
   }
 
   /**
    * Writes until the socket is full, and continues when it has room; other requests run in between.
    */
-  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, holder?: string): void {
+  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, clientKey?: string): void {
     const { response } = exchange;
     const totalSize = body.byteLength;
     const advance = (): void => {
       const startMs = performance.now();
       for (let offset = response.getWriteOffset(); ; offset = response.getWriteOffset()) {
-        const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
-        const [isWritten, isDone] = response.tryEnd(piece, totalSize);
+        const chunk = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
+        const [isWritten, isDone] = response.tryEnd(chunk, totalSize);
         if (isDone) this.#forget(exchange);
         if (isDone || !isWritten) return;
         if (performance.now() - startMs <= SLICE_MS) continue;
@@ -211,7 +211,7 @@ export class UwsAdapter implements HttpAdapter {
       }
     };
     const sendOn = async (): Promise<void> => {
-      await nextTurn(holder);
+      await nextTurn(clientKey);
       if (this.#open.has(exchange)) response.cork(advance);
     };
     if (body instanceof Uint8Array) advance();
@@ -234,9 +234,9 @@ export class UwsAdapter implements HttpAdapter {
     const { response } = exchange;
     const { streamStallMs = STREAM_STALL_MS } = this.#options;
     let mark = { size: response.getWriteOffset(), atMs: performance.now() };
-    const keeper = setInterval(() => {
+    const keepAliveTimer = setInterval(() => {
       if (!this.#open.has(exchange)) {
-        clearInterval(keeper);
+        clearInterval(keepAliveTimer);
         return;
       }
       const now = { size: response.getWriteOffset(), atMs: performance.now() };
@@ -283,11 +283,11 @@ class UwsOutlet implements Outlet {
   readonly #head: HttpResponse;
   readonly #gone: LazySignal;
   readonly #onEnd: () => void;
-  #onRoom: () => void = () => {};
+  #onDrain: () => void = () => {};
   #isHeadWritten = false;
   /** Bytes that follow when the socket is full. */
   #reserve: Uint8Array = new Uint8Array();
-  #keeper: NodeJS.Timeout | undefined;
+  #keepAliveTimer: NodeJS.Timeout | undefined;
 
   constructor(response: UwsResponse, head: HttpResponse, gone: LazySignal, onEnd: () => void) {
     this.#response = response;
@@ -298,7 +298,7 @@ class UwsOutlet implements Outlet {
 
   /** @param listener  called when a full socket has room again */
   listen(listener: () => void): void {
-    this.#onRoom = listener;
+    this.#onDrain = listener;
     this.#response.onWritable(() => {
       this.#writeReserve(1);
       return true;
@@ -308,21 +308,21 @@ class UwsOutlet implements Outlet {
   write(bytes: Uint8Array): boolean {
     const size = bytes.byteLength;
     const split = size > GATHERED_SIZE ? size - RESERVE_SIZE : size;
-    let hasRoom = this.#send(bytes.subarray(0, split));
+    let canWrite = this.#send(bytes.subarray(0, split));
     const rest = bytes.subarray(split);
-    if (hasRoom && rest.byteLength > 0) hasRoom = this.#send(rest);
+    if (canWrite && rest.byteLength > 0) canWrite = this.#send(rest);
     else this.#reserve = rest;
-    if (!hasRoom) this.#keeper = setInterval(() => this.#keepAlive(), KEEP_INTERVAL_MS);
-    return hasRoom;
+    if (!canWrite) this.#keepAliveTimer = setInterval(() => this.#keepAlive(), KEEP_INTERVAL_MS);
+    return canWrite;
   }
 
   #send(bytes: Uint8Array): boolean {
-    let hasRoom = true;
+    let canWrite = true;
     this.#response.cork(() => {
       this.#writeHead();
-      hasRoom = this.#response.write(bytes);
+      canWrite = this.#response.write(bytes);
     });
-    return hasRoom;
+    return canWrite;
   }
 
   #writeHead(): void {
@@ -344,8 +344,8 @@ class UwsOutlet implements Outlet {
     if (bytes.byteLength > 0 && !this.#send(bytes)) return;
     if (this.#reserve.byteLength > 0) this.#writeReserve(this.#reserve.byteLength);
     else {
-      clearInterval(this.#keeper);
-      this.#onRoom();
+      clearInterval(this.#keepAliveTimer);
+      this.#onDrain();
     }
   }
 
@@ -365,7 +365,7 @@ class UwsOutlet implements Outlet {
 
   /** Stops using the response. */
   stop(): void {
-    clearInterval(this.#keeper);
+    clearInterval(this.#keepAliveTimer);
   }
 }
 
@@ -408,13 +408,13 @@ function goOn(exchange: Exchange): void {
 
 /** Waits for a body with our timeout. Why: the library drops a client that sends less than 160 KB within 10 s. */
 async function keepReading(exchange: Exchange, reading: Promise<Buffer>): Promise<Buffer> {
-  const keeper = setInterval(() => {
+  const keepAliveTimer = setInterval(() => {
     if (exchange.isOver !== true) exchange.response.resume();
   }, KEEP_INTERVAL_MS);
   try {
     return await reading;
   } finally {
-    clearInterval(keeper);
+    clearInterval(keepAliveTimer);
   }
 }
 

@@ -11,7 +11,7 @@ import { constants, link, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
-import { named, systemCodeOf } from '../../base/caught.ts';
+import { atPath, systemCodeOf } from '../../base/caught.ts';
 import { NoFileError, readOwnSoon } from '../../base/own-file.ts';
 import { syncPath } from '../../base/synced.ts';
 import {
@@ -211,7 +211,7 @@ export class CatalogFiles {
         // The next change writes a full state.
         this.#stateSize = 0;
       });
-      throw named(error, this.#changesFile);
+      throw atPath(error, this.#changesFile);
     } finally {
       await file.close();
     }
@@ -342,12 +342,12 @@ async function readState(file: string): Promise<StateFile | string | undefined> 
   const size = Buffer.byteLength(text);
   // As written: the schema may reorder members.
   const { checksum, form: foundForm, state }: Partial<z.infer<typeof fileSchema>> = Object(json);
-  const isSound = state !== undefined && checksumOf(state) === checksum;
-  if (isSound && foundForm === catalogForm()) return { state, checksum, size, isOfForm: true };
+  const isIntact = state !== undefined && checksumOf(state) === checksum;
+  if (isIntact && foundForm === catalogForm()) return { state, checksum, size, isOfForm: true };
   const { success, error } = (isOld ? catalogSchema : fileSchema).safeParse(json);
   if (!success) return `${file} is damaged: ${issueOf(error)}`;
   if (isOld) return { state: Object(json), checksum: '', size, isOfForm: false };
-  if (!isSound) return `${file} is damaged: its checksum is wrong`;
+  if (!isIntact) return `${file} is damaged: its checksum is wrong`;
   return { state, checksum, size, isOfForm: false };
 }
 
@@ -361,6 +361,6 @@ function parseJson(text: string): unknown {
 
 /** The first problem, in words. */
 function issueOf({ issues: [issue] }: z.ZodError): string {
-  const place = issue?.path.join('.') ?? '';
-  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is not a catalog'}`;
+  const field = issue?.path.join('.') ?? '';
+  return `${field === '' ? '' : `${field}: `}${issue?.message ?? 'it is not a catalog'}`;
 }

@@ -145,9 +145,9 @@ export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
  * and a shard that is built again from the same docs has the same id.
  */
 export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]): CatalogShard[] {
-  const known = new Map(repo.shards.map(({ shardId, symbols }) => [shardId, symbols]));
+  const existing = new Map(repo.shards.map(({ shardId, symbols }) => [shardId, symbols]));
   return shards.map((shard) => {
-    const symbols = known.get(shard.shardId);
+    const symbols = existing.get(shard.shardId);
     return symbols === undefined ? shard : { ...shard, symbols };
   });
 }

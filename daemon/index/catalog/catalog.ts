@@ -4,7 +4,7 @@
 // The catalog may be lost: names, ids and permissions of repos are in the store; the copy here is for processes that
 // open the index without the store.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
@@ -63,7 +63,7 @@ export class Catalog {
   /** Created on first use. */
   #repos: readonly CatalogRepo[] | undefined;
   /** Repo ids by file name in the shard folder. */
-  readonly #namedBy = new Map<string, Set<number>>();
+  readonly #reposByName = new Map<string, Set<number>>();
   /** By repoId; ascends in order of arrival. */
   readonly #ordinals = new Map<number, number>();
   #lastOrdinal = 0;
@@ -115,12 +115,12 @@ export class Catalog {
   }
 
   hasShard(shardId: string): boolean {
-    return this.#namedBy.has(`${shardId}${SHARD_ENDING}`);
+    return this.#reposByName.has(`${shardId}${SHARD_ENDING}`);
   }
 
   /** The repos with docs in a shard, in the order of `repos`. */
   reposOfShard(shardId: string): readonly CatalogRepo[] {
-    const repoIds = [...(this.#namedBy.get(`${shardId}${SHARD_ENDING}`) ?? [])];
+    const repoIds = [...(this.#reposByName.get(`${shardId}${SHARD_ENDING}`) ?? [])];
     repoIds.sort((a, b) => this.ordinalOf(a) - this.ordinalOf(b));
     return repoIds.map((repoId) => this.#byId.get(repoId)!);
   }
@@ -142,8 +142,8 @@ export class Catalog {
     return path.join(this.cloneFolder, `${repoId}${CLONE_ENDING}`);
   }
 
-  isClone(place: string): boolean {
-    return path.dirname(place) === this.cloneFolder;
+  isClone(location: string): boolean {
+    return path.dirname(location) === this.cloneFolder;
   }
 
   /** A shard with its symbols, as the engine opens it. */
@@ -163,7 +163,7 @@ export class Catalog {
 
   /** Names of all files in the shard folder, without duplicates. */
   get fileNames(): Iterable<string> {
-    return this.#namedBy.keys();
+    return this.#reposByName.keys();
   }
 
   filePath(name: string): string {
@@ -193,9 +193,9 @@ export class Catalog {
 
   /** Moves an unreadable catalog aside, so that it counts as missing. */
   async putAway(): Promise<string> {
-    const place = await this.#files.putAway();
+    const location = await this.#files.putAway();
     this.#loaded = { isMissing: true, isOutdated: false, damage: undefined };
-    return place;
+    return location;
   }
 
   async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
@@ -223,7 +223,7 @@ export class Catalog {
   /** Writes a revision file and returns its id. It is kept until `disown`, and then if the state names it. */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
-    await this.#inTurn(async () => {
+    await this.#serialized(async () => {
       await replaceFile(this.revisionPath(id), file);
       this.#noteArrived(this.revisionPath(id));
     });
@@ -243,7 +243,7 @@ export class Catalog {
    * just added.
    */
   async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
-    await this.#inTurn(() => this.#remove(former.flatMap(namesOf)));
+    await this.#serialized(() => this.#remove(former.flatMap(namesOf)));
   }
 
   /**
@@ -257,22 +257,22 @@ export class Catalog {
       if (count > 0) this.#arrived.set(name, count);
       else this.#arrived.delete(name);
     }
-    await this.#inTurn(() => this.#remove(names));
+    await this.#serialized(() => this.#remove(names));
   }
 
   async #remove(names: readonly string[]): Promise<void> {
     for (const name of names) {
-      if (this.#namedBy.has(name) || this.#arrived.has(name)) continue;
+      if (this.#reposByName.has(name) || this.#arrived.has(name)) continue;
       if (name.endsWith(REVISIONS_ENDING)) this.#tables.delete(path.parse(name).name);
       await removeOurs(this.filePath(name));
     }
   }
 
   /** Runs file operations one after the other. */
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#lastChange.catch(() => {}).then(work);
-    this.#lastChange = turn;
-    return turn;
+  async #serialized<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = this.#lastChange.catch(() => {}).then(work);
+    this.#lastChange = next;
+    return next;
   }
 
   /**
@@ -281,7 +281,7 @@ export class Catalog {
    * @param changeOf  returns the change when its turn comes
    */
   async commit(changeOf: () => CatalogChange): Promise<readonly CatalogRepo[]> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       const change = changeOf();
       const { put = [], removed = [] } = change;
       if (put.length === 0 && removed.length === 0 && !this.isOutdated) return [];
@@ -315,18 +315,18 @@ export class Catalog {
     }
     this.#repos = undefined;
     this.#version++;
-    for (const tell of this.#followers) tell(former, put);
+    for (const notify of this.#followers) notify(former, put);
     return former;
   }
 
-  #noteNames(repo: CatalogRepo, isNamed: boolean): void {
+  #noteNames(repo: CatalogRepo, isPresent: boolean): void {
     const { repoId } = repo.record;
     for (const name of namesOf(repo)) {
-      const repoIds = this.#namedBy.get(name) ?? new Set();
-      if (isNamed) repoIds.add(repoId);
+      const repoIds = this.#reposByName.get(name) ?? new Set();
+      if (isPresent) repoIds.add(repoId);
       else repoIds.delete(repoId);
-      if (repoIds.size === 0) this.#namedBy.delete(name);
-      else this.#namedBy.set(name, repoIds);
+      if (repoIds.size === 0) this.#reposByName.delete(name);
+      else this.#reposByName.set(name, repoIds);
     }
   }
 
@@ -339,10 +339,10 @@ export class Catalog {
     await this.#adopt(file, this.symbolsPath(symbolsId));
   }
 
-  async #adopt(file: string, place: string): Promise<void> {
-    await this.#inTurn(async () => {
-      await putAt(file, place);
-      this.#noteArrived(place);
+  async #adopt(file: string, location: string): Promise<void> {
+    await this.#serialized(async () => {
+      await putAt(file, location);
+      this.#noteArrived(location);
     });
   }
 
@@ -355,7 +355,7 @@ export class Catalog {
 /** The record of a repo whose shards cannot be used. */
 function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
-  return { record: rest, shards: [], skipped, ...given({ isStray }) };
+  return { record: rest, shards: [], skipped, ...omitUndefined({ isStray }) };
 }
 
 /** Removes a file of the shard folder; a folder only if it has the name of one of our files (damage). */

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync 
 import { unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { named, systemCodeOf } from '../../base/caught.ts';
+import { atPath, systemCodeOf } from '../../base/caught.ts';
 import { openOwn } from '../../base/own-file.ts';
 import { loadLibc } from '../../base/libc.ts';
 
@@ -54,7 +54,7 @@ export function lockDataDir(dataDir: string, isBrief = false): () => void {
       }
     } catch (error) {
       closeSync(handle);
-      throw named(error, file);
+      throw atPath(error, file);
     }
     // The previous owner removed the file meanwhile: a lock on a removed file excludes nobody.
     closeSync(handle);
@@ -84,8 +84,8 @@ function release(handle: number, file: string): void {
 /** Whether the open file is the one at the path. */
 function isAt(handle: number, file: string): boolean {
   const open = fstatSync(handle, { bigint: true });
-  const named = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return named !== undefined && named.ino === open.ino && named.dev === open.dev;
+  const atPath = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return atPath !== undefined && atPath.ino === open.ino && atPath.dev === open.dev;
 }
 
 function lockedError(dataDir: string, file: string): LockedError {

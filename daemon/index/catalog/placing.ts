@@ -34,7 +34,7 @@ export async function dropStaging(dataDir: string): Promise<void> {
 }
 
 /** Commits the staging folder and moves its files into place. They are synced. */
-export async function placeStaging(dataDir: string): Promise<void> {
+export async function commitStaging(dataDir: string): Promise<void> {
   const staging = path.join(dataDir, STAGING);
   await syncPath(path.join(staging, SHARD_FOLDER));
   await syncPath(staging);

@@ -2,7 +2,7 @@
 
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { named, systemCodeOf } from '../../base/caught.ts';
+import { atPath, systemCodeOf } from '../../base/caught.ts';
 import { syncPath } from '../../base/synced.ts';
 
 /** @param whenWritten  called when the new file is synced, before the rename */
@@ -24,17 +24,17 @@ export async function replaceFile(
     await putAt(next, file);
   } catch (error) {
     await rm(next, { force: true }).catch(() => {});
-    throw named(error, file);
+    throw atPath(error, file);
   }
 }
 
 /** Renames a finished file, replacing an existing one. */
-export async function putAt(file: string, place: string): Promise<void> {
-  await rename(file, place).catch(async (error: unknown) => {
+export async function putAt(file: string, location: string): Promise<void> {
+  await rename(file, location).catch(async (error: unknown) => {
     if (systemCodeOf(error) !== 'EISDIR') throw error;
     // A folder with the name of our file is damage.
-    await rm(place, { recursive: true });
-    await rename(file, place);
+    await rm(location, { recursive: true });
+    await rename(file, location);
   });
-  await syncPath(path.dirname(place));
+  await syncPath(path.dirname(location));
 }

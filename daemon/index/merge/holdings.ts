@@ -1,7 +1,7 @@
 // The shards of the catalog with the repos that have docs in them: the live docs of each, and the next merge. Used by
-// the merger, and by survey.ts to describe its plan.
+// the merger, and by index-summary.ts to describe its plan.
 
-import { holdsDoc } from '../../engine/shards/bits.ts';
+import { containsDoc } from '../../engine/shards/bits.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import {
   type CatalogRepo,
@@ -65,12 +65,12 @@ export class Holdings {
   }
 
   #current(): Kept[] {
-    for (const shardId of this.#changed) this.#look(shardId);
+    for (const shardId of this.#changed) this.#recount(shardId);
     this.#changed.clear();
     return [...this.#kept.values()].sort((a, b) => a.ordinal - b.ordinal || a.index - b.index);
   }
 
-  #look(shardId: string): void {
+  #recount(shardId: string): void {
     const repos = this.#catalog.reposOfShard(shardId);
     const [first] = repos;
     if (first === undefined) {
@@ -136,7 +136,7 @@ export function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string)
   const table = catalog.revisionsOf(repo);
   if (table === undefined || table instanceof Error) return all;
   const live = table.shards[index]!.liveDocs;
-  return all.filter((docId) => holdsDoc(live, docId - docStart));
+  return all.filter((docId) => containsDoc(live, docId - docStart));
 }
 
 /** Bytes of the repos' blob ids, as their commits show. */

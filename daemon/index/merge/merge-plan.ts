@@ -98,7 +98,7 @@ export function planMerge(
     const { some, share } = firstOf(group, limits);
     if (some.length >= limits.shardCount || share >= limits.fullShare) return some;
   }
-  return deadOnes(candidates, limits) ?? restingOnes(candidates, limits);
+  return deadOnes(candidates, limits) ?? idleOnes(candidates, limits);
 }
 
 /** As many of the first shards as fit one shard and one thread; and the share that they take. */
@@ -133,7 +133,7 @@ function deadOnes(
 }
 
 /** The smaller shards of a repo at rest, and the largest one to join them with. */
-function restingOnes(
+function idleOnes(
   candidates: readonly MergeCandidate[],
   limits: MergeLimits,
 ): MergeCandidate[] | undefined {

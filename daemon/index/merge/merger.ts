@@ -2,7 +2,7 @@
 // with a quarter of dead docs. Searches use the old shards until one catalog change replaces them. Jobs run meanwhile;
 // a repo that was rebuilt during the merge keeps its new shards.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../engine/build/merge.ts';
 import { MergeThread } from '../../engine/build/merge-thread.ts';
 import { ShardError } from '../../engine/host/space.ts';
-import { bitmapSizeOf, holdsDoc, setBit } from '../../engine/shards/bits.ts';
+import { bitmapSizeOf, containsDoc, setBit } from '../../engine/shards/bits.ts';
 import { type RevisionTable, RevisionWriter } from '../../engine/shards/revisions.ts';
 import { encodeSet } from '../../engine/shards/set-code.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -51,7 +51,7 @@ export interface MergerOptions {
 }
 
 /** How often to check whether repos have come to rest. */
-const LOOK_MS = 600_000;
+const CHECK_MS = 600_000;
 let mergeCount = 0;
 
 export class Merger {
@@ -60,11 +60,11 @@ export class Merger {
   readonly #thread: MergeThread;
   readonly #stop = new AbortController();
   readonly #retries: Retries;
-  readonly #looks: NodeJS.Timeout;
+  readonly #checks: NodeJS.Timeout;
   #running: Promise<void> | undefined;
   #isWoken = false;
   /** A merge was requested since a purge began. */
-  #isAsked = false;
+  #isRequested = false;
   /** Ids of shards that are too large together: they stay apart until the next start. */
   readonly #apart = new Set<string>();
   /** Ids of shards that could not be rewritten since a purge began. */
@@ -77,7 +77,7 @@ export class Merger {
     this.#holdings = new Holdings(options.catalog);
     this.#thread = new MergeThread(options.module);
     this.#retries = new Retries(options.log);
-    this.#looks = setInterval(() => void this.run(), LOOK_MS).unref();
+    this.#checks = setInterval(() => void this.run(), CHECK_MS).unref();
   }
 
   /** A job may have created a shard. Why counted: merges rarely begin with fewer. */
@@ -92,10 +92,10 @@ export class Merger {
    */
   async purge(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-    this.#isAsked = false;
+    this.#isRequested = false;
     this.#unpurged.clear();
     this.#running = this.#work(() => this.#nextHole())
-      .then(() => (this.#isAsked ? this.#work(() => this.#next()) : undefined))
+      .then(() => (this.#isRequested ? this.#work(() => this.#next()) : undefined))
       .finally(() => (this.#running = undefined));
     await this.#running;
   }
@@ -108,7 +108,7 @@ export class Merger {
   /** Runs all merges that are due; resolves when they are done, or failed. Errors: none. */
   run(): Promise<void> {
     this.#isWoken = true;
-    this.#isAsked = true;
+    this.#isRequested = true;
     this.#running ??= this.#work(() => this.#next()).finally(() => (this.#running = undefined));
     return this.#running;
   }
@@ -164,10 +164,10 @@ export class Merger {
   #nextHole(): Holding[] | undefined {
     const hole = this.#holdings.all.find((holding) => {
       const { shardId, docCount } = holding.shard;
-      const named = holding.repos.flatMap(({ shards }) =>
+      const own = holding.repos.flatMap(({ shards }) =>
         shards.filter((one) => one.shardId === shardId),
       );
-      const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
+      const count = own.reduce((sum, one) => sum + docCountOf(one), 0);
       if (count >= docCount || !this.#isInService(shardId) || this.#unpurged.has(shardId))
         return false;
       return this.#holdings.candidateOf(holding) !== undefined;
@@ -219,12 +219,12 @@ export class Merger {
   #orderOf(holdings: readonly Holding[]): MergeOrder {
     const { catalog } = this.#options;
     const repos = new Map<number, { repo: CatalogRepo; docs: MergeRepo['docs'][number][] }>();
-    for (const [source, { shard, repos: holders }] of holdings.entries())
-      for (const repo of holders) {
+    for (const [source, { shard, repos: shardRepos }] of holdings.entries())
+      for (const repo of shardRepos) {
         const { repoId } = repo.record;
-        const known = repos.get(repoId) ?? { repo, docs: [] };
-        known.docs.push({ source, docIds: liveDocsOf(catalog, repo, shard.shardId) });
-        repos.set(repoId, known);
+        const existing = repos.get(repoId) ?? { repo, docs: [] };
+        existing.docs.push({ source, docIds: liveDocsOf(catalog, repo, shard.shardId) });
+        repos.set(repoId, existing);
       }
     const file = path.join(catalog.shardFolder, `merge-${process.pid}-${mergeCount++}.tmp`);
     return {
@@ -265,8 +265,8 @@ export class Merger {
         if (repo === undefined || holdings.some(({ shard: { shardId } }) => served.isOut(shardId)))
           return [];
         const revisionFile = revisionFiles.get(repoId);
-        const named = { ...repo, shards: withSymbolsOf(repo, shards) };
-        return [{ ...named, ...given({ revisionFile }) }];
+        const own = { ...repo, shards: withSymbolsOf(repo, shards) };
+        return [{ ...own, ...omitUndefined({ revisionFile }) }];
       }),
     });
     const gone = holdings.map(({ shard: { shardId } }) => shardId);
@@ -296,9 +296,9 @@ export class Merger {
     const own = parts.find((part) => part.repoId === repoId);
     const made = own === undefined ? [] : [parts.length === 1 ? merged : partly(merged, own)];
     const kept = [...repo.shards.entries()].filter(([, { shardId }]) => !sources.includes(shardId));
-    const place = repo.shards.findIndex(({ shardId }) => sources.includes(shardId));
-    const before = kept.filter(([index]) => index < place);
-    const behind = kept.filter(([index]) => index > place);
+    const position = repo.shards.findIndex(({ shardId }) => sources.includes(shardId));
+    const before = kept.filter(([index]) => index < position);
+    const behind = kept.filter(([index]) => index > position);
     if (made.length + kept.length === 0) return undefined;
     if (!isWhole(table, repo.shards, sources, own)) return undefined;
     return {
@@ -314,7 +314,7 @@ export class Merger {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     this.#retries.close();
-    clearInterval(this.#looks);
+    clearInterval(this.#checks);
     await this.#running;
     await this.#thread.close();
   }
@@ -326,14 +326,14 @@ function symbolsOf(
   { symbols }: MergeResult,
 ): CatalogSymbols | undefined {
   if (symbols === undefined) return undefined;
-  const known = holdings.map(({ shard }) => shard.symbols!);
+  const existing = holdings.map(({ shard }) => shard.symbols!);
   return {
     symbolsId: symbols.fileId,
     size: symbols.size,
     symbolCount: symbols.symbolCount,
-    fileCount: known.reduce((sum, { fileCount }) => sum + fileCount, 0),
-    failedCount: known.reduce((sum, { failedCount }) => sum + failedCount, 0),
-    foundBy: known[0]!.foundBy,
+    fileCount: existing.reduce((sum, { fileCount }) => sum + fileCount, 0),
+    failedCount: existing.reduce((sum, { failedCount }) => sum + failedCount, 0),
+    foundBy: existing[0]!.foundBy,
   };
 }
 
@@ -364,7 +364,7 @@ function isWhole(
     const { docStart, docEnd } = docsOfRepo(shards[index]!);
     const live = table?.shards[index]!.liveDocs ?? 'all';
     const count = table?.shards[index]!.liveCount ?? docEnd - docStart;
-    return { count, has: (docId: number) => holdsDoc(live, docId - docStart) };
+    return { count, has: (docId: number) => containsDoc(live, docId - docStart) };
   });
   for (const [doc, source] of (made?.sources ?? []).entries())
     if (lives[source]!.has(made!.docIds[doc]!)) counts[source]!++;
@@ -401,13 +401,13 @@ async function revisionsOf(
   ]);
   const breather = new Breather();
   for (let revision = 0; revision < table.revisionCount; revision++) {
-    const held = indexes.map((index) =>
+    const liveSets = indexes.map((index) =>
       index < 0 ? 'none' : table.shards[index]!.docsIn([revision]),
     );
     const bitmap = new Uint8Array(bitmapSizeOf(docCount));
     for (let doc = 0; doc < docCount; doc++) {
       await breather.pause();
-      if (holdsDoc(held[made!.sources[doc]!]!, formerId(doc))) setBit(bitmap, doc);
+      if (containsDoc(liveSets[made!.sources[doc]!]!, formerId(doc))) setBit(bitmap, doc);
     }
     const coded = ([index]: readonly [number, CatalogShard]) =>
       table.shards[index]!.sets[revision]!;

@@ -4,16 +4,16 @@
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { Snapshot, SnapshotKeeper, UnreadRevision } from '../../engine/search/snapshot.ts';
-import { shardIdOf } from '../served/shown.ts';
+import type { Snapshot, SnapshotManager, UnreadRevision } from '../../engine/search/snapshot.ts';
+import { shardIdOf } from '../served/visible-index.ts';
 import {
-  type Demanded,
-  type DemandedDocs,
-  type DemandedShard,
+  type OnDemandRepo,
+  type OnDemandDocs,
+  type OnDemandShard,
   sizeOnDisk,
-  withDemandedDocs,
-} from './demanded-docs.ts';
-import type { SymbolsKeeper } from './demanded-symbols.ts';
+  withOnDemandDocs,
+} from './on-demand-docs.ts';
+import type { SymbolsSink } from './on-demand-symbols.ts';
 
 /** Snapshots kept open for further searches of the same revisions. */
 const SNAPSHOTS_MAX = 32;
@@ -22,17 +22,17 @@ const KEPT_MAX = 1000;
 
 interface KeptSnapshot {
   readonly snapshot: Snapshot;
-  readonly docs: readonly DemandedDocs[];
+  readonly docs: readonly OnDemandDocs[];
 }
 
-export class KeptDocs implements SymbolsKeeper {
-  readonly #keeper: SnapshotKeeper;
+export class KeptDocs implements SymbolsSink {
+  readonly #manager: SnapshotManager;
   readonly #log: Log;
   readonly #diskBytes: () => number;
   /** By key, least recently used first. */
-  readonly #kept = new Map<string, DemandedDocs>();
+  readonly #kept = new Map<string, OnDemandDocs>();
   /** No longer found, but a search may still use them. */
-  readonly #leaving = new Set<DemandedDocs>();
+  readonly #leaving = new Set<OnDemandDocs>();
   /** By content, least recently used first; each is held. */
   readonly #snapshots = new Map<string, KeptSnapshot>();
   /** Snapshots no longer handed out that searches still hold. */
@@ -41,8 +41,8 @@ export class KeptDocs implements SymbolsKeeper {
   readonly #claims = new Set<ReadonlySet<string>>();
 
   /** @param diskBytes  the current limit for all kept files */
-  constructor(keeper: SnapshotKeeper, log: Log, diskBytes: () => number) {
-    this.#keeper = keeper;
+  constructor(manager: SnapshotManager, log: Log, diskBytes: () => number) {
+    this.#manager = manager;
     this.#log = log;
     this.#diskBytes = diskBytes;
   }
@@ -52,7 +52,7 @@ export class KeptDocs implements SymbolsKeeper {
     return { count: all.length, bytes: all.reduce((sum, docs) => sum + sizeOnDisk(docs), 0) };
   }
 
-  find(key: string): DemandedDocs | undefined {
+  find(key: string): OnDemandDocs | undefined {
     const docs = this.#kept.get(key);
     if (docs === undefined) return undefined;
     this.#kept.delete(key);
@@ -75,21 +75,21 @@ export class KeptDocs implements SymbolsKeeper {
    *
    * @param isFound  whether later searches may find it; else it goes as soon as no search uses it
    */
-  add(docs: DemandedDocs, isFound: boolean): void {
+  add(docs: OnDemandDocs, isFound: boolean): void {
     if (isFound) this.#kept.set(docs.key, docs);
     else this.#leaving.add(docs);
     this.shrink(docs);
   }
 
-  isKept(docs: DemandedDocs): boolean {
+  isKept(docs: OnDemandDocs): boolean {
     return this.#kept.get(docs.key) === docs;
   }
 
   /** Later searches see these symbols. */
   async addSymbols(
-    docs: DemandedDocs,
-    shard: DemandedShard,
-    symbols: NonNullable<DemandedShard['symbols']>,
+    docs: OnDemandDocs,
+    shard: OnDemandShard,
+    symbols: NonNullable<OnDemandShard['symbols']>,
   ): Promise<boolean> {
     if (!this.isKept(docs) || sizeOnDisk(docs) + symbols.size > this.#diskBytes()) {
       await this.#removeFile(symbols.path);
@@ -102,14 +102,14 @@ export class KeptDocs implements SymbolsKeeper {
   }
 
   /** Drops the least recently used docs until the rest fits, except those that searches use or wait for. */
-  shrink(spared?: DemandedDocs): void {
+  shrink(spared?: OnDemandDocs): void {
     const diskBytes = this.#diskBytes();
     this.#sweep();
     for (const docs of this.#kept.values()) {
       if (this.size.bytes <= diskBytes && this.#kept.size <= KEPT_MAX) break;
       if (docs === spared) continue;
       this.#letGoOf(docs);
-      if (!this.#isHeld(docs)) this.#leave(docs);
+      if (!this.#isInUse(docs)) this.#leave(docs);
       this.#sweep();
     }
   }
@@ -120,33 +120,36 @@ export class KeptDocs implements SymbolsKeeper {
    *
    * Errors: ShardError.
    */
-  hold(demanded: readonly Demanded[], unread: readonly UnreadRevision[]): Snapshot | undefined {
-    if (!demanded.every(({ docs }) => this.isKept(docs))) return undefined;
-    const held = demanded.map(({ docs, revisions }) => [docs.key, revisions]);
-    const key = JSON.stringify([held, unread]);
-    const known = this.#snapshots.get(key);
-    const snapshot = known?.snapshot ?? withDemandedDocs(this.#keeper.current, demanded, unread);
+  retain(
+    onDemand: readonly OnDemandRepo[],
+    unread: readonly UnreadRevision[],
+  ): Snapshot | undefined {
+    if (!onDemand.every(({ docs }) => this.isKept(docs))) return undefined;
+    const contents = onDemand.map(({ docs, revisions }) => [docs.key, revisions]);
+    const key = JSON.stringify([contents, unread]);
+    const cached = this.#snapshots.get(key);
+    const snapshot = cached?.snapshot ?? withOnDemandDocs(this.#manager.current, onDemand, unread);
     if (snapshot === undefined) return undefined;
-    const refused = this.#keeper.hold(snapshot);
+    const refused = this.#manager.retain(snapshot);
     if (refused.length > 0) {
-      this.#keeper.release(snapshot);
+      this.#manager.release(snapshot);
       const lost = refused.filter(({ shardId }) => this.drop(shardId));
       for (const { message } of lost)
         this.#log.warn('a shard that was built on demand is lost', { error: message });
       if (lost.length > 0) return undefined;
       throw refused[0]!;
     }
-    if (known === undefined) this.#keeper.hold(snapshot);
-    const docs = demanded.map((one) => one.docs);
+    if (cached === undefined) this.#manager.retain(snapshot);
+    const docs = onDemand.map((one) => one.docs);
     this.#snapshots.delete(key);
-    this.#snapshots.set(key, known ?? { snapshot, docs });
+    this.#snapshots.set(key, cached ?? { snapshot, docs });
     const [oldest] = this.#snapshots.values();
     if (this.#snapshots.size > SNAPSHOTS_MAX) this.#letGo((kept) => kept === oldest);
     return snapshot;
   }
 
   /** Stops handing out snapshots, and keeps only docs that satisfy the predicate. */
-  restrict(isCurrent: (docs: DemandedDocs) => boolean): void {
+  restrict(isCurrent: (docs: OnDemandDocs) => boolean): void {
     this.#letGo(() => true);
     for (const docs of this.#kept.values()) if (!isCurrent(docs)) this.#leave(docs);
     this.#sweep();
@@ -154,17 +157,17 @@ export class KeptDocs implements SymbolsKeeper {
 
   /** Stops finding the docs with this live shard id; false: there are none. */
   drop(liveId: string): boolean {
-    const isHolder = ({ shards }: DemandedDocs): boolean =>
+    const holdsShard = ({ shards }: OnDemandDocs): boolean =>
       shards.some(({ shardId }) => shardId === shardIdOf(liveId));
-    const holder = [...this.#kept.values(), ...this.#leaving].find(isHolder);
-    if (holder === undefined) return false;
-    this.#letGoOf(holder);
-    this.#leave(holder);
+    const found = [...this.#kept.values(), ...this.#leaving].find(holdsShard);
+    if (found === undefined) return false;
+    this.#letGoOf(found);
+    this.#leave(found);
     this.#sweep();
     return true;
   }
 
-  async remove({ shards }: Pick<DemandedDocs, 'shards'>): Promise<void> {
+  async remove({ shards }: Pick<OnDemandDocs, 'shards'>): Promise<void> {
     for (const { path, symbols } of shards) {
       await this.#removeFile(path);
       if (symbols !== undefined) await this.#removeFile(symbols.path);
@@ -182,37 +185,37 @@ export class KeptDocs implements SymbolsKeeper {
     this.#letGo(() => true);
   }
 
-  #isHeld(docs: DemandedDocs): boolean {
+  #isInUse(docs: OnDemandDocs): boolean {
     for (const keys of this.#claims) if (keys.has(docs.key)) return true;
     for (const kept of this.#outgoing)
-      if (!this.#keeper.isHeld(kept.snapshot)) this.#outgoing.delete(kept);
+      if (!this.#manager.isRetained(kept.snapshot)) this.#outgoing.delete(kept);
     return [...this.#snapshots.values(), ...this.#outgoing].some((one) => one.docs.includes(docs));
   }
 
   /** Later searches do not find it. */
-  #leave(docs: DemandedDocs): void {
+  #leave(docs: OnDemandDocs): void {
     this.#kept.delete(docs.key);
     this.#leaving.add(docs);
   }
 
   /** Stops handing out snapshots with these docs. */
-  #letGoOf(docs: DemandedDocs): void {
+  #letGoOf(docs: OnDemandDocs): void {
     this.#letGo((kept) => kept.docs.includes(docs));
   }
 
-  #letGo(isMeant: (kept: KeptSnapshot) => boolean): void {
-    const gone = [...this.#snapshots].filter(([, kept]) => isMeant(kept));
+  #letGo(isDropped: (kept: KeptSnapshot) => boolean): void {
+    const gone = [...this.#snapshots].filter(([, kept]) => isDropped(kept));
     for (const [key, kept] of gone) {
       this.#snapshots.delete(key);
       this.#outgoing.add(kept);
     }
-    this.#keeper.releaseAll(gone.map(([, { snapshot }]) => snapshot));
+    this.#manager.releaseAll(gone.map(([, { snapshot }]) => snapshot));
   }
 
   /** Removes files that no search uses any more. */
   #sweep(): void {
     for (const docs of this.#leaving) {
-      if (this.#isHeld(docs)) continue;
+      if (this.#isInUse(docs)) continue;
       this.#leaving.delete(docs);
       void this.remove(docs);
     }

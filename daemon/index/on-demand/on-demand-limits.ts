@@ -28,10 +28,10 @@ export function checkCounts(
   names: readonly string[],
   limits: OnDemandLimits,
 ): void {
-  const shown = JSON.stringify(names[0]?.slice(0, 100));
+  const quoted = JSON.stringify(names[0]?.slice(0, 100));
   if (repoCount > limits.repos)
     throw new RevisionLimitError(
-      `No revision with ${shown} in its name is indexed. Trawl can look for it in at most ${limits.repos} repositories ` +
+      `No revision with ${quoted} in its name is indexed. Trawl can look for it in at most ${limits.repos} repositories ` +
         `(onDemandRevisions.repos), but the query covers ${repoCount}: limit it with "repo:".`,
     );
   if (names.length > NAMES_MAX)
@@ -77,8 +77,8 @@ export class Refusals {
   check(key: string, limits: OnDemandLimits): void {
     const refusal = this.#refusals.get(key);
     if (refusal === undefined) return;
-    const holds = refusal.limits === limits && performance.now() < refusal.untilMs;
-    if (holds) throw new RevisionLimitError(refusal.message);
+    const isCurrent = refusal.limits === limits && performance.now() < refusal.untilMs;
+    if (isCurrent) throw new RevisionLimitError(refusal.message);
     this.#refusals.delete(key);
   }
 

@@ -16,19 +16,19 @@ import {
   TooManyDocsError,
 } from '../../engine/build/extra-revisions.ts';
 import type { BuildThreads } from '../../engine/build/build-threads.ts';
-import type { KnownIndex } from '../../engine/build/known-docs.ts';
+import type { IndexedState } from '../../engine/build/indexed-docs.ts';
 import type { FilterSettings } from '../../engine/build/filters.ts';
-import type { Snapshot, SnapshotKeeper, UnreadRevision } from '../../engine/search/snapshot.ts';
+import type { Snapshot, SnapshotManager, UnreadRevision } from '../../engine/search/snapshot.ts';
 import { RevisionTable } from '../../engine/shards/revisions.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { GitError, isGitExit } from '../../sources/git/git.ts';
 import { RepoGoneError } from '../../sources/git/resolve.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
-import type { Demanded, DemandedDocs } from './demanded-docs.ts';
-import { DemandedSymbols } from './demanded-symbols.ts';
+import type { OnDemandRepo, OnDemandDocs } from './on-demand-docs.ts';
+import { OnDemandSymbols } from './on-demand-symbols.ts';
 import { KeptDocs } from './kept-docs.ts';
-import { knownIndexOf } from '../served/known-index.ts';
+import { indexedStateOf } from '../served/indexed-state.ts';
 import {
   checkCounts,
   diskMessage,
@@ -39,12 +39,12 @@ import {
   sumMessage,
   timeMessage,
 } from './on-demand-limits.ts';
-import { type Wanted, wantedOf } from './wanted-revisions.ts';
+import { type RequestedRevisions, requestedRevisionsOf } from './requested-revisions.ts';
 
 export interface OnDemandOptions {
   readonly module: WebAssembly.Module;
   readonly catalog: Catalog;
-  readonly snapshots: SnapshotKeeper;
+  readonly snapshots: SnapshotManager;
   /** Its own folder; existing files are removed. */
   readonly folder: string;
   readonly isOut: (shardId: string) => boolean;
@@ -67,7 +67,7 @@ class ChangingError extends Error {
 }
 
 /** The message is for the caller. */
-class NoRoomError extends Error {
+class DiskFullError extends Error {
   readonly errorCode = 'NOT_READY';
 
   constructor(cause: unknown) {
@@ -87,10 +87,10 @@ const ATTEMPT_PAUSE_MS = 20;
 export class OnDemandRevisions {
   readonly #options: OnDemandOptions;
   readonly #kept: KeptDocs;
-  readonly #symbols: DemandedSymbols | undefined;
+  readonly #symbols: OnDemandSymbols | undefined;
   readonly #refusals = new Refusals();
-  readonly #builds = new SharedWork<string, DemandedDocs>();
-  readonly #running = new Map<string, Promise<DemandedDocs>>();
+  readonly #builds = new SharedWork<string, OnDemandDocs>();
+  readonly #running = new Map<string, Promise<OnDemandDocs>>();
   readonly #slots = new Slots({ runningMax: BUILDS_MAX });
   readonly #states = new WeakMap<CatalogRepo, string>();
   readonly #abort = new AbortController();
@@ -99,7 +99,7 @@ export class OnDemandRevisions {
     this.#options = options;
     this.#kept = new KeptDocs(options.snapshots, options.log, () => options.limits().diskBytes);
     const { module, log, symbolWorkers: workers } = options;
-    if (workers > 0) this.#symbols = new DemandedSymbols({ module, log, workers }, this.#kept);
+    if (workers > 0) this.#symbols = new OnDemandSymbols({ module, log, workers }, this.#kept);
   }
 
   /** Empties the folder. Errors: of the file system. */
@@ -120,7 +120,7 @@ export class OnDemandRevisions {
   async snapshotWith(
     repos: readonly RepoRecord[],
     names: readonly string[],
-    holder: string,
+    clientKey: string,
     signal: AbortSignal,
   ): Promise<Snapshot | undefined> {
     const limits = this.#options.limits();
@@ -133,16 +133,16 @@ export class OnDemandRevisions {
       const unread: UnreadRevision[] = [];
       const found = await Promise.all(
         askable.map((record) =>
-          wantedOf(record, names, time.signal, (name, error) => {
+          requestedRevisionsOf(record, names, time.signal, (name, error) => {
             unread.push(...this.#passOver(record, [name], error, time.signal));
             return undefined;
           }),
         ),
       );
-      const wanted = found.filter(({ revisions }) => revisions.length > 0);
-      return wanted.length + unread.length === 0
+      const requested = found.filter(({ revisions }) => revisions.length > 0);
+      return requested.length + unread.length === 0
         ? undefined
-        : await this.#snapshotFor({ wanted, unread, holder, limits, signal: time.signal });
+        : await this.#snapshotFor({ requested, unread, clientKey, limits, signal: time.signal });
     } catch (error) {
       if (!time.isOver || error instanceof RevisionLimitError) throw error;
       throw new RevisionLimitError(timeMessage(limits));
@@ -158,13 +158,13 @@ export class OnDemandRevisions {
     try {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal: search.signal });
-        const found = await this.#demandedOf(search, claim).catch(ifChanging);
+        const found = await this.#onDemandOf(search, claim).catch(ifChanging);
         if (found === undefined) continue;
-        const { demanded, unread } = found;
-        if (demanded.length + unread.length === 0) return undefined;
+        const { onDemand, unread } = found;
+        if (onDemand.length + unread.length === 0) return undefined;
         // The docs may be outdated.
-        const areCurrent = demanded.every((one) => this.#isCurrent(one.docs));
-        const snapshot = areCurrent ? this.#kept.hold(demanded, unread) : undefined;
+        const areCurrent = onDemand.every((one) => this.#isCurrent(one.docs));
+        const snapshot = areCurrent ? this.#kept.retain(onDemand, unread) : undefined;
         if (snapshot !== undefined) return snapshot;
       }
     } finally {
@@ -176,15 +176,19 @@ export class OnDemandRevisions {
   /**
    * The docs of all indexed repos, and what could not be read. Their keys are added to the claim.
    */
-  async #demandedOf(search: WaitingSearch, claim: Set<string>): Promise<FoundDocs> {
-    const { wanted, limits, signal } = search;
-    const asked = wanted.flatMap((one) => this.#askedOf(one) ?? []);
-    for (const { key } of asked) claim.add(key);
-    const together = hash('sha256', asked.map(({ key }) => key).join());
+  async #onDemandOf(search: WaitingSearch, claim: Set<string>): Promise<FoundDocs> {
+    const { requested, limits, signal } = search;
+    const keyed = requested.flatMap((one) => this.#keyedOf(one) ?? []);
+    for (const { key } of keyed) claim.add(key);
+    const together = hash('sha256', keyed.map(({ key }) => key).join());
     this.#refusals.check(together, limits);
     const unread = [...search.unread];
     let size = 0;
-    const get = async ({ record, revisions, ...one }: Asked): Promise<Demanded | undefined> => {
+    const get = async ({
+      record,
+      revisions,
+      ...one
+    }: KeyedRequest): Promise<OnDemandRepo | undefined> => {
       const names = revisions.map(({ name }) => name);
       const docs = await this.#docsFor(one, search).catch((error: unknown) => {
         unread.push(...this.#passOver(record, names, error, signal));
@@ -193,11 +197,11 @@ export class OnDemandRevisions {
       if (docs?.unread !== undefined) unread.push(...unreadOf(record, names, docs.unread));
       size += docs?.size ?? 0;
       if (size > limits.diskBytes)
-        this.#refusals.refuse(together, sumMessage(size, asked.length, limits), limits);
+        this.#refusals.refuse(together, sumMessage(size, keyed.length, limits), limits);
       return docs && { docs, revisions };
     };
-    const found = await Promise.all(asked.map(get));
-    return { demanded: found.filter((one) => one !== undefined), unread };
+    const found = await Promise.all(keyed.map(get));
+    return { onDemand: found.filter((one) => one !== undefined), unread };
   }
 
   /** Skips revisions of a repository that was removed, damaged or rewritten meanwhile. Errors: others. */
@@ -219,7 +223,7 @@ export class OnDemandRevisions {
   }
 
   /** Whether docs were computed from the repo's current index. */
-  #isCurrent({ repoId, state }: Pick<DemandedDocs, 'repoId' | 'state'>): boolean {
+  #isCurrent({ repoId, state }: Pick<OnDemandDocs, 'repoId' | 'state'>): boolean {
     return this.#stateNow(repoId) === state;
   }
 
@@ -240,7 +244,7 @@ export class OnDemandRevisions {
   }
 
   /** Undefined: the repo's index is damaged. */
-  #askedOf({ record, revisions }: Wanted): Asked | undefined {
+  #keyedOf({ record, revisions }: RequestedRevisions): KeyedRequest | undefined {
     const { repoId } = record;
     const repo = this.#options.catalog.repo(repoId);
     const state = this.#stateNow(repoId);
@@ -252,44 +256,46 @@ export class OnDemandRevisions {
 
   /** Undefined: the repo's index is damaged. */
   async #docsFor(
-    wanted: WantedDocs,
-    { holder, limits, signal }: WaitingSearch,
-  ): Promise<DemandedDocs | undefined> {
-    const { key, repoId } = wanted;
+    requested: RequestedDocs,
+    { clientKey, limits, signal }: WaitingSearch,
+  ): Promise<OnDemandDocs | undefined> {
+    const { key, repoId } = requested;
     const kept = this.#kept.find(key);
     if (kept !== undefined) return kept;
     const { catalog } = this.#options;
     const repo = catalog.repo(repoId);
-    if (repo === undefined || knownIndexOf(catalog, repo) === undefined) return undefined;
+    if (repo === undefined || indexedStateOf(catalog, repo) === undefined) return undefined;
     this.#refusals.check(key, limits);
     // Why twice: another search may have started or finished the build while this one waited.
-    const running = (): Promise<DemandedDocs> | undefined => this.#running.get(key);
+    const running = (): Promise<OnDemandDocs> | undefined => this.#running.get(key);
     // Why by client: clients do not wait in each other's queues.
     return this.#builds.get(
-      `${holder} ${key}`,
+      `${clientKey} ${key}`,
       signal,
       (abandoned) =>
         running() ??
-        this.#slots.run(holder, abandoned, async () => {
+        this.#slots.run(clientKey, abandoned, async () => {
           abandoned.throwIfAborted();
-          return this.#kept.find(key) ?? running() ?? this.#start(wanted, limits);
+          return this.#kept.find(key) ?? running() ?? this.#start(requested, limits);
         }),
     );
   }
 
   /** Builds even if no search waits any more: the next one finds the result. */
-  #start(wanted: WantedDocs, limits: OnDemandLimits): Promise<DemandedDocs> {
-    const building = this.#build(wanted, limits).finally(() => this.#running.delete(wanted.key));
-    this.#running.set(wanted.key, building);
+  #start(requested: RequestedDocs, limits: OnDemandLimits): Promise<OnDemandDocs> {
+    const building = this.#build(requested, limits).finally(() =>
+      this.#running.delete(requested.key),
+    );
+    this.#running.set(requested.key, building);
     return building;
   }
 
-  async #build(wanted: WantedDocs, limits: OnDemandLimits): Promise<DemandedDocs> {
-    const { key } = wanted;
+  async #build(requested: RequestedDocs, limits: OnDemandLimits): Promise<OnDemandDocs> {
+    const { key } = requested;
     const time = new TimeLimit(limits.timeoutMs, this.#abort.signal);
     try {
-      const built = await this.#buildShards(wanted, limits, time.signal);
-      return await this.#keep(wanted, built, limits);
+      const built = await this.#buildShards(requested, limits, time.signal);
+      return await this.#keep(requested, built, limits);
     } catch (error) {
       if (error instanceof TooManyDocsError)
         this.#refusals.refuse(key, docsMessage(error.count, limits), limits);
@@ -297,22 +303,22 @@ export class OnDemandRevisions {
         this.#refusals.refuse(key, timeMessage(limits), limits, TIMEOUT_KEPT_MS);
       if (!isDiskFull(error)) throw error;
       this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
-      throw new NoRoomError(error);
+      throw new DiskFullError(error);
     } finally {
       time.end();
     }
   }
 
   async #buildShards(
-    { repoId, state, commits }: WantedDocs,
+    { repoId, state, commits }: RequestedDocs,
     limits: OnDemandLimits,
     signal: AbortSignal,
   ): Promise<BuiltRevisions> {
     const { catalog, module, folder, filters, threads, log } = this.#options;
     const repo = catalog.repo(repoId);
-    const known = repo === undefined ? undefined : knownIndexOf(catalog, repo);
+    const indexed = repo === undefined ? undefined : indexedStateOf(catalog, repo);
     const isSame = this.#stateNow(repoId) === state;
-    if (repo === undefined || known === undefined || !isSame) throw new ChangingError();
+    if (repo === undefined || indexed === undefined || !isSame) throw new ChangingError();
     const { record } = repo;
     const startMs = performance.now();
     // Somebody may have removed it as rubbish.
@@ -325,7 +331,7 @@ export class OnDemandRevisions {
       filters: filters(),
       repoId,
       repoName: record.name,
-      known,
+      indexed,
       commits,
       docsMax: limits.docs,
       signal,
@@ -333,19 +339,19 @@ export class OnDemandRevisions {
     const docs = built.shards.reduce((sum, { docCount }) => sum + docCount, 0);
     const ms = Math.round(performance.now() - startMs);
     log.info('revisions built on demand', { repo: record.name, commits, docs, ms });
-    return { ...built, known: known.shards };
+    return { ...built, indexed: indexed.shards };
   }
 
   async #keep(
-    wanted: WantedDocs,
-    { shards, revisions, known, unread }: BuiltRevisions,
+    requested: RequestedDocs,
+    { shards, revisions, indexed, unread }: BuiltRevisions,
     limits: OnDemandLimits,
-  ): Promise<DemandedDocs> {
+  ): Promise<OnDemandDocs> {
     const size = shards.reduce((sum, shard) => sum + shard.size, 0);
-    const docCounts = [...shards, ...known].map(({ docCount }) => docCount);
-    const table = RevisionTable.open(revisions, wanted.commits.length, docCounts);
-    const docs: DemandedDocs = {
-      ...wanted,
+    const docCounts = [...shards, ...indexed].map(({ docCount }) => docCount);
+    const table = RevisionTable.open(revisions, requested.commits.length, docCounts);
+    const docs: OnDemandDocs = {
+      ...requested,
       size,
       unread,
       // Why random: a counter would reveal how much others have built.
@@ -356,12 +362,12 @@ export class OnDemandRevisions {
         revisions: table.shards[index]!,
       })),
       ofIndexed: new Map(
-        known.map(({ shardId }, index) => [shardId, table.shards[shards.length + index]!]),
+        indexed.map(({ shardId }, index) => [shardId, table.shards[shards.length + index]!]),
       ),
     };
     if (size > limits.diskBytes) {
       await this.#kept.remove(docs);
-      this.#refusals.refuse(wanted.key, diskMessage(size, limits), limits);
+      this.#refusals.refuse(requested.key, diskMessage(size, limits), limits);
     }
     this.#kept.add(docs, this.#isCurrent(docs));
     this.#symbols?.find(docs);
@@ -402,12 +408,12 @@ export class OnDemandRevisions {
 
 /** With the indexed shards that it was computed from. */
 interface BuiltRevisions extends ExtraRevisions {
-  readonly known: KnownIndex['shards'];
+  readonly indexed: IndexedState['shards'];
 }
 
 /** Revisions of a repo, and what could not be read. */
 interface FoundDocs {
-  readonly demanded: readonly Demanded[];
+  readonly onDemand: readonly OnDemandRepo[];
   readonly unread: readonly UnreadRevision[];
 }
 
@@ -424,16 +430,16 @@ function ifChanging(error: unknown): undefined {
   if (!(error instanceof ChangingError)) throw error;
 }
 
-type WantedDocs = Pick<DemandedDocs, 'key' | 'repoId' | 'state' | 'commits'>;
-type Asked = WantedDocs & Wanted;
+type RequestedDocs = Pick<OnDemandDocs, 'key' | 'repoId' | 'state' | 'commits'>;
+type KeyedRequest = RequestedDocs & RequestedRevisions;
 
 /** A search that waits for a build. */
 interface WaitingSearch {
-  readonly wanted: readonly Wanted[];
+  readonly requested: readonly RequestedRevisions[];
   /** Names that git could not look up. */
   readonly unread: readonly UnreadRevision[];
   /** The client that searches. */
-  readonly holder: string;
+  readonly clientKey: string;
   readonly limits: OnDemandLimits;
   readonly signal: AbortSignal;
 }

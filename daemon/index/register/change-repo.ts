@@ -1,7 +1,7 @@
 // Changes of repos by command line flags: their revisions, and who may see them. Also derives a repo's record from the
 // store.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import {
   type Enforcement,
   type RepoRecord,
@@ -34,7 +34,7 @@ export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
     ...rest,
     visibility,
     enforcement,
-    ...given({ selection }),
+    ...omitUndefined({ selection }),
     ...(Object.keys(rules).length === 0 ? {} : { rules }),
   };
 }
@@ -62,29 +62,36 @@ function withSelection(
 
 /** The record of a repo: from the store, plus what the index knew. */
 export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
-  const { enforcement: _, selection: __, within: ___, ...known } = before ?? NEW_RECORD;
+  const { enforcement: _, selection: __, within: ___, ...existing } = before ?? NEW_RECORD;
   const { repoId, name, visibility, enforcement, place, selection, host, rules = {} } = repo;
-  const { kind, path } = place ?? known.source;
+  const { kind, path } = place ?? existing.source;
   const source = host?.facts.source ?? { kind, path, ...rulesOf(rules) };
   return {
-    ...(host === undefined ? known : withFacts(known, host.facts)),
+    ...(host === undefined ? existing : withFacts(existing, host.facts)),
     repoId,
     name,
     visibility,
     source,
     ...(enforcement === 'none' ? {} : { enforcement }),
-    ...given({ selection }),
+    ...omitUndefined({ selection }),
   };
 }
 
 /** Adds the host's facts to a record. */
 function withFacts(
-  known: Omit<RepoRecord, 'enforcement' | 'selection' | 'within'>,
+  existing: Omit<RepoRecord, 'enforcement' | 'selection' | 'within'>,
   facts: HostFacts,
 ) {
-  const { displayName: _, webUrl: __, imageUrl: ___, ...rest } = known;
-  const { path: _path, cloneUrl: _url, name: _name, source: _source, submodule, ...shown } = facts;
-  return { ...rest, ...shown, ...(submodule === undefined ? {} : { within: submodule.chain }) };
+  const { displayName: _, webUrl: __, imageUrl: ___, ...rest } = existing;
+  const {
+    path: _path,
+    cloneUrl: _url,
+    name: _name,
+    source: _source,
+    submodule,
+    ...hostFacts
+  } = facts;
+  return { ...rest, ...hostFacts, ...(submodule === undefined ? {} : { within: submodule.chain }) };
 }
 
 const NEW_RECORD: RepoRecord = {

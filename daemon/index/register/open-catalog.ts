@@ -10,7 +10,7 @@ import { CatalogError } from '../catalog/catalog-files.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { Log } from '../../base/log.ts';
 import { recordOf } from './change-repo.ts';
-import type { RepoRegister } from './register.ts';
+import type { RepoRegistry } from './registry.ts';
 
 /**
  * Loads and repairs the catalog.
@@ -21,24 +21,24 @@ import type { RepoRegister } from './register.ts';
  */
 export async function openCatalog(
   catalog: Catalog,
-  register: RepoRegister,
+  registry: RepoRegistry,
   isAlone: boolean,
   log: Log,
 ): Promise<void> {
-  await loadOrPutAway(catalog, register, log);
+  await loadOrPutAway(catalog, registry, log);
   if (catalog.damage !== undefined)
     log.error('the catalog is damaged; its previous version is used', { reason: catalog.damage });
-  if (catalog.isMissing && isAlone) await fillAgain(catalog, register, log);
-  if (register.all.length === 0 && catalog.repos.length > 0)
+  if (catalog.isMissing && isAlone) await fillAgain(catalog, registry, log);
+  if (registry.all.length === 0 && catalog.repos.length > 0)
     log.warn(
       'the store is new and has no data for the existing index: permissions are taken from the catalog; if there was a ' +
         'store before, only it or "trawl restore" brings back its accounts, keys and connections',
     );
-  await mendClones(catalog, register);
+  await mendClones(catalog, registry);
   const records = catalog.repos
     .map(({ record }) => record)
-    .filter(({ repoId }) => register.byId(repoId)?.host === undefined);
-  const adopted = await register.adopt(records);
+    .filter(({ repoId }) => registry.byId(repoId)?.host === undefined);
+  const adopted = await registry.adopt(records);
   if (adopted.size === 0 && !catalog.isOutdated) return;
   const right = new Set(records.map(({ repoId }) => repoId).filter((id) => !adopted.has(id)));
   const put = catalog.repos.flatMap((repo): CatalogRepo[] => {
@@ -58,22 +58,22 @@ export async function openCatalog(
  * Gives repos of connections the path that the connection or the clone has, whatever the catalog says. Repos unknown to
  * the store are excluded until a connection lists them.
  */
-async function mendClones(catalog: Catalog, register: RepoRegister): Promise<void> {
+async function mendClones(catalog: Catalog, registry: RepoRegistry): Promise<void> {
   await catalog.commit(() => {
     const put: CatalogRepo[] = [];
     const removed: number[] = [];
     for (const repo of catalog.repos) {
       const { repoId, source, name } = repo.record;
-      const known = register.byId(repoId);
-      if (known?.host === undefined) {
+      const existing = registry.byId(repoId);
+      if (existing?.host === undefined) {
         if (catalog.isClone(source.path)) removed.push(repoId);
         continue;
       }
-      const record = hostedRecord(catalog, register, known, repo.record);
+      const record = hostedRecord(catalog, registry, existing, repo.record);
       const isThere = source.path === record.source.path || hasMoved(catalog, repo.record, record);
       if (!isThere) put.push(unbuilt(record));
       else if (source.path !== record.source.path) put.push({ ...repo, record });
-      else if (name !== known.name) put.push({ ...repo, record });
+      else if (name !== existing.name) put.push({ ...repo, record });
     }
     return { put, removed };
   });
@@ -86,47 +86,47 @@ function hasMoved(
   { name: nameNow, source: now }: RepoRecord,
 ): boolean {
   const isSame = before.kind === now.kind && before.commit === now.commit && name === nameNow;
-  return isSame && catalog.isClone(now.path) && placeInside(before.path) === placeInside(now.path);
+  return isSame && catalog.isClone(now.path) && pathInside(before.path) === pathInside(now.path);
 }
 
 /** The part of a clone's path that is the same wherever the data directory is. */
-function placeInside(clonePath: string): string {
+function pathInside(clonePath: string): string {
   return clonePath.split(path.sep).slice(-2).join('/');
 }
 
 /** Location of a repo that a connection lists, or of a submodule; undefined: its parent is gone. */
 export function hostedSource(
   catalog: Pick<Catalog, 'clonePath'>,
-  register: Pick<RepoRegister, 'byId'>,
+  registry: Pick<RepoRegistry, 'byId'>,
   { repoId, host }: StoredRepo,
 ): RepoSource | undefined {
   if (host?.facts.source !== undefined) return host.facts.source;
   if (host?.facts.submodule === undefined)
     return { kind: 'commits', path: catalog.clonePath(repoId) };
   const { chain, commit } = host.facts.submodule;
-  const inner = register.byId(chain.at(-1)!);
+  const inner = registry.byId(chain.at(-1)!);
   if (inner?.host === undefined || inner.host.facts.submodule !== undefined) return undefined;
-  const { path } = hostedSource(catalog, register, inner)!;
+  const { path } = hostedSource(catalog, registry, inner)!;
   return { kind: 'commits', path, commit };
 }
 
 /** The record of a repo that a connection lists, or of a submodule. */
 export function hostedRecord(
   catalog: Pick<Catalog, 'clonePath'>,
-  register: Pick<RepoRegister, 'byId'>,
+  registry: Pick<RepoRegistry, 'byId'>,
   repo: StoredRepo,
   before?: RepoRecord,
 ): RepoRecord {
   const record = recordOf(repo, before);
-  return { ...record, source: hostedSource(catalog, register, repo) ?? record.source };
+  return { ...record, source: hostedSource(catalog, registry, repo) ?? record.source };
 }
 
-async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
+async function loadOrPutAway(catalog: Catalog, registry: RepoRegistry, log: Log): Promise<void> {
   try {
     await catalog.load();
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    if (register.all.length === 0)
+    if (registry.all.length === 0)
       throw new CatalogError(
         `${error.message}. It is of an earlier version, and only it says who may see which repository: restore a ` +
           'backup ("trawl restore"), or remove it and index each source again ("trawl index PATH"), with ' +
@@ -142,8 +142,8 @@ async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log)
 }
 
 /** Fills a missing catalog with the repos of the store, to be built. */
-async function fillAgain(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
-  const lost = register.all.filter(({ place }) => place !== undefined);
+async function fillAgain(catalog: Catalog, registry: RepoRegistry, log: Log): Promise<void> {
+  const lost = registry.all.filter(({ place }) => place !== undefined);
   if (lost.length === 0) return;
   log.warn('there is no catalog; all repositories of the store will be built again', {
     repos: lost.length,

@@ -2,8 +2,8 @@
 // it grants, tokens and permissions. If the signs contradict each other it becomes a new repo, so that it never gets
 // permissions meant for another one.
 
-import { given } from '../../base/given.ts';
-import type { RepoPlace, StoredRepo } from '../../store/repos.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
+import type { RepoLocation, StoredRepo } from '../../store/repos.ts';
 
 /** The path of a repo holds another source. The message is for the operator: it names the path. */
 export class OtherSourceError extends Error {
@@ -18,8 +18,8 @@ export class OtherSourceError extends Error {
 }
 
 /** The current state of a source; without the last two if its folder is gone. */
-export interface SeenSource {
-  readonly kind: RepoPlace['kind'];
+export interface SourceLocation {
+  readonly kind: RepoLocation['kind'];
   /** Absolute, as given. */
   readonly path: string;
   /** Host and path of the remote. */
@@ -38,39 +38,43 @@ export interface SeenSource {
  */
 export function possibleRepos(
   repos: readonly StoredRepo[],
-  seen: SeenSource,
+  location: SourceLocation,
   isGone: (path: string) => boolean,
 ): readonly StoredRepo[] {
-  const here = repos.filter((repo) => isFolderOf(repo, seen) || isAtPathOf(repo, seen));
-  if (here.length > 0 || seen.remote === undefined) return here;
+  const here = repos.filter((repo) => isFolderOf(repo, location) || isAtPathOf(repo, location));
+  if (here.length > 0 || location.remote === undefined) return here;
   return repos.filter(
-    ({ remote, place }) => remote === seen.remote && (place === undefined || isGone(place.path)),
+    ({ remote, place }) =>
+      remote === location.remote && (place === undefined || isGone(place.path)),
   );
 }
 
 /** Whether it is the repo's folder, with any content. */
-export function isFolderOf({ place }: StoredRepo, { fileId }: Pick<SeenSource, 'fileId'>): boolean {
+export function isFolderOf(
+  { place }: StoredRepo,
+  { fileId }: Pick<SourceLocation, 'fileId'>,
+): boolean {
   return fileId !== undefined && place?.fileId === fileId;
 }
 
-function isAtPathOf({ place, remote }: StoredRepo, seen: SeenSource): boolean {
-  if (place === undefined || !isSamePath(place, seen)) return false;
-  return place.fileId === undefined || remote === seen.remote;
+function isAtPathOf({ place, remote }: StoredRepo, location: SourceLocation): boolean {
+  if (place === undefined || !isSamePath(place, location)) return false;
+  return place.fileId === undefined || remote === location.remote;
 }
 
-function isSamePath(place: RepoPlace, { path, realPath }: SeenSource): boolean {
+function isSamePath(place: RepoLocation, { path, realPath }: SourceLocation): boolean {
   return place.path === path || (realPath !== undefined && place.realPath === realPath);
 }
 
 /** The repo with the source as its location. */
-export function seenAt(repo: StoredRepo, seen: SeenSource): StoredRepo {
+export function movedTo(repo: StoredRepo, location: SourceLocation): StoredRepo {
   const { remote: _, ...rest } = repo;
-  const { remote, ...place } = seen;
-  return { ...rest, place, ...given({ remote }) };
+  const { remote, ...place } = location;
+  return { ...rest, place, ...omitUndefined({ remote }) };
 }
 
 /** Signs by which a source and a repo may be the same: equal texts. */
-function signsOf({ path, realPath, fileId, remote }: Partial<SeenSource>): string[] {
+function signsOf({ path, realPath, fileId, remote }: Partial<SourceLocation>): string[] {
   return [
     ...(path === undefined ? [] : [`path ${path}`]),
     ...(realPath === undefined ? [] : [`path ${realPath}`]),
@@ -103,8 +107,8 @@ export class RepoSigns {
   }
 
   /** Repos that share a sign with a source. */
-  near(seen: SeenSource): StoredRepo[] {
-    const ids = new Set(signsOf(seen).flatMap((sign) => [...(this.#ids.get(sign) ?? [])]));
+  near(location: SourceLocation): StoredRepo[] {
+    const ids = new Set(signsOf(location).flatMap((sign) => [...(this.#ids.get(sign) ?? [])]));
     return [...ids].map((repoId) => this.#repos.get(repoId)!);
   }
 }
@@ -113,11 +117,13 @@ export class RepoSigns {
 export function displaced(
   repos: readonly StoredRepo[],
   owner: StoredRepo,
-  seen: SeenSource,
+  location: SourceLocation,
 ): readonly StoredRepo[] {
   return repos
     .filter((repo) => repo.repoId !== owner.repoId)
-    .filter((repo) => isFolderOf(repo, seen) || (repo.place && isSamePath(repo.place, seen)))
+    .filter(
+      (repo) => isFolderOf(repo, location) || (repo.place && isSamePath(repo.place, location)),
+    )
     .map((repo) => {
       const { place: _, ...rest } = repo;
       return rest;

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
-import type { DiskLook } from '../../engine/build/disk-diff.ts';
+import type { DiskScan } from '../../engine/build/disk-diff.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../../engine/build/filters.ts';
 import type { RepoRecord, SourceRules } from '../../repos/records.ts';
 import { openSource } from '../../sources/docs/open-source.ts';
@@ -12,16 +12,16 @@ import type { SourceSpec } from '../../sources/docs/source.ts';
 import { refStateOf } from '../../sources/git/ref-state.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 
-let toldCount = 0;
+let stampCount = 0;
 
 /** The fingerprint of the source; after a partial listing one that never matches. */
 export function fingerprintNow(
   spec: SourceSpec,
-  disk: DiskLook | undefined,
+  disk: DiskScan | undefined,
 ): Promise<string> | string {
   if (disk === undefined) return openSource(spec).fingerprint();
   const { listing, within } = disk;
-  const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${toldCount++}`;
+  const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${stampCount++}`;
   return own + revisionSuffix(spec);
 }
 
@@ -44,17 +44,17 @@ export function fingerprintOf(
  * The state of a repo's refs and its selected revisions; undefined: its docs are files on disk, or the refs cannot be
  * read this way.
  */
-export function lookOf(record: RepoRecord): string | undefined {
+export function refFingerprintOf(record: RepoRecord): string | undefined {
   if (record.source.kind !== 'commits') return undefined;
   try {
-    return lookOfState(refStateOf(record.source.path), record);
+    return refFingerprintOfState(refStateOf(record.source.path), record);
   } catch {
     return undefined;
   }
 }
 
-/** As `lookOf`, for this state of the refs. */
-export function lookOfState(refState: string, { selection, source }: RepoRecord): string {
+/** As `refFingerprintOf`, for this state of the refs. */
+export function refFingerprintOfState(refState: string, { selection, source }: RepoRecord): string {
   const pinned = source.commit === undefined ? [] : [source.commit];
   return hash('sha1', JSON.stringify([refState, selection, ...pinned]));
 }

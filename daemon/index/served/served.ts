@@ -8,14 +8,14 @@ import type { ShardError, ShardFault } from '../../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
-import { GitPlaceError } from '../../sources/git/git-place.ts';
+import { GitPathError } from '../../sources/git/git-paths.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo, CatalogSymbols } from '../catalog/catalog-records.ts';
 import type { QuarantineFile } from './quarantine-file.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegistry } from '../register/registry.ts';
 import { OtherSourceError } from '../register/which-repo.ts';
-import { liveIdOf, shardIdOf, Shown } from './shown.ts';
+import { liveIdOf, shardIdOf, VisibleIndex } from './visible-index.ts';
 
 /** Damage of a shard, by its id as searches know it. */
 export interface ShardDamage {
@@ -27,7 +27,7 @@ export interface ShardDamage {
 export interface ServedOptions {
   readonly catalog: Catalog;
   /** Absent: everybody who can read the data directory sees all. */
-  readonly register?: RepoRegister | undefined;
+  readonly registry?: RepoRegistry | undefined;
   /** Whether a repo of a code host is served; undefined: not such a repo, or unknown. */
   readonly isConnected?: (repoId: number) => boolean | undefined;
   /** In addition to the register: a different value whenever `isConnected` may change. */
@@ -64,7 +64,7 @@ export class Served {
   readonly #failCounts = new Map<string, number>();
   /** Shards whose symbols are out of service until they are found again. */
   readonly #symbolless = new Set<string>();
-  readonly #shown: Shown;
+  readonly #visible: VisibleIndex;
   /** RepoIds of catalog changes that are not visible yet. */
   readonly #changed = new Set<number>();
   /** Other inputs of the last full publish; undefined: there was none. */
@@ -74,13 +74,13 @@ export class Served {
   #nextMapping: NodeJS.Timeout | undefined;
   #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
   /** Publishing is paused: damage is being reported, and no damaged shard may be opened. */
-  #isHeld = false;
+  #isPaused = false;
   #isClosed = false;
 
   constructor(options: ServedOptions) {
     this.#options = options;
     this.#quarantined = options.quarantineFile.read();
-    this.#shown = this.#newShown();
+    this.#visible = this.#newVisibleIndex();
     options.catalog.follow((former, put) => {
       for (const { record } of [...former, ...put]) this.#changed.add(record.repoId);
     });
@@ -88,11 +88,11 @@ export class Served {
     this.forget([...this.#quarantined.keys()].filter(isGone));
   }
 
-  #newShown(): Shown {
-    const { catalog, register } = this.#options;
-    return new Shown({
+  #newVisibleIndex(): VisibleIndex {
+    const { catalog, registry } = this.#options;
+    return new VisibleIndex({
       catalog,
-      ruled: (record) => register?.ruled(record) ?? record,
+      ruled: (record) => registry?.ruled(record) ?? record,
       isSymbolless: (shardId) => this.#symbolless.has(shardId),
     });
   }
@@ -146,28 +146,28 @@ export class Served {
 
   /** Makes the current catalog visible. */
   publish(): void {
-    if (this.#isHeld) return;
+    if (this.#isPaused) return;
     this.#changed.clear();
     this.#basis = this.#basisNow();
-    this.#shown.showAll(this.repos.filter(({ isStray }) => !isStray));
+    this.#visible.showAll(this.repos.filter(({ isStray }) => !isStray));
     this.#show();
   }
 
   /** As `publish` after a catalog change: if nothing else changed, it costs only that change. */
   publishChanges(): void {
-    if (this.#isHeld) return;
+    if (this.#isPaused) return;
     const changed = [...this.#changed];
     this.#changed.clear();
     const isAsBefore = isSame(this.#basisNow(), this.#basis);
-    const isSeen = ({ isStray, record }: CatalogRepo): boolean =>
+    const isVisible = ({ isStray, record }: CatalogRepo): boolean =>
       !isStray && this.#isServed(record.repoId);
-    if (isAsBefore && this.#shown.showChanged(changed, isSeen)) this.#show();
+    if (isAsBefore && this.#visible.showChanged(changed, isVisible)) this.#show();
     else this.publish();
   }
 
   #basisNow(): unknown[] {
-    const { register, connected } = this.#options;
-    return [this.repoIds, register?.version, connected?.()];
+    const { registry, connected } = this.#options;
+    return [this.repoIds, registry?.version, connected?.()];
   }
 
   #show(): void {
@@ -176,7 +176,7 @@ export class Served {
       this.quarantine(blind.shardId, blind.reason);
       return;
     }
-    const all = this.#shown.shards;
+    const all = this.#visible.shards;
     const reasonOf = ({ shardId }: LiveShard): string | undefined =>
       this.#quarantined.get(shardIdOf(shardId));
     const refused = this.#options.publish({
@@ -185,7 +185,7 @@ export class Served {
         const reason = reasonOf(shard);
         return reason === undefined ? [] : [{ ...shard, reason }];
       }),
-      repos: this.#shown.records,
+      repos: this.#visible.records,
     });
     // All at once: there may be thousands.
     this.#setUnmapped(refused.filter(({ fault }) => fault === 'unmapped'));
@@ -226,7 +226,7 @@ export class Served {
 
   /** A shard in service whose docs per revision are unknown. */
   #findBlindShard(): { shardId: string; reason: string } | undefined {
-    for (const repo of this.#shown.blind) {
+    for (const repo of this.#visible.blind) {
       const table = this.#options.catalog.revisionsOf(repo);
       const shard = repo.shards.find(({ shardId }) => !this.#quarantined.has(shardId));
       if (table instanceof Error && shard !== undefined)
@@ -289,19 +289,19 @@ export class Served {
   /**
    * Takes damaged shards among these out of service before anything is visible: a process that read them crashed.
    *
-   * @param beginnings  prefixes of their ids
+   * @param prefixes  prefixes of their ids
    * @param check  returns the damage of shards
    */
   async quarantineNoted(
-    beginnings: readonly string[],
+    prefixes: readonly string[],
     check: (shards: readonly LiveShard[]) => Promise<readonly ShardDamage[]>,
   ): Promise<void> {
     const isNoted = ({ shardId }: { readonly shardId: string }): boolean =>
-      beginnings.includes(shardId.slice(0, SHORT_ID_SIZE));
+      prefixes.includes(shardId.slice(0, SHORT_ID_SIZE));
     const { repos } = this.#options.catalog;
-    const shown = this.#newShown();
-    shown.showAll(repos.filter(({ shards }) => shards.some(isNoted)));
-    const noted = shown.shards.filter(isNoted);
+    const visible = this.#newVisibleIndex();
+    visible.showAll(repos.filter(({ shards }) => shards.some(isNoted)));
+    const noted = visible.shards.filter(isNoted);
     if (noted.length === 0) return;
     const fields = { shardIds: noted.map(({ shardId }) => shardId) };
     this.#options.log.warn(
@@ -309,9 +309,9 @@ export class Served {
       fields,
     );
     const problems = await check(noted);
-    this.#isHeld = true;
+    this.#isPaused = true;
     for (const { shardId, reason, fault } of problems) this.#refuse(shardId, reason, fault);
-    this.#isHeld = false;
+    this.#isPaused = false;
   }
 
   quarantine(shardId: string, reason: string): void {
@@ -346,8 +346,8 @@ export class Served {
    */
   async setStray({ repoId, name }: RepoRecord, isStray: boolean, reason?: string): Promise<void> {
     const { catalog, log } = this.#options;
-    const known = catalog.repo(repoId);
-    if (known === undefined || (known.isStray ?? false) === isStray) return;
+    const existing = catalog.repo(repoId);
+    if (existing === undefined || (existing.isStray ?? false) === isStray) return;
     if (isStray)
       log.error('repo hidden: its path holds a different source', { repo: name, reason });
     else log.info('repo shown again: its path holds its own source', { repo: name });
@@ -395,5 +395,5 @@ function isSame(basis: readonly unknown[], before: readonly unknown[] | undefine
 /** Whether an error says that the git or path of a source belongs to another one. */
 function isOfAnother(error: unknown): boolean {
   const isOfProbe = error instanceof ProbeError && error.failure === 'not_its_own';
-  return isOfProbe || error instanceof GitPlaceError || error instanceof OtherSourceError;
+  return isOfProbe || error instanceof GitPathError || error instanceof OtherSourceError;
 }

@@ -7,12 +7,12 @@ import type { Log } from '../../base/log.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { RepoChange } from '../register/change-repo.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegistry } from '../register/registry.ts';
 import type { Served } from './served.ts';
 
 export interface StoreRulesOptions {
   readonly catalog: Catalog;
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly served: Served;
   readonly log: Log;
 }
@@ -36,13 +36,13 @@ export class StoreRules {
       ({ name }) => repoName === undefined || name === repoName,
     );
     const repoIds = new Set(changed.map(({ repoId }) => repoId));
-    await this.#options.register.changeAsTold(repoIds, change);
+    await this.#options.registry.changeByFlags(repoIds, change);
     await this.#copyRules();
   }
 
   /** Changes who may see repos; in effect when it resolves. Errors: NOT_READY. */
   async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
-    await this.#options.register.change(repoIds, change, actor);
+    await this.#options.registry.change(repoIds, change, actor);
     this.#options.served.publish();
     await this.#copyRules();
   }
@@ -51,30 +51,30 @@ export class StoreRules {
    * Applies the current data of the store. If the store cannot be read the repos are visible only to owners, and it is
    * read again until it works.
    */
-  async obey(): Promise<void> {
+  async apply(): Promise<void> {
     clearTimeout(this.#nextAsking);
-    const isRead = await this.#options.register.reload();
+    const isRead = await this.#options.registry.reload();
     if (this.#isClosed) return;
     this.#options.served.publish();
     if (isRead) await this.#copyRules();
-    else this.#askStoreAgain();
+    else this.#reloadSoon();
   }
 
-  #askStoreAgain(): void {
-    const ask = (): void => {
-      this.obey().catch((error: unknown) =>
+  #reloadSoon(): void {
+    const reloadNow = (): void => {
+      this.apply().catch((error: unknown) =>
         this.#options.log.error('permissions of repositories could not be applied', { error }),
       );
     };
-    this.#nextAsking = setTimeout(ask, ASKING_PAUSE_MS).unref();
+    this.#nextAsking = setTimeout(reloadNow, ASKING_PAUSE_MS).unref();
   }
 
   /** Copies the store's data about repos into the catalog, for processes that open only that. */
   async #copyRules(): Promise<void> {
-    const { catalog, register } = this.#options;
+    const { catalog, registry } = this.#options;
     await catalog.commit(() => ({
       put: catalog.repos.flatMap((repo): CatalogRepo[] => {
-        const record = register.ruled(repo.record);
+        const record = registry.ruled(repo.record);
         return isDeepStrictEqual(record, repo.record) ? [] : [{ ...repo, record }];
       }),
     }));

@@ -16,7 +16,7 @@ export interface ShardSymbolsOptions {
 }
 
 /** A shard that lacks symbols, and one of its repos. */
-export interface WantedShard {
+export interface ShardWithoutSymbols {
   readonly repo: string;
   readonly shardId: string;
   readonly path: string;
@@ -59,16 +59,16 @@ export class ShardSymbols {
   }
 
   /** The shards whose symbols these engines must find now. */
-  missing(foundBy: string): WantedShard[] {
+  missing(foundBy: string): ShardWithoutSymbols[] {
     const { catalog, served } = this.#options;
     return served.repos.flatMap(({ record, shards }) => {
-      const wanted = shards.filter(({ shardId, symbols }) => {
-        const isKnown = symbols?.foundBy === foundBy && !served.isSymbolless(shardId);
+      const missing = shards.filter(({ shardId, symbols }) => {
+        const isCurrent = symbols?.foundBy === foundBy && !served.isSymbolless(shardId);
         const isLater = this.#retries.isWaiting(shardId);
-        return !isKnown && !isLater && !served.isOut(shardId);
+        return !isCurrent && !isLater && !served.isOut(shardId);
       });
-      const size = wanted.reduce((sum, { contentSize }) => sum + contentSize, 0);
-      return wanted.map(({ shardId }) => ({
+      const size = missing.reduce((sum, { contentSize }) => sum + contentSize, 0);
+      return missing.map(({ shardId }) => ({
         repo: record.name,
         shardId,
         path: catalog.shardPath(shardId),
@@ -84,7 +84,7 @@ export class ShardSymbols {
   }
 
   /** Symbols that could not be found, as a sentence for the owner; undefined: none. */
-  get trouble(): string | undefined {
+  get lastError(): string | undefined {
     const missing = this.#missingNow();
     return missing.failed > 0 ? sentenceOf(missing) : undefined;
   }

@@ -2,18 +2,18 @@
 
 import { constants, lstatSync, type Stats } from 'node:fs';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 
 /** Path for node:fs: bytes if the name is not UTF-8. */
-export function diskPathOf(root: string, file: NamedPath): string | Buffer {
+export function diskPathOf(root: string, file: TreePath): string | Buffer {
   if (file.rawPath === undefined) return `${root}/${file.path}`;
   return Buffer.concat([Buffer.from(`${root}/`), file.rawPath]);
 }
 
 /** Stats of a path; undefined: nothing accessible. */
-export function statOnDisk(root: string, named: NamedPath): Stats | undefined {
+export function statOnDisk(root: string, treePath: TreePath): Stats | undefined {
   try {
-    return lstatSync(diskPathOf(root, named));
+    return lstatSync(diskPathOf(root, treePath));
   } catch {
     return undefined;
   }
@@ -75,25 +75,25 @@ type FolderKind = 'real' | 'other' | 'own';
  */
 export class FolderGuard {
   readonly #root: string;
-  readonly #known: Map<string, FolderKind>;
+  readonly #cached: Map<string, FolderKind>;
 
   /** Cost: a stat for each folder above the root. */
   constructor(root: string) {
     this.#root = root;
-    this.#known = new Map([['', isInOwnFolder(root) ? 'own' : 'real']]);
+    this.#cached = new Map([['', isInOwnFolder(root) ? 'own' : 'real']]);
   }
 
   /** Whether no folder above the file is a symbolic link or the data directory. Cost: one lstat for each folder, once. */
-  isInside(file: NamedPath): boolean {
+  isInside(file: TreePath): boolean {
     return this.#kindAbove(file) === 'real';
   }
 
   /** Whether a folder above the file is the data directory. Cost: as `isInside`. */
-  isOwn(file: NamedPath): boolean {
+  isOwn(file: TreePath): boolean {
     return this.#kindAbove(file) === 'own';
   }
 
-  #kindAbove(file: NamedPath): FolderKind {
+  #kindAbove(file: TreePath): FolderKind {
     if (file.rawPath === undefined)
       return this.#kindOf(file.path.slice(0, Math.max(0, file.path.lastIndexOf('/'))));
     const bytes = Buffer.from(file.rawPath);
@@ -106,23 +106,23 @@ export class FolderGuard {
   #kindOf(folder: string, encoding: 'utf8' | 'latin1' = 'utf8'): FolderKind {
     // Why: the same folder may come as text and as bytes, so each form has its own key.
     const key = folder === '' ? '' : `${encoding}:${folder}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#cached.get(key);
+    if (cached !== undefined) return cached;
     const parent = folder.slice(0, Math.max(0, folder.lastIndexOf('/')));
     const above = this.#kindOf(parent, encoding);
-    const kind = above === 'real' ? this.#look(folder, encoding) : above;
-    this.#known.set(key, kind);
+    const kind = above === 'real' ? this.#kindOnDisk(folder, encoding) : above;
+    this.#cached.set(key, kind);
     return kind;
   }
 
-  #look(folder: string, encoding: 'utf8' | 'latin1'): FolderKind {
-    const place =
+  #kindOnDisk(folder: string, encoding: 'utf8' | 'latin1'): FolderKind {
+    const location =
       encoding === 'utf8'
         ? `${this.#root}/${folder}`
         : Buffer.concat([Buffer.from(`${this.#root}/`), Buffer.from(folder, 'latin1')]);
     let stat: Stats;
     try {
-      stat = lstatSync(place);
+      stat = lstatSync(location);
     } catch {
       return 'other';
     }

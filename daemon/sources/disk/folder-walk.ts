@@ -15,21 +15,21 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
-import { baseNameOf, decodePath, joinPath, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
+import { baseNameOf, decodePath, joinPath, type TreePath, REPLACEMENT } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
-import type { LeftOut } from './left-out.ts';
+import type { ExcludedPath } from './excluded-path.ts';
 import type { SourceRules } from '../../repos/records.ts';
 import { compileIgnoreGlobs } from './globs.ts';
 
 interface Folder {
-  readonly named: NamedPath;
+  readonly treePath: TreePath;
   readonly rules: IgnoreRules;
 }
 
 interface Child {
-  readonly named: NamedPath;
+  readonly treePath: TreePath;
   readonly isFolder: boolean;
   /** A file or a symbolic link: not a folder, a pipe or a device. */
   readonly isDoc: boolean;
@@ -39,15 +39,15 @@ interface Child {
 export interface WalkedFolder {
   /** "" for the root. */
   readonly path: string;
-  readonly files: readonly NamedPath[];
+  readonly files: readonly TreePath[];
   /** The files and symbolic links among `files`. */
-  readonly docs: readonly NamedPath[];
-  readonly folders: readonly NamedPath[];
+  readonly docs: readonly TreePath[];
+  readonly folders: readonly TreePath[];
 }
 
 export interface WalkOptions {
   /** Receives unreadable folders. */
-  readonly leftOut?: LeftOut[];
+  readonly excluded?: ExcludedPath[];
   /** Folders to enter; default: all. */
   readonly isEntered?: (path: string) => boolean;
   /** Called for each ignored path with the rule that ignores it. */
@@ -70,33 +70,38 @@ export const GLOBS_RULE = 'setting: ignore';
  */
 export async function* walkFolders(
   root: string,
-  { leftOut = [], isEntered = () => true, onIgnored = () => {}, rules: own = {} }: WalkOptions = {},
+  {
+    excluded = [],
+    isEntered = () => true,
+    onIgnored = () => {},
+    rules: own = {},
+  }: WalkOptions = {},
 ): AsyncGenerator<WalkedFolder> {
   if (isInOwnFolder(root)) return;
   const breather = new Breather();
-  const isLeftOut = compileIgnoreGlobs(own.ignore);
-  const pending: Folder[] = [{ named: { path: '' }, rules: firstRules(root, own) }];
+  const isExcluded = compileIgnoreGlobs(own.ignore);
+  const pending: Folder[] = [{ treePath: { path: '' }, rules: firstRules(root, own) }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    const children = readChildren(root, folder.named, leftOut);
-    const rules = rulesInside(root, folder, children, leftOut);
-    const files: NamedPath[] = [];
-    const docs: NamedPath[] = [];
-    const folders: NamedPath[] = [];
-    for (const { named, isFolder, isDoc } of children) {
+    const children = readChildren(root, folder.treePath, excluded);
+    const rules = rulesInside(root, folder, children, excluded);
+    const files: TreePath[] = [];
+    const docs: TreePath[] = [];
+    const folders: TreePath[] = [];
+    for (const { treePath, isFolder, isDoc } of children) {
       await breather.pause();
-      const rule = isLeftOut(named.path)
+      const rule = isExcluded(treePath.path)
         ? GLOBS_RULE
-        : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
+        : rules.ruleFor(isFolder ? `${treePath.path}/` : treePath.path);
       if (rule !== undefined) {
-        if (!isFolder || !isOwn(root, named)) onIgnored(rule);
+        if (!isFolder || !isOwn(root, treePath)) onIgnored(rule);
         continue;
       }
-      if (isFolder && (isOwn(root, named) || isPassedOver(root, named, own))) continue;
-      (isFolder ? folders : files).push(named);
-      if (isDoc) docs.push(named);
+      if (isFolder && (isOwn(root, treePath) || isPassedOver(root, treePath, own))) continue;
+      (isFolder ? folders : files).push(treePath);
+      if (isDoc) docs.push(treePath);
     }
-    for (const named of folders) if (isEntered(named.path)) pending.push({ named, rules });
-    yield { path: folder.named.path, files, docs, folders };
+    for (const treePath of folders) if (isEntered(treePath.path)) pending.push({ treePath, rules });
+    yield { path: folder.treePath.path, files, docs, folders };
   }
 }
 
@@ -105,39 +110,39 @@ function firstRules(root: string, { noIgnore }: SourceRules): IgnoreRules {
 }
 
 /** Whether a folder is skipped whatever the rules say. */
-function isPassedOver(root: string, folder: NamedPath, own: SourceRules): boolean {
+function isPassedOver(root: string, folder: TreePath, own: SourceRules): boolean {
   const name = baseNameOf(folder.path);
   if (CONTROL_FOLDERS.has(name)) return true;
-  const place = (file: string): string | Buffer =>
+  const location = (file: string): string | Buffer =>
     diskPathOf(root, joinPath(folder, { path: file }));
-  const isOfCvs = name === 'CVS' && CVS_FILES.every((file) => existsSync(place(file)));
+  const isOfCvs = name === 'CVS' && CVS_FILES.every((file) => existsSync(location(file)));
   return isOfCvs || isApart(root, folder, own);
 }
 
 /** Whether a folder is a repository that is its own source, or part of one: its configuration may contain passwords. */
-function isApart(root: string, folder: NamedPath, { reposApart }: SourceRules): boolean {
+function isApart(root: string, folder: TreePath, { reposApart }: SourceRules): boolean {
   if (reposApart !== true) return false;
-  const placeOf = (name: string): string | Buffer =>
+  const locationOf = (name: string): string | Buffer =>
     diskPathOf(root, joinPath(folder, { path: name }));
-  if (existsSync(placeOf('.git'))) return true;
-  const count = ['HEAD', 'objects', 'refs'].filter((name) => existsSync(placeOf(name))).length;
+  if (existsSync(locationOf('.git'))) return true;
+  const count = ['HEAD', 'objects', 'refs'].filter((name) => existsSync(locationOf(name))).length;
   if (count > 1 || (count === 1 && folder.path.endsWith('.git'))) return true;
-  return existsSync(placeOf('config')) && isGitConfig(placeOf('config'));
+  return existsSync(locationOf('config')) && isGitConfig(locationOf('config'));
 }
 
 /** Source: git writes it into each new repository. */
 const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 
 /** An unreadable file counts as one. */
-function isGitConfig(place: string | Buffer): boolean {
+function isGitConfig(location: string | Buffer): boolean {
   try {
-    return lstatSync(place).isFile() && GIT_CONFIG.test(readRules(place));
+    return lstatSync(location).isFile() && GIT_CONFIG.test(readRules(location));
   } catch (error) {
     return !isGone(error);
   }
 }
 
-function isOwn(root: string, folder: NamedPath): boolean {
+function isOwn(root: string, folder: TreePath): boolean {
   let stat: Stats;
   try {
     stat = lstatSync(diskPathOf(root, folder));
@@ -148,32 +153,32 @@ function isOwn(root: string, folder: NamedPath): boolean {
   return isOwnFolder(stat);
 }
 
-function readChildren(root: string, folder: NamedPath, leftOut: LeftOut[]): Child[] {
-  const place = folder.path === '' ? root : diskPathOf(root, folder);
+function readChildren(root: string, folder: TreePath, excluded: ExcludedPath[]): Child[] {
+  const location = folder.path === '' ? root : diskPathOf(root, folder);
   try {
     if (folder.rawPath === undefined) {
-      const entries = readdirSync(place, { withFileTypes: true });
+      const entries = readdirSync(location, { withFileTypes: true });
       if (!entries.some((entry) => entry.name.includes(REPLACEMENT)))
         return entries.flatMap((entry) => childOf(folder, { path: entry.name }, entry));
     }
-    const entries = readdirSync(place, { withFileTypes: true, encoding: 'buffer' });
+    const entries = readdirSync(location, { withFileTypes: true, encoding: 'buffer' });
     return entries.flatMap((entry) => childOf(folder, decodePath(Buffer.from(entry.name)), entry));
   } catch (error) {
     if (folder.path === '') throw error;
     if (!isGone(error))
-      leftOut.push({ path: folder.path, reason: `unreadable: ${errorCodeOf(error)}` });
+      excluded.push({ path: folder.path, reason: `unreadable: ${errorCodeOf(error)}` });
     return [];
   }
 }
 
 function childOf(
-  folder: NamedPath,
-  name: NamedPath,
+  folder: TreePath,
+  name: TreePath,
   entry: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>,
 ): Child[] {
   if (name.path === '.git') return [];
   const isDoc = entry.isFile() || entry.isSymbolicLink();
-  return [{ named: joinPath(folder, name), isFolder: entry.isDirectory(), isDoc }];
+  return [{ treePath: joinPath(folder, name), isFolder: entry.isDirectory(), isDoc }];
 }
 
 /** The rules of the git repository that contains the root, if any; none if they ignore the root itself. */
@@ -182,7 +187,7 @@ function rulesAbove(root: string): IgnoreRules {
   for (let folder = path.dirname(root); !above.includes(folder); folder = path.dirname(folder)) {
     above.unshift(folder);
     if (!existsSync(`${folder}/.git`)) continue;
-    const place = `${path.relative(folder, root)}/`;
+    const location = `${path.relative(folder, root)}/`;
     const none = IgnoreRules.none();
     const withAll = (rules: IgnoreRules): IgnoreRules =>
       above.reduce(
@@ -190,8 +195,8 @@ function rulesAbove(root: string): IgnoreRules {
         rules,
       );
     // A root that was requested is read even if it is ignored.
-    const isIgnored = withAll(none.inRepository()).ruleForAny(place) !== undefined;
-    return isIgnored ? none.inRepository(place) : withAll(none.inRepository(place));
+    const isIgnored = withAll(none.inRepository()).ruleForAny(location) !== undefined;
+    return isIgnored ? none.inRepository(location) : withAll(none.inRepository(location));
   }
   return IgnoreRules.none();
 }
@@ -199,18 +204,19 @@ function rulesAbove(root: string): IgnoreRules {
 /** Rules for the folder's content: inherited ones, and those of its own files. */
 function rulesInside(
   root: string,
-  { named, rules }: Folder,
+  { treePath, rules }: Folder,
   children: readonly Child[],
-  leftOut: LeftOut[],
+  excluded: ExcludedPath[],
 ): IgnoreRules {
-  const isRepository = existsSync(diskPathOf(root, joinPath(named, { path: '.git' })));
+  const isRepository = existsSync(diskPathOf(root, joinPath(treePath, { path: '.git' })));
   let found = isRepository ? rules.inRepository() : rules;
   for (const file of found.files) {
-    const filePath = joinPath(named, { path: file });
-    if (!children.some((child) => !child.isFolder && child.named.path === filePath.path)) continue;
-    const folder = found.folderOf(file, named.path);
+    const filePath = joinPath(treePath, { path: file });
+    if (!children.some((child) => !child.isFolder && child.treePath.path === filePath.path))
+      continue;
+    const folder = found.folderOf(file, treePath.path);
     found = withFile(found, file, folder, diskPathOf(root, filePath), (reason) =>
-      leftOut.push({ path: filePath.path, reason }),
+      excluded.push({ path: filePath.path, reason }),
     );
   }
   return found;
@@ -221,11 +227,11 @@ function withFile(
   rules: IgnoreRules,
   file: RuleFile,
   folder: string,
-  place: string | Buffer,
+  location: string | Buffer,
   onFailure: (reason: `unreadable: ${string}`) => void = () => {},
 ): IgnoreRules {
   try {
-    return rules.with(file, folder, readRules(place));
+    return rules.with(file, folder, readRules(location));
   } catch (error) {
     // Source: gitignore(5): git does not follow a symbolic link here.
     if (errorCodeOf(error) !== 'ELOOP' && !isGone(error))
@@ -234,8 +240,8 @@ function withFile(
   }
 }
 
-function readRules(place: string | Buffer): string {
-  const fd = openSync(place, READ_FLAGS);
+function readRules(location: string | Buffer): string {
+  const fd = openSync(location, READ_FLAGS);
   try {
     if (fstatSync(fd).size > RULES_SIZE_MAX) throw new Error(`larger than ${RULES_SIZE_MAX} bytes`);
     return readFileSync(fd, 'utf8');
@@ -255,17 +261,17 @@ export function rulesAtRoot(root: string, { noIgnore }: SourceRules): IgnoreRule
  *
  * Cost: reads only the ignore files of the folders above.
  */
-export function isIgnoredInFolder(root: string, file: NamedPath, own: SourceRules = {}): boolean {
+export function isIgnoredInFolder(root: string, file: TreePath, own: SourceRules = {}): boolean {
   let rules = firstRules(root, own);
   const segments = file.path.split('/');
   if (segments.includes('.git') || compileIgnoreGlobs(own.ignore)(file.path)) return true;
   for (let depth = 0; depth < segments.length; depth++) {
     const folder = segments.slice(0, depth).join('/');
-    const named = { path: folder };
-    if (folder !== '' && isPassedOver(root, named, own)) return true;
-    const files = RULE_FILES.map((name) => joinPath(named, { path: name }));
-    const children = files.map((one) => ({ named: one, isFolder: false, isDoc: true }));
-    rules = rulesInside(root, { named, rules }, children, []);
+    const treePath = { path: folder };
+    if (folder !== '' && isPassedOver(root, treePath, own)) return true;
+    const files = RULE_FILES.map((name) => joinPath(treePath, { path: name }));
+    const children = files.map((one) => ({ treePath: one, isFolder: false, isDoc: true }));
+    rules = rulesInside(root, { treePath, rules }, children, []);
     const path = segments.slice(0, depth + 1).join('/');
     if (rules.ruleFor(depth + 1 < segments.length ? `${path}/` : path) !== undefined) return true;
   }

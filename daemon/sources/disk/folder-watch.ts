@@ -42,9 +42,9 @@ export class FolderWatch {
       return;
     }
     try {
-      const place = path.join(this.#options.root, folder);
-      const watcher = watch(place, { persistent: false }, (event, name) =>
-        this.#tell(folder, event, name),
+      const location = path.join(this.#options.root, folder);
+      const watcher = watch(location, { persistent: false }, (event, name) =>
+        this.#notify(folder, event, name),
       );
       watcher.on('error', (error) => this.#lose(folder, error));
       this.#watchers.set(folder, watcher);
@@ -54,11 +54,11 @@ export class FolderWatch {
     }
   }
 
-  #tell(folder: string, event: string, name: string | null): void {
-    const isNamed = name !== null && name !== '' && !name.includes(REPLACEMENT);
+  #notify(folder: string, event: string, name: string | null): void {
+    const hasFileName = name !== null && name !== '' && !name.includes(REPLACEMENT);
     // Why: reports the removal of the root itself, which ends its watch.
     const isRoot = folder === '' && event === 'rename' && name === this.#rootName;
-    if (!isNamed || isRoot) this.#options.onNotice(undefined, true);
+    if (!hasFileName || isRoot) this.#options.onNotice(undefined, true);
     else this.#options.onNotice(folder === '' ? name : `${folder}/${name}`, event === 'rename');
   }
 

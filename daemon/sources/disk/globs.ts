@@ -38,11 +38,11 @@ export function compileIgnoreGlobs(globs: readonly string[] = []): PathTest {
   if (globs.length === 0) return () => false;
   const matches = compileGlobs(globs);
   const folders = new Map<string, boolean>([['', false]]);
-  const isLeftOut = (path: string): boolean => isFolderLeftOut(folderOf(path)) || matches(path);
-  const isFolderLeftOut = (folder: string): boolean => {
-    const known = folders.get(folder) ?? isLeftOut(folder);
-    folders.set(folder, known);
-    return known;
+  const isExcluded = (path: string): boolean => isFolderExcluded(folderOf(path)) || matches(path);
+  const isFolderExcluded = (folder: string): boolean => {
+    const cached = folders.get(folder) ?? isExcluded(folder);
+    folders.set(folder, cached);
+    return cached;
   };
-  return isLeftOut;
+  return isExcluded;
 }

@@ -3,7 +3,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 
-interface SeenFolder {
+interface FolderIdentity {
   /** Without symbolic links. */
   readonly realPath: string;
   /**
@@ -14,7 +14,7 @@ interface SeenFolder {
 }
 
 /** The folder at a path; undefined: there is none, or it is inaccessible. */
-export function seeFolder(path: string): SeenFolder | undefined {
+export function seeFolder(path: string): FolderIdentity | undefined {
   try {
     const realPath = realpathSync.native(path);
     return { realPath, fileId: idOf(realPath) };

@@ -45,10 +45,10 @@ function withoutTrailingSpaces(line: string): string {
 }
 
 /** Whether the position follows an odd number of backslashes. */
-function isEscaped(text: string, place: number): boolean {
-  let start = place;
+function isEscaped(text: string, position: number): boolean {
+  let start = position;
   while (start > 0 && text[start - 1] === '\\') start--;
-  return (place - start) % 2 === 1;
+  return (position - start) % 2 === 1;
 }
 
 function baseNameTest(segment: Segment): NameTest {
@@ -60,18 +60,18 @@ function baseNameTest(segment: Segment): NameTest {
 function pathTest(segments: readonly Segment[]): NameTest {
   // A final `**` needs a segment: `a/**` is the folder's content, not the folder.
   const needsMore = segments.at(-1) === '**';
-  const wanted = needsMore ? [...segments, () => true] : segments;
+  const tests = needsMore ? [...segments, () => true] : segments;
   return (path) => {
     const names = path.split('/');
     let [at, name, star, starName] = [0, 0, -1, 0];
     while (name < names.length) {
-      const segment = wanted[at];
+      const segment = tests[at];
       if (segment === '**') [star, starName] = [at++, name];
       else if (segment?.(names[name]!) === true) [at, name] = [at + 1, name + 1];
       else if (star >= 0) [at, name] = [star + 1, ++starName];
       else return false;
     }
-    return at === wanted.length;
+    return at === tests.length;
   };
 }
 
@@ -79,27 +79,27 @@ function pathTest(segments: readonly Segment[]): NameTest {
 function segmentsOf(pattern: string): Segment[] | undefined {
   const segments: Segment[] = [];
   let tokens: Token[] = [];
-  for (let place = 0; place <= pattern.length;) {
-    const isEnd = place === pattern.length;
-    const slash = slashAt(pattern, place);
+  for (let position = 0; position <= pattern.length;) {
+    const isEnd = position === pattern.length;
+    const slash = slashAt(pattern, position);
     if (isEnd || slash > 0) {
       segments.push(segmentOf(tokens));
       tokens = [];
-      place += Math.max(slash, 1);
+      position += Math.max(slash, 1);
       continue;
     }
-    const read = readToken(pattern, place);
+    const read = readToken(pattern, position);
     if (read === undefined) return undefined;
     tokens.push(read.token);
-    place = read.end;
+    position = read.end;
   }
   return segments;
 }
 
 /** Length of the slash at a position; 0: there is none. */
-function slashAt(pattern: string, place: number): number {
-  if (pattern[place] === '/') return 1;
-  return pattern.startsWith('\\/', place) ? 2 : 0;
+function slashAt(pattern: string, position: number): number {
+  if (pattern[position] === '/') return 1;
+  return pattern.startsWith('\\/', position) ? 2 : 0;
 }
 
 /** A character, any one (`?`), any number (`*`), or one of a set. */
@@ -112,14 +112,14 @@ interface Read {
   readonly end: number;
 }
 
-function readToken(pattern: string, place: number): Read | undefined {
-  const one = pattern[place]!;
-  if (one === '*') return { token: STAR, end: place + 1 };
-  if (one === '?') return { token: ANY, end: place + 1 };
-  if (one === '[') return readSet(pattern, place + 1);
-  if (one !== '\\') return { token: one, end: place + 1 };
-  const escaped = pattern[place + 1];
-  return escaped === undefined ? undefined : { token: escaped, end: place + 2 };
+function readToken(pattern: string, position: number): Read | undefined {
+  const one = pattern[position]!;
+  if (one === '*') return { token: STAR, end: position + 1 };
+  if (one === '?') return { token: ANY, end: position + 1 };
+  if (one === '[') return readSet(pattern, position + 1);
+  if (one !== '\\') return { token: one, end: position + 1 };
+  const escaped = pattern[position + 1];
+  return escaped === undefined ? undefined : { token: escaped, end: position + 2 };
 }
 
 /** Source: wildmatch.c of git, whose classes are those of ASCII. */
@@ -144,33 +144,33 @@ function readSet(pattern: string, start: number): Read | undefined {
   const isNegated = pattern[start] === '!' || pattern[start] === '^';
   const parts: ((code: number) => boolean)[] = [];
   const first = isNegated ? start + 1 : start;
-  for (let place = first; ;) {
-    if (place >= pattern.length) return undefined;
-    if (pattern[place] === ']' && place > first) {
+  for (let position = first; ;) {
+    if (position >= pattern.length) return undefined;
+    if (pattern[position] === ']' && position > first) {
       const isIn = (code: number): boolean => parts.some((part) => part(code));
       const token = isNegated ? (code: number) => !isIn(code) : isIn;
-      return { token, end: place + 1 };
+      return { token, end: position + 1 };
     }
-    const read = readSetPart(pattern, place);
+    const read = readSetPart(pattern, position);
     if (read === undefined) return undefined;
     parts.push(read.isIn);
-    place = read.end;
+    position = read.end;
   }
 }
 
 /** A class, a range, or a character of a set; undefined: the set is invalid. */
 function readSetPart(
   pattern: string,
-  place: number,
+  position: number,
 ): { readonly isIn: (code: number) => boolean; readonly end: number } | undefined {
-  const named = /^\[:([^\]]*):\]/.exec(pattern.slice(place, place + CLASS_SIZE_MAX));
-  if (named !== null) {
-    const letters = CLASSES[named[1]!];
+  const match = /^\[:([^\]]*):\]/.exec(pattern.slice(position, position + CLASS_SIZE_MAX));
+  if (match !== null) {
+    const letters = CLASSES[match[1]!];
     if (letters === undefined) return undefined;
     const isIn = (code: number): boolean => letters.test(String.fromCharCode(code));
-    return { isIn, end: place + named[0].length };
+    return { isIn, end: position + match[0].length };
   }
-  const low = readMember(pattern, place);
+  const low = readMember(pattern, position);
   const next = pattern[low.end + 1];
   const isRange = pattern[low.end] === '-' && next !== undefined && next !== ']';
   if (!isRange) return { isIn: (code) => code === low.code, end: low.end };
@@ -181,8 +181,8 @@ function readSetPart(
 /** Characters of `[:xdigit:]`, rounded up. */
 const CLASS_SIZE_MAX = 16;
 
-function readMember(pattern: string, place: number): { code: number; end: number } {
-  const at = pattern[place] === '\\' ? place + 1 : place;
+function readMember(pattern: string, position: number): { code: number; end: number } {
+  const at = pattern[position] === '\\' ? position + 1 : position;
   return { code: pattern.charCodeAt(at), end: at + 1 };
 }
 
@@ -201,20 +201,21 @@ function segmentOf(tokens: readonly Token[]): Segment {
 
 /** A mismatch backtracks to the last star; earlier stars need no retry. */
 function matchesTokens(tokens: readonly Token[], name: string): boolean {
-  let [at, place, star, starPlace] = [0, 0, -1, 0];
-  while (place < name.length) {
+  let [at, position, star, starPosition] = [0, 0, -1, 0];
+  while (position < name.length) {
     const token = tokens[at];
-    if (token === STAR) [star, starPlace] = [at++, place];
-    else if (token !== undefined && isOne(token, name, place)) [at, place] = [at + 1, place + 1];
-    else if (star >= 0) [at, place] = [star + 1, ++starPlace];
+    if (token === STAR) [star, starPosition] = [at++, position];
+    else if (token !== undefined && isOne(token, name, position))
+      [at, position] = [at + 1, position + 1];
+    else if (star >= 0) [at, position] = [star + 1, ++starPosition];
     else return false;
   }
   while (tokens[at] === STAR) at++;
   return at === tokens.length;
 }
 
-function isOne(token: Token, name: string, place: number): boolean {
+function isOne(token: Token, name: string, position: number): boolean {
   if (token === ANY) return true;
-  if (typeof token === 'string') return name[place] === token;
-  return typeof token === 'function' && token(name.charCodeAt(place));
+  if (typeof token === 'string') return name[position] === token;
+  return typeof token === 'function' && token(name.charCodeAt(position));
 }

@@ -103,10 +103,10 @@ export class IgnoreRules {
     const isFolder = path.endsWith('/');
     const plain = isFolder ? path.slice(0, -1) : path;
     for (const { prefix, sets } of this.#layers) {
-      const place = prefix + plain;
+      const location = prefix + plain;
       for (const { folder, rules } of sets) {
-        if (!place.startsWith(folder)) continue;
-        const inner = place.slice(folder.length);
+        if (!location.startsWith(folder)) continue;
+        const inner = location.slice(folder.length);
         const rule = rules.find((one) => one.matches(inner, isFolder));
         if (rule !== undefined) return rule.isNegated ? undefined : rule.mark;
       }
@@ -122,8 +122,8 @@ export class IgnoreRules {
 
   #ruleForFolder(folder: string): string {
     if (folder === '') return '';
-    const known = this.#folders.get(folder);
-    if (known !== undefined) return known;
+    const cached = this.#folders.get(folder);
+    if (cached !== undefined) return cached;
     const above = this.#ruleForFolder(folderOf(folder));
     const rule = above === '' ? (this.ruleFor(`${folder}/`) ?? '') : above;
     if (this.#folders.size >= FOLDERS_MAX) this.#folders.clear();

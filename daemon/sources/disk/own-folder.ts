@@ -41,10 +41,10 @@ export function isOwnFolder(folder: FileNumber): boolean {
  */
 export function isInOwnFolder(folder: string): boolean {
   if (ownFolders().length === 0) return false;
-  for (let place = realPathOf(folder); ; place = path.dirname(place)) {
-    const found = numberOf(place);
+  for (let location = realPathOf(folder); ; location = path.dirname(location)) {
+    const found = numberOf(location);
     if (found !== undefined && isOwnFolder(found)) return true;
-    if (place === path.dirname(place)) return false;
+    if (location === path.dirname(location)) return false;
   }
 }
 
@@ -55,10 +55,10 @@ export function isInOwnFolder(folder: string): boolean {
  * Cost: nothing for a file with one name; else a listing.
  */
 export function isOwnFile(file: FileNumber & { readonly nlink: number }): boolean {
-  return file.nlink > 1 && ownFolders().some((folder) => holds(folder, file));
+  return file.nlink > 1 && ownFolders().some((folder) => contains(folder, file));
 }
 
-function holds(folder: string, file: FileNumber): boolean {
+function contains(folder: string, file: FileNumber): boolean {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return false;
   return readdirSync(folder).some((name) =>
     isSame(lstatSync(path.join(folder, name), { throwIfNoEntry: false }), file),
@@ -69,9 +69,9 @@ function isSame(one: FileNumber | undefined, other: FileNumber): boolean {
   return one?.ino === other.ino && one.dev === other.dev;
 }
 
-function numberOf(place: string): FileNumber | undefined {
+function numberOf(location: string): FileNumber | undefined {
   try {
-    return statSync(place, { throwIfNoEntry: false });
+    return statSync(location, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }

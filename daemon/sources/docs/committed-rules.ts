@@ -19,8 +19,8 @@ async function readRules(repoPath: string, ids: readonly string[]): Promise<Igno
   const rules = ids.map(() => IgnoreRules.none());
   const reader = await BlobReader.open(repoPath);
   try {
-    const wanted = read.map((index) => ids[index]!);
-    await reader.readBlobs(wanted, (index, bytes) => {
+    const oids = read.map((index) => ids[index]!);
+    await reader.readBlobs(oids, (index, bytes) => {
       const text = Buffer.from(bytes ?? []).toString('utf8');
       rules[read[index]!] = IgnoreRules.none().with('.trawlignore', '', text);
     });
@@ -137,7 +137,7 @@ class Filtered implements FilteredUnion {
   /** By commit, of its ignore file; undefined: it has none. */
   readonly #ofCommits: (readonly string[] | undefined)[] = [];
   /** Index of each doc among the remaining docs. */
-  readonly #places = new Map<number, number>();
+  readonly #locations = new Map<number, number>();
 
   constructor(union: TreeUnion, verdicts: ReadonlyMap<number, readonly string[]>) {
     this.#union = union;
@@ -151,8 +151,8 @@ class Filtered implements FilteredUnion {
   add(commit: number): void {
     this.#union.visit(commit, (doc) => (this.#ofCommits[commit] ??= this.#verdicts.get(doc)));
     this.#visit(commit, (doc, rule) => {
-      if (rule !== '' || this.#places.has(doc)) return;
-      this.#places.set(doc, this.docs.push(this.#union.docs[doc]!) - 1);
+      if (rule !== '' || this.#locations.has(doc)) return;
+      this.#locations.set(doc, this.docs.push(this.#union.docs[doc]!) - 1);
     });
   }
 
@@ -163,7 +163,7 @@ class Filtered implements FilteredUnion {
 
   visit(commit: number, onDoc: (doc: number) => void): void {
     this.#visit(commit, (doc, rule) => {
-      if (rule === '') onDoc(this.#places.get(doc)!);
+      if (rule === '') onDoc(this.#locations.get(doc)!);
     });
   }
 

@@ -34,7 +34,7 @@ export async function hashFiles(
 }
 
 /** Space before the content for the header `blob <size>\0`, so that header and content are hashed at once. */
-const HEADER_ROOM = 32;
+const HEADER_RESERVE = 32;
 const BUFFER_SIZE_MIN = 1 << 20;
 /** A larger buffer is released after its file. */
 const KEPT_BUFFER_SIZE_MAX = 64 << 20;
@@ -61,7 +61,7 @@ export class DiskReader implements SourceReader {
       const size = this.#load(file, guard, failures);
       if (size === undefined) onFile(index, undefined, '');
       else {
-        const bytes = this.#buffer.subarray(HEADER_ROOM, HEADER_ROOM + size);
+        const bytes = this.#buffer.subarray(HEADER_RESERVE, HEADER_RESERVE + size);
         onFile(index, bytes, this.#blobIdOf(size, format));
       }
     }
@@ -80,8 +80,8 @@ export class DiskReader implements SourceReader {
         failures.push({ path: file.path, reason: 'vanished' });
         return undefined;
       }
-      const place = diskPathOf(this.#root, file);
-      return file.isSymlink ? this.#loadTarget(place) : this.#loadFile(place, file.size);
+      const location = diskPathOf(this.#root, file);
+      return file.isSymlink ? this.#loadTarget(location) : this.#loadFile(location, file.size);
     } catch (error) {
       const reason = isVanished(error)
         ? 'vanished'
@@ -91,21 +91,21 @@ export class DiskReader implements SourceReader {
     }
   }
 
-  #loadTarget(place: string | Buffer): number {
-    const target = readlinkSync(place, { encoding: 'buffer' });
+  #loadTarget(location: string | Buffer): number {
+    const target = readlinkSync(location, { encoding: 'buffer' });
     this.#reserve(target.length, 0);
-    return target.copy(this.#buffer, HEADER_ROOM);
+    return target.copy(this.#buffer, HEADER_RESERVE);
   }
 
-  #loadFile(place: string | Buffer, listedSize: number): number {
-    const fd = openSync(place, READ_FLAGS);
+  #loadFile(location: string | Buffer, listedSize: number): number {
+    const fd = openSync(location, READ_FLAGS);
     try {
       let size = 0;
       let capacity = listedSize + 1;
       for (;;) {
         this.#reserve(capacity, size);
         // Why one byte more than expected: a short read then shows the end without another call.
-        const got = readSync(fd, this.#buffer, HEADER_ROOM + size, capacity - size, null);
+        const got = readSync(fd, this.#buffer, HEADER_RESERVE + size, capacity - size, null);
         size += got;
         if (got === 0 || size < capacity) return size;
         if (size > FILE_SIZE_MAX) throw new Error(`larger than ${FILE_SIZE_MAX} bytes`);
@@ -117,18 +117,18 @@ export class DiskReader implements SourceReader {
   }
 
   #reserve(size: number, filledSize: number): void {
-    if (this.#buffer.length >= HEADER_ROOM + size) return;
+    if (this.#buffer.length >= HEADER_RESERVE + size) return;
     const grown = Buffer.allocUnsafeSlow(
-      Math.max(HEADER_ROOM + size, this.#buffer.length * 2, BUFFER_SIZE_MIN),
+      Math.max(HEADER_RESERVE + size, this.#buffer.length * 2, BUFFER_SIZE_MIN),
     );
-    this.#buffer.copy(grown, 0, 0, HEADER_ROOM + filledSize);
+    this.#buffer.copy(grown, 0, 0, HEADER_RESERVE + filledSize);
     this.#buffer = grown;
   }
 
   #blobIdOf(size: number, format: ObjectFormat): string {
     const header = `blob ${size}\0`;
-    const start = HEADER_ROOM - header.length;
+    const start = HEADER_RESERVE - header.length;
     this.#buffer.write(header, start, 'latin1');
-    return hash(format, this.#buffer.subarray(start, HEADER_ROOM + size), 'hex');
+    return hash(format, this.#buffer.subarray(start, HEADER_RESERVE + size), 'hex');
   }
 }

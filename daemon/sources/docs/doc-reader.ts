@@ -1,7 +1,7 @@
 // Reads the docs that a source lists, in any thread: those with an id from git, the others from disk.
 
 import { BlobReader } from '../git/blob-reader.ts';
-import { OBJECT_MISSING } from '../disk/left-out.ts';
+import { OBJECT_MISSING } from '../disk/excluded-path.ts';
 import { DiskReader } from './disk-reader.ts';
 import type { SourceFile } from './file-list.ts';
 import type { OnFile, ReadFailure, SourceReader } from './source.ts';

@@ -1,10 +1,10 @@
 // A list of files as columns: an object per file would take some 300 bytes, and a repository may have millions. Objects are
 // created on access; paths are stored as bytes without the prefix they share with the previous path.
 
-import { decodePath, type NamedPath } from '../../base/paths.ts';
+import { decodePath, type TreePath } from '../../base/paths.ts';
 
 /** Plain values: may be posted to a worker. */
-export interface SourceFile extends NamedPath {
+export interface SourceFile extends TreePath {
   /** Bytes, as listed. A file on disk may have another size when it is read. */
   readonly size: number;
   /** The content is the target text of the link. */
@@ -86,16 +86,16 @@ export class FileList implements Iterable<SourceFile> {
   at(index: number): SourceFile {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
     if (block === undefined) return this.#last[index % BLOCK_COUNT]!;
-    const place = index % BLOCK_COUNT;
-    const named = decodePath(this.#readPath(block, index));
-    const size = block.sizes[place]!;
-    const isSymlink = (block.flags[place]! & IS_SYMLINK) !== 0;
+    const position = index % BLOCK_COUNT;
+    const treePath = decodePath(this.#readPath(block, index));
+    const size = block.sizes[position]!;
+    const isSymlink = (block.flags[position]! & IS_SYMLINK) !== 0;
     const id = this.idOf(index);
     const oid = id && Buffer.from(id.buffer, id.byteOffset, id.length).toString('hex');
     // Why first: building the object from parts is the slowest step, and nearly all files are like this.
-    if (oid !== undefined && named.rawPath === undefined)
-      return { path: named.path, size, isSymlink, oid };
-    return { ...named, size, isSymlink, ...(oid === undefined ? {} : { oid }) };
+    if (oid !== undefined && treePath.rawPath === undefined)
+      return { path: treePath.path, size, isSymlink, oid };
+    return { ...treePath, size, isSymlink, ...(oid === undefined ? {} : { oid }) };
   }
 
   sizeOf(index: number): number {
@@ -122,13 +122,13 @@ export class FileList implements Iterable<SourceFile> {
   /** Bytes of the blob id, a view; undefined: unknown. */
   idOf(index: number): Uint8Array | undefined {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
-    const place = index % BLOCK_COUNT;
+    const position = index % BLOCK_COUNT;
     if (block === undefined) {
-      const { oid } = this.#last[place]!;
+      const { oid } = this.#last[position]!;
       return oid === undefined ? undefined : Buffer.from(oid, 'hex');
     }
-    if ((block.flags[place]! & HAS_ID) === 0) return undefined;
-    return block.ids.subarray(place * block.idSize, (place + 1) * block.idSize);
+    if ((block.flags[position]! & HAS_ID) === 0) return undefined;
+    return block.ids.subarray(position * block.idSize, (position + 1) * block.idSize);
   }
 
   *[Symbol.iterator](): Generator<SourceFile> {
@@ -136,11 +136,11 @@ export class FileList implements Iterable<SourceFile> {
   }
 
   #readPath(block: Block, index: number): Buffer {
-    const place = index % BLOCK_COUNT;
-    const whole = place - (place % WHOLE_EVERY);
-    const isAhead = this.#pathIndex >= index - place + whole && this.#pathIndex <= index;
+    const position = index % BLOCK_COUNT;
+    const whole = position - (position % WHOLE_EVERY);
+    const isAhead = this.#pathIndex >= index - position + whole && this.#pathIndex <= index;
     let next = isAhead ? (this.#pathIndex % BLOCK_COUNT) + 1 : whole;
-    for (; next <= place; next++) {
+    for (; next <= position; next++) {
       const start = next === 0 ? 0 : block.tailEnds[next - 1]!;
       const end = block.tailEnds[next]!;
       const shared = block.sharedSizes[next]!;
@@ -163,18 +163,18 @@ function bytesOfPath({ path, rawPath }: SourceFile): Uint8Array {
 
 function pack(files: readonly SourceFile[]): Block {
   const paths = files.map(bytesOfPath);
-  const sharedSizes = Uint8Array.from(paths, (path, place) =>
-    place % WHOLE_EVERY === 0 ? 0 : sharedSizeOf(paths[place - 1]!, path),
+  const sharedSizes = Uint8Array.from(paths, (path, position) =>
+    position % WHOLE_EVERY === 0 ? 0 : sharedSizeOf(paths[position - 1]!, path),
   );
-  const tails = paths.map((path, place) => path.subarray(sharedSizes[place]));
+  const tails = paths.map((path, position) => path.subarray(sharedSizes[position]));
   const sizes = files.map(({ size }) => size);
   const areLarge = sizes.some((size) => size > 0xffffffff);
   const idSize = (files.find(({ oid }) => oid !== undefined)?.oid?.length ?? 0) / 2;
   const ids = new Uint8Array(idSize * files.length);
-  for (const [place, { oid }] of files.entries()) {
+  for (const [position, { oid }] of files.entries()) {
     if (oid === undefined) continue;
     if (oid.length !== idSize * 2) throw new Error('blob ids of two sizes');
-    ids.set(Buffer.from(oid, 'hex'), place * idSize);
+    ids.set(Buffer.from(oid, 'hex'), position * idSize);
   }
   return {
     tails: new Uint8Array(Buffer.concat(tails)),

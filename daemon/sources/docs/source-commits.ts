@@ -4,7 +4,7 @@ import { isGitExit } from '../git/git.ts';
 import { listTree } from '../git/objects.ts';
 import { RULES_PATH, withoutIgnored } from './committed-rules.ts';
 import { RULES_SIZE_MAX, RULES_TOO_LARGE } from '../disk/ignore-rules.ts';
-import type { LeftOut } from '../disk/left-out.ts';
+import type { ExcludedPath } from '../disk/excluded-path.ts';
 import { FileList } from './file-list.ts';
 import { listRevisions } from './source-revisions.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
@@ -29,9 +29,9 @@ export function openCommitSource(spec: SourceSpec): IngestSource {
 async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {
   const listed = new FileList();
   if (spec.commit === undefined)
-    return { files: listed, leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
+    return { files: listed, excluded: [], ignored: () => Promise.resolve({}), fingerprint };
   let rulesId: string | undefined;
-  const unread: LeftOut[] = [];
+  const unread: ExcludedPath[] = [];
   const { submodulePaths, outerPaths } = await listTree(spec.path, spec.commit, {}, (entry) => {
     if (entry.path === RULES_PATH && !entry.isSymlink && spec.noIgnore !== true) {
       if (entry.size > RULES_SIZE_MAX) unread.push({ path: RULES_PATH, reason: RULES_TOO_LARGE });
@@ -43,10 +43,10 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
     rulesId === undefined
       ? { files: listed, ignored: {} }
       : await withoutIgnored(spec.path, listed, rulesId);
-  const leftOut = [
+  const excluded = [
     ...unread,
     ...submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
     ...outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
   ];
-  return { files, leftOut, ignored: () => Promise.resolve(ignored), fingerprint };
+  return { files, excluded, ignored: () => Promise.resolve(ignored), fingerprint };
 }

@@ -5,14 +5,14 @@ import { createHash } from 'node:crypto';
 import { constants, lstatSync, type Stats } from 'node:fs';
 import { countIgnored, listWorktree } from '../git/objects.ts';
 import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
-import { nameKey, type NamedPath } from '../../base/paths.ts';
+import { nameKey, type TreePath } from '../../base/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone, SETTLED_MS } from '../disk/disk.ts';
 import { GLOBS_RULE, rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
 import { rulesOf } from '../../repos/records.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
-import type { LeftOut } from '../disk/left-out.ts';
+import type { ExcludedPath } from '../disk/excluded-path.ts';
 import {
   type FileStates,
   type IngestSource,
@@ -40,7 +40,7 @@ interface Found {
   /** Files changed since may change again unnoticed, ms. */
   readonly settledMs: number;
   readonly files: { readonly file: SourceFile; readonly state: string }[];
-  readonly leftOut: LeftOut[];
+  readonly excluded: ExcludedPath[];
   readonly ignored: IgnoredCounter;
 }
 
@@ -57,17 +57,17 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
   lstatSync(`${spec.path}/.`);
   if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
   const settledMs = Date.now() - SETTLED_MS;
-  const found: Found = { settledMs, files: [], leftOut: [], ignored: new IgnoredCounter() };
+  const found: Found = { settledMs, files: [], excluded: [], ignored: new IgnoredCounter() };
   if (spec.kind === 'worktree') await addWorktree(spec, within, found);
   else await addFolder(spec, within, found);
   found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
-  found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
+  found.excluded.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = FileList.of(found.files.map(({ file }) => file));
   const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
   const states = new Map(found.files.map(({ file, state }) => [nameKey(file), state]));
   return {
     files,
-    leftOut: found.leftOut,
+    excluded: found.excluded,
     ignored,
     states,
     fingerprint: fingerprintOf(spec, found),
@@ -115,17 +115,17 @@ async function addWorktree(
   const guard = new FolderGuard(root);
   const breather = new Breather();
   const rules = rulesAtRoot(root, own);
-  const isLeftOut = compileIgnoreGlobs(own.ignore);
-  const wanted = { ...rulesOf(own), within };
-  for (const named of await listWorktree(root, wanted)) {
+  const isExcluded = compileIgnoreGlobs(own.ignore);
+  const options = { ...rulesOf(own), within };
+  for (const treePath of await listWorktree(root, options)) {
     await breather.pause();
-    if (guard.isOwn(named)) continue;
-    const isGlobbed = isLeftOut(named.path.replace(/\/$/, ''));
-    const rule = isGlobbed ? GLOBS_RULE : rules.ruleForAny(named.path);
+    if (guard.isOwn(treePath)) continue;
+    const isGlobbed = isExcluded(treePath.path.replace(/\/$/, ''));
+    const rule = isGlobbed ? GLOBS_RULE : rules.ruleForAny(treePath.path);
     if (rule !== undefined) found.ignored.add(rule);
-    else if (guard.isInside(named)) addPath(root, named, found);
-    else if (statOf(root, named) !== undefined)
-      found.leftOut.push({ path: named.path, reason: 'behind_symlink' });
+    else if (guard.isInside(treePath)) addPath(root, treePath, found);
+    else if (statOf(root, treePath) !== undefined)
+      found.excluded.push({ path: treePath.path, reason: 'behind_symlink' });
   }
 }
 
@@ -140,9 +140,9 @@ async function addFolder(
       ? () => true
       : (folder: string) => isInside(folder) || within.some((one) => one.startsWith(`${folder}/`));
   const onIgnored = (rule: string): void => found.ignored.add(rule);
-  const options = { leftOut: found.leftOut, isEntered, onIgnored, rules: own };
+  const options = { excluded: found.excluded, isEntered, onIgnored, rules: own };
   for await (const { files } of walkFolders(root, options))
-    for (const named of files) if (isInside(named.path)) addPath(root, named, found);
+    for (const treePath of files) if (isInside(treePath.path)) addPath(root, treePath, found);
 }
 
 /** Whether a path is one of these, or lies below one. */
@@ -156,31 +156,31 @@ function insideTest(paths: readonly string[]): (path: string) => boolean {
 }
 
 /** Adds one path to the files or to the excluded paths; ignores it if it is gone. */
-function addPath(root: string, named: NamedPath, found: Found): void {
+function addPath(root: string, treePath: TreePath, found: Found): void {
   let stat: Stats | undefined;
   try {
-    stat = statOf(root, named);
+    stat = statOf(root, treePath);
   } catch (error) {
-    found.leftOut.push({ path: named.path, reason: `unreadable: ${errorCodeOf(error)}` });
+    found.excluded.push({ path: treePath.path, reason: `unreadable: ${errorCodeOf(error)}` });
     return;
   }
   if (stat === undefined || isOwnFile(stat)) return;
   if (stat.isFile() || stat.isSymbolicLink()) {
-    const file = { ...named, size: stat.size, isSymlink: stat.isSymbolicLink() };
+    const file = { ...treePath, size: stat.size, isSymlink: stat.isSymbolicLink() };
     found.files.push({ file, state: stateOf(stat, found.settledMs) });
   } else if (!stat.isDirectory()) {
-    found.leftOut.push({ path: named.path, reason: 'special_file' });
-  } else if (named.path.endsWith('/')) {
-    found.leftOut.push({ path: named.path.slice(0, -1), reason: 'nested_repository' });
+    found.excluded.push({ path: treePath.path, reason: 'special_file' });
+  } else if (treePath.path.endsWith('/')) {
+    found.excluded.push({ path: treePath.path.slice(0, -1), reason: 'nested_repository' });
   } else {
-    found.leftOut.push({ path: named.path, reason: 'submodule' });
+    found.excluded.push({ path: treePath.path, reason: 'submodule' });
   }
 }
 
 /** Undefined: nothing is there. Throws other errors of the file system. */
-function statOf(root: string, named: NamedPath): Stats | undefined {
+function statOf(root: string, treePath: TreePath): Stats | undefined {
   try {
-    return lstatSync(diskPathOf(root, named));
+    return lstatSync(diskPathOf(root, treePath));
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;

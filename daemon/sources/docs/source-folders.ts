@@ -41,23 +41,23 @@ async function* foldersOfWorktree(
 ): AsyncGenerator<string> {
   const some = within.filter((one) => one !== '');
   const ignored = noIgnore === true ? new Set() : await ignoredFolders(root, some);
-  const isLeftOut = compileIgnoreGlobs(ignore);
+  const isExcluded = compileIgnoreGlobs(ignore);
   const breather = new Breather();
   const pending = [...within];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     await breather.pause();
-    if (ignored.has(folder) || isLeftOut(folder)) continue;
+    if (ignored.has(folder) || isExcluded(folder)) continue;
     yield folder;
-    const place = path.join(root, folder);
-    if (folder !== '' && existsSync(path.join(place, '.git'))) continue;
-    for (const name of namesIn(place)) pending.push(folder === '' ? name : `${folder}/${name}`);
+    const location = path.join(root, folder);
+    if (folder !== '' && existsSync(path.join(location, '.git'))) continue;
+    for (const name of namesIn(location)) pending.push(folder === '' ? name : `${folder}/${name}`);
   }
 }
 
 /** The subfolders except `.git`; none if unreadable. */
-function namesIn(place: string): string[] {
+function namesIn(location: string): string[] {
   try {
-    const entries = readdirSync(place, { withFileTypes: true });
+    const entries = readdirSync(location, { withFileTypes: true });
     return entries
       .filter((entry) => entry.isDirectory() && entry.name !== '.git')
       .map(({ name }) => name);

@@ -3,14 +3,14 @@
 // from disk.
 
 import { hash } from 'node:crypto';
-import { nameKey, type NamedPath } from '../../base/paths.ts';
+import { nameKey, type TreePath } from '../../base/paths.ts';
 import { findObjects } from '../git/objects.ts';
 import { readTrees, type TreeUnion } from '../git/trees.ts';
 import { filterUnion } from './committed-rules.ts';
 import { hashFiles } from './disk-reader.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
-import { type LeftOut, OBJECT_MISSING } from '../disk/left-out.ts';
+import { type ExcludedPath, OBJECT_MISSING } from '../disk/excluded-path.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 const MARK = ' revisions:';
@@ -33,14 +33,14 @@ export function revisionSuffix({ revisions = [] }: SourceSpec): string {
 }
 
 /** A unique key per path and content, whatever the bytes of the path. */
-export function docKey(named: NamedPath, oid: string): string {
-  return `${nameKey(named)}\0${oid}`;
+export function docKey(treePath: TreePath, oid: string): string {
+  return `${nameKey(treePath)}\0${oid}`;
 }
 
 /** A union under construction. */
 interface Draft {
   readonly files: SourceFile[];
-  readonly leftOut: LeftOut[];
+  readonly excluded: ExcludedPath[];
   /** Indexes of the files of each revision. */
   readonly visitors: ((onFile: (file: number) => void) => void)[];
 }
@@ -60,7 +60,7 @@ export async function listRevisions(
   const blobs = await findObjects(spec.path, ids, { timeoutMs: 0 });
   const draft: Draft = {
     files: union.docs.map((doc, index) => ({ ...doc, size: blobs[index]?.size ?? 0 })),
-    leftOut: [
+    excluded: [
       ...union.submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
       ...union.outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
       ...union.lostPaths.map((path) => ({ path, reason: OBJECT_MISSING })),
@@ -86,7 +86,7 @@ async function addDisk(
   union: TreeUnion,
   draft: Draft,
 ): Promise<void> {
-  const known = new Map(union.docs.map((doc, index) => [docKey(doc, doc.oid), index]));
+  const indexByKey = new Map(union.docs.map((doc, index) => [docKey(doc, doc.oid), index]));
   const sizes = new Set(draft.files.map((file) => docKey(file, String(file.size))));
   const files = [...listing.files];
   const ids = await hashFiles(
@@ -95,11 +95,11 @@ async function addDisk(
   );
   const indexes = files.map((file) => {
     const oid = ids.get(file);
-    const committed = oid === undefined ? undefined : known.get(docKey(file, oid));
+    const committed = oid === undefined ? undefined : indexByKey.get(docKey(file, oid));
     return committed ?? draft.files.push(file) - 1;
   });
   const submodules = new Set(union.submodulePaths);
-  draft.leftOut.push(...listing.leftOut.filter(({ path }) => !submodules.has(path)));
+  draft.excluded.push(...listing.excluded.filter(({ path }) => !submodules.has(path)));
   draft.visitors.unshift((onFile) => indexes.forEach((index) => onFile(index)));
 }
 
@@ -117,7 +117,7 @@ export function compareListed(one: SourceFile, other: SourceFile, byRevision: nu
 /** Sorts the files into the order of a listing. */
 function sortDraft({
   files,
-  leftOut,
+  excluded,
   visitors,
 }: Draft): Omit<SourceListing, 'fingerprint' | 'ignored'> {
   const isDefault = new Uint8Array(files.length);
@@ -125,15 +125,15 @@ function sortDraft({
   const order = [...files.keys()].sort((a, b) =>
     compareListed(files[a]!, files[b]!, isDefault[b]! - isDefault[a]!),
   );
-  const places = new Uint32Array(files.length);
-  for (const [place, index] of order.entries()) places[index] = place;
-  leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const positions = new Uint32Array(files.length);
+  for (const [position, index] of order.entries()) positions[index] = position;
+  excluded.sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     files: FileList.of(order.map((index) => files[index]!)),
-    leftOut,
+    excluded,
     revisions: {
       count: visitors.length,
-      visit: (revision, onFile) => visitors[revision]?.((file) => onFile(places[file]!)),
+      visit: (revision, onFile) => visitors[revision]?.((file) => onFile(positions[file]!)),
     },
   };
 }

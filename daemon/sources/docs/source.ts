@@ -4,7 +4,7 @@
 
 import type { FileList, SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
-import type { LeftOut } from '../disk/left-out.ts';
+import type { ExcludedPath } from '../disk/excluded-path.ts';
 import type { SourceKind, SourceRules } from '../../repos/records.ts';
 import type { Revision } from '../git/refs.ts';
 
@@ -31,7 +31,7 @@ export interface SourceListing {
   readonly files: FileList;
   /** Present if the spec names further revisions. */
   readonly revisions?: RevisionFiles;
-  readonly leftOut: LeftOut[];
+  readonly excluded: ExcludedPath[];
   /** What rules exclude from the default revision. Errors: GitError. Cost: for a work tree two processes. */
   readonly ignored: () => Promise<IgnoredCounts>;
   /** As `IngestSource.fingerprint`, of exactly these files. */
@@ -58,7 +58,7 @@ export interface IngestSource {
    * Lists the current docs.
    *
    * Errors: GitError; an error of the file system if the root folder cannot be read. Problems of single files go to
-   * `leftOut`.
+   * `excluded`.
    */
   list(): Promise<SourceListing>;
 }

@@ -59,11 +59,11 @@ export class BlobReader {
    */
   readBlobs(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     for (const id of ids) requireObjectId(id);
-    return this.#readKnown(ids, onBlob);
+    return this.#readById(ids, onBlob);
   }
 
   /** In a partial clone git exits at the first missing object: then only present objects are read. */
-  async #readKnown(ids: readonly string[], onBlob: OnBlob): Promise<void> {
+  async #readById(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     let done = 0;
     const git = this.#git;
     try {
@@ -73,14 +73,14 @@ export class BlobReader {
       const present = await presentObjects(this.#repoPath, ids.slice(done), this.#options);
       // Another read may have restarted it.
       if (this.#git === git) this.#git = this.#start();
-      const tellLost = (): void => {
+      const logLost = (): void => {
         while (done < ids.length && !present.has(ids[done]!)) onBlob(done++, undefined);
       };
-      tellLost();
+      logLost();
       const rest = ids.slice(done).filter((id) => present.has(id));
       await this.#ask(rest, (_, bytes) => {
         onBlob(done++, bytes);
-        tellLost();
+        logLost();
       });
     }
   }

@@ -63,20 +63,20 @@ export class CatFileParser {
    *
    * Errors: throws if the stream is not what git writes, or what the callbacks throw.
    */
-  push(piece: Buffer): void {
-    for (let offset = 0; offset < piece.length;) {
+  push(chunk: Buffer): void {
+    for (let offset = 0; offset < chunk.length;) {
       offset =
         this.#open === undefined
-          ? this.#readLine(piece, offset)
-          : this.#readContent(this.#open, piece, offset);
+          ? this.#readLine(chunk, offset)
+          : this.#readContent(this.#open, chunk, offset);
     }
   }
 
-  #readLine(piece: Buffer, start: number): number {
-    const end = piece.indexOf(LINE_END, start);
-    this.#line += piece.toString('latin1', start, end < 0 ? piece.length : end);
+  #readLine(chunk: Buffer, start: number): number {
+    const end = chunk.indexOf(LINE_END, start);
+    this.#line += chunk.toString('latin1', start, end < 0 ? chunk.length : end);
     if (this.#line.length > LINE_SIZE_MAX) throw new Error('git cat-file: line too long');
-    if (end < 0) return piece.length;
+    if (end < 0) return chunk.length;
     const info = parseObjectLine(this.#line);
     this.#line = '';
     const { hasContent, onObject } = this.#options;
@@ -88,18 +88,18 @@ export class CatFileParser {
     return end + 1;
   }
 
-  #readContent(info: ObjectInfo, piece: Buffer, start: number): number {
+  #readContent(info: ObjectInfo, chunk: Buffer, start: number): number {
     const { size } = info;
     const missingSize = size + 1 - this.#filledSize;
-    const isWhole = this.#filledSize === 0 && piece.length - start >= missingSize;
+    const isWhole = this.#filledSize === 0 && chunk.length - start >= missingSize;
     if (isWhole && !this.#options.isKept) {
-      this.#finish(info, piece.subarray(start, start + size));
+      this.#finish(info, chunk.subarray(start, start + size));
       return start + missingSize;
     }
     if (this.#filledSize === 0) this.#reserve(size);
-    const takenSize = Math.min(missingSize, piece.length - start);
+    const takenSize = Math.min(missingSize, chunk.length - start);
     // The line end falls behind the buffer, or is overwritten.
-    piece.copy(this.#buffer, this.#filledSize, start, start + takenSize);
+    chunk.copy(this.#buffer, this.#filledSize, start, start + takenSize);
     this.#filledSize += takenSize;
     if (takenSize === missingSize) this.#finish(info, this.#buffer.subarray(0, size));
     return start + takenSize;

@@ -34,7 +34,7 @@ export interface Question {
   ) => void;
 }
 
-interface Asked extends Question {
+interface OpenQuestion extends Question {
   index: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -49,13 +49,13 @@ export async function knowsCommands(): Promise<boolean> {
 export class CatFile {
   readonly #git: GitProcess;
   readonly #stallTimer: NodeJS.Timeout;
-  readonly #questions: Asked[] = [];
+  readonly #questions: OpenQuestion[] = [];
   /** Lines of requests not written yet. */
   readonly #unwritten: Iterable<string>[] = [];
   #isWriting = false;
   #failure: unknown;
 
-  /** Starts git, which keeps the event loop alive until `close` or `hold(false)`. */
+  /** Starts git, which keeps the event loop alive until `close` or `setRef(false)`. */
   constructor(modes: readonly string[], { stallMs, isKept, ...options }: CatFileOptions) {
     this.#git = startGit(['cat-file', ...modes], { ...options, timeoutMs: 0 });
     this.#stallTimer = setTimeout(() => {
@@ -66,10 +66,10 @@ export class CatFile {
       isKept,
       onObject: (info, bytes) => this.#take(info, bytes),
     });
-    this.#git.stdout.on('data', (piece: Buffer) => {
+    this.#git.stdout.on('data', (chunk: Buffer) => {
       this.#stallTimer.refresh();
       try {
-        parser.push(piece);
+        parser.push(chunk);
       } catch (error) {
         this.#fail(error);
         this.kill('aborted');
@@ -103,8 +103,8 @@ export class CatFile {
   }
 
   /** Whether it keeps the event loop alive. */
-  hold(isHeld: boolean): void {
-    this.#git.hold(isHeld);
+  setRef(isRef: boolean): void {
+    this.#git.setRef(isRef);
   }
 
   kill(failure: GitFailure): void {
@@ -141,24 +141,24 @@ export class CatFile {
     this.#isWriting = false;
   }
 
-  #current(): Asked {
-    const asked = this.#questions[0];
-    if (asked === undefined) throw new Error('git cat-file: answer without question');
-    return asked;
+  #current(): OpenQuestion {
+    const open = this.#questions[0];
+    if (open === undefined) throw new Error('git cat-file: answer without question');
+    return open;
   }
 
   #take(info: ObjectInfo | undefined, bytes: Buffer | undefined): void {
-    const asked = this.#current();
-    asked.onObject(info, bytes, asked.index);
-    asked.index++;
-    if (asked.index < asked.count) return;
+    const open = this.#current();
+    open.onObject(info, bytes, open.index);
+    open.index++;
+    if (open.index < open.count) return;
     this.#questions.shift();
-    asked.resolve();
+    open.resolve();
   }
 
   #fail(error: unknown): void {
     this.#failure ??= error;
     clearTimeout(this.#stallTimer);
-    for (const asked of this.#questions.splice(0)) asked.reject(this.#failure);
+    for (const open of this.#questions.splice(0)) open.reject(this.#failure);
   }
 }

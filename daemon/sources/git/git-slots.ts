@@ -2,7 +2,7 @@
 // them at most. Long-lived processes have their own limit (object-pool.ts); indexing is limited by its jobs.
 
 import { availableParallelism } from 'node:os';
-import { namedPool } from '../../base/metrics.ts';
+import { measuredPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 
 /** Bound: git waits for the disk about as long as it computes, so two for each core keep the cores busy. */
@@ -20,7 +20,7 @@ export class GitBusyError extends Error {
   }
 }
 
-const slots = namedPool(
+const slots = measuredPool(
   'git',
   new Slots({
     runningMax: RUNNING_MAX,

@@ -29,12 +29,12 @@ export interface Watched {
  *
  * @returns  ends the watch
  */
-export function watchProgress(look: () => Watched, onStall: () => void): () => void {
+export function watchProgress(sample: () => Watched, onStall: () => void): () => void {
   const stallMs = Math.max(STALL_MS_MIN, 2 * timeoutMsNow());
   let before: string | undefined;
   let idleCount = 0;
   const timer = setInterval(() => {
-    const { pid, outputSize } = look();
+    const { pid, outputSize } = sample();
     const work = pid === undefined ? undefined : workOf(pid);
     const now = `${outputSize} ${work}`;
     const isIdle = now === before && work !== BUSY;

@@ -7,8 +7,8 @@ const FAILURE = /^(?:fatal|error): /;
 export function failureWords(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const failures = lines.filter((line) => FAILURE.test(line));
-  const told = failures.length === 0 ? lines.slice(0, 1) : [...new Set(failures)];
-  return plainWords(told.map((line) => line.replace(FAILURE, '').trim()).join('; '));
+  const shownLines = failures.length === 0 ? lines.slice(0, 1) : [...new Set(failures)];
+  return plainWords(shownLines.map((line) => line.replace(FAILURE, '').trim()).join('; '));
 }
 
 /** A line of git without the user part of addresses. */

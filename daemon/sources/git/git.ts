@@ -7,13 +7,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
-import { checkGitPlace } from './git-place.ts';
+import { checkGitPaths } from './git-paths.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
 import { failureWords } from './git-words.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import { PRIORITY_STEPS } from '../../base/priority.ts';
-import { type Child, holdChild, killChild, startProgram } from '../../base/spawn.ts';
+import { type Child, setChildRef, killChild, startProgram } from '../../base/spawn.ts';
 
 export interface GitOptions {
   /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
@@ -175,7 +175,7 @@ export interface GitProcess {
   /** Kills the process group. `ended` rejects with `failure`, and with `detail` in place of git's output. */
   kill(failure: GitFailure, detail?: string): void;
   /** Whether the process keeps the event loop alive; default: yes. */
-  hold(isHeld: boolean): void;
+  setRef(isRef: boolean): void;
 }
 
 // Why an allowlist: the daemon's own environment may contain secrets and GIT_* variables.
@@ -277,12 +277,12 @@ export function endGits(): void {
  *
  * @param args  the sub-command first
  *
- * Errors: GitPlaceError; `ended` rejects with a GitError, or the system's error if the machine lacks resources for another
+ * Errors: GitPathError; `ended` rejects with a GitError, or the system's error if the machine lacks resources for another
  * program.
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
   // Threads work for jobs that have checked their source, and do not know the allowed paths.
-  if (options.repoPath !== undefined && isMainThread) checkGitPlace(options.repoPath);
+  if (options.repoPath !== undefined && isMainThread) checkGitPaths(options.repoPath);
   const child = startProgram(...commandOf(args, options), {
     cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),
@@ -309,7 +309,7 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
     release();
     running.delete(kill);
   });
-  const hold = (isHeld: boolean): void => holdChild(child, isHeld);
+  const setRef = (isRef: boolean): void => setChildRef(child, isRef);
   return {
     get pid() {
       return child.pid;
@@ -318,7 +318,7 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
     stdout: child.stdout,
     ended,
     kill,
-    hold,
+    setRef,
   };
 }
 
@@ -470,16 +470,16 @@ const VERSION_KEY = 'version of git';
  * Errors: GitError if git cannot be started.
  */
 export function gitVersion(): Promise<[major: number, minor: number]> {
-  version ??= askVersion().catch((error: unknown) => {
+  version ??= readVersion().catch((error: unknown) => {
     version = undefined;
     throw error;
   });
   return version;
 }
 
-async function askVersion(): Promise<[major: number, minor: number]> {
-  const known = getEnvironmentData(VERSION_KEY);
-  const text = typeof known === 'string' ? known : (await runGit(['version'])).toString('latin1');
+async function readVersion(): Promise<[major: number, minor: number]> {
+  const cached = getEnvironmentData(VERSION_KEY);
+  const text = typeof cached === 'string' ? cached : (await runGit(['version'])).toString('latin1');
   setEnvironmentData(VERSION_KEY, text);
   const found = /(\d+)\.(\d+)/.exec(text);
   return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];

@@ -100,18 +100,18 @@ async function readSmall(file: string): Promise<string | undefined> {
  * folder is not a work tree, and its files include the whole repository.
  */
 async function isBareByFile(absolute: string): Promise<boolean> {
-  const told = /^gitdir: (.+)$/m.exec((await readSmall(path.join(absolute, '.git'))) ?? '')?.[1];
-  if (told === undefined) return false;
-  const gitDir = path.resolve(absolute, told);
+  const text = /^gitdir: (.+)$/m.exec((await readSmall(path.join(absolute, '.git'))) ?? '')?.[1];
+  if (text === undefined) return false;
+  const gitDir = path.resolve(absolute, text);
   // Linked work trees have the configuration of their repository, which may be bare.
   if ((await readSmall(path.join(gitDir, 'commondir'))) !== undefined) return false;
   return /^\s*bare\s*=\s*true\s*$/im.test((await readSmall(path.join(gitDir, 'config'))) ?? '');
 }
 
 function damageOf(names: ReadonlySet<string>): string {
-  const found = [...MARKS].filter(([name]) => names.has(name)).map(([, told]) => told);
+  const found = [...MARKS].filter(([name]) => names.has(name)).map(([, text]) => text);
   if (names.has('config')) found.push('config');
-  const missing = [...MARKS].filter(([name]) => !names.has(name)).map(([, told]) => told);
+  const missing = [...MARKS].filter(([name]) => !names.has(name)).map(([, text]) => text);
   const state = found.length === 0 ? 'nothing is there' : `${listed(found)} there`;
   return `looks like a damaged or incomplete bare repository: ${state}, ${listed(missing)} missing`;
 }
@@ -138,22 +138,22 @@ async function readFolder(absolute: string): Promise<string[]> {
   }
 }
 
-/** @param place  target of a link */
-function folderError(absolute: string, error: unknown, place: string): ProbeError {
+/** @param location  target of a link */
+function folderError(absolute: string, error: unknown, location: string): ProbeError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   switch (code) {
     case 'ENOENT':
-      return new ProbeError(absolute, 'not_found', `does not exist${place}`);
+      return new ProbeError(absolute, 'not_found', `does not exist${location}`);
     case 'ENOTDIR':
-      return new ProbeError(absolute, 'not_a_directory', `not a directory${place}`);
+      return new ProbeError(absolute, 'not_a_directory', `not a directory${location}`);
     case 'EACCES':
     case 'EPERM':
       return new ProbeError(
         absolute,
         'not_readable',
-        `not readable by this user (${code})${place}`,
+        `not readable by this user (${code})${location}`,
       );
     default:
-      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})${place}`);
+      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})${location}`);
   }
 }

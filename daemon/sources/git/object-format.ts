@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { gitDirsOf } from './git-place.ts';
+import { gitDirsOf } from './git-paths.ts';
 import { CONFIG_SIZE_MAX } from './layout.ts';
 
 export type ObjectFormat = 'sha1' | 'sha256';

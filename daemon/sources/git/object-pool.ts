@@ -4,7 +4,7 @@
 // repository needs the slot. Requests wait in order; beyond a limit they are refused.
 
 import { availableParallelism } from 'node:os';
-import { namedPool } from '../../base/metrics.ts';
+import { measuredPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 import { GitBusyError } from './git-slots.ts';
 import { ObjectProcess } from './object-process.ts';
@@ -94,7 +94,7 @@ export class ObjectPool {
         continue;
       }
       this.#forget(process);
-      process.hold(true);
+      process.setRef(true);
       return process;
     }
     return undefined;
@@ -116,7 +116,7 @@ export class ObjectPool {
       void process.close();
       return;
     }
-    process.hold(false);
+    process.setRef(false);
     const timer = setTimeout(() => void this.#drop(process), this.#idleMs).unref();
     this.#idle.set(process, timer);
   }
@@ -134,4 +134,4 @@ export class ObjectPool {
 }
 
 /** The pool shared by all requests. */
-export const objectPool = namedPool('git objects', new ObjectPool());
+export const objectPool = measuredPool('git objects', new ObjectPool());

@@ -86,8 +86,8 @@ export class ObjectProcess {
   }
 
   /** Whether it keeps the event loop alive. */
-  hold(isHeld: boolean): void {
-    for (const git of this.#gits) git.hold(isHeld);
+  setRef(isRef: boolean): void {
+    for (const git of this.#gits) git.setRef(isRef);
   }
 
   kill(failure: GitFailure): void {

@@ -4,7 +4,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
-import { namedCache } from '../../base/metrics.ts';
+import { measuredCache } from '../../base/metrics.ts';
 import type { ObjectInfo } from './cat-file-parser.ts';
 import { GitError, LostObjectError } from './git.ts';
 import { withSlot } from './git-slots.ts';
@@ -38,7 +38,7 @@ const KEPT_OVERHEAD = 300;
 const KEPT_ROOTS_MAX = 20_000;
 
 // Why the repository's path is in each key: write access to one repository must not give read access to objects of another.
-const keptTrees = namedCache(
+const keptTrees = measuredCache(
   'git trees',
   new LRUCache<string, Tree>({
     maxSize: KEPT_TREES_SIZE_MAX,
@@ -46,7 +46,7 @@ const keptTrees = namedCache(
     sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
   }),
 );
-const keptBlobs = namedCache(
+const keptBlobs = measuredCache(
   'git blobs',
   new LRUCache<string, Buffer>({
     maxSize: KEPT_BLOBS_SIZE_MAX,
@@ -54,10 +54,13 @@ const keptBlobs = namedCache(
   }),
 );
 /** Commit -> tree. */
-const keptRoots = namedCache('git roots', new LRUCache<string, string>(entryBound(KEPT_ROOTS_MAX)));
+const keptRoots = measuredCache(
+  'git roots',
+  new LRUCache<string, string>(entryBound(KEPT_ROOTS_MAX)),
+);
 
 /** Asks a process of the pool; if that finds nothing, or dies, a new one. */
-async function ask<Value>(
+async function withProcess<Value>(
   repoPath: string,
   signal: AbortSignal,
   run: (process: ObjectProcess) => Promise<Value | undefined>,
@@ -68,12 +71,12 @@ async function ask<Value>(
   } catch (error) {
     if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
   }
-  const value = await withSlot(repoPath, signal, () => askNewProcess(repoPath, signal, run));
+  const value = await withSlot(repoPath, signal, () => withNewProcess(repoPath, signal, run));
   if (value !== undefined) await objectPool.close(repoPath);
   return value;
 }
 
-async function askNewProcess<Value>(
+async function withNewProcess<Value>(
   repoPath: string,
   signal: AbortSignal,
   run: (process: ObjectProcess) => Promise<Value | undefined>,
@@ -110,7 +113,7 @@ export async function rootTreeOf(
   const key = `${repoPath}\0${commit}`;
   const kept = keptRoots.get(key);
   if (kept !== undefined) return kept;
-  const tree = await ask(repoPath, signal, (process) => process.info(`${commit}^{tree}`));
+  const tree = await withProcess(repoPath, signal, (process) => process.info(`${commit}^{tree}`));
   if (tree === undefined) throw new LostObjectError('cat-file', commit);
   keptRoots.set(key, tree.oid);
   return tree.oid;
@@ -121,7 +124,7 @@ export async function readTree(repoPath: string, oid: string, signal: AbortSigna
   const key = `${repoPath}\0${oid}`;
   const kept = keptTrees.get(key);
   if (kept !== undefined) return kept;
-  const bytes = await ask(repoPath, signal, (process) =>
+  const bytes = await withProcess(repoPath, signal, (process) =>
     readObject(process, 'tree', oid, TREE_SIZE_MAX),
   );
   if (bytes === undefined) throw new LostObjectError('cat-file', oid);
@@ -146,7 +149,7 @@ export async function readBlob(
   const key = `${repoPath}\0${oid}`;
   const kept = keptBlob(key, sizeMax);
   if (kept !== undefined) return kept;
-  const bytes = await ask(repoPath, signal, async (process) => {
+  const bytes = await withProcess(repoPath, signal, async (process) => {
     // Why again: another request may have read it while this one waited for a process.
     const found = keptBlob(key, sizeMax);
     if (found !== undefined) return found;
@@ -167,7 +170,7 @@ export async function blobSizeOf(
 ): Promise<number> {
   const kept = keptBlob(`${repoPath}\0${oid}`, sizeMax);
   if (kept !== undefined) return kept.length;
-  const info = await ask(repoPath, signal, (process) => process.info(oid));
+  const info = await withProcess(repoPath, signal, (process) => process.info(oid));
   if (info?.type !== 'blob') throw new LostObjectError('cat-file', oid);
   if (info.size > sizeMax) throw new LargeObjectError(info.size, sizeMax);
   return info.size;

@@ -5,9 +5,9 @@ import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
 import { FILES_SIZE_MAX, GitError, LostObjectError, runGit, streamGit, tryGit } from './git.ts';
 import { isObjectId } from './names.ts';
 import { MODE_SYMLINK } from './tree-object.ts';
-import { isInnerPath, RecordSplitter, splitRecords, type NamedPath } from '../../base/paths.ts';
+import { isInnerPath, RecordSplitter, splitRecords, type TreePath } from '../../base/paths.ts';
 
-export interface TreeEntry extends NamedPath {
+export interface TreeEntry extends TreePath {
   /** The blob is the target of a symbolic link. */
   readonly isSymlink: boolean;
   readonly oid: string;
@@ -48,13 +48,13 @@ export async function listTree(
 ): Promise<TreeRest> {
   const rest: TreeRest = { submodulePaths: [], outerPaths: [] };
   const paths = within === undefined ? [] : [within];
-  await readTreeRecords(repoPath, commit, ['-l'], { ...options, paths }, (head, named) => {
+  await readTreeRecords(repoPath, commit, ['-l'], { ...options, paths }, (head, treePath) => {
     const [mode = '', type, oid = '', size] = head.split(/ +/);
-    if (!isInnerPath(named.path)) rest.outerPaths.push(named.path);
-    else if (type !== 'blob') rest.submodulePaths.push(named.path);
+    if (!isInnerPath(treePath.path)) rest.outerPaths.push(treePath.path);
+    else if (type !== 'blob') rest.submodulePaths.push(treePath.path);
     else {
       const isSymlink = Number.parseInt(mode, 8) === MODE_SYMLINK;
-      onEntry({ ...named, isSymlink, oid, size: Number(size) || 0 });
+      onEntry({ ...treePath, isSymlink, oid, size: Number(size) || 0 });
     }
   });
   return rest;
@@ -102,7 +102,7 @@ async function readTreeRecords(
   tree: string,
   more: readonly string[],
   { paths = [], ...options }: ReadOptions & { readonly paths?: readonly string[] },
-  onRecord: (head: string, named: NamedPath) => void,
+  onRecord: (head: string, treePath: TreePath) => void,
 ): Promise<void> {
   const args = ['ls-tree', '-r', ...more, '-z', '--full-tree', '--end-of-options', tree, ...paths];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
@@ -117,7 +117,7 @@ async function readTreeRecords(
   });
 }
 
-interface WorktreeWish {
+interface WorktreeOptions {
   /** Only these paths, and everything below them; none: all. */
   readonly within?: readonly string[] | undefined;
   /** Includes files that git ignores. */
@@ -132,8 +132,8 @@ interface WorktreeWish {
  */
 export async function listWorktree(
   repoPath: string,
-  { within = [], noIgnore = false, ...options }: ReadOptions & WorktreeWish = {},
-): Promise<NamedPath[]> {
+  { within = [], noIgnore = false, ...options }: ReadOptions & WorktreeOptions = {},
+): Promise<TreePath[]> {
   const kinds = [
     '--cached',
     '--others',
@@ -143,7 +143,7 @@ export async function listWorktree(
   const args = ['ls-files', '-z', ...kinds, '--', ...within];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const output = await runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
-  const paths = new Map<string, NamedPath>();
+  const paths = new Map<string, TreePath>();
   for (const [path, bytes] of splitRecords(output)) {
     if (bytes === undefined) paths.set(path, { path });
     else paths.set(`\0${bytes.toString('latin1')}`, { path, rawPath: Uint8Array.from(bytes) });
@@ -255,7 +255,7 @@ export async function findObjects(
   for (const [index, name] of names.entries())
     if (name.includes('\n'))
       lines[index] = (await resolveObject(repoPath, name, options)) ?? '0'.repeat(40);
-  const found = await askObjects(repoPath, lines, options);
+  const found = await queryObjects(repoPath, lines, options);
   return found.concat(found.length === lines.length ? [] : await behindLost());
 
   /** Git exits at an object that a partial clone lacks: the names after it are asked again. */
@@ -264,15 +264,15 @@ export async function findObjects(
     const present = rest.every(isObjectId)
       ? await presentObjects(repoPath, rest, options)
       : new Set(rest);
-    const asked = rest.filter((line) => present.has(line));
-    const infos = await findObjects(repoPath, asked, options);
+    const presentLines = rest.filter((line) => present.has(line));
+    const infos = await findObjects(repoPath, presentLines, options);
     let next = 0;
     return [undefined, ...rest.map((line) => (present.has(line) ? infos[next++] : undefined))];
   }
 }
 
 /** The object of each line, up to the first one at which git exits because an object is missing. */
-async function askObjects(
+async function queryObjects(
   repoPath: string,
   lines: readonly string[],
   options: ReadOptions,

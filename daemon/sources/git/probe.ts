@@ -2,11 +2,11 @@
 // revision and newest commit, before it is indexed. Reads only. A folder inside a work tree is a plain folder: the user
 // named that folder, not the repository around it.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { GitError, gitDirOf, gitVersion, runGit, tryGit } from './git.ts';
-import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
+import { checkAllGitPaths, GitFileError, GitPathError } from './git-paths.ts';
 import { isoTimeOf } from './iso-time.ts';
 import { layoutOf, ProbeError, type SourceLayout } from './layout.ts';
 import { resolveCommit } from './objects.ts';
@@ -50,7 +50,7 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
   if (layout === 'folder') return probeFolder(absolute, mode);
   if (mode === 'folder')
     throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, not a plain folder');
-  await checkPlace(absolute);
+  await checkPaths(absolute);
   // Why the version: build threads then inherit it.
   const [branches] = await Promise.all([newestBranches(absolute), gitVersion()]);
   if (branches === undefined) await requireRepository(absolute);
@@ -71,10 +71,10 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
     source: { kind, path: absolute },
     layout,
     name: remote ?? localName(absolute),
-    ...given({ remote }),
+    ...omitUndefined({ remote }),
     defaultRevision: kind === 'commits' ? defaultRevision : 'HEAD',
     ...(kind === 'commits' || defaultRevision === 'HEAD' ? {} : { defaultBranch: defaultRevision }),
-    ...given({ commit, pushedAt }),
+    ...omitUndefined({ commit, pushedAt }),
   };
 }
 
@@ -91,12 +91,11 @@ function probeFolder(absolute: string, mode: SourceMode | undefined): ProbedSour
   };
 }
 
-async function checkPlace(absolute: string): Promise<void> {
+async function checkPaths(absolute: string): Promise<void> {
   try {
-    await checkGitPlaceWholly(absolute);
+    await checkAllGitPaths(absolute);
   } catch (error) {
-    if (error instanceof GitPlaceError)
-      throw new ProbeError(absolute, 'not_its_own', error.message);
+    if (error instanceof GitPathError) throw new ProbeError(absolute, 'not_its_own', error.message);
     if (error instanceof GitFileError)
       throw new ProbeError(absolute, 'not_a_repository', error.message);
     throw error;
@@ -153,7 +152,7 @@ interface Branch extends DefaultRevision {
  */
 async function newestBranches(repoPath: string): Promise<Branch[] | undefined> {
   const format = '%(HEAD)%(committerdate:unix) %(objecttype) %(objectname) %(refname)';
-  const more = ['--sort=-committerdate', `--count=${REFS_LOOKED_AT}`, 'refs/heads/'];
+  const more = ['--sort=-committerdate', `--count=${REFS_CHECKED}`, 'refs/heads/'];
   try {
     const lines = await readRefs(repoPath, format, {}, more);
     return lines.flatMap((line) => {
@@ -173,9 +172,9 @@ const BRANCH_LINE = /^([* ])(\d*) commit ([0-9a-f]+) (.+)$/;
 async function commitSeconds(repoPath: string, commit: string | undefined): Promise<number> {
   if (commit === undefined) return 0;
   const args = ['rev-list', '--max-count=1', '--timestamp', commit, '--'];
-  const shown = await tryGit(args, { repoPath });
+  const output = await tryGit(args, { repoPath });
   // Source: git-rev-list(1), `<time> <id>`.
-  return newestOf([{ seconds: Number(shown?.split(' ', 1)[0]) }]);
+  return newestOf([{ seconds: Number(output?.split(' ', 1)[0]) }]);
 }
 
 /** 0: none has a valid date. */
@@ -185,18 +184,18 @@ function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
 }
 
 /** Bound: branches with invalid dates, which are skipped. */
-const REFS_LOOKED_AT = 100;
+const REFS_CHECKED = 100;
 
 /**
  * Name of a source by the rule of API.md 19.4, before conflicts are resolved.
  *
  * @param kind  how it is read
  *
- * Errors: GitPlaceError; GitFileError; GitError.
+ * Errors: GitPathError; GitFileError; GitError.
  */
 export async function nameOfSource(absolute: string, kind: SourceKind): Promise<string> {
   if (kind === 'folder') return localName(absolute);
-  await checkGitPlaceWholly(absolute);
+  await checkAllGitPaths(absolute);
   return (await nameFromRemote(absolute)) ?? localName(absolute);
 }
 

@@ -4,16 +4,16 @@
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
-import { namedCache } from '../../base/metrics.ts';
+import { measuredCache } from '../../base/metrics.ts';
 import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects } from './objects.ts';
 
 /** A commit may be served this long after the last ref left it. Guess. */
 const REFS_FRESH_MS = 10_000;
-const KNOWN_COMMITS_MAX = 100_000;
+const CACHED_COMMITS_MAX = 100_000;
 /** Over all repositories. */
-const KNOWN_TIPS_MAX = 300_000;
+const CACHED_TIPS_MAX = 300_000;
 /** Guess: if more refs were moved, little of the cache is still valid. */
 const MOVED_TIPS_MAX = 500;
 /** Bound: arguments of a process, some 700 KB. */
@@ -37,17 +37,17 @@ export interface ReachOptions {
   readonly freshMs?: number;
 }
 
-const knownRefs = namedCache(
+const cachedRefs = measuredCache(
   'git refs',
   new LRUCache<string, Refs>({
-    maxSize: KNOWN_TIPS_MAX,
+    maxSize: CACHED_TIPS_MAX,
     sizeCalculation: ({ tips }) => tips.size + 1,
   }),
 );
 /** Reached commits, by `keyOf`. */
-const knownCommits = namedCache(
+const cachedCommits = measuredCache(
   'git commits reached',
-  new LRUCache<string, true>(entryBound(KNOWN_COMMITS_MAX)),
+  new LRUCache<string, true>(entryBound(CACHED_COMMITS_MAX)),
 );
 /** Running reads. */
 const readings = new Map<string, Promise<Refs>>();
@@ -71,22 +71,22 @@ export async function isReached(
   options: ReachOptions,
 ): Promise<boolean> {
   const { freshMs = REFS_FRESH_MS } = options;
-  const before = knownRefs.get(repoPath);
-  const wasKnown = before !== undefined && isKnown(repoPath, before, commit);
-  if (wasKnown && performance.now() - before.readAtMs < freshMs) return true;
-  const refs = await refsNow(repoPath, wasKnown, options);
-  if (isKnown(repoPath, refs, commit)) return true;
+  const before = cachedRefs.get(repoPath);
+  const wasReachable = before !== undefined && isReachable(repoPath, before, commit);
+  if (wasReachable && performance.now() - before.readAtMs < freshMs) return true;
+  const refs = await refsNow(repoPath, wasReachable, options);
+  if (isReachable(repoPath, refs, commit)) return true;
   // Broken refs reach nothing, and must not block what others reach.
   const isDoubted = await hasUnreached(repoPath, [commit], refs.tips, options, [
     '--ignore-missing',
   ]);
   if (isDoubted && !(await isAncestor(repoPath, commit, refs.tips, options))) return false;
-  knownCommits.set(keyOf(repoPath, refs, commit), true);
+  cachedCommits.set(keyOf(repoPath, refs, commit), true);
   return true;
 }
 
-function isKnown(repoPath: string, refs: Refs, commit: string): boolean {
-  return refs.tips.has(commit) || knownCommits.has(keyOf(repoPath, refs, commit));
+function isReachable(repoPath: string, refs: Refs, commit: string): boolean {
+  return refs.tips.has(commit) || cachedCommits.has(keyOf(repoPath, refs, commit));
 }
 
 /**
@@ -94,9 +94,9 @@ function isKnown(repoPath: string, refs: Refs, commit: string): boolean {
  * checked.
  */
 export function noteReached(repoPath: string, start: string, commits: Iterable<string>): void {
-  const refs = knownRefs.get(repoPath);
-  if (refs === undefined || !isKnown(repoPath, refs, start)) return;
-  for (const commit of commits) knownCommits.set(keyOf(repoPath, refs, commit), true);
+  const refs = cachedRefs.get(repoPath);
+  if (refs === undefined || !isReachable(repoPath, refs, start)) return;
+  for (const commit of commits) cachedCommits.set(keyOf(repoPath, refs, commit), true);
 }
 
 /** @param mayShare  a running read is sufficient; no newer ref is expected */
@@ -113,13 +113,13 @@ async function refsNow(repoPath: string, mayShare: boolean, options: ReachOption
 async function readReach(repoPath: string, options: ReachOptions): Promise<Refs> {
   const readAtMs = performance.now();
   const tips = await readTips(repoPath, options);
-  const before = knownRefs.get(repoPath);
+  const before = cachedRefs.get(repoPath);
   if (before !== undefined && before.readAtMs > readAtMs) return before;
   const isKept = before !== undefined && (await reachesAll(repoPath, before.tips, tips, options));
   // Another read that ended meanwhile may have found a lost commit.
-  const isSame = knownRefs.get(repoPath) === before;
+  const isSame = cachedRefs.get(repoPath) === before;
   const refs = { tips, readAtMs, epoch: isKept && isSame ? before.epoch : ++lastEpoch };
-  knownRefs.set(repoPath, refs);
+  cachedRefs.set(repoPath, refs);
   return refs;
 }
 

@@ -1,12 +1,12 @@
 // Fingerprint of a repository's refs and settings, read from their files without git. Measured: 2026-11-23, 60 to 68 us a
-// call. Blocks if the file system does not answer: see ref-looks.ts.
+// call. Blocks if the file system does not answer: see ref-poller.ts.
 
 import { hash } from 'node:crypto';
 import { type BigIntStats, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { isInnerPath } from '../../base/paths.ts';
-import { gitDirsOf, readName } from './git-place.ts';
+import { gitDirsOf, readName } from './git-paths.ts';
 
 /**
  * Files of git directories with branches, tags, HEAD, settings, and borrowed objects. Source: gitrepository-layout(5),
@@ -105,11 +105,11 @@ function addMarks(folder: string, gitDirs: readonly string[], marks: string[]): 
   }
   for (const entry of entries) {
     if (marks.length >= MARKS_MAX) return;
-    const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) addMarks(place, gitDirs, marks);
+    const location = path.join(folder, entry.name);
+    if (entry.isDirectory()) addMarks(location, gitDirs, marks);
     // A lock file is being written, and is not a ref.
     else if (marks.length < FILES_MAX && !entry.name.endsWith('.lock'))
-      addRef(entry.name, place, gitDirs, marks);
+      addRef(entry.name, location, gitDirs, marks);
   }
   // Setting a ref creates and renames a file there. Why always: a ref that was created and removed leaves no other trace.
   marks.push(markOf(folder));

@@ -26,8 +26,8 @@ export interface FoundRevisions {
 
 /** Tests of short names, `main`, `release/1.2`. */
 export interface RefTests {
-  readonly isBranchWanted: (shortName: string) => boolean;
-  readonly isTagWanted: (shortName: string) => boolean;
+  readonly isBranchSelected: (shortName: string) => boolean;
+  readonly isTagSelected: (shortName: string) => boolean;
 }
 
 /**
@@ -37,14 +37,14 @@ export interface RefTests {
  */
 export async function findRevisions(
   repoPath: string,
-  { isBranchWanted, isTagWanted }: RefTests,
+  { isBranchSelected, isTagSelected }: RefTests,
   options: ReadOptions = {},
 ): Promise<FoundRevisions> {
   const listed = await readRefs(repoPath, '%(refname)', options);
   const names = listed.filter((name) =>
     name.startsWith('refs/heads/')
-      ? isBranchWanted(shortRefName(name))
-      : isTagWanted(shortRefName(name)),
+      ? isBranchSelected(shortRefName(name))
+      : isTagSelected(shortRefName(name)),
   );
   const commits = await findCommits(repoPath, names, options);
   const revisions = names.flatMap((name, index) => {
@@ -173,8 +173,8 @@ async function peelTags(
   if (input === '') return [...refs];
   const args = ['rev-list', '--no-walk=unsorted', '--timestamp', '--stdin'];
   const limits = { ...options, outputSizeMax: REFS_SIZE_MAX };
-  const shown = await runGit(args, { ...limits, repoPath, input });
-  const lines = shown.toString('latin1').split('\n');
+  const output = await runGit(args, { ...limits, repoPath, input });
+  const lines = output.toString('latin1').split('\n');
   // Source: git-rev-list(1), `<time> <id>`.
   const times = new Map(
     lines.map((line): [string, number] => {

@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
-import { namedCache } from '../../base/metrics.ts';
+import { measuredCache } from '../../base/metrics.ts';
 import { GitError, gitDirOf, LostObjectError } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
@@ -27,10 +27,13 @@ export class RepoGoneError extends Error {
 /** The parts of a repo used here. */
 export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
-const KNOWN_IDS_MAX = 20_000;
+const CACHED_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as given, with steps back from it -> id of the commit. */
-const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(KNOWN_IDS_MAX)));
+const cachedIds = measuredCache(
+  'git ids',
+  new LRUCache<string, string>(entryBound(CACHED_IDS_MAX)),
+);
 
 /**
  * Full id of the commit that a ref names.
@@ -68,15 +71,15 @@ async function findCommit(
   const revision = ref ?? repo.defaultRevision;
   const fixed = isObjectId(revision) ? revision : await farStepsOf(repoPath, revision, signal);
   const key = fixed === undefined ? undefined : `${repoPath}\0${fixed}`;
-  const known = key === undefined ? undefined : knownIds.get(key);
-  if (known !== undefined) return known;
+  const cached = key === undefined ? undefined : cachedIds.get(key);
+  if (cached !== undefined) return cached;
   const commit =
-    (await askPool(repoPath, revision, signal)) ??
+    (await queryPool(repoPath, revision, signal)) ??
     (await withRepo(repo, () => lookUp(repo, revision, signal)));
   if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
   // Why the lengths: in a repository with SHA-256 ids, 40 digits are an abbreviated id.
   if (key !== undefined && (fixed !== revision || commit.length === revision.length))
-    knownIds.set(key, commit);
+    cachedIds.set(key, commit);
   return commit;
 }
 
@@ -91,17 +94,19 @@ async function farStepsOf(
 ): Promise<string | undefined> {
   const far = isNearName(revision) ? undefined : stepsOf(revision);
   if (far === undefined) return undefined;
-  const commit = await askPool(repoPath, far.name, signal);
+  const commit = await queryPool(repoPath, far.name, signal);
   return commit === undefined ? undefined : commit + far.steps;
 }
 
 /** Whether neither a repository nor a folder is at the repo's path. */
 export function isRepoGone({ source }: Pick<RepoRecord, 'source'>): boolean {
-  const place = source.kind === 'folder' ? source.path : gitDirOf(source.path);
-  const status = statSync(place, { throwIfNoEntry: false });
+  const location = source.kind === 'folder' ? source.path : gitDirOf(source.path);
+  const status = statSync(location, { throwIfNoEntry: false });
   if (status === undefined) return true;
   // A file names the folder elsewhere, as in a work tree that was added to a repository.
-  return source.kind !== 'folder' && status.isDirectory() && !existsSync(path.join(place, 'HEAD'));
+  return (
+    source.kind !== 'folder' && status.isDirectory() && !existsSync(path.join(location, 'HEAD'))
+  );
 }
 
 /** Reports a RepoGoneError if something failed because the repository is gone. */
@@ -124,7 +129,7 @@ function refError(ref: string | undefined): RefError {
 }
 
 /** Asks a running process, which caches the commits on the way; undefined: not found. */
-async function askPool(
+async function queryPool(
   repoPath: string,
   revision: string,
   signal: AbortSignal,
@@ -159,8 +164,8 @@ async function lookUp(
     if (object !== undefined || !isPlainName(revision)) return undefined;
     // A full id need not exist; the object of a ref or an abbreviated id does, and is damaged if it cannot be read.
     const isWhole = id === revision.toLowerCase();
-    const named = isWhole ? await resolveObject(source.path, id.slice(0, -1), options) : id;
-    if (named === id) throw new LostObjectError('cat-file', id);
+    const target = isWhole ? await resolveObject(source.path, id.slice(0, -1), options) : id;
+    if (target === id) throw new LostObjectError('cat-file', id);
     return undefined;
   });
 }

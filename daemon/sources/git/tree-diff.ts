@@ -1,6 +1,6 @@
 // Paths whose content or kind differs between the trees of two commits. One git process reads only the folders that differ.
 
-import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
+import { decodePath, isInnerPath, type TreePath } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { FILES_SIZE_MAX, runGit } from './git.ts';
 import type { ReadOptions } from './objects.ts';
@@ -12,7 +12,7 @@ export interface TreeItem {
   readonly kind: 'file' | 'symlink' | 'submodule';
 }
 
-export interface TreeChange extends NamedPath {
+export interface TreeChange extends TreePath {
   /** The path leaves the repository (`isInnerPath`): nothing at it is a doc. */
   readonly isOuter: boolean;
   /** Absent: nothing. */
@@ -66,10 +66,10 @@ export async function diffTrees(
     const pathEnd = output.indexOf(0, headEnd + 1);
     if (headEnd < 0 || pathEnd < 0) throw new Error('git diff-tree: bad record');
     const head = output.toString('latin1', start, headEnd).slice(1).split(' ');
-    const named = decodePath(output.subarray(headEnd + 1, pathEnd));
+    const treePath = decodePath(output.subarray(headEnd + 1, pathEnd));
     changes.push({
-      ...named,
-      isOuter: !isInnerPath(named.path),
+      ...treePath,
+      isOuter: !isInnerPath(treePath.path),
       ...itemAs('before', head[0], head[2]),
       ...itemAs('after', head[1], head[3]),
     });

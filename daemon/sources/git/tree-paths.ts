@@ -8,7 +8,7 @@ import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { sortItems, type Tree, type TreeItem, type TreeItemType } from './tree-object.ts';
 
 /** Levels between two yields: cached trees are read without waiting. */
-const LEVELS_A_TURN = 64;
+const LEVELS_PER_TURN = 64;
 
 export interface FoundItem {
   readonly type: TreeItemType;
@@ -33,7 +33,7 @@ type Levels = (level: number, trees: readonly Tree[]) => void;
  *
  * @param rootOid   id of the root tree
  * @param path      not ""
- * @param holder    whom it is for
+ * @param clientKey    whom it is for
  * @param onLevel   called with the trees on the way: those that contain the segment of that number
  *
  * Errors: as `readTree`; the reason of the signal.
@@ -45,12 +45,12 @@ export async function findItems(
   path: string,
   signal: AbortSignal,
   onLevel: Levels = () => {},
-  holder = '',
+  clientKey = '',
 ): Promise<readonly FoundItem[]> {
   let found: readonly FoundItem[] = [{ type: 'tree', isSymlink: false, oid: rootOid }];
   for (const [level, segment] of path.split('/').entries()) {
     if (found.length === 0) break;
-    if (level % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn(holder);
+    if (level % LEVELS_PER_TURN === LEVELS_PER_TURN - 1) await nextTurn(clientKey);
     signal.throwIfAborted();
     const next: FoundItem[] = [];
     const trees: Tree[] = [];
@@ -74,28 +74,28 @@ export function foundItem(tree: Tree, item: TreeItem): FoundItem {
 /**
  * The children of the requested folders of a tree.
  *
- * @param holder  whom it is for
- * @param wanted  with each path all folders above it, and always ""
+ * @param clientKey  whom it is for
+ * @param requested  with each path all folders above it, and always ""
  *
  * Errors: as `readTree`.
  */
 export async function readTreeFolders(
   repoPath: string,
   rootOid: string,
-  wanted: ReadonlySet<string>,
+  requested: ReadonlySet<string>,
   signal: AbortSignal,
-  holder = '',
+  clientKey = '',
 ): Promise<Folders> {
   const folders = new Map<string, readonly FolderChild[]>();
-  const namesIn = namesByFolder(wanted);
+  const namesIn = namesByFolder(requested);
   const pending = [{ path: '', oid: rootOid }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (folders.size % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn(holder);
+    if (folders.size % LEVELS_PER_TURN === LEVELS_PER_TURN - 1) await nextTurn(clientKey);
     signal.throwIfAborted();
     const { path, oid } = next;
     const tree = await readTree(repoPath, oid, signal);
-    const known = folders.get(path);
-    folders.set(path, known === undefined ? tree.sorted : sortItems([...known, ...tree.items]));
+    const cached = folders.get(path);
+    folders.set(path, cached === undefined ? tree.sorted : sortItems([...cached, ...tree.items]));
     const prefix = path === '' ? '' : `${path}/`;
     for (const name of namesIn.get(path) ?? [])
       for (const item of tree.named(name))
@@ -116,9 +116,9 @@ export function withFoldersAbove(folders: Iterable<string>): Set<string> {
 }
 
 /** Path of a folder -> names of the requested folders in it. */
-function namesByFolder(wanted: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+function namesByFolder(requested: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
-  for (const path of wanted) {
+  for (const path of requested) {
     if (path !== '') addToList(names, folderOf(path), baseNameOf(path));
   }
   return names;

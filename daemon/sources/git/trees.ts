@@ -6,10 +6,10 @@ import { BlobReader } from './blob-reader.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
 import { forEachEntry, MODE_SUBMODULE, MODE_SYMLINK, MODE_TREE } from './tree-object.ts';
 import { addToList } from '../../base/lists.ts';
-import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
+import { decodePath, isInnerPath, type TreePath } from '../../base/paths.ts';
 
 /** A path and blob in some commit. */
-export interface TreeDoc extends NamedPath {
+export interface TreeDoc extends TreePath {
   readonly oid: string;
   /** In the commit that lists it first; the blob is the same in all. */
   readonly isSymlink: boolean;
@@ -129,8 +129,8 @@ class Union {
   }
 
   #versionOf(folder: Folder, oid: string): number {
-    const known = folder.versions.get(oid);
-    if (known !== undefined) return known;
+    const cached = folder.versions.get(oid);
+    if (cached !== undefined) return cached;
     const version = this.#versions.push({ docs: [], folders: [] }) - 1;
     folder.versions.set(oid, version);
     this.#unread.push({ oid, folder, version });
@@ -179,6 +179,6 @@ function childOf(folder: Folder, name: string): Folder {
   return child;
 }
 
-function pathOf({ prefix }: Folder, name: string): NamedPath {
+function pathOf({ prefix }: Folder, name: string): TreePath {
   return decodePath(Buffer.from(prefix + name, 'latin1'));
 }

@@ -1,6 +1,6 @@
 // Authors of the commits that lead to a commit, with counts: reads `git shortlog`.
 
-import { compareText, type NamedPath } from '../../base/paths.ts';
+import { compareText, type TreePath } from '../../base/paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 
 export interface Author {
@@ -21,7 +21,7 @@ const OUTPUT_SIZE_MAX = 64 << 20;
 export async function readAuthors(
   context: HistoryContext,
   start: string,
-  path: NamedPath | undefined,
+  path: TreePath | undefined,
 ): Promise<Author[]> {
   const args = ['shortlog', '--summary', '--email', start];
   const output = await runHistory(args, context, { path, outputSizeMax: OUTPUT_SIZE_MAX });

@@ -1,7 +1,7 @@
 // Blame of a file: reads `git blame --incremental`, which gives the commit of each run of lines without the lines, and
 // sorts the runs into file order.
 
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 import { unquoteName } from './quoted.ts';
 
@@ -49,7 +49,7 @@ const OPTIONS = ['--no-ignore-revs-file', '--no-textconv', '--encoding=UTF-8'];
 export async function readBlame(
   context: HistoryContext,
   commit: string,
-  path: NamedPath,
+  path: TreePath,
 ): Promise<Blame> {
   const args = ['blame', '--incremental', ...OPTIONS, commit];
   const output = await runHistory(args, context, { path, outputSizeMax: OUTPUT_SIZE_MAX });
@@ -153,6 +153,6 @@ function commitsOf(
 const SECONDS_MAX = 8.64e12;
 
 function isoTime(seconds: number): string {
-  const known = Math.min(Math.max(seconds, -SECONDS_MAX), SECONDS_MAX);
-  return new Date(known * 1000).toISOString();
+  const clamped = Math.min(Math.max(seconds, -SECONDS_MAX), SECONDS_MAX);
+  return new Date(clamped * 1000).toISOString();
 }

@@ -9,14 +9,14 @@ export class HistoryError extends CodedError<'FILE_NOT_FOUND' | 'INVALID_QUERY_P
 }
 
 /** A ref, and optionally a path. */
-export interface HistoryPlace {
+export interface HistoryTarget {
   /** Undefined: the default revision. */
   readonly ref: string | undefined;
   /** Undefined: everything. */
   readonly path: string | undefined;
 }
 
-export interface CommitsCall extends HistoryPlace, CommitFilter, CommitWindow {}
+export interface CommitsCall extends HistoryTarget, CommitFilter, CommitWindow {}
 
 /** A page of a list. */
 export interface ListPart<Item> {
@@ -48,5 +48,5 @@ export interface DiffCall {
   /** Lines that differ only in white space are equal. */
   readonly ignoresWhitespace?: boolean | undefined;
   /** Whom it is for. */
-  readonly holder?: string;
+  readonly clientKey?: string;
 }

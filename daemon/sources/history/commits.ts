@@ -1,7 +1,7 @@
 // Lists commits: their ids, newest first, their total, and the fields of each. For a start given by id, ids and total never
 // change; the fields do, as branches and tags move.
 
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 
 export interface CommitFilter {
@@ -71,7 +71,7 @@ export function listCommits(
   context: HistoryContext,
   start: string,
   filter: CommitFilter,
-  path: NamedPath | undefined,
+  path: TreePath | undefined,
   { offset, limit }: CommitWindow,
 ): Promise<Buffer> {
   const skip = `--skip=${Math.min(offset, OFFSET_MAX)}`;
@@ -94,7 +94,7 @@ export async function walkCommits(
   context: HistoryContext,
   start: string,
   filter: CommitFilter,
-  path: NamedPath | undefined,
+  path: TreePath | undefined,
 ): Promise<Buffer> {
   const options = { path, outputSizeMax: WALK_SIZE_MAX };
   const ids = await runHistory([...listCommand(filter), start], context, options);

@@ -3,7 +3,7 @@
 // that no content can be taken for a header. For a page of the files, the whole list is read, but only their patch.
 
 import { nextTurn } from '../../base/next-turn.ts';
-import { type NamedPath, REPLACEMENT } from '../../base/paths.ts';
+import { type TreePath, REPLACEMENT } from '../../base/paths.ts';
 import { utf8TextOfLatin1 } from '../../base/utf8-text.ts';
 import { detectLanguage } from '../languages/languages.ts';
 import { type HistoryContext, runHistory } from './process.ts';
@@ -79,7 +79,7 @@ const PATCH_ARGS = [
 ];
 
 /** Bytes of JSON per time slice: about 10 ms. */
-const TURN_SIZE = 1 << 20;
+const BYTES_PER_TURN = 1 << 20;
 
 /** The trees to compare, and the selection. */
 export interface DiffQuestion {
@@ -87,12 +87,12 @@ export interface DiffQuestion {
   readonly base: string;
   readonly head: string;
   /** Only this file, or files below it; renames are detected only inside. */
-  readonly path: NamedPath | undefined;
+  readonly path: TreePath | undefined;
   /** Undefined: all files. */
   readonly window: DiffWindow | undefined;
   readonly ignoresWhitespace: boolean;
   /** Whom it is for. */
-  readonly holder?: string | undefined;
+  readonly clientKey?: string | undefined;
 }
 
 /**
@@ -102,7 +102,7 @@ export interface DiffQuestion {
  * Errors: GitError; the reason of the signal.
  */
 export async function readDiff(context: HistoryContext, question: DiffQuestion): Promise<Buffer> {
-  const { window, holder = '' } = question;
+  const { window, clientKey = '' } = question;
   const { total, files } =
     window === undefined
       ? { total: undefined, files: await readPatch(context, question) }
@@ -115,8 +115,8 @@ export async function readDiff(context: HistoryContext, question: DiffQuestion):
     );
     parts.push(part);
     turnSize += part.length;
-    if (turnSize < TURN_SIZE) continue;
-    await nextTurn(holder);
+    if (turnSize < BYTES_PER_TURN) continue;
+    await nextTurn(clientKey);
     context.signal.throwIfAborted();
     turnSize = 0;
   }
@@ -146,8 +146,8 @@ async function readPart(
   const options = { path, outputSizeMax: PATCH_SIZE_MAX };
   const list = await runHistory([...LIST_ARGS, base, head], context, options);
   const all = changesOf({ text: list.toString('latin1'), offset: 0 }).flatMap(filesOfChange);
-  const wanted = all.slice(offset, offset + limit);
-  const paths = [...new Set(wanted.flatMap(pathsOf))];
+  const page = all.slice(offset, offset + limit);
+  const paths = [...new Set(page.flatMap(pathsOf))];
   const found = new Map<string, FileDiff>();
   const take = (files: Iterable<FileDiff>): void => {
     for (const file of files) found.set(keyOf(file), file);
@@ -155,8 +155,8 @@ async function readPart(
   if (paths.length > 0 && !paths.some((one) => one.includes(REPLACEMENT)))
     take(await readPatch(context, question, paths));
   // Why: paths that are not UTF-8 cannot be passed together, and git may detect other renames among few files.
-  if (wanted.some((file) => !found.has(keyOf(file)))) take(await readPatch(context, question));
-  return { total: all.length, files: wanted.flatMap((file) => found.get(keyOf(file)) ?? []) };
+  if (page.some((file) => !found.has(keyOf(file)))) take(await readPatch(context, question));
+  return { total: all.length, files: page.flatMap((file) => found.get(keyOf(file)) ?? []) };
 }
 
 function pathsOf({ oldPath, newPath }: ChangedFile): string[] {
@@ -310,16 +310,16 @@ const [PLUS, MINUS, BACKSLASH] = ['+', '-', '\\'].map((mark) => mark.charCodeAt(
 /** As many lines as the ranges have, and the notes about missing line ends. */
 function readBody(cursor: Cursor, oldLines: number, newLines: number, counts: LineCounts): string {
   const { text, offset: start } = cursor;
-  let [oldLeft, newLeft] = [oldLines, newLines];
+  let [oldRemaining, newRemaining] = [oldLines, newLines];
   let end = start;
   while (cursor.offset < text.length) {
     const mark = text.charCodeAt(cursor.offset);
-    const isOver = oldLeft <= 0 && newLeft <= 0;
+    const isOver = oldRemaining <= 0 && newRemaining <= 0;
     if (isOver && mark !== BACKSLASH) break;
     if (mark === PLUS) counts.additions++;
     if (mark === MINUS) counts.deletions++;
-    if (mark !== PLUS && mark !== BACKSLASH) oldLeft--;
-    if (mark !== MINUS && mark !== BACKSLASH) newLeft--;
+    if (mark !== PLUS && mark !== BACKSLASH) oldRemaining--;
+    if (mark !== MINUS && mark !== BACKSLASH) newRemaining--;
     end = lineEnd(cursor);
     cursor.offset = end + 1;
   }

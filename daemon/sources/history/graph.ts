@@ -16,7 +16,7 @@ import { HOUR_MS } from '../../base/durations.ts';
 
 export type GraphRepo = Pick<RepoRecord, 'repoId' | 'source'>;
 
-export interface GraphKeeperOptions {
+export interface GraphWriterOptions {
   /** Absolute path; created with the first graph. */
   readonly folder: string;
   /** Shorter histories get no graph. */
@@ -30,8 +30,8 @@ const COMMIT_COUNT_MIN = 2000;
 /** Bound: 75 us a commit were measured, so this is enough for 50 million of them. */
 const WRITE_TIMEOUT_MS = HOUR_MS;
 const WAITING_REPOS_MAX = 1000;
-const KNOWN_COMMITS_MAX = 20_000;
-const KNOWN_REPOS_MAX = 10_000;
+const CACHED_COMMITS_MAX = 20_000;
+const CACHED_REPOS_MAX = 10_000;
 
 const WRITE_SETTINGS = ['core.commitGraph=true', 'commitGraph.generationVersion=2'];
 const WRITE_ARGS = [
@@ -44,7 +44,7 @@ const WRITE_ARGS = [
 ];
 
 /** Paths and variables of a repo. */
-interface Place {
+interface GraphLocation {
   /** Name both object folders to git. */
   readonly variables: Readonly<Record<string, string>>;
   /** Files that alter history, if they exist. */
@@ -56,25 +56,25 @@ interface Waiting {
   readonly commits: Set<string>;
 }
 
-export class GraphKeeper {
-  readonly #options: GraphKeeperOptions;
+export class GraphWriter {
+  readonly #options: GraphWriterOptions;
   readonly #abort = new AbortController();
   /** `<repoId> <commit>` of commits that need no graph: one covers them, or their history is short. */
-  readonly #covered = new LRUCache<string, true>(entryBound(KNOWN_COMMITS_MAX));
+  readonly #covered = new LRUCache<string, true>(entryBound(CACHED_COMMITS_MAX));
   /** By `<repoId> <path>`. */
-  readonly #places = new LRUCache<string, Place>(entryBound(KNOWN_REPOS_MAX));
+  readonly #locations = new LRUCache<string, GraphLocation>(entryBound(CACHED_REPOS_MAX));
   readonly #waiting = new Map<number, Waiting>();
   #writing: Promise<void> | undefined;
 
-  constructor(options: GraphKeeperOptions) {
+  constructor(options: GraphWriterOptions) {
     this.#options = options;
   }
 
   /** Variables with which git finds the repo's graph; empty if there is none. Errors: GitError. */
   async environmentOf(repo: GraphRepo): Promise<Readonly<Record<string, string>>> {
     if (repo.source.kind === 'folder' || !this.#hasGraph(repo)) return {};
-    const place = await this.#placeOf(repo);
-    return isWhole(place) ? place.variables : {};
+    const location = await this.#locationOf(repo);
+    return isWhole(location) ? location.variables : {};
   }
 
   /** Requests a graph with this commit and all before it. It is written later, one repo at a time; nothing waits for it. */
@@ -94,9 +94,9 @@ export class GraphKeeper {
   }
 
   /** Removes the graphs of deleted repos. */
-  async sweep(isKnown: (repoId: number) => boolean): Promise<void> {
+  async sweep(exists: (repoId: number) => boolean): Promise<void> {
     const names = await readdir(this.#options.folder).catch(() => []);
-    const gone = names.filter((name) => !isKnown(Number(name)));
+    const gone = names.filter((name) => !exists(Number(name)));
     for (const name of gone) await rm(path.join(this.#options.folder, name), REMOVE);
   }
 
@@ -114,13 +114,13 @@ export class GraphKeeper {
     return existsSync(path.join(this.#folderOf(repo), 'info/commit-graphs/commit-graph-chain'));
   }
 
-  async #placeOf(repo: GraphRepo): Promise<Place> {
+  async #locationOf(repo: GraphRepo): Promise<GraphLocation> {
     const key = keyOf(repo, repo.source.path);
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
-    const place = await findPlace(repo.source.path, this.#folderOf(repo));
-    this.#places.set(key, place);
-    return place;
+    const cached = this.#locations.get(key);
+    if (cached !== undefined) return cached;
+    const location = await findLocation(repo.source.path, this.#folderOf(repo));
+    this.#locations.set(key, location);
+    return location;
   }
 
   async #writeAll(): Promise<void> {
@@ -148,13 +148,13 @@ export class GraphKeeper {
     const { signal } = this.#abort;
     const hasGraph = this.#hasGraph(repo);
     if (!hasGraph && !(await this.#isLong(repo, commits))) return;
-    const place = await this.#placeOf(repo);
-    if (!isWhole(place)) return;
+    const location = await this.#locationOf(repo);
+    if (!isWhole(location)) return;
     await makeFolder(this.#folderOf(repo));
     await runGit(WRITE_ARGS, {
       repoPath: repo.source.path,
       settings: WRITE_SETTINGS,
-      env: place.variables,
+      env: location.variables,
       input: `${commits.join('\n')}\n`,
       timeoutMs: WRITE_TIMEOUT_MS,
       signal,
@@ -176,12 +176,12 @@ function keyOf({ repoId }: GraphRepo, more: string): string {
 }
 
 /** False if the parents of commits are altered. */
-function isWhole({ benders }: Place): boolean {
+function isWhole({ benders }: GraphLocation): boolean {
   return !benders.some((file) => existsSync(file));
 }
 
 /** Errors: GitError. */
-async function findPlace(repoPath: string, folder: string): Promise<Place> {
+async function findLocation(repoPath: string, folder: string): Promise<GraphLocation> {
   const names = ['objects', 'shallow', 'info/grafts'];
   const paths = await Promise.all(
     names.map((name) => tryGit(['rev-parse', '--git-path', name], { repoPath })),

@@ -6,7 +6,7 @@ import { GitError, LostObjectError } from '../git/git.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
 import { findItems } from '../git/tree-paths.ts';
 import { withSlot } from '../git/git-slots.ts';
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { noteReached } from '../git/reached.ts';
 import { isFilePath, RefError } from '../git/names.ts';
@@ -17,7 +17,7 @@ import {
   type CommitsCall,
   type DiffCall,
   HistoryError,
-  type HistoryPlace,
+  type HistoryTarget,
   type ListPart,
 } from './calls.ts';
 import { type Author, readAuthors } from './authors.ts';
@@ -33,17 +33,17 @@ import {
   type WalkPart,
 } from './commits.ts';
 import { readDiff } from './diff.ts';
-import { GraphKeeper, type GraphKeeperOptions } from './graph.ts';
+import { GraphWriter, type GraphWriterOptions } from './graph.ts';
 import { findMailmap, sizeOfFile } from './lookups.ts';
 import type { HistoryContext } from './process.ts';
-import { findNamedPath, type FoundPath } from './raw-path.ts';
+import { findTreePath, type FoundPath } from './raw-path.ts';
 
 export interface HistoryOptions {
   /** Of each git process, in ms. */
   readonly timeoutMs: number;
   /** Larger files are not blamed. */
   readonly sourceSizeMax: number;
-  readonly graphs: GraphKeeperOptions;
+  readonly graphs: GraphWriterOptions;
 }
 
 /** Guess: some hundred large answers, thousands of small ones. */
@@ -66,12 +66,12 @@ interface Start {
 
 export class History {
   readonly #options: HistoryOptions;
-  readonly #graphs: GraphKeeper;
+  readonly #graphs: GraphWriter;
   readonly #answers = new AnswerCache(CACHE);
 
   constructor(options: HistoryOptions) {
     this.#options = options;
-    this.#graphs = new GraphKeeper(options.graphs);
+    this.#graphs = new GraphWriter(options.graphs);
   }
 
   /** Prepares a graph for the repo's default revision; resolves when it is written, or has failed. */
@@ -82,8 +82,8 @@ export class History {
   }
 
   /** Deletes what is stored for deleted repos. */
-  sweep(isKnown: (repoId: number) => boolean): Promise<void> {
-    return this.#graphs.sweep(isKnown);
+  sweep(exists: (repoId: number) => boolean): Promise<void> {
+    return this.#graphs.sweep(exists);
   }
 
   close(): Promise<void> {
@@ -95,12 +95,12 @@ export class History {
    *
    * Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
    */
-  async blame(repo: RepoRecord, place: BlameCall, signal: AbortSignal): Promise<Buffer> {
-    if (!isFilePath(place.path)) throw fileNotFound(place.path);
-    const start = await this.#start(repo, place.ref, signal);
+  async blame(repo: RepoRecord, target: BlameCall, signal: AbortSignal): Promise<Buffer> {
+    if (!isFilePath(target.path)) throw fileNotFound(target.path);
+    const start = await this.#start(repo, target.ref, signal);
     const { commit, mailmap } = start;
-    return this.#answer(['blame', commit, mailmap, place.path], start, signal, async (context) => {
-      const path = await findNamedPath(repo.source.path, [commit], place.path, context);
+    return this.#answer(['blame', commit, mailmap, target.path], start, signal, async (context) => {
+      const path = await findTreePath(repo.source.path, [commit], target.path, context);
       await this.#requireFile(context, commit, path);
       const blame = await readBlame(context, commit, path);
       noteReached(repo.source.path, commit, Object.keys(blame.commits));
@@ -118,7 +118,7 @@ export class History {
     call: DiffCall,
     signal: AbortSignal,
   ): Promise<{ readonly total: number; readonly json: Buffer }> {
-    const { base: baseRef, head: headRef, window, ignoresWhitespace = false, holder } = call;
+    const { base: baseRef, head: headRef, window, ignoresWhitespace = false, clientKey } = call;
     const env = await this.#environmentOf(repo);
     const [base, start] = await Promise.all([
       this.#baseOf(repo, baseRef, signal, env),
@@ -130,8 +130,8 @@ export class History {
     const { commit: head } = start;
     const key = ['diff', base, head, call.path, window, ignoresWhitespace];
     const answer = await this.#answer(key, start, signal, async (context) => {
-      const path = await this.#named(context, [head, base], call.path);
-      return readDiff(context, { base, head, path, window, ignoresWhitespace, holder });
+      const path = await this.#treePathsOf(context, [head, base], call.path);
+      return readDiff(context, { base, head, path, window, ignoresWhitespace, clientKey });
     }).catch((error: unknown) => {
       throw sizeError(error) ?? error;
     });
@@ -189,14 +189,14 @@ export class History {
   /** All authors of commits that lead to a ref, most commits first. Errors: as `blame`. */
   async authors(
     repo: RepoRecord,
-    place: HistoryPlace,
+    target: HistoryTarget,
     signal: AbortSignal,
   ): Promise<readonly Author[]> {
-    const start = await this.#start(repo, place.ref, signal);
+    const start = await this.#start(repo, target.ref, signal);
     const { commit, mailmap } = start;
-    const key = ['authors', commit, mailmap, place.path];
+    const key = ['authors', commit, mailmap, target.path];
     const json = await this.#answer(key, start, signal, async (context) => {
-      const path = await this.#named(context, [commit], place.path);
+      const path = await this.#treePathsOf(context, [commit], target.path);
       return jsonOf(await readAuthors(context, commit, path));
     });
     // Safety: it was made of such a list.
@@ -210,8 +210,8 @@ export class History {
     const mailmap = author === undefined ? undefined : start.mailmap;
     const key = ['walk', start.commit, mailmap, query, author, since, until, path];
     const walk = await this.#answer(key, start, signal, async (context) => {
-      const named = await this.#named(context, [start.commit], path);
-      return walkCommits(context, start.commit, call, named);
+      const treePath = await this.#treePathsOf(context, [start.commit], path);
+      return walkCommits(context, start.commit, call, treePath);
     }).catch((error: unknown) => {
       throw expressionError(error) ?? error;
     });
@@ -234,8 +234,8 @@ export class History {
     const filter = [start.mailmap, query, author, since, until, path];
     const key = ['list', start.commit, ...filter, offset, limit];
     const text = await this.#answer(key, start, signal, async (context) => {
-      const named = await this.#named(context, [start.commit], path);
-      return listCommits(context, start.commit, call, named, call);
+      const treePath = await this.#treePathsOf(context, [start.commit], path);
+      return listCommits(context, start.commit, call, treePath, call);
     });
     return linesOf(text.toString('latin1'));
   }
@@ -293,12 +293,12 @@ export class History {
     );
   }
 
-  async #named(
+  async #treePathsOf(
     { repoPath, signal }: HistoryContext,
     commits: readonly string[],
     path: string | undefined,
-  ): Promise<NamedPath | undefined> {
-    return path === undefined ? undefined : findNamedPath(repoPath, commits, path, { signal });
+  ): Promise<TreePath | undefined> {
+    return path === undefined ? undefined : findTreePath(repoPath, commits, path, { signal });
   }
 
   async #requireFile(

@@ -32,8 +32,8 @@ export async function sizeOfFile(
   name: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const known = name.includes('\n') ? undefined : await findObject(repoPath, name, signal);
+  const pooled = name.includes('\n') ? undefined : await findObject(repoPath, name, signal);
   // Why again: a process of the pool may not see new objects.
-  const found = known ?? (await findObjects(repoPath, [name], { signal }))[0];
+  const found = pooled ?? (await findObjects(repoPath, [name], { signal }))[0];
   return found?.type === 'blob' ? found.size : undefined;
 }

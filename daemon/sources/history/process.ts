@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { gitDirOf, type GitOptions, runGit } from '../git/git.ts';
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 
 /** Where, and for how long, the processes of a request run. */
 export interface HistoryContext {
@@ -20,7 +20,7 @@ export interface HistoryContext {
 
 export interface HistoryRunOptions {
   /** Last argument, after `--`. */
-  readonly path?: NamedPath | undefined;
+  readonly path?: TreePath | undefined;
   /** Further paths, as text. */
   readonly paths?: readonly string[] | undefined;
   readonly input?: string;
@@ -57,7 +57,7 @@ function quietFolder(repoPath: string): string {
   return isFolder ? gitDir : path.parse(gitDir).root;
 }
 
-function gitOptions(context: HistoryContext, tail: NamedPath | undefined): GitOptions {
+function gitOptions(context: HistoryContext, tail: TreePath | undefined): GitOptions {
   const { repoPath, env, mailmap, timeoutMs, signal } = context;
   const rawTail = tail?.rawPath;
   return {

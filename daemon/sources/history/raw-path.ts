@@ -2,18 +2,18 @@
 // compared with the decoded paths of a commit.
 
 import { listTree, type ReadOptions } from '../git/objects.ts';
-import { headOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
+import { headOf, type TreePath, REPLACEMENT } from '../../base/paths.ts';
 
 /** Bound: some half a million files, for a request. */
 const LISTING_SIZE_MAX = 64 << 20;
 
-export interface FoundPath extends NamedPath {
+export interface FoundPath extends TreePath {
   /** Bytes of the file, if found among the files of a commit. */
   readonly size?: number;
 }
 
 /** The path, with its bytes if they are not UTF-8 and a file or folder of a commit matches. Errors: GitError. */
-export async function findNamedPath(
+export async function findTreePath(
   repoPath: string,
   commits: readonly string[],
   path: string,

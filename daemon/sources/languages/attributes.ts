@@ -128,16 +128,16 @@ export async function readAttributes(
   sourcePath: string,
   files: readonly SourceFile[],
 ): Promise<AttributeFile[]> {
-  const wanted = files.filter(
+  const selected = files.filter(
     (file) => isAttributeFile(file.path) && !file.isSymlink && file.size <= ATTRIBUTE_FILE_SIZE_MAX,
   );
   const found: AttributeFile[] = [];
   const reader = new DocReader(sourcePath);
   try {
-    await reader.read(wanted, (index, bytes) => {
+    await reader.read(selected, (index, bytes) => {
       if (bytes === undefined || bytes.length > ATTRIBUTE_FILE_SIZE_MAX) return;
       found.push({
-        folder: folderOf(wanted[index]?.path ?? ''),
+        folder: folderOf(selected[index]?.path ?? ''),
         text: Buffer.from(bytes).toString('utf8'),
       });
     });

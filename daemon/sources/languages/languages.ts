@@ -78,8 +78,8 @@ export function languageOfPath(
   const head = behindMark(content);
   const { byFileName, byExtension } = languageTables();
   const baseName = baseNameOf(path);
-  const named = byFileName.get(baseName);
-  if (named !== undefined) return FILE_NAME_DEFAULTS[baseName] ?? named[0] ?? '';
+  const languages = byFileName.get(baseName);
+  if (languages !== undefined) return FILE_NAME_DEFAULTS[baseName] ?? languages[0] ?? '';
   const lowered = baseName.toLowerCase();
   for (let dot = lowered.indexOf('.'); dot >= 0; dot = lowered.indexOf('.', dot + 1)) {
     const extension = lowered.slice(dot);
@@ -153,8 +153,8 @@ export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
     if (source === null) continue;
     const language = source[2] !== undefined ? 'mixed' : source[1] !== undefined ? 'C' : 'C++';
     const folder = folderOf(path);
-    const known = folders.get(folder);
-    folders.set(folder, known === undefined || known === language ? language : 'mixed');
+    const cached = folders.get(folder);
+    folders.set(folder, cached === undefined || cached === language ? language : 'mixed');
   }
   const clear = new Map<string, 'C' | 'C++'>();
   for (const [folder, language] of folders) if (language !== 'mixed') clear.set(folder, language);

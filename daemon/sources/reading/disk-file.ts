@@ -6,7 +6,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { nextTurn } from '../../base/next-turn.ts';
 import { isOwnFile } from '../disk/own-folder.ts';
-import type { NamedPath } from '../../base/paths.ts';
+import type { TreePath } from '../../base/paths.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import {
   diskPathOf,
@@ -21,7 +21,7 @@ import {
  * Bytes read and hashed at a time.
  * Measured: 2026-11-22: hashing them takes half a millisecond.
  */
-const PIECE_SIZE = 256 * 1024;
+const CHUNK_SIZE = 256 * 1024;
 
 export interface DiskFile {
   readonly bytes: Uint8Array;
@@ -34,12 +34,12 @@ export interface DiskFile {
  */
 export async function statDiskFile(
   root: string,
-  named: NamedPath,
+  treePath: TreePath,
   guard = new FolderGuard(root),
 ): Promise<BigIntStats | undefined> {
-  if (!guard.isInside(named)) return undefined;
+  if (!guard.isInside(treePath)) return undefined;
   try {
-    const stat = await lstat(diskPathOf(root, named), { bigint: true });
+    const stat = await lstat(diskPathOf(root, treePath), { bigint: true });
     return (stat.isFile() && !isOwn(stat)) || stat.isSymbolicLink() ? stat : undefined;
   } catch (error) {
     if (isNowhere(error)) return undefined;
@@ -62,25 +62,25 @@ export function versionOf(stat: BigIntStats): string | undefined {
  * The content of a file, or the target of a link.
  *
  * @param sizeMax  inclusive; of a file that has grown beyond it one byte more is read
- * @param holder   whom it is for
+ * @param clientKey   whom it is for
  * @returns        undefined: it is gone, or something else now
  *
  * Errors: of the file system; the reason of the signal.
  */
 export async function readDiskFile(
   root: string,
-  named: NamedPath,
+  treePath: TreePath,
   stat: BigIntStats,
   sizeMax: number,
   signal: AbortSignal,
-  holder = '',
+  clientKey = '',
 ): Promise<DiskFile | undefined> {
-  const place = diskPathOf(root, named);
+  const location = diskPathOf(root, treePath);
   try {
     const bytes = stat.isSymbolicLink()
-      ? await readlink(place, { encoding: 'buffer' })
-      : await readFile(place, Number(stat.size), sizeMax, signal);
-    return { bytes, blobSha: await blobIdOf(bytes, objectFormatOf(root), signal, holder) };
+      ? await readlink(location, { encoding: 'buffer' })
+      : await readFile(location, Number(stat.size), sizeMax, signal);
+    return { bytes, blobSha: await blobIdOf(bytes, objectFormatOf(root), signal, clientKey) };
   } catch (error) {
     if (isNowhere(error) || isVanished(error)) return undefined;
     throw error;
@@ -88,12 +88,12 @@ export async function readDiskFile(
 }
 
 async function readFile(
-  place: string | Buffer,
+  location: string | Buffer,
   size: number,
   sizeMax: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const file = await open(place, READ_FLAGS);
+  const file = await open(location, READ_FLAGS);
   try {
     // Why one byte more than expected: a short read then shows the end.
     let buffer = Buffer.allocUnsafeSlow(Math.min(size, sizeMax) + 1);
@@ -119,8 +119,8 @@ async function fill(
   let end = start;
   while (end < buffer.length) {
     signal.throwIfAborted();
-    const wanted = Math.min(PIECE_SIZE, buffer.length - end);
-    const { bytesRead } = await file.read(buffer, end, wanted, null);
+    const pieceSize = Math.min(CHUNK_SIZE, buffer.length - end);
+    const { bytesRead } = await file.read(buffer, end, pieceSize, null);
     if (bytesRead === 0) break;
     end += bytesRead;
   }
@@ -131,12 +131,12 @@ async function blobIdOf(
   bytes: Uint8Array,
   format: ObjectFormat,
   signal: AbortSignal,
-  holder: string,
+  clientKey: string,
 ): Promise<string> {
   const hash = createHash(format).update(`blob ${bytes.length}\0`);
-  for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
-    hash.update(bytes.subarray(start, start + PIECE_SIZE));
-    await nextTurn(holder);
+  for (let start = 0; start < bytes.length; start += CHUNK_SIZE) {
+    hash.update(bytes.subarray(start, start + CHUNK_SIZE));
+    await nextTurn(clientKey);
     signal.throwIfAborted();
   }
   return hash.digest('hex');

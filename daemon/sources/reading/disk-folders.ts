@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { listWorktree } from '../git/objects.ts';
 import { withSlot } from '../git/git-slots.ts';
-import { baseNameOf, headOf, joinPath, type NamedPath } from '../../base/paths.ts';
+import { baseNameOf, headOf, joinPath, type TreePath } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { sortItems, type TreeItemType } from '../git/tree-object.ts';
 import type { FolderChild, Folders } from '../git/tree-paths.ts';
@@ -19,27 +19,27 @@ const WITHIN = { path: '.' };
 /**
  * The children of the requested folders.
  *
- * @param isWanted  by folder path; also true for the root and for each folder above a requested one
+ * @param isMatch  by folder path; also true for the root and for each folder above a requested one
  *
  * Errors: GitBusyError; GitError; an error of the file system if the root cannot be read; the reason of the signal.
  */
 export function readDiskFolders(
   source: RepoSource,
-  isWanted: (path: string) => boolean,
+  isMatch: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Folders> {
   return source.kind === 'worktree'
-    ? readWorktree(source, isWanted, signal)
-    : readPlainFolder(source, isWanted, signal);
+    ? readWorktree(source, isMatch, signal)
+    : readPlainFolder(source, isMatch, signal);
 }
 
 async function readPlainFolder(
   source: RepoSource,
-  isWanted: (path: string) => boolean,
+  isMatch: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Folders> {
   const folders = new Map<string, FolderChild[]>();
-  const walk = walkFolders(source.path, { isEntered: isWanted, rules: source });
+  const walk = walkFolders(source.path, { isEntered: isMatch, rules: source });
   for await (const { path, docs, folders: inner } of walk) {
     signal.throwIfAborted();
     const children = [...childrenOf(docs, 'blob'), ...childrenOf(inner, 'tree')];
@@ -48,31 +48,32 @@ async function readPlainFolder(
   return folders;
 }
 
-function childrenOf(paths: readonly NamedPath[], type: TreeItemType): FolderChild[] {
+function childrenOf(paths: readonly TreePath[], type: TreeItemType): FolderChild[] {
   return paths.map(({ path }) => ({ name: baseNameOf(path), type }));
 }
 
 /** git's listing of a folder; the bytes of the folder's path are those of its first doc. */
 interface Listed {
-  readonly folder: NamedPath;
+  readonly folder: TreePath;
   /** Docs and submodules, by path. */
-  readonly paths: NamedPath[];
+  readonly paths: TreePath[];
   readonly folderNames: Set<string>;
 }
 
 async function readWorktree(
   { path: root, noIgnore, ignore }: RepoSource,
-  isWanted: (path: string) => boolean,
+  isMatch: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Folders> {
   const paths = await withSlot(root, signal, () => listWorktree(root, { signal, noIgnore }));
-  const isLeftOut = compileIgnoreGlobs(ignore);
+  const isExcluded = compileIgnoreGlobs(ignore);
   const breather = new Breather();
   const listed = new Map<string, Listed>();
-  for (const named of paths) {
+  for (const treePath of paths) {
     await breather.pause();
     // A nested repository that is not a submodule has none of our docs.
-    if (!named.path.endsWith('/') && !isLeftOut(named.path)) addPath(named, isWanted, listed);
+    if (!treePath.path.endsWith('/') && !isExcluded(treePath.path))
+      addPath(treePath, isMatch, listed);
   }
   const guard = new FolderGuard(root);
   const folders = new Map<string, readonly FolderChild[]>();
@@ -81,26 +82,26 @@ async function readWorktree(
     await breather.pause();
     signal.throwIfAborted();
     if (!guard.isInside(joinPath(entry.folder, WITHIN))) continue;
-    folders.set(path, sortItems(lookAt(root, entry, guard)));
+    folders.set(path, sortItems(addEntry(root, entry, guard)));
   }
   return folders;
 }
 
 /** Adds the path to each requested folder above it. */
 function addPath(
-  named: NamedPath,
-  isWanted: (path: string) => boolean,
+  treePath: TreePath,
+  isMatch: (path: string) => boolean,
   listed: Map<string, Listed>,
 ): void {
-  const { path } = named;
+  const { path } = treePath;
   for (let end = 0; ;) {
     const folder = path.slice(0, Math.max(0, end - 1));
-    if (!isWanted(folder)) return;
-    const entry = listed.get(folder) ?? newListed(named, folder);
+    if (!isMatch(folder)) return;
+    const entry = listed.get(folder) ?? newListed(treePath, folder);
     listed.set(folder, entry);
     const slash = path.indexOf('/', end);
     if (slash < 0) {
-      entry.paths.push(named);
+      entry.paths.push(treePath);
       return;
     }
     entry.folderNames.add(path.slice(end, slash));
@@ -108,14 +109,14 @@ function addPath(
   }
 }
 
-function newListed({ rawPath }: NamedPath, path: string): Listed {
+function newListed({ rawPath }: TreePath, path: string): Listed {
   const count = path === '' ? 0 : path.split('/').length;
   const folder = rawPath === undefined ? { path } : { path, rawPath: headOf(rawPath, count) };
   return { folder, paths: [], folderNames: new Set() };
 }
 
 /** Drops paths missing on disk, and anything but files, links, folders and submodules. */
-function lookAt(
+function addEntry(
   root: string,
   { folder, paths, folderNames }: Listed,
   guard: FolderGuard,
@@ -138,10 +139,10 @@ function lookAt(
 }
 
 /** Types of a folder's children on disk, by name. */
-function readTypes(root: string, folder: NamedPath): Map<string, 'tree' | 'blob' | undefined> {
+function readTypes(root: string, folder: TreePath): Map<string, 'tree' | 'blob' | undefined> {
   try {
-    const place = folder.path === '' ? root : diskPathOf(root, folder);
-    const entries = readdirSync(place, { withFileTypes: true });
+    const location = folder.path === '' ? root : diskPathOf(root, folder);
+    const entries = readdirSync(location, { withFileTypes: true });
     return new Map(
       entries.map((entry) => [
         entry.name,

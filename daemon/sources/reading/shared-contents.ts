@@ -31,8 +31,8 @@ interface Entry<Value> {
   /** In order of arrival. */
   readonly readers: Set<ReaderMemory>;
   size: number;
-  hold: { release(): void } | undefined;
-  holder: ReaderMemory;
+  reservation: { release(): void } | undefined;
+  owner: ReaderMemory;
 }
 
 export class SharedContents<Value extends Content> {
@@ -71,30 +71,30 @@ export class SharedContents<Value extends Content> {
     const { byteLength } = value.bytes;
     if (entry.size !== byteLength) {
       entry.size = byteLength;
-      this.#hold(entry);
+      this.#reserve(entry);
     }
-    if (entry.hold === undefined) throw new MemoryBusyError();
+    if (entry.reservation === undefined) throw new MemoryBusyError();
     return value;
   }
 
   #start(key: string, size: number, memory: ReaderMemory): Entry<Value> {
-    const hold = memory.tryTake(size);
-    if (hold === undefined) throw new MemoryBusyError();
+    const reservation = memory.tryTake(size);
+    if (reservation === undefined) throw new MemoryBusyError();
     const readers = new Set<ReaderMemory>();
-    const entry = { value: undefined, readers, size, hold, holder: memory };
+    const entry = { value: undefined, readers, size, reservation, owner: memory };
     this.#entries.set(key, entry);
     return entry;
   }
 
   /** Reserves the bytes again: for their current reader, or for another one. */
-  #hold(entry: Entry<Value>): void {
-    entry.hold?.release();
-    entry.hold = undefined;
-    const { holder } = entry;
-    for (const reader of entry.readers.has(holder) ? [holder] : [...entry.readers, holder]) {
-      entry.hold = reader.tryTake(entry.size);
-      if (entry.hold === undefined) continue;
-      entry.holder = reader;
+  #reserve(entry: Entry<Value>): void {
+    entry.reservation?.release();
+    entry.reservation = undefined;
+    const { owner } = entry;
+    for (const reader of entry.readers.has(owner) ? [owner] : [...entry.readers, owner]) {
+      entry.reservation = reader.tryTake(entry.size);
+      if (entry.reservation === undefined) continue;
+      entry.owner = reader;
       return;
     }
   }
@@ -102,8 +102,8 @@ export class SharedContents<Value extends Content> {
   #leave(key: string, entry: Entry<Value>, memory: ReaderMemory): void {
     entry.readers.delete(memory);
     if (entry.readers.size === 0) {
-      entry.hold?.release();
+      entry.reservation?.release();
       this.#entries.delete(key);
-    } else if (entry.holder === memory) this.#hold(entry);
+    } else if (entry.owner === memory) this.#reserve(entry);
   }
 }

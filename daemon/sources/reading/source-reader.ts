@@ -8,7 +8,7 @@ import { LostObjectError } from '../git/git.ts';
 import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../git/object-reader.ts';
 import { listWorktree } from '../git/objects.ts';
 import { CodedError } from '../../base/caught.ts';
-import { folderOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
+import { folderOf, type TreePath, REPLACEMENT } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { isFilePath, RefError } from '../git/names.ts';
 import { resolveRef, type ResolvableRepo, withRepo } from '../git/resolve.ts';
@@ -44,7 +44,7 @@ export interface ReadSourceOptions {
   /** Includes the deadline. */
   readonly signal: AbortSignal;
   /** Whom it is for. */
-  readonly holder?: string;
+  readonly clientKey?: string;
   /** Counts the bytes of large contents until the reader is over; absent: not counted. */
   readonly memory?: ReaderMemory;
 }
@@ -132,7 +132,7 @@ async function readFromCommit(
   path: string,
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
-  const { sizeMax, signal, holder } = options;
+  const { sizeMax, signal, clientKey } = options;
   const root = await rootTreeOf(repoPath, commit, signal);
   const passed: (readonly Tree[])[] = [];
   const items = await findItems(
@@ -141,7 +141,7 @@ async function readFromCommit(
     path,
     signal,
     (_, trees) => passed.push(trees),
-    holder,
+    clientKey,
   );
   const blob = items.find(({ type }) => type === 'blob');
   if (blob === undefined) throw notFound(path, items[0]?.type);
@@ -160,7 +160,7 @@ async function readCountedBlob(
   { sizeMax, signal, memory, isStored = false }: ReadSourceOptions,
 ): Promise<Uint8Array> {
   const read = async (end: AbortSignal) =>
-    givenForm(await readBlob(repoPath, oid, sizeMax, end), isStored);
+    readableBytes(await readBlob(repoPath, oid, sizeMax, end), isStored);
   if (memory === undefined) return read(signal);
   const size = await blobSizeOf(repoPath, oid, sizeMax, signal);
   if (size < COUNTED_SIZE_MIN) return read(signal);
@@ -206,12 +206,12 @@ async function readFromDisk(
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
   const { sizeMax, signal } = options;
-  const named = await findOnDisk(source, path, signal);
-  const file = named && (await readCountedFile(source.path, named, options));
-  if (named === undefined || file === undefined) throw notFound(path);
+  const treePath = await findOnDisk(source, path, signal);
+  const file = treePath && (await readCountedFile(source.path, treePath, options));
+  if (treePath === undefined || file === undefined) throw notFound(path);
   requireSize(path, file.bytes.length, sizeMax);
   const attributeFiles = await attributeFilesOnDisk(source.path, path, signal);
-  const siblings = isHeader(path) ? await siblingsOnDisk(source.path, named) : [];
+  const siblings = isHeader(path) ? await siblingsOnDisk(source.path, treePath) : [];
   const headerFolders = findHeaderFolders(siblings);
   return { ...file, language: languageOf(path, file.bytes, attributeFiles, headerFolders) };
 }
@@ -219,34 +219,40 @@ async function readFromDisk(
 /** Undefined: no such file. Errors: SourceError if it is too large; MemoryBusyError. */
 async function readCountedFile(
   root: string,
-  named: NamedPath,
-  { sizeMax, signal, memory, holder, isStored = false }: ReadSourceOptions,
+  treePath: TreePath,
+  { sizeMax, signal, memory, clientKey, isStored = false }: ReadSourceOptions,
 ): Promise<DiskFile | undefined> {
-  const stat = await statDiskFile(root, named);
+  const stat = await statDiskFile(root, treePath);
   if (stat === undefined) return undefined;
   const size = Number(stat.size);
-  requireSize(named.path, size, sizeMax);
+  requireSize(treePath.path, size, sizeMax);
   if (memory === undefined || size < COUNTED_SIZE_MIN)
-    return asGiven(await readDiskFile(root, named, stat, sizeMax, signal, holder), isStored);
+    return asReadable(
+      await readDiskFile(root, treePath, stat, sizeMax, signal, clientKey),
+      isStored,
+    );
   const version = versionOf(stat) ?? `${++unsettledCount}`;
-  const gone = notFound(named.path);
+  const gone = notFound(treePath.path);
   const load = async (end: AbortSignal): Promise<DiskFile> => {
-    const file = asGiven(await readDiskFile(root, named, stat, sizeMax, end, holder), isStored);
+    const file = asReadable(
+      await readDiskFile(root, treePath, stat, sizeMax, end, clientKey),
+      isStored,
+    );
     if (file === undefined) throw gone;
     return file;
   };
-  const key = `${root}\0${named.path}\0${version}\0${isStored}`;
+  const key = `${root}\0${treePath.path}\0${version}\0${isStored}`;
   return await filesBeingRead.open(key, size, memory, signal, load);
 }
 
 let unsettledCount = 0;
 
-function givenForm(bytes: Uint8Array, isStored: boolean): Uint8Array {
+function readableBytes(bytes: Uint8Array, isStored: boolean): Uint8Array {
   return isStored ? bytes : utf8Of(bytes);
 }
 
-function asGiven(file: DiskFile | undefined, isStored: boolean): DiskFile | undefined {
-  return file && { ...file, bytes: givenForm(file.bytes, isStored) };
+function asReadable(file: DiskFile | undefined, isStored: boolean): DiskFile | undefined {
+  return file && { ...file, bytes: readableBytes(file.bytes, isStored) };
 }
 
 /** The attribute files that apply to a path, the root's first. */
@@ -258,10 +264,10 @@ async function attributeFilesOnDisk(
   const files: AttributeFile[] = [];
   const guard = new FolderGuard(root);
   for (const attributePath of attributePathsAbove(path)) {
-    const named = { path: attributePath };
-    const stat = await statDiskFile(root, named, guard);
+    const treePath = { path: attributePath };
+    const stat = await statDiskFile(root, treePath, guard);
     if (stat?.isFile() !== true || stat.size > ATTRIBUTE_FILE_SIZE_MAX) continue;
-    const file = await readDiskFile(root, named, stat, ATTRIBUTE_FILE_SIZE_MAX, signal);
+    const file = await readDiskFile(root, treePath, stat, ATTRIBUTE_FILE_SIZE_MAX, signal);
     if (file === undefined) continue;
     const text = Buffer.from(file.bytes).toString('utf8');
     files.push({ folder: folderOf(attributePath), text });
@@ -274,26 +280,26 @@ async function findOnDisk(
   source: RepoSource,
   path: string,
   signal: AbortSignal,
-): Promise<NamedPath | undefined> {
+): Promise<TreePath | undefined> {
   if (compileIgnoreGlobs(source.ignore)(path)) return undefined;
   if (source.kind === 'worktree') {
     if (!path.includes(REPLACEMENT))
       return (await isListedInWorktree(source, path, signal)) ? { path } : undefined;
-    const wish = { signal, noIgnore: source.noIgnore };
-    const listed = await withSlot(source.path, signal, () => listWorktree(source.path, wish));
-    return listed.find((named) => named.path === path);
+    const options = { signal, noIgnore: source.noIgnore };
+    const listed = await withSlot(source.path, signal, () => listWorktree(source.path, options));
+    return listed.find((treePath) => treePath.path === path);
   }
   if (!path.includes(REPLACEMENT))
     return isIgnoredInFolder(source.path, { path }, source) ? undefined : { path };
   for await (const { files } of walkFolders(source.path, { rules: source })) {
-    const named = files.find((candidate) => candidate.path === path);
-    if (named !== undefined) return named;
+    const treePath = files.find((candidate) => candidate.path === path);
+    if (treePath !== undefined) return treePath;
   }
   return undefined;
 }
 
-async function siblingsOnDisk(root: string, named: NamedPath): Promise<string[]> {
-  const folder = folderOf(named.path);
+async function siblingsOnDisk(root: string, treePath: TreePath): Promise<string[]> {
+  const folder = folderOf(treePath.path);
   const names = await readdir(folder === '' ? root : diskPathOf(root, { path: folder }));
   return names.map((name) => (folder === '' ? name : `${folder}/${name}`));
 }

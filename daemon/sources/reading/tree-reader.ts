@@ -2,7 +2,7 @@
 // objects, or from disk if the repo's docs are files on disk. Callers check access and the form of refs and paths.
 
 import { LRUCache } from 'lru-cache';
-import { namedCache } from '../../base/metrics.ts';
+import { measuredCache } from '../../base/metrics.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
 import { listTreePaths } from '../git/objects.ts';
@@ -18,7 +18,7 @@ const KEPT_LISTINGS_SIZE_MAX = 64 << 20;
 const PATH_SIZE = 120;
 
 /** Path of the repository and id of the root tree -> paths of its files. */
-const keptListings = namedCache(
+const keptListings = measuredCache(
   'listings',
   new LRUCache<string, readonly string[]>({
     maxSize: KEPT_LISTINGS_SIZE_MAX,
@@ -59,24 +59,26 @@ export async function listFiles(
 /**
  * The children of the requested folders that exist at a revision.
  *
- * @param holder  whom it is for
- * @param wanted  with each path all folders above it, and always ""
+ * @param clientKey  whom it is for
+ * @param requested  with each path all folders above it, and always ""
  *
  * Errors: as `listFiles`.
  */
 export async function listFolders(
   repo: ResolvableRepo,
   revision: string,
-  wanted: ReadonlySet<string>,
+  requested: ReadonlySet<string>,
   signal: AbortSignal,
-  holder = '',
+  clientKey = '',
 ): Promise<Folders> {
   if (isOnDisk(repo, revision))
-    return withRepo(repo, () => readDiskFolders(repo.source, (path) => wanted.has(path), signal));
+    return withRepo(repo, () =>
+      readDiskFolders(repo.source, (path) => requested.has(path), signal),
+    );
   const commit = await resolveRef(repo, revision, signal);
   return withRepo(repo, async () => {
     const tree = await rootTreeOf(repo.source.path, commit, signal);
-    return readTreeFolders(repo.source.path, tree, wanted, signal, holder);
+    return readTreeFolders(repo.source.path, tree, requested, signal, clientKey);
   });
 }
 

@@ -5,7 +5,7 @@
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
-import { namedCache } from '../../base/metrics.ts';
+import { measuredCache } from '../../base/metrics.ts';
 import { isSettled } from '../disk/disk.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { gitDirOf } from '../git/git.ts';
@@ -15,7 +15,7 @@ import type { RepoSource } from '../../repos/records.ts';
 const KEPT_MAX = 20_000;
 
 /** Root and path -> state of those files when git said yes. */
-const kept = namedCache('files listed', new LRUCache<string, string>(entryBound(KEPT_MAX)));
+const kept = measuredCache('files listed', new LRUCache<string, string>(entryBound(KEPT_MAX)));
 
 /**
  * Whether `listWorktree` contains a path.
@@ -35,9 +35,9 @@ export async function isListedInWorktree(
   const key = `${root}\0${path}\0${noIgnore}`;
   const state = stateOf(root, path, settledMs);
   if (state !== undefined && kept.get(key) === state.text) return true;
-  const wish = { signal, within: [path], noIgnore };
-  const listed = await withSlot(root, signal, () => listWorktree(root, wish));
-  const isListed = listed.some((named) => named.path === path);
+  const options = { signal, within: [path], noIgnore };
+  const listed = await withSlot(root, signal, () => listWorktree(root, options));
+  const isListed = listed.some((treePath) => treePath.path === path);
   if (isListed && state?.isSettled === true) kept.set(key, state.text);
   else kept.delete(key);
   return isListed;
@@ -53,15 +53,15 @@ interface State {
 function stateOf(root: string, path: string, settledMs: number | undefined): State | undefined {
   const gitDir = gitDirOf(root);
   if (statOf(gitDir)?.isDirectory() !== true) return undefined;
-  const places = [`${gitDir}/index`, `${gitDir}/config`, `${gitDir}/info/exclude`];
-  places.push(`${root}/.gitignore`);
+  const locations = [`${gitDir}/index`, `${gitDir}/config`, `${gitDir}/info/exclude`];
+  locations.push(`${root}/.gitignore`);
   for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
     const folder = `${root}/${path.slice(0, slash)}`;
-    places.push(`${folder}/.gitignore`, `${folder}/.git`);
+    locations.push(`${folder}/.gitignore`, `${folder}/.git`);
   }
   let newestNs = 0n;
-  const parts = places.map((place) => {
-    const stat = statOf(place);
+  const parts = locations.map((location) => {
+    const stat = statOf(location);
     if (stat === undefined) return '-';
     if (stat.ctimeNs > newestNs) newestNs = stat.ctimeNs;
     return `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
@@ -69,9 +69,9 @@ function stateOf(root: string, path: string, settledMs: number | undefined): Sta
   return { text: parts.join(','), isSettled: isSettled(newestNs, settledMs) };
 }
 
-function statOf(place: string): BigIntStats | undefined {
+function statOf(location: string): BigIntStats | undefined {
   try {
-    return lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    return lstatSync(location, { bigint: true, throwIfNoEntry: false });
   } catch {
     // A file where a folder should be, or no permission: git decides.
     return undefined;

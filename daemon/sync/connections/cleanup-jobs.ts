@@ -2,11 +2,11 @@
 // job per repo; those that are due go together.
 
 import type { Log } from '../../base/log.ts';
-import type { JobBook } from '../jobs/job-book.ts';
+import type { JobHistory } from '../jobs/job-history.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import { type JobKind, JobRunner, TIMER_MS_MAX } from '../jobs/job-runner.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { RepoRemover } from './remove-repos.ts';
 import { removalsOf } from './removal.ts';
 
@@ -25,9 +25,9 @@ export interface CleanupResult {
 }
 
 export interface CleanupJobsOptions {
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly remover: RepoRemover;
-  readonly book: JobBook;
+  readonly jobHistory: JobHistory;
   readonly log: Log;
   /** The current limits; likewise the next member. */
   readonly limits: () => JobLimits;
@@ -44,14 +44,14 @@ export class CleanupJobs {
   readonly runner: JobRunner<CleanupTarget, CleanupResult>;
   /** Due times of performance.now. Why not the time of day: the clock may be changed. */
   readonly #dueMs = new Map<number, number>();
-  readonly #asked = new Set<number>();
+  readonly #requested = new Set<number>();
   #removing: Promise<number> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: CleanupJobsOptions) {
-    const { book, log, limits } = options;
+    const { jobHistory, log, limits } = options;
     this.#options = options;
-    this.runner = new JobRunner(this.#kind(), { book, log, limits });
+    this.runner = new JobRunner(this.#kind(), { jobHistory, log, limits });
   }
 
   #kind(): JobKind<CleanupTarget, CleanupResult> {
@@ -62,7 +62,7 @@ export class CleanupJobs {
       idOf: ({ repoId }) => repoId,
       nameOf: ({ name }) => name,
       targetOf: (repoId) => {
-        const repo = this.#options.register.byId(repoId);
+        const repo = this.#options.registry.byId(repoId);
         return repo && { repoId, name: repo.name };
       },
       priorityOf: () => PRIORITIES.scheduled,
@@ -76,42 +76,43 @@ export class CleanupJobs {
   consider(): void {
     if (this.runner.signal.aborted) return;
     clearTimeout(this.#timer);
-    const { register, graceMs } = this.#options;
-    const removals = removalsOf(register.book, graceMs());
-    const wanted = new Set(removals.map(({ repo }) => repo.repoId));
-    for (const repoId of this.#dueMs.keys()) if (!wanted.has(repoId)) this.#forget(repoId);
+    const { registry, graceMs } = this.#options;
+    const removals = removalsOf(registry.stored, graceMs());
+    const requested = new Set(removals.map(({ repo }) => repo.repoId));
+    for (const repoId of this.#dueMs.keys()) if (!requested.has(repoId)) this.#forget(repoId);
     const nowMs = performance.now();
     let nextMs = Infinity;
     for (const { repo, at } of removals) {
-      const leftMs = Math.min(Math.max(0, at - Date.now()), graceMs());
-      const dueMs = this.#dueMs.get(repo.repoId) ?? nowMs + leftMs;
+      const remainingMs = Math.min(Math.max(0, at - Date.now()), graceMs());
+      const dueMs = this.#dueMs.get(repo.repoId) ?? nowMs + remainingMs;
       this.#dueMs.set(repo.repoId, dueMs);
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
-      else if (!this.#asked.has(repo.repoId)) this.#ask({ repoId: repo.repoId, name: repo.name });
+      else if (!this.#requested.has(repo.repoId))
+        this.#request({ repoId: repo.repoId, name: repo.name });
     }
     if (nextMs === Infinity) return;
     const pauseMs = Math.min(Math.max(nextMs - nowMs, 1), TIMER_MS_MAX);
     this.#timer = setTimeout(() => this.consider(), pauseMs).unref();
   }
 
-  #ask(target: CleanupTarget): void {
-    this.#asked.add(target.repoId);
-    this.runner.keep(this.runner.ask(target));
+  #request(target: CleanupTarget): void {
+    this.#requested.add(target.repoId);
+    this.runner.keep(this.runner.request(target));
   }
 
   #forget(repoId: number): void {
     this.#dueMs.delete(repoId);
-    this.#asked.delete(repoId);
+    this.#requested.delete(repoId);
   }
 
   async #remove(job: Job<CleanupTarget, CleanupResult>): Promise<CleanupResult> {
     const { repoId, name } = job.target;
-    const { register } = this.#options;
+    const { registry } = this.#options;
     for (let removed = 1; removed > 0 && this.#dueIds().has(repoId);) {
       this.#removing ??= this.#removeDue().finally(() => (this.#removing = undefined));
       removed = await this.#removing;
     }
-    const isRemoved = register.byId(repoId) === undefined;
+    const isRemoved = registry.byId(repoId) === undefined;
     if (!isRemoved && this.#dueIds().has(repoId))
       throw new Error('its job is still running; it is removed later');
     this.#forget(repoId);
@@ -122,10 +123,10 @@ export class CleanupJobs {
   }
 
   /** RepoIds due for removal now. */
-  #dueIds(book = this.#options.register.book): ReadonlySet<number> {
+  #dueIds(stored = this.#options.registry.stored): ReadonlySet<number> {
     const nowMs = performance.now();
     const isDue = (repoId: number): boolean => (this.#dueMs.get(repoId) ?? Infinity) <= nowMs;
-    const removals = removalsOf(book, this.#options.graceMs());
+    const removals = removalsOf(stored, this.#options.graceMs());
     return new Set(removals.map(({ repo }) => repo.repoId).filter(isDue));
   }
 
@@ -133,7 +134,7 @@ export class CleanupJobs {
   async #removeDue(): Promise<number> {
     const { remover, restore } = this.#options;
     const due = [...this.#dueIds()].slice(0, TOGETHER_MAX);
-    const removed = await remover.remove(due, (book) => this.#dueIds(book));
+    const removed = await remover.remove(due, (stored) => this.#dueIds(stored));
     await restore(new Set(due.filter((repoId) => !removed.has(repoId))));
     return removed.size;
   }

@@ -11,15 +11,15 @@ import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type GitCredential, type Host, HostError } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
-import { isMisled } from '../../sources/git/git-place.ts';
+import { isMisled } from '../../sources/git/git-paths.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
-import { endStrays } from '../../hosts/mirrors/strays.ts';
+import { endOrphans } from '../../hosts/mirrors/orphans.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
-import type { FetchStep, HostNews } from '../jobs/job-step.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
-import { checkWhose, newsOf, OtherRepositoryError } from './whose-fetch.ts';
+import type { FetchStep, HostEvent } from '../jobs/job-step.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
+import { checkWhose, pushMarkOf, OtherRepositoryError } from './whose-fetch.ts';
 
 /** Creates or updates a bare clone. Errors: why it failed; the old clone stays. */
 export type FetchClone = (options: {
@@ -32,7 +32,7 @@ export type FetchClone = (options: {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (step: FetchStep) => void;
-  readonly onHost: (news: HostNews) => void;
+  readonly onHost: (news: HostEvent) => void;
   readonly log: Log;
   /** Something could not be read from it: it is checked, and created again if damaged. */
   readonly isDoubted?: boolean;
@@ -52,29 +52,33 @@ export type MaintainClone = (options: {
 }) => Promise<unknown>;
 
 /** A connection that can fetch a repo. */
-export interface CloneWay {
+export interface CloneRemote {
   readonly host: Pick<Host, 'gitCredential' | 'repository'>;
   readonly caFile?: string | undefined;
 }
 
 export interface ClonesOptions {
   readonly catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>;
-  readonly register: Pick<RepoRegister, 'byId'>;
+  readonly registry: Pick<RepoRegistry, 'byId'>;
   readonly fetchClone: FetchClone;
   readonly maintainClone: MaintainClone;
   /**
    * The connections that list a repo now, in the order to try. Errors: none of them can be used.
    */
-  readonly waysOf: (repoId: number) => Promise<readonly CloneWay[]>;
+  readonly remotesOf: (repoId: number) => Promise<readonly CloneRemote[]>;
   /** Of one fetch. */
   readonly timeoutMs: () => number;
   /** Notified of each fetched repo. */
   readonly onFetched: (repoId: number) => void;
   /**
-   * Notified when the fetched repository is a different one: its visibility must not widen. @param isNews  the first
+   * Notified when the fetched repository is a different one: its visibility must not widen. @param isFirst  the first
    * time
    */
-  readonly onOther: (repoId: number, error: OtherRepositoryError, isNews: boolean) => Promise<void>;
+  readonly onOther: (
+    repoId: number,
+    error: OtherRepositoryError,
+    isFirst: boolean,
+  ) => Promise<void>;
   /** Notified the first time that a clone URL is gone: the repo may have been renamed. */
   readonly onGone: (repoId: number) => void;
   readonly log: Log;
@@ -85,7 +89,7 @@ const stampSchema = z.strictObject({
   hostId: z.string(),
   /** Milliseconds since the epoch; null: never. */
   fetchedAt: z.number().nullable(),
-  /** `newsOf` the host's facts at the time of the fetch. */
+  /** `pushMarkOf` the host's facts at the time of the fetch. */
   news: z.string().optional(),
   /** A user was promised another fetch. */
   isOwed: z.literal(true).optional(),
@@ -117,9 +121,9 @@ export class Clones {
   }
 
   /** As `markStale`, and also kept for the next process. Errors: none; a failure to store it is logged. */
-  owe(repoId: number): void {
+  markFetchDue(repoId: number): void {
     this.markStale(repoId);
-    const repo = this.#options.register.byId(repoId);
+    const repo = this.#options.registry.byId(repoId);
     const stamp = this.#readStamp(repoId);
     // A repo without a fetch is fetched anyway.
     if (!hasClone(repo) || !isOf(stamp, repo.host) || stamp.isOwed === true) return;
@@ -141,16 +145,16 @@ export class Clones {
   }
 
   /** The host that the next job of a repo contacts; undefined: none, as far as known without reading. */
-  hostToAsk(repoId: number): string | undefined {
+  fetchHostOf(repoId: number): string | undefined {
     if (this.#cloned.has(repoId) && !this.#stale.has(repoId)) return undefined;
-    const repo = this.#options.register.byId(repoId);
+    const repo = this.#options.registry.byId(repoId);
     return hasClone(repo) ? hostOf(repo.host) : undefined;
   }
 
   /** Maintains the clone of a repo, if there is one. Errors: none; failures are logged. */
   async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
-    const { catalog, register, maintainClone, timeoutMs, log } = this.#options;
-    if (!hasClone(register.byId(repoId))) return;
+    const { catalog, registry, maintainClone, timeoutMs, log } = this.#options;
+    if (!hasClone(registry.byId(repoId))) return;
     const folder = catalog.clonePath(repoId);
     try {
       await maintainClone({ folder, signal, timeoutMs: timeoutMs(), log });
@@ -168,11 +172,14 @@ export class Clones {
     readonly fetchedAt: number | undefined;
     readonly isBehind: boolean;
   } {
-    const host = this.#options.register.byId(repoId)?.host;
+    const host = this.#options.registry.byId(repoId)?.host;
     const stamp = this.#readStamp(repoId);
     if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
-    const { fetchedAt, news = newsOf(host.facts), isOwed = false } = stamp;
-    return { fetchedAt: fetchedAt ?? undefined, isBehind: isOwed || news !== newsOf(host.facts) };
+    const { fetchedAt, news = pushMarkOf(host.facts), isOwed = false } = stamp;
+    return {
+      fetchedAt: fetchedAt ?? undefined,
+      isBehind: isOwed || news !== pushMarkOf(host.facts),
+    };
   }
 
   /**
@@ -184,7 +191,7 @@ export class Clones {
     { repoId, name }: RepoRecord,
     context: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
   ): Promise<void> {
-    const repo = this.#options.register.byId(repoId);
+    const repo = this.#options.registry.byId(repoId);
     if (!hasClone(repo)) return;
     const { host } = repo;
     const folder = this.#options.catalog.clonePath(repoId);
@@ -196,22 +203,22 @@ export class Clones {
     }
     const isThere = existsSync(folder);
     if (isThere && !this.#stale.has(repoId)) return;
-    const ways = await this.#options.waysOf(repoId);
-    if (ways.length === 0) {
+    const remotes = await this.#options.remotesOf(repoId);
+    if (remotes.length === 0) {
       if (isThere) return;
       throw new Error(`no connection has ${name} any more, and there is no clone of it`);
     }
     // Why before: a push during the fetch marks it again.
     this.#stale.delete(repoId);
     try {
-      await this.#fetch(repoId, host, ways, context);
+      await this.#fetch(repoId, host, remotes, context);
       this.#gone.delete(repoId);
     } catch (error) {
       this.#stale.add(repoId);
       this.#noteGone(repoId, error);
       throw error;
     }
-    const stamp = { ...idOf(host), fetchedAt: Date.now(), news: newsOf(host.facts) };
+    const stamp = { ...idOf(host), fetchedAt: Date.now(), news: pushMarkOf(host.facts) };
     this.#writeStamp(repoId, this.#stale.has(repoId) ? { ...stamp, isOwed: true } : stamp);
     this.#options.onFetched(repoId);
   }
@@ -228,13 +235,13 @@ export class Clones {
   async #fetch(
     repoId: number,
     repoHost: RepoHost,
-    ways: readonly CloneWay[],
+    remotes: readonly CloneRemote[],
     { signal, onFetch, onHost }: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
   ): Promise<void> {
     const { catalog, fetchClone, timeoutMs, log } = this.#options;
     const { facts } = repoHost;
-    const note = (news: HostNews): void => onHost(hostOf(repoHost), news);
-    for (const [index, { host, caFile }] of ways.entries()) {
+    const note = (news: HostEvent): void => onHost(hostOf(repoHost), news);
+    for (const [index, { host, caFile }] of remotes.entries()) {
       try {
         onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
         note('asked');
@@ -263,7 +270,7 @@ export class Clones {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        if (index === ways.length - 1 || error instanceof OtherRepositoryError) throw error;
+        if (index === remotes.length - 1 || error instanceof OtherRepositoryError) throw error;
         log.warn('a repository could not be fetched by one of its connections', {
           path: facts.path,
           error: messageOf(error),
@@ -276,19 +283,19 @@ export class Clones {
   async #confirm(
     repoId: number,
     repoHost: RepoHost,
-    host: CloneWay['host'],
+    host: CloneRemote['host'],
     signal: AbortSignal,
   ): Promise<void> {
-    const { register, onOther } = this.#options;
-    const visibility = register.byId(repoId)?.visibility ?? 'unknown';
+    const { registry, onOther } = this.#options;
+    const visibility = registry.byId(repoId)?.visibility ?? 'unknown';
     try {
       await checkWhose(repoHost, visibility, host, signal);
       this.#others.delete(repoId);
     } catch (error) {
       if (!(error instanceof OtherRepositoryError)) throw error;
-      const isNews = !this.#others.has(repoId);
+      const isFirst = !this.#others.has(repoId);
       this.#others.add(repoId);
-      await onOther(repoId, error, isNews);
+      await onOther(repoId, error, isFirst);
       throw error;
     }
   }
@@ -307,21 +314,21 @@ export class Clones {
    * demand. The stamp of a missing clone stays for the next fetch: a kill may have come between two renames.
    */
   async sweep(): Promise<void> {
-    const { catalog, register } = this.#options;
-    await endStrays(catalog.cloneFolder);
+    const { catalog, registry } = this.#options;
+    await endOrphans(catalog.cloneFolder);
     const names = await readdir(catalog.cloneFolder).catch((): string[] => []);
     for (const name of names) {
       const [, id, beside] = /^(\d+)\.(?:json|git(\.(?:new|old)-.+)?)$/.exec(name) ?? [];
       const repoId = Number(id ?? 'NaN');
       const isClone = existsSync(catalog.clonePath(repoId));
       if (isClone) this.#cloned.add(repoId);
-      const isLeft = beside !== undefined && isClone;
-      if (isLeft || !hasClone(register.byId(repoId))) await this.#removeLeft(name);
+      const isAbandoned = beside !== undefined && isClone;
+      if (isAbandoned || !hasClone(registry.byId(repoId))) await this.#removeAbandoned(name);
     }
   }
 
   /** Leftovers only cost disk: the next start tries again. */
-  async #removeLeft(name: string): Promise<void> {
+  async #removeAbandoned(name: string): Promise<void> {
     const { catalog, log } = this.#options;
     try {
       await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
@@ -372,8 +379,8 @@ const hostNames = new WeakMap<RepoHost, string>();
 
 /** Name and port. */
 function hostOf(repoHost: RepoHost): string {
-  const known = hostNames.get(repoHost);
-  if (known !== undefined) return known;
+  const cached = hostNames.get(repoHost);
+  if (cached !== undefined) return cached;
   const name = new URL(repoHost.facts.cloneUrl).host;
   hostNames.set(repoHost, name);
   return name;

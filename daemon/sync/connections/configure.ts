@@ -3,10 +3,10 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionRules, StoredConnection, StoredLink } from '../../store/connections.ts';
-import type { RepoBook, RepoDecision } from '../../store/repos.ts';
+import type { StoredRepos, RepoDecision } from '../../store/repos.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { withoutHost } from './end-listing.ts';
-import { LinkBook } from './link-book.ts';
+import { LinkIndex } from './link-index.ts';
 import { addressOf, rulesOf, underRules } from './rules.ts';
 
 export interface Configured {
@@ -22,29 +22,29 @@ export interface Configured {
 
 /** The result: changed repos, and those whose selected revisions changed. */
 export function configure(
-  book: RepoBook,
+  stored: StoredRepos,
   { instance, isAlone, connections, now }: Configured,
 ): RepoDecision<{
   readonly changedIds: ReadonlySet<number>;
   readonly dueIds: ReadonlySet<number>;
 }> {
-  const own = book.connections.filter((one) => isAlone || one.instance === instance);
+  const own = stored.connections.filter((one) => isAlone || one.instance === instance);
   // Its own connection precedes a foreign one of the same name.
   own.sort((a, b) => Number(a.instance === instance) - Number(b.instance === instance));
   const before = new Map(own.map((one) => [one.name, one]));
-  let nextId = book.nextConnectionId;
-  const wanted = Object.entries(connections).map(([name, settings]): StoredConnection => {
-    const known = before.get(name);
-    return connectionOf(known?.connectionId ?? nextId++, instance, name, settings, known);
+  let nextId = stored.nextConnectionId;
+  const configured = Object.entries(connections).map(([name, settings]): StoredConnection => {
+    const existing = before.get(name);
+    return connectionOf(existing?.connectionId ?? nextId++, instance, name, settings, existing);
   });
-  const isWanted = new Set(wanted.map(({ connectionId }) => connectionId));
-  const gone = own.filter(({ connectionId }) => !isWanted.has(connectionId)).map(goneOf);
-  const puts = new Map([...wanted, ...gone].map((one) => [one.connectionId, one]));
-  const after = book.connections.filter(({ connectionId }) => !puts.has(connectionId));
-  const links = new LinkBook({ ...book, connections: [...after, ...puts.values()] });
+  const isConfigured = new Set(configured.map(({ connectionId }) => connectionId));
+  const gone = own.filter(({ connectionId }) => !isConfigured.has(connectionId)).map(goneOf);
+  const puts = new Map([...configured, ...gone].map((one) => [one.connectionId, one]));
+  const after = stored.connections.filter(({ connectionId }) => !puts.has(connectionId));
+  const links = new LinkIndex({ ...stored, connections: [...after, ...puts.values()] });
   const lost = lostLinks(links, puts, now);
   for (const link of lost) links.put(link);
-  const touched = book.links.filter(({ connectionId }) => puts.has(connectionId));
+  const touched = stored.links.filter(({ connectionId }) => puts.has(connectionId));
   const changed = [...new Set(touched.map(({ repoId }) => repoId))].flatMap((repoId) => {
     const repo = withoutHost(links, repoId)[0] ?? links.repo(repoId);
     const now = repo && underRules(repo, links.rulesOf(repoId));
@@ -58,7 +58,7 @@ export function configure(
     !removedConnections.includes(connectionId);
   return {
     changed,
-    connections: [...puts.values()].filter((one) => stays(one) && !isSame(one, book)),
+    connections: [...puts.values()].filter((one) => stays(one) && !isSame(one, stored)),
     removedConnections,
     links: lost.filter(stays),
     result: {
@@ -73,10 +73,10 @@ function connectionOf(
   instance: string,
   name: string,
   settings: ConnectionSettings,
-  known: StoredConnection | undefined,
+  existing: StoredConnection | undefined,
 ): StoredConnection {
   const rules = rulesOf(settings);
-  const isSame = known?.rules.digest === rules.digest;
+  const isSame = existing?.rules.digest === rules.digest;
   return {
     connectionId,
     instance,
@@ -84,9 +84,9 @@ function connectionOf(
     type: settings.type,
     address: addressOf(settings, instance),
     rules,
-    syncedAt: known?.syncedAt ?? null,
+    syncedAt: existing?.syncedAt ?? null,
     // Under other settings the listing is unknown.
-    wholeAt: isSame ? known.wholeAt : null,
+    wholeAt: isSame ? existing.wholeAt : null,
   };
 }
 
@@ -97,11 +97,11 @@ function goneOf(connection: StoredConnection): StoredConnection {
 
 /** Links of connections that were removed or now have another host. */
 function lostLinks(
-  links: LinkBook,
+  links: LinkIndex,
   connections: ReadonlyMap<number, StoredConnection>,
   now: number,
 ): StoredLink[] {
-  return links.book.links.flatMap((link) => {
+  return links.stored.links.flatMap((link) => {
     const connection = connections.get(link.connectionId);
     if (connection === undefined || link.missingSince !== null) return [];
     const isOfHost = links.repo(link.repoId)?.host?.address === connection.address;
@@ -109,7 +109,7 @@ function lostLinks(
   });
 }
 
-function isSame(connection: StoredConnection, { connections }: RepoBook): boolean {
+function isSame(connection: StoredConnection, { connections }: StoredRepos): boolean {
   const before = connections.find(({ connectionId }) => connectionId === connection.connectionId);
   return isDeepStrictEqual(before, connection);
 }

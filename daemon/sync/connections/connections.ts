@@ -19,17 +19,17 @@ import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalog-records.ts';
-import type { JobBook } from '../jobs/job-book.ts';
+import type { JobHistory } from '../jobs/job-history.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { hostedRecord, unbuilt } from '../../index/register/open-catalog.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
-import { type CloneWay, Clones, type FetchClone, type MaintainClone } from './clones.ts';
+import { type CloneRemote, Clones, type FetchClone, type MaintainClone } from './clones.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
-import { HeardVisibility } from './heard-visibility.ts';
+import { LatestVisibility } from './latest-visibility.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
 import { Submodules } from './submodules.ts';
@@ -60,10 +60,10 @@ export interface HostAccess {
 
 export interface ConnectionsOptions extends HostAccess {
   readonly catalog: Catalog;
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Jobs;
-  readonly book: JobBook;
+  readonly jobHistory: JobHistory;
   readonly rows: ConnectionRows;
   /** The daemon that has this configuration. */
   readonly instance: string;
@@ -97,85 +97,86 @@ export class Connections {
   #isStarted = false;
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
-  readonly #heard = new HeardVisibility();
+  readonly #latestVisibility = new LatestVisibility();
   /** Decisions about repos that could not be stored yet. */
-  readonly #owed = { changedIds: new Set<number>(), dueIds: new Set<number>() };
+  readonly #pending = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
   #onListed: () => void = () => {};
   /** One after the other, so that the last one wins. */
   #configuring: Promise<void> = Promise.resolve();
 
   constructor(options: ConnectionsOptions) {
-    const { catalog, register, book, rows, log, limits, fetchClone, maintainClone } = options;
+    const { catalog, registry, jobHistory, rows, log, limits, fetchClone, maintainClone } = options;
     this.#options = options;
     this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
     this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
     this.clones = new Clones({
       catalog,
-      register,
+      registry,
       fetchClone,
       maintainClone,
-      waysOf: (repoId) => this.#waysOf(repoId),
+      remotesOf: (repoId) => this.#remotesOf(repoId),
       timeoutMs: () => limits().fetchTimeoutMs,
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
-      onOther: (...told) => this.#noteOther(...told),
+      onOther: (...args) => this.#noteOther(...args),
       onGone: (repoId) => this.#relist(repoId),
       log,
     });
     const { webhookSecret: secret } = options;
     this.pushes = new Pushes({
-      register,
+      registry,
       has: (repoId) => this.has(repoId) === true,
-      owe: (repoId) => this.clones.owe(repoId),
-      askHost: (repoId) => this.askHost(repoId),
-      narrow: (...told) => this.#obeyWebhook(...told),
+      markFetchDue: (repoId) => this.clones.markFetchDue(repoId),
+      requestFetch: (repoId) => this.requestFetch(repoId),
+      narrow: (...args) => this.#applyWebhook(...args),
       relist: (repoId) => this.#relist(repoId),
       secret,
       log,
     });
     this.remover = new RepoRemover({ ...options, clones: this.clones });
-    const obey = (changes: Obeyed): Promise<void> => this.#obey(changes);
+    const apply = (changes: AppliedChanges): Promise<void> => this.#apply(changes);
     this.submodules = new Submodules({
       catalog,
-      register,
+      registry,
       has: (repoId) => this.has(repoId) === true,
-      areWanted: () => [...this.#configured.values()].some(({ settings }) => settings.submodules),
-      isWanted: (repoId) => this.#wantsSubmodules(repoId),
-      obey: (changedIds) => this.#obey({ changedIds, dueIds: changedIds }),
+      areSubmodulesEnabled: () =>
+        [...this.#configured.values()].some(({ settings }) => settings.submodules),
+      hasSubmodulesEnabled: (repoId) => this.#wantsSubmodules(repoId),
+      apply: (changedIds) => this.#apply({ changedIds, dueIds: changedIds }),
       remove: (...call) => this.remover.remove(...call),
       log,
     });
     this.sync = new SyncJobs({
-      register,
+      registry,
       rows,
-      book,
+      jobHistory,
       log,
       limits: () => limits().syncJobs,
       hostOf: (connectionId) => this.#hostOf(connectionId),
       digestOf: (connectionId) => this.#targetOf(connectionId)?.rules.digest,
       targetOf: (connectionId) => this.#targetOf(connectionId),
-      obey,
-      heard: this.#heard,
+      apply,
+      latestVisibility: this.#latestVisibility,
       onEnd: () => {
         this.#onListed();
         this.#cleanUp();
       },
     });
     this.cleanup = new CleanupJobs({
-      register,
+      registry,
       remover: this.remover,
-      book,
+      jobHistory,
       log,
       limits: () => limits().cleanupJobs,
       graceMs: () => limits().repoGarbageCollectionGracePeriodMs,
-      restore: (repoIds) => obey({ changedIds: repoIds, dueIds: repoIds }),
+      restore: (repoIds) => apply({ changedIds: repoIds, dueIds: repoIds }),
     });
   }
 
   /** Those of the configuration, by name. */
   get all(): readonly StoredConnection[] {
-    const { register, instance } = this.#options;
-    return register.connections.filter(
+    const { registry, instance } = this.#options;
+    return registry.connections.filter(
       (one) => one.instance === instance && this.#configured.has(one.name),
     );
   }
@@ -189,7 +190,7 @@ export class Connections {
    * Whether a connection of the configuration has a repo, or had it and it stays; undefined: not a repo of a code host.
    */
   has(repoId: number): boolean | undefined {
-    const host = this.#options.register.byId(repoId)?.host;
+    const host = this.#options.registry.byId(repoId)?.host;
     if (host === undefined) return undefined;
     const chain = host.facts.submodule?.chain;
     if (chain !== undefined)
@@ -203,13 +204,13 @@ export class Connections {
   }
 
   /**
-   * Connections of the configuration that list a repo. @param areMissingMeant  or listed it before
+   * Connections of the configuration that list a repo. @param includesMissing  or listed it before
    */
-  #linkedTo(repoId: number, areMissingMeant = false): StoredConnection[] {
-    const links = this.#options.register.linksOf(repoId);
+  #linkedTo(repoId: number, includesMissing = false): StoredConnection[] {
+    const links = this.#options.registry.linksOf(repoId);
     const ids = new Set(
       links
-        .filter(({ missingSince }) => areMissingMeant || missingSince === null)
+        .filter(({ missingSince }) => includesMissing || missingSince === null)
         .map(({ connectionId }) => connectionId),
     );
     return ids.size === 0 ? [] : this.all.filter(({ connectionId }) => ids.has(connectionId));
@@ -217,12 +218,12 @@ export class Connections {
 
   /** The repos of a connection; undefined: it is not in the configuration. */
   reposOf(name: string): readonly StoredRepo[] | undefined {
-    const { register } = this.#options;
+    const { registry } = this.#options;
     const connectionId = this.all.find((one) => one.name === name)?.connectionId;
     if (connectionId === undefined) return undefined;
-    return register.book.links
+    return registry.stored.links
       .filter((link) => link.connectionId === connectionId && link.missingSince === null)
-      .flatMap(({ repoId }) => register.byId(repoId) ?? []);
+      .flatMap(({ repoId }) => registry.byId(repoId) ?? []);
   }
 
   /** Errors: those of opening the host. */
@@ -255,33 +256,33 @@ export class Connections {
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened = false,
   ): Promise<void> {
-    const turn = this.#configuring
+    const next = this.#configuring
       .catch(() => {})
       .then(() => this.#configure(connections, areReopened));
-    this.#configuring = turn;
-    return turn;
+    this.#configuring = next;
+    return next;
   }
 
   async #configure(
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened: boolean,
   ): Promise<void> {
-    const { register, instance, isAlone } = this.#options;
+    const { registry, instance, isAlone } = this.#options;
     const before = this.#configured;
     this.#isConfigured = true;
     const changed = new Set<string>();
     this.#configured = new Map(
       Object.entries(connections).map(([name, settings]) => {
-        const known = before.get(name);
-        const isSame = isDeepStrictEqual(known?.settings, settings);
-        if (known !== undefined && isSame && !areReopened) return [name, known];
+        const indexed = before.get(name);
+        const isSame = isDeepStrictEqual(indexed?.settings, settings);
+        if (indexed !== undefined && isSame && !areReopened) return [name, indexed];
         if (!isSame) changed.add(name);
         return [name, { settings }];
       }),
     );
     const configured = { instance, isAlone, connections, now: Date.now() };
-    const { changedIds, dueIds } = await register.decide((book) => configure(book, configured));
-    await this.#obey({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
+    const { changedIds, dueIds } = await registry.decide((stored) => configure(stored, configured));
+    await this.#apply({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
     const closed = [...before].filter(([name, one]) => this.#configured.get(name) !== one);
     await closeHosts(closed.map(([, one]) => one));
     if (!this.#isStarted) return;
@@ -291,25 +292,25 @@ export class Connections {
 
   /** RepoIds that are served but missing in the catalog. */
   #unlisted(): number[] {
-    const { register, catalog } = this.#options;
-    return register.all
+    const { registry, catalog } = this.#options;
+    return registry.all
       .map(({ repoId }) => repoId)
       .filter((repoId) => this.has(repoId) === true && catalog.repo(repoId) === undefined);
   }
 
   /** Starts scheduled listings, fetches and removals, and resumes unfinished ones. */
   async start(): Promise<void> {
-    const { book, register, served } = this.#options;
-    const left = await book.read();
+    const { jobHistory, registry, served } = this.#options;
+    const interrupted = await jobHistory.read();
     const nameOf = (id: number): string | undefined => this.#targetOf(id)?.name;
-    this.sync.runner.recall(left, nameOf);
-    this.cleanup.runner.recall(left, (repoId) => register.byId(repoId)?.name);
+    this.sync.runner.recall(interrupted, nameOf);
+    this.cleanup.runner.recall(interrupted, (repoId) => registry.byId(repoId)?.name);
     await this.clones.sweep();
     this.#isStarted = true;
     // Webhooks sent while the daemon was down are lost, so everything is listed.
     const isAwaiting = this.pushes.isAwaiting;
     this.#resume(new Set(isAwaiting ? this.all.map(({ name }) => name) : []));
-    this.sync.runner.forgetLeft();
+    this.sync.runner.failInterrupted();
     // Why all: the last fetch may not have been indexed; a job without changes takes 0.2 ms.
     for (const { repoId } of served.records) {
       if (this.has(repoId) === undefined) continue;
@@ -319,7 +320,7 @@ export class Connections {
       this.#index(repoId);
     }
     this.#cleanUp();
-    this.cleanup.runner.forgetLeft();
+    this.cleanup.runner.failInterrupted();
     this.tick();
     this.#ticking = setInterval(() => this.tick(), TICK_MS).unref();
   }
@@ -327,18 +328,19 @@ export class Connections {
   /** Lists new, changed and interrupted connections. */
   #resume(changed: ReadonlySet<string>): void {
     const { runner } = this.sync;
-    const left = new Set(runner.left.map(({ targetId }) => targetId));
+    const interrupted = new Set(runner.interrupted.map(({ targetId }) => targetId));
     for (const connection of this.all) {
       const { connectionId, name, wholeAt, syncedAt } = connection;
       if (!this.#syncTimes.has(connectionId))
         this.#syncTimes.resume(connectionId, syncedAt ?? undefined);
-      if (changed.has(name) || wholeAt === null || left.has(connectionId)) this.#list(connection);
+      if (changed.has(name) || wholeAt === null || interrupted.has(connectionId))
+        this.#list(connection);
     }
   }
 
   #list({ connectionId, name }: SyncTarget): void {
     this.#syncTimes.restart(connectionId);
-    this.sync.runner.ask({ connectionId, name });
+    this.sync.runner.request({ connectionId, name });
   }
 
   /** Starts what is due. */
@@ -351,11 +353,11 @@ export class Connections {
     }
     for (const repoId of this.#fetchTimes.take())
       if (this.#linkedTo(repoId).length === 0) this.#fetchTimes.forget(repoId);
-      else this.askHost(repoId);
+      else this.requestFetch(repoId);
   }
 
   /** Fetches and indexes a repo that may have news. */
-  askHost(repoId: number): void {
+  requestFetch(repoId: number): void {
     this.clones.markStale(repoId);
     this.#fetchTimes.restart(repoId);
     this.#index(repoId);
@@ -365,10 +367,10 @@ export class Connections {
   async #noteOther(
     repoId: number,
     { visibility }: OtherRepositoryError,
-    isNews: boolean,
+    isFirst: boolean,
   ): Promise<void> {
     await this.#narrow(repoId, visibility);
-    if (isNews) this.#relist(repoId);
+    if (isFirst) this.#relist(repoId);
   }
 
   /** Lists the connections of a repo. */
@@ -377,12 +379,12 @@ export class Connections {
   }
 
   /** Errors: none. */
-  async #obeyWebhook(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
+  async #applyWebhook(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     try {
       await this.#narrow(repoId, visibility);
     } catch (error) {
       // Pending changes are applied with the next decision.
-      const repo = this.#options.register.byId(repoId)?.name;
+      const repo = this.#options.registry.byId(repoId)?.name;
       this.#options.log.warn('a repository is hidden, but that could not be stored', {
         repo,
         error: messageOf(error),
@@ -392,54 +394,54 @@ export class Connections {
 
   /** Restricts the visibility of a repo at once. Errors: those of the catalog. */
   async #narrow(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
-    const { register, log } = this.#options;
-    const host = register.byId(repoId)?.host;
-    if (host !== undefined) this.#heard.note(host, visibility);
+    const { registry, log } = this.#options;
+    const host = registry.byId(repoId)?.host;
+    if (host !== undefined) this.#latestVisibility.note(host, visibility);
     let isNarrowed = true;
     try {
-      isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
+      isNarrowed = await registry.decide((stored) => narrowed(stored, repoId, visibility));
     } catch (error) {
       // The next listing stores it.
       log.warn(
         'permissions of a repository could not be stored: it is visible only to owners until they are',
         {
-          repo: register.byId(repoId)?.name,
+          repo: registry.byId(repoId)?.name,
           error: messageOf(error),
         },
       );
-      register.hide([repoId]);
+      registry.hide([repoId]);
     }
-    if (isNarrowed) await this.#obey({ changedIds: new Set([repoId]), dueIds: new Set() });
+    if (isNarrowed) await this.#apply({ changedIds: new Set([repoId]), dueIds: new Set() });
   }
 
   #index(repoId: number): void {
     const record = this.#options.served.record(repoId);
-    if (record !== undefined) this.#options.jobs.ask(record);
+    if (record !== undefined) this.#options.jobs.request(record);
   }
 
   /**
    * Lists a connection at a user's request; returns the job id. Undefined: unknown connection id.
    * Errors: the index is closing.
    */
-  async askSync(connectionId: number): Promise<string | undefined> {
+  async requestSync(connectionId: number): Promise<string | undefined> {
     const target = this.#targetOf(connectionId);
-    return target && this.sync.runner.askKept(target);
+    return target && this.sync.runner.requestPersisted(target);
   }
 
   /** Applies decisions about repos, visibility first, together with those that could not be stored before. */
-  async #obey(decided: Obeyed): Promise<void> {
+  async #apply(decided: AppliedChanges): Promise<void> {
     const { served, catalog } = this.#options;
-    const { changedIds, dueIds } = owing(this.#owed, decided);
+    const { changedIds, dueIds } = withPending(this.#pending, decided);
     if (changedIds.size > 0) {
       served.publish();
       this.#onListed();
       await catalog.commit(() => ({ put: [...changedIds].flatMap((id) => this.#putOf(id)) }));
       served.publish();
     }
-    for (const id of changedIds) this.#owed.changedIds.delete(id);
-    for (const id of dueIds) this.#owed.dueIds.delete(id);
+    for (const id of changedIds) this.#pending.changedIds.delete(id);
+    for (const id of dueIds) this.#pending.dueIds.delete(id);
     if (!this.#isStarted) return;
-    for (const repoId of dueIds) this.askHost(repoId);
+    for (const repoId of dueIds) this.requestFetch(repoId);
     for (const repoId of changedIds)
       if (!dueIds.has(repoId) && served.record(repoId)?.indexedAt === undefined)
         this.#index(repoId);
@@ -447,18 +449,18 @@ export class Connections {
 
   /** The new catalog record of a repo. */
   #putOf(repoId: number): CatalogRepo[] {
-    const { register, catalog, jobs } = this.#options;
-    const repo = register.byId(repoId);
+    const { registry, catalog, jobs } = this.#options;
+    const repo = registry.byId(repoId);
     if (repo?.host === undefined) return [];
-    const known = catalog.repo(repoId);
-    if (known === undefined)
-      return this.has(repoId) === true ? [unbuilt(hostedRecord(catalog, register, repo))] : [];
-    const record = hostedRecord(catalog, register, repo, known.record);
-    if (record.name !== known.record.name) jobs.failed.clear(repoId);
-    if (isDeepStrictEqual(record, known.record)) return [];
+    const indexed = catalog.repo(repoId);
+    if (indexed === undefined)
+      return this.has(repoId) === true ? [unbuilt(hostedRecord(catalog, registry, repo))] : [];
+    const record = hostedRecord(catalog, registry, repo, indexed.record);
+    if (record.name !== indexed.record.name) jobs.failed.clear(repoId);
+    if (isDeepStrictEqual(record, indexed.record)) return [];
     // A fingerprint of files on disk says nothing about commits.
-    const isOther = record.source.kind !== known.record.source.kind;
-    return [{ ...(isOther ? withoutFingerprint(known) : known), record }];
+    const isOther = record.source.kind !== indexed.record.source.kind;
+    return [{ ...(isOther ? withoutFingerprint(indexed) : indexed), record }];
   }
 
   #targetOf(connectionId: number): StoredConnection | undefined {
@@ -481,14 +483,14 @@ export class Connections {
   }
 
   /** Errors: that of the first, if none can be opened. */
-  async #waysOf(repoId: number): Promise<CloneWay[]> {
-    const ways: CloneWay[] = [];
+  async #remotesOf(repoId: number): Promise<CloneRemote[]> {
+    const remotes: CloneRemote[] = [];
     let failure: unknown;
     for (const { connectionId, name } of this.#linkedTo(repoId)) {
       try {
         const host = await this.#hostOf(connectionId);
         const { caFile } = this.#configured.get(name)!.settings.tls;
-        ways.push({ host, caFile });
+        remotes.push({ host, caFile });
       } catch (error) {
         failure ??= error;
         this.#options.log.warn('a connection cannot be used', {
@@ -497,8 +499,8 @@ export class Connections {
         });
       }
     }
-    if (ways.length === 0 && failure !== undefined) throw failure;
-    return ways;
+    if (remotes.length === 0 && failure !== undefined) throw failure;
+    return remotes;
   }
 
   #cleanUp(): void {
@@ -508,7 +510,7 @@ export class Connections {
   }
 
   noteIndexed(repoId: number): void {
-    const host = this.#options.register.byId(repoId)?.host;
+    const host = this.#options.registry.byId(repoId)?.host;
     if (this.#isStarted && host !== undefined && host.facts.submodule === undefined)
       this.submodules.note();
   }
@@ -527,7 +529,7 @@ export class Connections {
   }
 
   /** Why a connection cannot be listed or fetched, for the owner; undefined: it can, or was not tried yet. */
-  troubleOf({ connectionId, name }: StoredConnection): string | undefined {
+  lastErrorOf({ connectionId, name }: StoredConnection): string | undefined {
     const cloneUrls = (): string[] =>
       (this.reposOf(name) ?? []).flatMap(({ host }) => host?.facts.cloneUrl || []);
     const awaited = awaitedOf(name) ?? awaitedByGit(cloneUrls);
@@ -542,9 +544,9 @@ export class Connections {
         .toReversed()
         .map((one) => [one.host, one]),
     );
-    const wanted = (name: string): boolean => this.#configured.has(name);
+    const isConfigured = (name: string): boolean => this.#configured.has(name);
     return [
-      ...this.sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`),
+      ...this.sync.runner.failed.sentences(isConfigured).map((one) => `connection ${one}`),
       ...[...awaited.values()].map(awaitedSentence),
       ...hostPauses().map(pauseSentence),
       ...this.pushes.degradations,
@@ -574,14 +576,14 @@ async function closeHosts(configured: readonly Configured[]): Promise<void> {
   }
 }
 
-type Obeyed = Pick<Admitted, 'changedIds' | 'dueIds'>;
+type AppliedChanges = Pick<Admitted, 'changedIds' | 'dueIds'>;
 
 /** Pending changes together with the new decision. */
-function owing(
-  owed: Readonly<Record<keyof Obeyed, Set<number>>>,
-  decided: Obeyed,
-): Readonly<Record<keyof Obeyed, Set<number>>> {
-  for (const id of decided.changedIds) owed.changedIds.add(id);
-  for (const id of decided.dueIds) owed.dueIds.add(id);
-  return { changedIds: new Set(owed.changedIds), dueIds: new Set(owed.dueIds) };
+function withPending(
+  pending: Readonly<Record<keyof AppliedChanges, Set<number>>>,
+  decided: AppliedChanges,
+): Readonly<Record<keyof AppliedChanges, Set<number>>> {
+  for (const id of decided.changedIds) pending.changedIds.add(id);
+  for (const id of decided.dueIds) pending.dueIds.add(id);
+  return { changedIds: new Set(pending.changedIds), dueIds: new Set(pending.dueIds) };
 }

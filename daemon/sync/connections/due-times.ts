@@ -30,8 +30,8 @@ export class DueTimes {
    */
   resume(id: number, doneAt: number | undefined): void {
     const intervalMs = this.#intervalMs();
-    const left = doneAt === undefined ? 0 : doneAt + intervalMs - Date.now();
-    this.#due.set(id, performance.now() + Math.min(Math.max(0, left), intervalMs));
+    const remaining = doneAt === undefined ? 0 : doneAt + intervalMs - Date.now();
+    this.#due.set(id, performance.now() + Math.min(Math.max(0, remaining), intervalMs));
   }
 
   forget(id: number): void {

@@ -3,9 +3,15 @@
 // while they are read, so a repo must be missing in two listings in a row.
 
 import type { StoredLink } from '../../store/connections.ts';
-import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
-import { LinkBook } from './link-book.ts';
-import { inBoth, keeperOf, SOLE_TARGET, stateOf, type TargetStates } from './target-states.ts';
+import type { StoredRepos, RepoDecision, StoredRepo } from '../../store/repos.ts';
+import { LinkIndex } from './link-index.ts';
+import {
+  inBoth,
+  retainingTarget,
+  SOLE_TARGET,
+  stateOf,
+  type TargetStates,
+} from './target-states.ts';
 
 export interface EndedListing {
   readonly connectionId: number;
@@ -34,8 +40,8 @@ export type ListingEnd =
   /** The listing must be repeated. */
   | { readonly kind: 'again' };
 
-export function endListing(book: RepoBook, ended: EndedListing): RepoDecision<ListingEnd> {
-  const links = new LinkBook(book);
+export function endListing(stored: StoredRepos, ended: EndedListing): RepoDecision<ListingEnd> {
+  const links = new LinkIndex(stored);
   const connection = links.connections.get(ended.connectionId);
   if (connection === undefined)
     return { changed: [], result: { kind: 'done', missing: [], emptied: [] } };
@@ -67,15 +73,15 @@ function judged(
   states: TargetStates,
 ): { readonly gone: readonly StoredLink[]; readonly emptied: readonly Emptied[] } {
   const missed = present.filter((link) => link.listing < listing);
-  const gone = missed.filter((link) => keeperOf(link, states) === undefined);
+  const gone = missed.filter((link) => retainingTarget(link, states) === undefined);
   // Also if each of them was a target of its own: a credential without rights sees none.
   if (gone.length > 0 && missed.length === present.length)
     return { gone: [], emptied: [{ target: undefined, count: missed.length }] };
   const counts = new Map<string, number>();
   for (const link of missed) {
-    const keeper = keeperOf(link, states);
-    if (keeper === undefined || stateOf(keeper, states) !== 'empty') continue;
-    counts.set(keeper, (counts.get(keeper) ?? 0) + 1);
+    const retaining = retainingTarget(link, states);
+    if (retaining === undefined || stateOf(retaining, states) !== 'empty') continue;
+    counts.set(retaining, (counts.get(retaining) ?? 0) + 1);
   }
   const emptied = [...counts].map(([name, count]) => ({
     target: name === SOLE_TARGET ? undefined : name,
@@ -85,7 +91,7 @@ function judged(
 }
 
 /** A repo that no connection lists: nobody defines its permissions; one that stays is archived. */
-export function withoutHost(links: LinkBook, repoId: number): StoredRepo[] {
+export function withoutHost(links: LinkIndex, repoId: number): StoredRepo[] {
   const repo = links.repo(repoId);
   if (repo?.host === undefined || !links.isMissing(repoId)) return [];
   const { host } = repo;

@@ -1,15 +1,15 @@
 // One listing of a connection. Each page takes effect before the next one is requested, above all its permissions.
 // Progress is stored; a restart resumes.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '../../base/durations.ts';
 import type { Connections } from '../../store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
-import type { HeardVisibility } from './heard-visibility.ts';
+import type { LatestVisibility } from './latest-visibility.ts';
 import { notePage, SOLE_TARGET, type TargetStates } from './target-states.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
 import { isStricter } from './whose-fetch.ts';
@@ -39,7 +39,7 @@ interface Gathered {
 }
 
 export interface ListingOptions {
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly rows: Connections;
   readonly host: Host;
   readonly connectionId: number;
@@ -51,8 +51,8 @@ export interface ListingOptions {
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
   /** A part of the listing is stored: applies it. */
-  readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
-  readonly heard: HeardVisibility;
+  readonly apply: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
+  readonly latestVisibility: LatestVisibility;
   /** Notified of the number of listed repos. */
   readonly onCount: (count: number) => void;
 }
@@ -124,10 +124,10 @@ async function stateOf(options: ListingOptions): Promise<ListingState> {
 }
 
 function newState(
-  { register, connectionId, digest }: ListingOptions,
+  { registry, connectionId, digest }: ListingOptions,
   before?: ListingState['before'],
 ): ListingState {
-  const last = register.book.links
+  const last = registry.stored.links
     .filter((link) => link.connectionId === connectionId)
     .reduce((last, { listing }) => Math.max(last, listing), before?.listing ?? 0);
   const startedAt = Date.now();
@@ -135,7 +135,7 @@ function newState(
     digest,
     // Why not only the time: the clock may be set back.
     listing: Math.max(last + 1, startedAt),
-    ...given({ before }),
+    ...omitUndefined({ before }),
     startedAt,
     count: 0,
     issues: [],
@@ -227,19 +227,19 @@ async function keep(
   gathered: Gathered,
   startMs: number,
 ): Promise<void> {
-  const { register, rows, host, connectionId, onCount } = options;
+  const { registry, rows, host, connectionId, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
   const { targets } = gathered;
-  const repos = asHeard(options, gathered.repos, startMs);
+  const repos = withLatestVisibility(options, gathered.repos, startMs);
   const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, targets };
   // Why first without the store: most listings repeat the previous one.
-  const { result: known } = admitListed(register.book, listed);
-  const repoIds = known.repos.map(({ repoId }) => repoId);
-  const isSame = known.changedIds.size === 0 && known.areTargetsSame;
-  if (isSame && !repoIds.some((repoId) => register.isHidden(repoId)))
-    await rows.noteSeen(connectionId, listing, repoIds);
-  else await admit(options, listed, known);
+  const { result: first } = admitListed(registry.stored, listed);
+  const repoIds = first.repos.map(({ repoId }) => repoId);
+  const isSame = first.changedIds.size === 0 && first.areTargetsSame;
+  if (isSame && !repoIds.some((repoId) => registry.isHidden(repoId)))
+    await rows.noteListed(connectionId, listing, repoIds);
+  else await admit(options, listed, first);
   const isSmall = JSON.stringify(state).length <= STATE_SIZE_MAX;
   await rows.noteListing(connectionId, isSmall ? state : undefined);
   onCount(state.count);
@@ -249,8 +249,8 @@ async function keep(
  * Each repository once, in its latest version; its visibility no wider than what was heard elsewhere since the listing
  * began.
  */
-function asHeard(
-  { address, heard }: ListingOptions,
+function withLatestVisibility(
+  { address, latestVisibility }: ListingOptions,
   gathered: readonly HostRepo[],
   startMs: number,
 ): HostRepo[] {
@@ -258,43 +258,43 @@ function asHeard(
   const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
   return [...last.values()].map((repo) => {
     const which = { address, hostId: repo.hostId };
-    const visibility = heard.atMost(which, repo.visibility, startMs);
-    heard.note(which, visibility);
+    const visibility = latestVisibility.atMost(which, repo.visibility, startMs);
+    latestVisibility.note(which, visibility);
     return { ...repo, visibility };
   });
 }
 
 /** Stores listed repos. A restriction that cannot be stored takes effect at once. */
 async function admit(
-  { register, obey }: ListingOptions,
+  { registry, apply }: ListingOptions,
   listed: Listed,
-  known: Admitted,
+  first: Admitted,
 ): Promise<void> {
   try {
-    const { changedIds, dueIds } = await register.decide((book) => admitListed(book, listed));
-    const repoIds = known.repos.map(({ repoId }) => repoId);
-    const shown = register.unhide(repoIds);
-    await obey({ changedIds: new Set([...changedIds, ...shown]), dueIds });
+    const { changedIds, dueIds } = await registry.decide((stored) => admitListed(stored, listed));
+    const repoIds = first.repos.map(({ repoId }) => repoId);
+    const unhidden = registry.unhide(repoIds);
+    await apply({ changedIds: new Set([...changedIds, ...unhidden]), dueIds });
   } catch (error) {
-    const narrowed = known.repos.filter(({ repoId, visibility }) => {
-      const before = register.byId(repoId);
+    const narrowed = first.repos.filter(({ repoId, visibility }) => {
+      const before = registry.byId(repoId);
       return before !== undefined && isStricter(visibility, before.visibility);
     });
     const changedIds = new Set(narrowed.map(({ repoId }) => repoId));
-    register.hide(changedIds);
-    await obey({ changedIds, dueIds: new Set() }).catch(() => {});
+    registry.hide(changedIds);
+    await apply({ changedIds, dueIds: new Set() }).catch(() => {});
     throw error;
   }
 }
 
 async function endOf(
-  { register, connectionId, obey }: ListingOptions,
+  { registry, connectionId, apply }: ListingOptions,
   { listing, targets, before }: ListingState,
 ): Promise<ListingEnd> {
   const now = Date.now();
-  const ended: EndedListing = { connectionId, listing, targets, ...given({ before }), now };
-  const end = await register.decide((book) => endListing(book, ended));
+  const ended: EndedListing = { connectionId, listing, targets, ...omitUndefined({ before }), now };
+  const end = await registry.decide((stored) => endListing(stored, ended));
   const missing = end.kind === 'done' ? end.missing : [];
-  await obey({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });
+  await apply({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });
   return end;
 }

@@ -6,19 +6,27 @@ import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
-import { type Delivery, readWebhook, type Told, type ToldRepository } from '../../hosts/webhook.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import {
+  type Delivery,
+  readWebhook,
+  type WebhookChange,
+  type WebhookRepository,
+} from '../../hosts/webhook.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 
 export interface PushesOptions {
-  readonly register: Pick<RepoRegister, 'all'>;
+  readonly registry: Pick<RepoRegistry, 'all'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
   /** Ensures a later fetch, even across a restart. */
-  readonly owe: (repoId: number) => void;
+  readonly markFetchDue: (repoId: number) => void;
   /** Fetches and indexes a repo. */
-  readonly askHost: (repoId: number) => void;
+  readonly requestFetch: (repoId: number) => void;
   /** Restricts a repo; resolves when no new search shows it to callers who lost access. Errors: none. */
-  readonly narrow: (repoId: number, visibility: NonNullable<Told['visibility']>) => Promise<void>;
+  readonly narrow: (
+    repoId: number,
+    visibility: NonNullable<WebhookChange['visibility']>,
+  ) => Promise<void>;
   /** Lists the connections of a repo again. */
   readonly relist: (repoId: number) => void;
   /** The current secret; undefined: webhooks are off. Errors: it cannot be read. */
@@ -75,16 +83,18 @@ export class Pushes {
       return { outcome: 'unproven', repositories: 0 };
     }
     this.#refused = undefined;
-    const { event, told } = webhook;
-    if (told === undefined) return { outcome: 'taken', repositories: 0 };
-    const { repository, isPush, visibility } = told;
+    const { event, change } = webhook;
+    if (change === undefined) return { outcome: 'taken', repositories: 0 };
+    const { repository, isPush, visibility } = change;
     // Why first: fetched content must not be shown to callers who have lost access.
     if (visibility !== undefined)
       await Promise.all(
-        this.#meant(repository).map(({ repoId }) => this.#options.narrow(repoId, visibility)),
+        this.#matchingRepos(repository).map(({ repoId }) =>
+          this.#options.narrow(repoId, visibility),
+        ),
       );
     const repositories = isPush ? this.note(repository) : 0;
-    for (const { repoId, host } of this.#meant(repository))
+    for (const { repoId, host } of this.#matchingRepos(repository))
       if (isElsewhere(host, repository)) this.#options.relist(repoId);
     this.#options.log.debug('webhook accepted', { event, path: repository.path, repositories });
     return { outcome: 'taken', repositories };
@@ -118,21 +128,21 @@ export class Pushes {
   }
 
   /** Fetches and indexes the repos of a push; returns how many were not due before. */
-  note(pushed: ToldRepository): number {
-    return this.#meant(pushed).filter(({ repoId }) => this.#ask(repoId)).length;
+  note(pushed: WebhookRepository): number {
+    return this.#matchingRepos(pushed).filter(({ repoId }) => this.#request(repoId)).length;
   }
 
   /** Repos that a delivery refers to. */
-  #meant(pushed: ToldRepository): StoredRepo[] {
-    const { register, has } = this.#options;
-    return register.all.filter(
+  #matchingRepos(pushed: WebhookRepository): StoredRepo[] {
+    const { registry, has } = this.#options;
+    return registry.all.filter(
       ({ repoId, host }) => host !== undefined && isOf(host, pushed) && has(repoId),
     );
   }
 
   /** False: it is requested again when the time for repeats is over. */
-  #ask(repoId: number): boolean {
-    this.#options.owe(repoId);
+  #request(repoId: number): boolean {
+    this.#options.markFetchDue(repoId);
     const recent = this.#recent.get(repoId);
     if (recent !== undefined) {
       recent.isRepeated = true;
@@ -140,14 +150,14 @@ export class Pushes {
     }
     const timer = setTimeout(() => this.#end(repoId), REPEAT_MS).unref();
     this.#recent.set(repoId, { timer, isRepeated: false });
-    this.#options.askHost(repoId);
+    this.#options.requestFetch(repoId);
     return true;
   }
 
   #end(repoId: number): void {
     const isRepeated = this.#recent.get(repoId)?.isRepeated === true;
     this.#recent.delete(repoId);
-    if (isRepeated) this.#ask(repoId);
+    if (isRepeated) this.#request(repoId);
   }
 
   close(): void {
@@ -157,7 +167,7 @@ export class Pushes {
 }
 
 /** The delivery must agree with the host's facts from the listing. */
-function isOf({ address, hostId, facts }: RepoHost, pushed: ToldRepository): boolean {
+function isOf({ address, hostId, facts }: RepoHost, pushed: WebhookRepository): boolean {
   if (facts.codeHostType === 'genericGitHost')
     return pushed.cloneUrls.some((url) => plainUrl(url) === plainUrl(facts.cloneUrl));
   if (facts.codeHostType !== pushed.codeHostType) return false;
@@ -168,7 +178,7 @@ function isOf({ address, hostId, facts }: RepoHost, pushed: ToldRepository): boo
 }
 
 /** Whether a repo was renamed or moved since the listing. A repo known only by its address cannot move. */
-function isElsewhere(host: RepoHost | undefined, { path }: ToldRepository): boolean {
+function isElsewhere(host: RepoHost | undefined, { path }: WebhookRepository): boolean {
   if (host === undefined || host.facts.codeHostType === 'genericGitHost') return false;
   return path !== undefined && path !== host.facts.path;
 }

@@ -1,8 +1,8 @@
 // Decides which repos to remove, because no connection lists them any more, and when. A repo stays while it may
 // reappear under another name: a connection to its host has not been fully listed since it was added or changed.
 
-import type { RepoBook, StoredRepo } from '../../store/repos.ts';
-import { LinkBook } from './link-book.ts';
+import type { StoredRepos, StoredRepo } from '../../store/repos.ts';
+import { LinkIndex } from './link-index.ts';
 
 /** A repo to remove, and when: milliseconds since the epoch. */
 export interface Removal {
@@ -11,14 +11,14 @@ export interface Removal {
 }
 
 /** @param graceMs  counts from when they were missed */
-export function removalsOf(book: RepoBook, graceMs: number): Removal[] {
-  const links = new LinkBook(book);
+export function removalsOf(stored: StoredRepos, graceMs: number): Removal[] {
+  const links = new LinkIndex(stored);
   const unsure = new Set(
-    book.connections
+    stored.connections
       .filter(({ wholeAt, rules }) => wholeAt === null && rules.digest !== '')
       .map(({ address }) => address),
   );
-  return book.repos.flatMap((repo) => {
+  return stored.repos.flatMap((repo) => {
     const { repoId, host } = repo;
     if (host === undefined || unsure.has(host.address)) return [];
     // Submodules are removed with their outer repo (submodules.ts).

@@ -3,18 +3,18 @@
 
 import { publishing } from '../../index/served/publication.ts';
 import type { Actor } from '../../store/audit.ts';
-import type { RepoBook, RepoDecision } from '../../store/repos.ts';
+import type { StoredRepos, RepoDecision } from '../../store/repos.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
 import { type Clones, removeClone } from './clones.ts';
-import { LinkBook } from './link-book.ts';
+import { LinkIndex } from './link-index.ts';
 
 export interface RepoRemoverOptions {
   readonly catalog: Catalog;
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Pick<Jobs, 'cancel' | 'without'>;
   readonly clones: Pick<Clones, 'remove'>;
@@ -36,16 +36,16 @@ export class RepoRemover {
    */
   async remove(
     repoIds: readonly number[],
-    toGo: (book: RepoBook) => ReadonlySet<number>,
+    toGo: (stored: StoredRepos) => ReadonlySet<number>,
     actor?: Actor,
   ): Promise<ReadonlySet<number>> {
-    const { jobs, register, clones } = this.#options;
+    const { jobs, registry, clones } = this.#options;
     jobs.cancel(repoIds);
     return jobs.without(repoIds, async (free) => {
-      const sure = toGo(register.book);
+      const sure = toGo(registry.stored);
       const ids = [...free].filter((repoId) => sure.has(repoId));
       await this.#hide(ids);
-      const removed = await register.decide((book) => decided(book, ids, toGo), { actor });
+      const removed = await registry.decide((stored) => decided(stored, ids, toGo), { actor });
       for (const repoId of removed) await clones.remove(repoId);
       return removed;
     });
@@ -64,36 +64,36 @@ export class RepoRemover {
 }
 
 function decided(
-  book: RepoBook,
+  stored: StoredRepos,
   repoIds: readonly number[],
-  toGo: (book: RepoBook) => ReadonlySet<number>,
+  toGo: (stored: StoredRepos) => ReadonlySet<number>,
 ): RepoDecision<ReadonlySet<number>> {
-  const now = toGo(book);
+  const now = toGo(stored);
   const removed = new Set(repoIds.filter((repoId) => now.has(repoId)));
-  const links = new LinkBook(book);
+  const links = new LinkIndex(stored);
   for (const repoId of removed) links.forget(repoId);
   const removedConnections = links.spentConnections;
   return { changed: [], removed: [...removed], removedConnections, result: removed };
 }
 
 /** Those of the repos that no connection lists. */
-export function unlistedOf(book: RepoBook, repoIds: Iterable<number>): ReadonlySet<number> {
-  const links = new LinkBook(book);
+export function unlistedOf(stored: StoredRepos, repoIds: Iterable<number>): ReadonlySet<number> {
+  const links = new LinkIndex(stored);
   return new Set([...repoIds].filter((repoId) => links.isMissing(repoId)));
 }
 
 /** Removes unlisted repos while no daemon runs. Errors: NOT_READY; those of the disk. */
 export async function removeOffline(
-  { catalog, register }: Pick<RepoRemoverOptions, 'catalog' | 'register'>,
+  { catalog, registry }: Pick<RepoRemoverOptions, 'catalog' | 'registry'>,
   repoIds: ReadonlySet<number>,
   actor: Actor,
 ): Promise<void> {
-  const ids = [...unlistedOf(register.book, repoIds)];
+  const ids = [...unlistedOf(registry.stored, repoIds)];
   const former = await catalog.commit(() => ({
     removed: ids.filter((repoId) => catalog.repo(repoId) !== undefined),
   }));
-  const toGo = (book: RepoBook): ReadonlySet<number> => unlistedOf(book, ids);
-  const removed = await register.decide((book) => decided(book, ids, toGo), { actor });
+  const toGo = (stored: StoredRepos): ReadonlySet<number> => unlistedOf(stored, ids);
+  const removed = await registry.decide((stored) => decided(stored, ids, toGo), { actor });
   await catalog.removeFilesOf(former);
   for (const repoId of removed) await removeClone(catalog, repoId);
 }

@@ -1,12 +1,12 @@
 // Submodules of repos whose connection requests them (API.md 19.4). Each becomes a repo named after its outer repo plus
 // its path, read at the pinned commit from the repo that `.gitmodules` names. That must be a repo of a connection: no
 // address is contacted because a repository names it. Only callers who see both the outer repo and the named one see
-// the submodule (accounts/sights.ts).
+// the submodule (accounts/repo-access-resolver.ts).
 
 import { isDeepStrictEqual } from 'node:util';
-import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
+import type { StoredRepos, RepoDecision, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
-import { shownValue } from '../../base/config/address.ts';
+import { displayValue } from '../../base/config/address.ts';
 import type { Log } from '../../base/log.ts';
 import { freeRepoName, repoNameFromUrl } from '../../repos/repo-name.ts';
 import type { RepoSource } from '../../repos/records.ts';
@@ -14,29 +14,29 @@ import { type Gitlink, readGitlinks } from '../../sources/git/gitlinks.ts';
 import { findObjects } from '../../sources/git/objects.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import { hostedSource } from '../../index/register/open-catalog.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import { removedAt } from './which-listed.ts';
 
 export interface SubmodulesOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'clonePath'>;
-  readonly register: Pick<RepoRegister, 'all' | 'book' | 'byId' | 'decide'>;
+  readonly registry: Pick<RepoRegistry, 'all' | 'stored' | 'byId' | 'decide'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
   /** Whether any connection requests submodules. */
-  readonly areWanted: () => boolean;
+  readonly areSubmodulesEnabled: () => boolean;
   /** Whether a connection of a repo requests its submodules. */
-  readonly isWanted: (repoId: number) => boolean;
+  readonly hasSubmodulesEnabled: (repoId: number) => boolean;
   /** Applies that repos changed, or are to be removed. */
-  readonly obey: (changedIds: ReadonlySet<number>) => Promise<void>;
+  readonly apply: (changedIds: ReadonlySet<number>) => Promise<void>;
   readonly remove: (
     repoIds: readonly number[],
-    toGo: (book: RepoBook) => ReadonlySet<number>,
+    toGo: (stored: StoredRepos) => ReadonlySet<number>,
   ) => Promise<unknown>;
   readonly log: Log;
 }
 
 /** A submodule to be created. */
-interface Wanted {
+interface ExpectedSubmodule {
   /** The outermost repo. */
   readonly outer: StoredRepo;
   readonly path: string;
@@ -46,7 +46,7 @@ interface Wanted {
 }
 
 /** A commit to search for submodules. */
-interface Place {
+interface ScanTarget {
   readonly source: RepoSource;
   readonly commit: string;
   readonly prefix: string;
@@ -58,7 +58,7 @@ interface Walk {
   readonly outer: StoredRepo;
   /** Repos by normalized address. */
   readonly scope: ReadonlyMap<string, StoredRepo>;
-  readonly found: Wanted[];
+  readonly found: ExpectedSubmodule[];
   /** Number of checked links. */
   count: number;
   /** The search was incomplete: missing ones may exist. */
@@ -72,7 +72,7 @@ class Memory {
   /** By commit id and repo. */
   readonly gitlinks = new Map<string, readonly Gitlink[]>();
   /** Reported omissions, by repoId. */
-  readonly told = new Map<number, string>();
+  readonly reported = new Map<number, string>();
 }
 
 /** All submodules have this in place of a host address. */
@@ -107,38 +107,39 @@ export class Submodules {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#looking = this.#looking
-      .then(() => this.#look())
+      .then(() => this.#update())
       .catch((error: unknown) => {
         this.#options.log.error('submodules could not be checked', { error: messageOf(error) });
       });
   }
 
-  async #look(): Promise<void> {
-    const { register, has, areWanted, isWanted, obey, remove } = this.#options;
-    const isNone = !register.all.some(({ host }) => host !== undefined && isSubmodule(host));
-    if (isNone && !areWanted()) return;
-    const outers = register.all.filter(
+  async #update(): Promise<void> {
+    const { registry, has, areSubmodulesEnabled, hasSubmodulesEnabled, apply, remove } =
+      this.#options;
+    const isNone = !registry.all.some(({ host }) => host !== undefined && isSubmodule(host));
+    if (isNone && !areSubmodulesEnabled()) return;
+    const outers = registry.all.filter(
       ({ repoId, host }) => host !== undefined && !isSubmodule(host) && has(repoId),
     );
     // Why no bound: entries that are used each round must not evict each other.
     [this.#before, this.#memory] = [this.#memory, new Memory()];
     const scope = scopeOf(outers);
-    const wanted: Wanted[] = [];
+    const expected: ExpectedSubmodule[] = [];
     /** RepoIds of outer repos that were searched completely. */
-    const known = new Set<number>();
+    const existing = new Set<number>();
     for (const outer of outers) {
       if (this.#isClosed) return;
       const walk = newWalk(outer, scope);
-      if (isWanted(outer.repoId)) await this.#walk(walk);
-      wanted.push(...walk.found);
-      if (!walk.isInPart) known.add(outer.repoId);
+      if (hasSubmodulesEnabled(outer.repoId)) await this.#walk(walk);
+      expected.push(...walk.found);
+      if (!walk.isInPart) existing.add(outer.repoId);
     }
-    const toGo = (book: RepoBook): ReadonlySet<number> => spent(book, wanted, known);
-    const gone = [...toGo(register.book)];
+    const toGo = (stored: StoredRepos): ReadonlySet<number> => spent(stored, expected, existing);
+    const gone = [...toGo(registry.stored)];
     if (gone.length > 0) await remove(gone, toGo);
     // Why first without the store: mostly nothing has changed.
-    if (admitted(register.book, wanted).result.size > 0)
-      await obey(await register.decide((book) => admitted(book, wanted)));
+    if (admitted(registry.stored, expected).result.size > 0)
+      await apply(await registry.decide((stored) => admitted(stored, expected)));
   }
 
   /** Errors: none. */
@@ -150,7 +151,7 @@ export class Submodules {
       walk.isInPart = true;
       reasons.push(`they could not be read: ${messageOf(error)}`);
     }
-    if (reasons.length > 0) this.#tell(walk);
+    if (reasons.length > 0) this.#report(walk);
   }
 
   /** Errors: GitError. */
@@ -161,21 +162,21 @@ export class Submodules {
     const [commit] = commits;
     if (record?.source.kind !== 'commits' || typeof commit !== 'string') return;
     const first = { source: record.source, commit, prefix: '', chain: [repoId] };
-    for (let level: Place[] = [first], depth = 1; level.length > 0; depth++) {
+    for (let level: ScanTarget[] = [first], depth = 1; level.length > 0; depth++) {
       if (depth > DEPTH_MAX) {
         walk.reasons.push(`submodules more than ${DEPTH_MAX} levels deep are left out`);
         return;
       }
-      const next: Place[] = [];
-      for (const place of level) next.push(...(await this.#below(walk, place)));
+      const next: ScanTarget[] = [];
+      for (const target of level) next.push(...(await this.#below(walk, target)));
       level = next;
     }
   }
 
   /** Finds the submodules at one place; returns the places inside them. */
-  async #below(walk: Walk, { source, commit, prefix, chain }: Place): Promise<Place[]> {
-    const places: Place[] = [];
-    const base = addressOf(this.#options.register.byId(chain.at(-1)!)!);
+  async #below(walk: Walk, { source, commit, prefix, chain }: ScanTarget): Promise<ScanTarget[]> {
+    const targets: ScanTarget[] = [];
+    const base = addressOf(this.#options.registry.byId(chain.at(-1)!)!);
     for (const link of await this.#linksOf(source.path, commit)) {
       if (walk.count++ >= COUNT_MAX) {
         if (walk.count === COUNT_MAX + 1)
@@ -190,10 +191,10 @@ export class Submodules {
         const inside = [...chain, inner!.repoId];
         walk.found.push({ outer: walk.outer, path, commit: link.commit, chain: inside });
         const below = { source: innerSource, prefix: `${path}/`, chain: inside };
-        places.push({ ...below, commit: link.commit });
+        targets.push({ ...below, commit: link.commit });
       }
     }
-    return places;
+    return targets;
   }
 
   /** The location of a link's commit; a text: why the submodule is left out. Errors: GitError. */
@@ -203,15 +204,15 @@ export class Submodules {
     { url, commit }: Gitlink,
     chain: readonly number[],
   ): Promise<RepoSource | string> {
-    const { catalog, register } = this.#options;
-    if (inner === undefined) return `no connection has ${shownValue(url)}`;
+    const { catalog, registry } = this.#options;
+    if (inner === undefined) return `no connection has ${displayValue(url)}`;
     const { repoId, name } = inner;
     if (chain.includes(repoId)) return `it is ${name}, which it is in`;
     if (catalog.repo(repoId)?.record.indexedAt === undefined) {
       walk.isInPart = true;
       return `${name} is not indexed yet`;
     }
-    const source = hostedSource(catalog, register, inner);
+    const source = hostedSource(catalog, registry, inner);
     if (source === undefined) return 'it does not exist';
     const [object] = await findObjects(source.path, [commit]);
     return object?.type === 'commit' ? source : `${name} has no commit ${commit}`;
@@ -228,12 +229,12 @@ export class Submodules {
   }
 
   /** Once, until the omissions change. */
-  #tell({ outer, reasons }: Walk): void {
+  #report({ outer, reasons }: Walk): void {
     const { length } = reasons;
     const more = length > REASONS_MAX ? `; and ${length - REASONS_MAX} more` : '';
     const reason = `${reasons.slice(0, REASONS_MAX).join('; ')}${more}`;
-    this.#memory.told.set(outer.repoId, reason);
-    if (this.#before.told.get(outer.repoId) !== reason)
+    this.#memory.reported.set(outer.repoId, reason);
+    if (this.#before.reported.get(outer.repoId) !== reason)
       this.#options.log.warn('submodules', { repo: outer.name, reason });
   }
 
@@ -283,40 +284,43 @@ function nameOf(url: string, base: string | undefined): string | undefined {
   return URL.canParse(url, start) ? repoNameFromUrl(new URL(url, start).href) : undefined;
 }
 
-function hostIdOf({ outer, path }: Wanted): string {
+function hostIdOf({ outer, path }: ExpectedSubmodule): string {
   return `${outer.repoId} ${path}`;
 }
 
 /** The result: repoIds that changed. */
-function admitted(book: RepoBook, wanted: readonly Wanted[]): RepoDecision<ReadonlySet<number>> {
+function admitted(
+  stored: StoredRepos,
+  expected: readonly ExpectedSubmodule[],
+): RepoDecision<ReadonlySet<number>> {
   const before = new Map(
-    book.repos.flatMap((repo) =>
+    stored.repos.flatMap((repo) =>
       repo.host?.address === ADDRESS ? [[repo.host.hostId, repo] as const] : [],
     ),
   );
-  const taken = new Set(book.repos.map(({ name }) => name));
-  const removed = removedAt(book, ADDRESS);
-  let nextRepoId = book.nextRepoId;
+  const taken = new Set(stored.repos.map(({ name }) => name));
+  const removed = removedAt(stored, ADDRESS);
+  let nextRepoId = stored.nextRepoId;
   const changed: StoredRepo[] = [];
-  for (const one of wanted) {
-    const known = before.get(hostIdOf(one));
+  for (const one of expected) {
+    const existing = before.get(hostIdOf(one));
     const name = `${one.outer.name}/${one.path}`.replace(/\p{Cc}/gu, '');
-    const isNamed = known?.name === name || known?.name.startsWith(`${name}-`) === true;
+    const hasName = existing?.name === name || existing?.name.startsWith(`${name}-`) === true;
     const repo: StoredRepo = {
-      repoId: known?.repoId ?? removed.get(hostIdOf(one)) ?? nextRepoId++,
-      name: isNamed ? known.name : freeRepoName(name, taken),
+      repoId: existing?.repoId ?? removed.get(hostIdOf(one)) ?? nextRepoId++,
+      name: hasName ? existing.name : freeRepoName(name, taken),
       // A version that does not know submodules shows none.
       visibility: 'private',
       enforcement: 'all',
       host: { address: ADDRESS, hostId: hostIdOf(one), facts: factsOf(one) },
     };
     taken.add(repo.name);
-    if (!isDeepStrictEqual(repo, known)) changed.push(repo);
+    if (!isDeepStrictEqual(repo, existing)) changed.push(repo);
   }
   return { changed, result: new Set(changed.map(({ repoId }) => repoId)) };
 }
 
-function factsOf({ outer, path, commit, chain }: Wanted) {
+function factsOf({ outer, path, commit, chain }: ExpectedSubmodule) {
   const { codeHostType } = outer.host!.facts;
   return {
     codeHostType,
@@ -331,16 +335,16 @@ function factsOf({ outer, path, commit, chain }: Wanted) {
 
 /** Submodules that are no longer in any of these repos, or whose repo is gone. */
 function spent(
-  { repos }: RepoBook,
-  wanted: readonly Wanted[],
-  known: ReadonlySet<number>,
+  { repos }: StoredRepos,
+  expected: readonly ExpectedSubmodule[],
+  existing: ReadonlySet<number>,
 ): ReadonlySet<number> {
-  const stays = new Set(wanted.map(hostIdOf));
+  const stays = new Set(expected.map(hostIdOf));
   const ids = new Set(repos.map(({ repoId }) => repoId));
   const isSpent = ({ host }: StoredRepo): boolean => {
     const outerId = host?.facts.submodule?.chain[0];
     if (outerId === undefined || stays.has(host!.hostId)) return false;
-    return known.has(outerId) || !ids.has(outerId);
+    return existing.has(outerId) || !ids.has(outerId);
   };
   return new Set(repos.filter(isSpent).map(({ repoId }) => repoId));
 }

@@ -5,11 +5,11 @@ import type { StoredRepo } from '../../store/repos.ts';
 import type { Log } from '../../base/log.ts';
 import type { Host, ListingIssue } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
-import type { JobBook } from '../jobs/job-book.ts';
+import type { JobHistory } from '../jobs/job-history.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
 
 export const SYNC_QUEUE = 'connection-sync';
@@ -34,9 +34,9 @@ export interface SyncResult {
 }
 
 export interface SyncJobsOptions {
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly rows: ConnectionRows;
-  readonly book: JobBook;
+  readonly jobHistory: JobHistory;
   readonly log: Log;
   /** The current limits. */
   readonly limits: () => JobLimits;
@@ -46,8 +46,8 @@ export interface SyncJobsOptions {
   readonly digestOf: (connectionId: number) => string | undefined;
   /** Undefined: no longer in the configuration. */
   readonly targetOf: (connectionId: number) => StoredConnection | undefined;
-  readonly obey: ListingOptions['obey'];
-  readonly heard: ListingOptions['heard'];
+  readonly apply: ListingOptions['apply'];
+  readonly latestVisibility: ListingOptions['latestVisibility'];
   /** A listing has ended. */
   readonly onEnd: () => void;
 }
@@ -61,13 +61,13 @@ export class SyncJobs {
   readonly warned = new Set<number>();
 
   constructor(options: SyncJobsOptions) {
-    const { book, log, limits } = options;
+    const { jobHistory, log, limits } = options;
     this.#options = options;
-    this.runner = new JobRunner(this.#kind(), { book, log, limits });
+    this.runner = new JobRunner(this.#kind(), { jobHistory, log, limits });
   }
 
   #kind(): JobKind<SyncTarget, SyncResult> {
-    const { register, targetOf } = this.#options;
+    const { registry, targetOf } = this.#options;
     return {
       queue: SYNC_QUEUE,
       words: { target: 'connection', targets: 'connections', done: 'listed' },
@@ -76,8 +76,8 @@ export class SyncJobs {
       nameOf: ({ name }) => name,
       targetOf,
       priorityOf: ({ connectionId }) => {
-        const known = register.connections.find((one) => one.connectionId === connectionId);
-        return known?.syncedAt == null ? PRIORITIES.first : PRIORITIES.scheduled;
+        const configured = registry.connections.find((one) => one.connectionId === connectionId);
+        return configured?.syncedAt == null ? PRIORITIES.first : PRIORITIES.scheduled;
       },
       attempt: (job) => this.#list(job),
       keptOf: ({ status, issues, listedCount, missingCount, durationMs }) => ({
@@ -101,14 +101,15 @@ export class SyncJobs {
   }
 
   async #list(job: SyncJob): Promise<SyncResult> {
-    const { register, rows, hostOf, digestOf, targetOf, obey, heard, onEnd } = this.#options;
+    const { registry, rows, hostOf, digestOf, targetOf, apply, latestVisibility, onEnd } =
+      this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
     this.runner.keep(job);
     const host = await hostOf(connectionId);
     const digest = digestOf(connectionId) ?? '';
     const outcome = await listConnection({
-      register,
+      registry,
       rows,
       host,
       connectionId,
@@ -116,13 +117,13 @@ export class SyncJobs {
       digest,
       isCurrent: () => digestOf(connectionId) === digest,
       signal: job.signal,
-      obey,
-      heard,
+      apply,
+      latestVisibility,
       onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
     });
     const issues = [...outcome.issues, ...emptyIssues(name, outcome)];
     const missing = outcome.end.kind === 'done' ? outcome.end.missing : [];
-    this.#tell(job, issues, outcome.count, missing);
+    this.#report(job, issues, outcome.count, missing);
     onEnd();
     return {
       connection: name,
@@ -135,7 +136,7 @@ export class SyncJobs {
     };
   }
 
-  #tell(
+  #report(
     job: SyncJob,
     issues: readonly ListingIssue[],
     listed: number,

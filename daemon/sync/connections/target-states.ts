@@ -25,12 +25,12 @@ const REFUSALS: ReadonlySet<string> = new Set(['NOT_FOUND', 'NOT_ALLOWED', 'APP_
 /** @param states  collects the states of the page's target and of targets in its issues */
 export function notePage(states: TargetStates, { repos, target, issues }: ListingPage): void {
   const name = target?.name ?? SOLE_TARGET;
-  for (const { effect, code, target: meant } of issues) {
+  for (const { effect, code, target: issueTarget } of issues) {
     if (effect !== 'DISCOVERY_INCOMPLETE') continue;
     const state = REFUSALS.has(code) ? 'refused' : 'open';
-    for (const one of new Set([meant, name])) states[one] = worst(states[one], state);
+    for (const one of new Set([issueTarget, name])) states[one] = worst(states[one], state);
   }
-  const isEmpty = (target?.namedCount ?? repos.length) === 0;
+  const isEmpty = (target?.listedCount ?? repos.length) === 0;
   // An issue may mean that a repository is gone; rate limits say nothing about content.
   if (isEmpty && issues.every(({ code }) => code === 'RATE_LIMITED')) states[name] ??= 'empty';
   else if (states[name] === undefined || states[name] === 'empty') states[name] = 'whole';
@@ -45,10 +45,10 @@ export function inBoth(states: TargetStates, before: TargetStates): TargetStates
 }
 
 /** The target that keeps a repo which a listing lacks; undefined: none. */
-export function keeperOf({ targets }: StoredLink, states: TargetStates): string | undefined {
+export function retainingTarget({ targets }: StoredLink, states: TargetStates): string | undefined {
   const names = targets ?? Object.keys(states);
-  const keeper = names.find((name) => (stateOf(name, states) ?? 'whole') !== 'whole');
-  if (keeper !== undefined) return keeper;
+  const retaining = names.find((name) => (stateOf(name, states) ?? 'whole') !== 'whole');
+  if (retaining !== undefined) return retaining;
   // The configuration may name the target differently now.
   const isRenamed = names.some((name) => stateOf(name, states) === undefined);
   return isRenamed ? Object.keys(states).find((name) => states[name] === 'open') : undefined;

@@ -4,13 +4,13 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredConnection, StoredLink } from '../../store/connections.ts';
-import type { HostFacts, RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
+import type { HostFacts, StoredRepos, RepoDecision, StoredRepo } from '../../store/repos.ts';
 import type { HostRepo } from '../../hosts/host.ts';
 import type { CodeHostType } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
-import { LinkBook } from './link-book.ts';
+import { LinkIndex } from './link-index.ts';
 import { underRules } from './rules.ts';
-import { newsOf } from './whose-fetch.ts';
+import { pushMarkOf } from './whose-fetch.ts';
 
 /** Listed repositories, each once, and where they came from. */
 export interface Listed {
@@ -41,15 +41,15 @@ export interface Admitted {
 }
 
 /** The connection was removed meanwhile: nothing is stored. */
-export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitted> {
-  const links = new LinkBook(book);
+export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<Admitted> {
+  const links = new LinkIndex(stored);
   const connection = links.connections.get(listed.connectionId);
   if (connection === undefined) return { changed: [], result: NOTHING };
-  const known = knownAt(book, connection.address);
-  const removed = removedAt(book, connection.address);
-  let nextRepoId = book.nextRepoId;
+  const existing = reposByIdAt(stored, connection.address);
+  const removed = removedAt(stored, connection.address);
+  let nextRepoId = stored.nextRepoId;
   const seen = listed.repos.map((hostRepo) => {
-    const before = known.get(hostRepo.hostId);
+    const before = existing.get(hostRepo.hostId);
     const repoId = before?.repoId ?? removed.get(hostRepo.hostId) ?? nextRepoId++;
     const linked = links
       .linksOf(repoId)
@@ -62,17 +62,17 @@ export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitt
     return { link, isLinked, isSame, repo };
   });
   const wanting = seen.map(({ repo }) => repo);
-  const areNamed = listed.repos.some(({ name }) => name !== undefined);
-  const named = areNamed
-    ? withOwnNames(book, wanting)
-    : withNames(book, wanting, listed, connection);
-  const repos = named.map((repo) => underRules(repo, links.rulesOf(repo.repoId)));
+  const haveNames = listed.repos.some(({ name }) => name !== undefined);
+  const withName = haveNames
+    ? withOwnNames(stored, wanting)
+    : withNames(stored, wanting, listed, connection);
+  const repos = withName.map((repo) => underRules(repo, links.rulesOf(repo.repoId)));
   const changed = repos.filter((repo) => !isDeepStrictEqual(links.repo(repo.repoId), repo));
   const changedIds = new Set(changed.map(({ repoId }) => repoId));
   for (const { link, isLinked } of seen) if (!isLinked) changedIds.add(link.repoId);
   const own = repos.slice(0, seen.length);
   const due = seen.filter(
-    ({ link, isLinked }, index) => !isLinked || hasNews(links.repo(link.repoId), own[index]!),
+    ({ link, isLinked }, index) => !isLinked || hasChanged(links.repo(link.repoId), own[index]!),
   );
   const dueIds = new Set(due.map(({ link }) => link.repoId));
   return {
@@ -90,16 +90,16 @@ const NOTHING: Admitted = {
 };
 
 /** Whether a repo may have something to fetch, or its selected revisions or files changed. */
-function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
+function hasChanged(before: StoredRepo | undefined, now: StoredRepo): boolean {
   const [was, is] = [before?.host?.facts, now.host?.facts];
   return (
-    (was && newsOf(was)) !== (is && newsOf(is)) ||
+    (was && pushMarkOf(was)) !== (is && pushMarkOf(is)) ||
     !isDeepStrictEqual(was?.source, is?.source) ||
     !isDeepStrictEqual(before?.selection, now.selection)
   );
 }
 
-function knownAt({ repos }: RepoBook, address: string): Map<string, StoredRepo> {
+function reposByIdAt({ repos }: StoredRepos, address: string): Map<string, StoredRepo> {
   return new Map(
     repos.flatMap((repo) =>
       repo.host?.address === address ? [[repo.host.hostId, repo] as const] : [],
@@ -108,7 +108,7 @@ function knownAt({ repos }: RepoBook, address: string): Map<string, StoredRepo> 
 }
 
 /** Ids of removed repos of an address, by host id. */
-export function removedAt({ removed }: RepoBook, address: string): ReadonlyMap<string, number> {
+export function removedAt({ removed }: StoredRepos, address: string): ReadonlyMap<string, number> {
   return new Map(
     removed.flatMap((repo) =>
       repo.address === address ? [[repo.hostId, repo.repoId] as const] : [],
@@ -140,7 +140,7 @@ function described(
   { codeHostType }: Listed,
   { address }: StoredConnection,
 ): StoredRepo {
-  const known = before ?? { repoId, name: '', enforcement: 'none' };
+  const existing = before ?? { repoId, name: '', enforcement: 'none' };
   const { hostId } = repo;
   const visibility = visibilityOf(repo, before);
   const facts = factsOf(codeHostType, repo);
@@ -148,7 +148,7 @@ function described(
   // Why: files that git ignored must not become searchable because the .git is missing. Its job reports that.
   const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
   const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
-  return { ...known, visibility, host };
+  return { ...existing, visibility, host };
 }
 
 /** "Maybe public" stays public if it was; else only signed-in users see it. */
@@ -162,7 +162,13 @@ function visibilityOf(
 
 /** Host facts to store; the id and the visibility have their own columns. */
 function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
-  const { hostId: _id, visibility: _sight, size: _size, defaultBranch: _branch, ...facts } = repo;
+  const {
+    hostId: _id,
+    visibility: _visibility,
+    size: _size,
+    defaultBranch: _branch,
+    ...facts
+  } = repo;
   return { codeHostType, ...facts, topics: [...repo.topics] };
 }
 
@@ -176,7 +182,7 @@ export function nameOf(nameHost: string, path: string): string {
  * is older. If a local source or another host's repo has the name, the repo gets a number.
  */
 function withNames(
-  { repos: all }: RepoBook,
+  { repos: all }: StoredRepos,
   repos: readonly StoredRepo[],
   { nameHost }: Listed,
   { address }: StoredConnection,
@@ -186,11 +192,11 @@ function withNames(
   const isOfHost = ({ host }: StoredRepo): boolean => host?.address === address;
   const fixed = new Set(others.filter((repo) => !isOfHost(repo)).map(({ name }) => name));
   // If a host lists a path twice, the later entry is newer.
-  const wanted = new Map(
+  const preferred = new Map(
     repos.map(({ host, repoId }) => [nameOf(nameHost, host!.facts.path), repoId]),
   );
   const names = new Map<number, string>();
-  for (const [name, repoId] of wanted) if (!fixed.has(name)) names.set(repoId, name);
+  for (const [name, repoId] of preferred) if (!fixed.has(name)) names.set(repoId, name);
   const taken = new Set([...fixed, ...names.values()]);
   const displaced = others.filter((repo) => isOfHost(repo) && taken.has(repo.name));
   for (const { name } of others) taken.add(name);
@@ -204,23 +210,23 @@ function withNames(
 }
 
 /** The repos with the names given to them, numbered if taken: existing holders keep theirs. */
-function withOwnNames({ repos: all }: RepoBook, repos: readonly StoredRepo[]): StoredRepo[] {
+function withOwnNames({ repos: all }: StoredRepos, repos: readonly StoredRepo[]): StoredRepo[] {
   const taken = new Set(all.map(({ name }) => name));
   return repos.map((repo) => {
-    const wanted = repo.host!.facts.name!.replace(/\p{Cc}/gu, '');
-    if (repo.name === wanted || isNumbered(repo.name, wanted)) return repo;
-    const name = freeRepoName(wanted, taken);
+    const preferred = repo.host!.facts.name!.replace(/\p{Cc}/gu, '');
+    if (repo.name === preferred || isNumbered(repo.name, preferred)) return repo;
+    const name = freeRepoName(preferred, taken);
     taken.add(name);
     return { ...repo, name };
   });
 }
 
 /** A numbered name: the one that the repo has already, or the first free one. */
-function keptOrFree(before: string, wanted: string, taken: ReadonlySet<string>): string {
-  const isKept = isNumbered(before, wanted) && !taken.has(before);
-  return isKept ? before : freeRepoName(wanted, taken);
+function keptOrFree(before: string, preferred: string, taken: ReadonlySet<string>): string {
+  const isKept = isNumbered(before, preferred) && !taken.has(before);
+  return isKept ? before : freeRepoName(preferred, taken);
 }
 
-function isNumbered(name: string, wanted: string): boolean {
-  return name.startsWith(`${wanted}-`) && /^\d+$/.test(name.slice(wanted.length + 1));
+function isNumbered(name: string, preferred: string): boolean {
+  return name.startsWith(`${preferred}-`) && /^\d+$/.test(name.slice(preferred.length + 1));
 }

@@ -2,7 +2,13 @@
 // repository may have taken the address, or the repository may have become private. So the host is asked before anybody
 // can read the result.
 
-import type { HostFacts, RepoBook, RepoDecision, RepoHost, StoredRepo } from '../../store/repos.ts';
+import type {
+  HostFacts,
+  StoredRepos,
+  RepoDecision,
+  RepoHost,
+  StoredRepo,
+} from '../../store/repos.ts';
 import { type Host, HostError, type HostRepo, type SaidVisibility } from '../../hosts/host.ts';
 
 type Visibility = StoredRepo['visibility'];
@@ -33,17 +39,17 @@ export async function checkWhose(
 ): Promise<void> {
   if (host.repository === undefined) return;
   const there = await foundOrNone(host.repository(path, signal));
-  const left = 'nothing of it was used, and its connection is listed again';
+  const outcome = 'nothing of it was used, and its connection is listed again';
   if (there === undefined)
     throw new OtherRepositoryError(
-      `its host has nothing at ${path} any more that the credential can see; ${left}`,
+      `its host has nothing at ${path} any more that the credential can see; ${outcome}`,
       'unknown',
     );
   if (there.hostId !== hostId)
-    throw new OtherRepositoryError(`another repository is at ${path} now; ${left}`, 'unknown');
+    throw new OtherRepositoryError(`another repository is at ${path} now; ${outcome}`, 'unknown');
   if (there.visibility !== 'maybe-public' && isStricter(there.visibility, visibility))
     throw new OtherRepositoryError(
-      `${path} was ${visibility} and is ${there.visibility} now; ${left}`,
+      `${path} was ${visibility} and is ${there.visibility} now; ${outcome}`,
       there.visibility,
     );
 }
@@ -52,13 +58,13 @@ export async function checkWhose(
  * What requires a new fetch when it changes: the last push, and the address. Why the address: the last fetch may have
  * been of another repository, or was rejected.
  */
-export function newsOf({ pushedAt, cloneUrl, path }: HostFacts): string {
+export function pushMarkOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);
 }
 
-async function foundOrNone(asked: Promise<HostRepo>): Promise<HostRepo | undefined> {
+async function foundOrNone(fetched: Promise<HostRepo>): Promise<HostRepo | undefined> {
   try {
-    return await asked;
+    return await fetched;
   } catch (error) {
     if (error instanceof HostError && error.code === 'NOT_FOUND') return undefined;
     throw error;
@@ -76,7 +82,7 @@ export function isStricter(one: SaidVisibility, other: SaidVisibility): boolean 
  * Restricts a repo to this visibility until the next listing. The result: whether that changed it.
  */
 export function narrowed(
-  { repos }: RepoBook,
+  { repos }: StoredRepos,
   repoId: number,
   visibility: Visibility,
 ): RepoDecision<boolean> {

@@ -4,7 +4,7 @@
 /** Per failure, in answers; the log has all of it. */
 const REASON_SIZE_MAX = 500;
 /** Guess: repos listed by name. */
-const NAMED_MAX = 10;
+const LISTED_MAX = 10;
 
 /** Words for the targets of jobs and their work: `repositories`, `indexed`. */
 export interface JobWords {
@@ -39,15 +39,15 @@ export class FailedJobs {
     return this.#failures.get(target)?.reason;
   }
 
-  /** A sentence for each of the first failures that satisfy `isWanted`, and one for the rest, ordered by name. */
-  sentences(isWanted: (name: string) => boolean): string[] {
+  /** A sentence for each of the first failures that satisfy `isMatch`, and one for the rest, ordered by name. */
+  sentences(isMatch: (name: string) => boolean): string[] {
     const all = [...this.#failures.values()]
-      .filter(({ name }) => isWanted(name))
+      .filter(({ name }) => isMatch(name))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-    const rest = all.length - NAMED_MAX;
+    const rest = all.length - LISTED_MAX;
     return [
       ...all
-        .slice(0, NAMED_MAX)
+        .slice(0, LISTED_MAX)
         .map(({ name, reason }) => `${name} could not be ${this.#words.done}: ${reason}`),
       ...(rest > 0 ? [`${rest} more ${this.#words.targets} could not be ${this.#words.done}`] : []),
     ];

@@ -2,7 +2,7 @@
 // others, and no other job of that host starts meanwhile.
 
 import { systemCodeOf } from '../../base/caught.ts';
-import type { HostNews } from './job-step.ts';
+import type { HostEvent } from './job-step.ts';
 
 /** Guess: as long as hosts/transport.ts waits before it reports it. */
 const SILENCE_MS = 10_000;
@@ -15,7 +15,7 @@ interface Wait {
 }
 
 export class HostWaits {
-  /** Called when `isIdle` or `isHeldUp` may change. */
+  /** Called when `isIdle` or `isBlocked` may change. */
   readonly #onChange: () => void;
   /** Hosts without an answer for long, or unreachable at the last attempt. */
   readonly #silent = new Set<string>();
@@ -36,11 +36,11 @@ export class HostWaits {
   }
 
   /** A job contacts its host, receives data, or has everything. */
-  note(targetId: number, host: string, news: HostNews): void {
-    if (news === 'answered') this.end(targetId);
+  note(targetId: number, host: string, event: HostEvent): void {
+    if (event === 'answered') this.end(targetId);
     else this.#wait(targetId, host);
-    if (news === 'heard') this.#speaks(host);
-    else if (news === 'asked' && this.#silent.has(host)) this.#onChange();
+    if (event === 'heard') this.#speaks(host);
+    else if (event === 'asked' && this.#silent.has(host)) this.#onChange();
   }
 
   #wait(targetId: number, host: string): void {
@@ -78,11 +78,11 @@ export class HostWaits {
   }
 
   /** Whether a job must wait because another one waits for its host. */
-  isHeldUp(hostOf: () => string | undefined): boolean {
+  isBlocked(hostOf: () => string | undefined): boolean {
     if (this.#silent.size === 0) return false;
-    const asked = hostOf();
-    if (asked === undefined || !this.#silent.has(asked)) return false;
-    for (const { host } of this.#waits.values()) if (host === asked) return true;
+    const silentHost = hostOf();
+    if (silentHost === undefined || !this.#silent.has(silentHost)) return false;
+    for (const { host } of this.#waits.values()) if (host === silentHost) return true;
     return false;
   }
 

@@ -1,7 +1,7 @@
 // Indexes one repo: probes its source, keeps the shards whose docs are unchanged, builds the rest, and publishes the
 // result in one catalog change. Searches use the old shards until then.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { access } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
 import type { Log, LogFields } from '../../base/log.ts';
@@ -13,10 +13,10 @@ import {
 } from '../../engine/build/build.ts';
 import type { BuildThreads } from '../../engine/build/build-threads.ts';
 import { buildDelta, type DeltaResult } from '../../engine/build/delta.ts';
-import type { DiskLook } from '../../engine/build/disk-diff.ts';
+import type { DiskScan } from '../../engine/build/disk-diff.ts';
 import type { FilterSettings } from '../../engine/build/filters.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { OBJECT_MISSING } from '../../sources/disk/left-out.ts';
+import { OBJECT_MISSING } from '../../sources/disk/excluded-path.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
 import { GitError } from '../../sources/git/git.ts';
 import type { Revision } from '../../sources/git/refs.ts';
@@ -31,24 +31,29 @@ import {
   withoutFingerprint,
   withSymbolsOf,
 } from '../../index/catalog/catalog-records.ts';
-import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../../index/served/fingerprint.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
-import { knownIndexOf } from '../../index/served/known-index.ts';
+import {
+  fingerprintNow,
+  fingerprintOf,
+  hasRules,
+  refFingerprintOf,
+} from '../../index/served/fingerprint.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
+import { indexedStateOf } from '../../index/served/indexed-state.ts';
 import { repoSizes, type RepoSizes } from '../../index/catalog/repo-sizes.ts';
 import { type Publication, publishing } from '../../index/served/publication.ts';
-import { lookAgainAt } from '../../index/register/look-at-source.ts';
-import type { FetchStep, HostNews } from './job-step.ts';
+import { reprobeSource } from '../../index/register/probe-for-index.ts';
+import type { FetchStep, HostEvent } from './job-step.ts';
 import { layoutOf } from '../../sources/git/layout.ts';
 import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from '../../index/served/served.ts';
-import type { SeenFiles } from '../watch/seen-files.ts';
+import type { FileTracker } from '../watch/file-tracker.ts';
 import { OtherSourceError } from '../../index/register/which-repo.ts';
 
 export interface RepoIndexerOptions {
   readonly module: WebAssembly.Module;
   readonly catalog: Catalog;
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly served: Served;
   /** The current filters; a running job keeps its own. */
   readonly filters: () => FilterSettings;
@@ -56,7 +61,7 @@ export interface RepoIndexerOptions {
   readonly threads: BuildThreads;
   /** Notified when new shards may lack symbols. */
   readonly onNewShards: () => void;
-  readonly seenFiles: SeenFiles;
+  readonly fileTracker: FileTracker;
   /** Updates the clone of a repo from a code host. Errors: why it failed. */
   readonly bringUp?: (record: RepoRecord, context: IndexContext) => Promise<void>;
   /** Notified of the error of a failed job: the clone may be damaged. */
@@ -80,7 +85,7 @@ export interface IndexContext {
   /** Progress of fetching a clone. */
   readonly onFetch: (step: FetchStep) => void;
   /** Activity of a code host. @param host  with its port */
-  readonly onHost: (host: string, news: HostNews) => void;
+  readonly onHost: (host: string, event: HostEvent) => void;
   /** The clone is up to date, or there is none: no further host contact. */
   readonly onFetched: () => void;
   readonly onProgress: (progress: BuildProgress) => void;
@@ -99,7 +104,7 @@ export interface IndexOutcome extends RepoSizes {
   /** Files excluded by rules, per rule; an ignored folder counts as one. */
   readonly ignored: Readonly<Record<string, number>>;
   /** Paths that are not docs, per reason. */
-  readonly leftOut: Readonly<Record<string, number>>;
+  readonly excluded: Readonly<Record<string, number>>;
 }
 
 export class RepoIndexer {
@@ -111,58 +116,58 @@ export class RepoIndexer {
 
   /** Errors: those of probing, building and the catalog; the reason of the signal. */
   async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
-    const { catalog, seenFiles } = this.#options;
+    const { catalog, fileTracker } = this.#options;
     const { repoId } = record;
-    const told = seenFiles.take(repoId);
+    const changedPaths = fileTracker.take(repoId);
     // Why read again: another job may have ended since the request, or rules may have changed.
     const now = catalog.repo(repoId)?.record ?? record;
     try {
       await this.#options.bringUp?.(now, context);
       context.onFetched();
-      const outcome = await this.#index(now, isForced ? 'all' : told, context);
+      const outcome = await this.#index(now, isForced ? 'all' : changedPaths, context);
       await this.#noteLost(repoId, outcome);
       await this.#options.tidyUp?.(now, context.signal);
       return outcome;
     } catch (error) {
       this.#options.onFailure?.(repoId, error);
-      seenFiles.lose(repoId);
+      fileTracker.lose(repoId);
       // An earlier job may have published.
-      if (isForced) await this.owe([repoId]);
+      if (isForced) await this.markRebuildDue([repoId]);
       throw error;
     }
   }
 
   /** A clone without some objects is checked before its next job, which then builds everything. */
-  async #noteLost(repoId: number, { built, leftOut }: IndexOutcome): Promise<void> {
-    const isHosted = this.#options.register.byId(repoId)?.host !== undefined;
-    if (!isHosted || built === undefined || leftOut[OBJECT_MISSING] === undefined) return;
+  async #noteLost(repoId: number, { built, excluded }: IndexOutcome): Promise<void> {
+    const isHosted = this.#options.registry.byId(repoId)?.host !== undefined;
+    if (!isHosted || built === undefined || excluded[OBJECT_MISSING] === undefined) return;
     const error = new GitError('cat-file', 'exit', undefined, 'objects are missing');
     this.#options.onFailure?.(repoId, error);
-    await this.owe([repoId]);
+    await this.markRebuildDue([repoId]);
   }
 
   /** Warnings of a finished job for users who may miss files. Errors: none. */
   async warningsOf({ repoId, source }: RepoRecord, outcome: IndexOutcome): Promise<string[]> {
     const { kind, path } = source;
     const layout = await layoutOf(path).catch(() => undefined);
-    const isListed = this.#options.register.byId(repoId)?.host !== undefined;
+    const isListed = this.#options.registry.byId(repoId)?.host !== undefined;
     return warningsOf({ kind, isListed, hasWorkTree: layout === 'worktree' }, outcome);
   }
 
   /**
    * The next job of these repos builds everything, whatever it finds. Errors: none; a failure to store it is logged.
    */
-  async owe(repoIds: readonly number[]): Promise<void> {
+  async markRebuildDue(repoIds: readonly number[]): Promise<void> {
     const { catalog, log } = this.#options;
-    const known = (): CatalogRepo[] =>
+    const indexed = (): CatalogRepo[] =>
       repoIds.flatMap((repoId) => catalog.repo(repoId) ?? []).filter(isFingerprinted);
     try {
       await catalog.commit(() => ({
-        put: known().map(withoutFingerprint),
+        put: indexed().map(withoutFingerprint),
       }));
     } catch (error) {
       log.error('a requested rebuild of repos could not be stored', {
-        repos: known().map(({ record }) => record.name),
+        repos: indexed().map(({ record }) => record.name),
         error: messageOf(error),
       });
     }
@@ -181,12 +186,13 @@ export class RepoIndexer {
     // Why: if a file system hangs, only this job waits.
     await access(record.source.path).catch(() => {});
     // Taken first, so that a ref that moves later is noticed by the next job.
-    const look = lookOf(record);
-    const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
-    if (seen !== undefined) return { isUnchanged: true, ...this.#sizesOf(seen) };
-    const { register, served } = this.#options;
-    const probed = await lookAgainAt(register, record.source);
-    if (!register.isSourceOf(record.repoId, probed)) throw new OtherSourceError(record.source.path);
+    const refFingerprint = refFingerprintOf(record);
+    const unchanged =
+      changed === 'all' ? undefined : this.#unchangedRepo(record, refFingerprint, filters);
+    if (unchanged !== undefined) return { isUnchanged: true, ...this.#sizesOf(unchanged) };
+    const { registry, served } = this.#options;
+    const probed = await reprobeSource(registry, record.source);
+    if (!registry.isSourceOf(record.repoId, probed)) throw new OtherSourceError(record.source.path);
     if (record.source.kind === 'folder' && probed.layout !== 'folder')
       return this.#index(await this.#asRepository(record, probed), undefined, context);
     await served.setStray(record, false);
@@ -196,19 +202,23 @@ export class RepoIndexer {
         ? { commit: probed.commit }
         : {}),
     };
-    const { revisions, areMeant } = await this.#revisionsOf(record, probed, context);
+    const { revisions, areComplete } = await this.#revisionsOf(record, probed, context);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
-    const source: LookedAtSource = { probed, spec, look: areMeant ? look : undefined };
-    const known = catalog.repo(record.repoId);
-    const job = known && { ...source, known, filters, context };
+    const source: JobSource = {
+      probed,
+      spec,
+      refFingerprint: areComplete ? refFingerprint : undefined,
+    };
+    const indexed = catalog.repo(record.repoId);
+    const job = indexed && { ...source, indexed, filters, context };
     const updated = changed === 'all' ? 'requested' : job && (await this.#update(job, changed));
     if (typeof updated === 'object') return updated;
     context.onWork();
     const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
-    logLeftOut(record, built, context);
+    logExcluded(record, built, context);
     const next = await this.#publishBuild(record, source, built, filters);
-    this.#remember(next, built.states, built.leftOut);
-    const isFirst = known === undefined || known.shards.length === 0;
+    this.#remember(next, built.states, built.excluded);
+    const isFirst = indexed === undefined || indexed.shards.length === 0;
     const reason = updated === undefined || isFirst ? {} : { reason: updated };
     return { isUnchanged: false, built: 'whole', ...reason, ...this.#sizesOf(next) };
   }
@@ -221,15 +231,15 @@ export class RepoIndexer {
     { repoId, name, source }: RepoRecord,
     probed: ProbedSource,
   ): Promise<RepoRecord> {
-    const { register, catalog, log } = this.#options;
-    if (register.byId(repoId)?.host !== undefined)
+    const { registry, catalog, log } = this.#options;
+    if (registry.byId(repoId)?.host !== undefined)
       throw new Error(
         `${source.path} has become a git repository; the next listing of its connection treats it as one`,
       );
-    const [repo] = await register.admit([probed], {});
-    const known = catalog.repo(repoId);
-    if (repo?.repoId !== repoId || known === undefined) throw new OtherSourceError(source.path);
-    const record = recordOf(repo, known.record);
+    const [repo] = await registry.admit([probed], {});
+    const indexed = catalog.repo(repoId);
+    if (repo?.repoId !== repoId || indexed === undefined) throw new OtherSourceError(source.path);
+    const record = recordOf(repo, indexed.record);
     await catalog.commit(() => {
       const now = catalog.repo(repoId);
       if (now === undefined) return {};
@@ -241,37 +251,38 @@ export class RepoIndexer {
   }
 
   /** The repo, if nothing indicates work for a job. */
-  #sameAsSeen(
+  #unchangedRepo(
     record: RepoRecord,
-    look: string | undefined,
+    refFingerprint: string | undefined,
     filters: FilterSettings,
   ): CatalogRepo | undefined {
-    const { catalog, register } = this.#options;
-    const known = catalog.repo(record.repoId);
-    if (known === undefined || look === undefined || known.look !== look) return undefined;
+    const { catalog, registry } = this.#options;
+    const indexed = catalog.repo(record.repoId);
+    if (indexed === undefined || refFingerprint === undefined || indexed.look !== refFingerprint)
+      return undefined;
     const isSame =
-      known.isStray === undefined &&
-      this.#isSound(known) &&
-      hasRules(known, filters) &&
-      register.isWhereItWas(record);
-    return isSame ? known : undefined;
+      indexed.isStray === undefined &&
+      this.#isIntact(indexed) &&
+      hasRules(indexed, filters) &&
+      registry.isWhereItWas(record);
+    return isSame ? indexed : undefined;
   }
 
   /** Whether all shards are in service. */
-  #isSound({ shards }: CatalogRepo): boolean {
+  #isIntact({ shards }: CatalogRepo): boolean {
     return shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
   }
 
-  /** `areMeant`: all selected revisions exist. */
+  /** `areComplete`: all selected revisions exist. */
   async #revisionsOf(
     record: RepoRecord,
     probed: ProbedSource,
     { onWarning }: IndexContext,
-  ): Promise<{ revisions: readonly Revision[]; areMeant: boolean }> {
+  ): Promise<{ revisions: readonly Revision[]; areComplete: boolean }> {
     const warnings: string[] = [];
     const revisions = await selectRevisions(record, probed, warnings);
     for (const warning of warnings) onWarning(warning);
-    return { revisions, areMeant: warnings.length === 0 };
+    return { revisions, areComplete: warnings.length === 0 };
   }
 
   #buildOptions(
@@ -297,145 +308,148 @@ export class RepoIndexer {
   /** The result if shards can stay; a text: why everything must be built. */
   async #update(
     job: UpdateJob,
-    told: readonly string[] | undefined,
+    changedPaths: readonly string[] | undefined,
   ): Promise<IndexOutcome | string> {
-    const { known, probed, spec, filters } = job;
+    const { indexed, probed, spec, filters } = job;
     // Why first: a listing costs a second for each 80,000 files.
-    if (!this.#isSound(known)) return 'a shard is out of service';
-    if (known.fingerprint === undefined) return 'requested, and not finished';
-    if (!hasRules(known, filters)) return 'settings or the format of the index changed';
-    const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
+    if (!this.#isIntact(indexed)) return 'a shard is out of service';
+    if (indexed.fingerprint === undefined) return 'requested, and not finished';
+    if (!hasRules(indexed, filters)) return 'settings or the format of the index changed';
+    const disk = spec.kind === 'commits' ? undefined : await this.#scanDisk(job, changedPaths);
     const source = await fingerprintNow(spec, disk);
-    const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
-    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters, spec)) {
-      if (disk !== undefined) this.#remember(known, disk.listing.states, disk.listing.leftOut);
-      await this.#noteLook(job);
-      return { isUnchanged: true, ...this.#sizesOf(known) };
+    const isSameDefault = indexed.record.defaultRevision === probed.defaultRevision;
+    if (isSameDefault && indexed.fingerprint === fingerprintOf(source, filters, spec)) {
+      if (disk !== undefined) this.#remember(indexed, disk.listing.states, disk.listing.excluded);
+      await this.#noteRefState(job);
+      return { isUnchanged: true, ...this.#sizesOf(indexed) };
     }
     if (disk !== undefined && !isSameDefault) return 'the default revision changed';
     return this.#addDelta(job, source, disk);
   }
 
   /** Stores a new state of the refs that names the same commits. */
-  async #noteLook({ known: { record, look: before }, look }: UpdateJob): Promise<void> {
-    if (look === undefined || look === before) return;
+  async #noteRefState({
+    indexed: { record, look: before },
+    refFingerprint,
+  }: UpdateJob): Promise<void> {
+    if (refFingerprint === undefined || refFingerprint === before) return;
     const { catalog } = this.#options;
     await catalog.commit(() => {
       const now = catalog.repo(record.repoId);
-      return { put: now === undefined ? [] : [{ ...now, look }] };
+      return { put: now === undefined ? [] : [{ ...now, look: refFingerprint }] };
     });
   }
 
   /** The files on disk: only the reported changes, if that is enough. */
-  async #lookAtDisk(
-    { known, probed, spec }: UpdateJob,
-    told: readonly string[] | undefined,
-  ): Promise<DiskLook> {
-    const { seenFiles } = this.#options;
-    const { repoId } = known.record;
-    const states = seenFiles.statesOf(repoId, known.fingerprint);
-    const areCommitsSame = commitsOf(probed, spec).join() === known.commits?.join();
-    const isTold = told !== undefined && states !== undefined && areCommitsSame;
-    if (isTold && seenFiles.areEnough(repoId, told)) {
-      const listing = await listDisk(spec, told);
-      if (listing.leftOut.length === 0) return { listing, within: told, known: states };
+  async #scanDisk(
+    { indexed, probed, spec }: UpdateJob,
+    changedPaths: readonly string[] | undefined,
+  ): Promise<DiskScan> {
+    const { fileTracker } = this.#options;
+    const { repoId } = indexed.record;
+    const states = fileTracker.statesOf(repoId, indexed.fingerprint);
+    const areCommitsSame = commitsOf(probed, spec).join() === indexed.commits?.join();
+    const isPartial = changedPaths !== undefined && states !== undefined && areCommitsSame;
+    if (isPartial && fileTracker.areEnough(repoId, changedPaths)) {
+      const listing = await listDisk(spec, changedPaths);
+      if (listing.excluded.length === 0) return { listing, within: changedPaths, indexed: states };
     }
-    return { listing: await listDisk(spec), within: undefined, known: states };
+    return { listing: await listDisk(spec), within: undefined, indexed: states };
   }
 
   /** Builds and publishes the changes; a text: why everything must be built. */
   async #addDelta(
     job: UpdateJob,
     source: string,
-    disk: DiskLook | undefined,
+    disk: DiskScan | undefined,
   ): Promise<IndexOutcome | string> {
-    const { known, probed, spec, filters, context } = job;
+    const { indexed, probed, spec, filters, context } = job;
     const { catalog } = this.#options;
-    const { record } = known;
-    const knownIndex = knownIndexOf(catalog, known);
-    if (knownIndex === undefined) return 'the docs of its revisions are unknown';
+    const { record } = indexed;
+    const indexedState = indexedStateOf(catalog, indexed);
+    if (indexedState === undefined) return 'the docs of its revisions are unknown';
     // For files on disk it is unknown yet whether anything must be built.
     if (disk === undefined) context.onWork();
     const built = await buildDelta({
       ...this.#buildOptions(record, spec, filters, context),
       defaultRevision: probed.defaultRevision,
       disk,
-      known: knownIndex,
+      indexed: indexedState,
     });
     if (typeof built === 'string') return built;
     const isListed = disk !== undefined && disk.within === undefined;
     const delta = isListed ? { ...built, ignored: await disk.listing.ignored() } : built;
-    logLeftOut(record, { leftOut: delta.newlyLeftOut }, context);
+    logExcluded(record, { excluded: delta.newlyExcluded }, context);
     const fingerprint = fingerprintOf(source, filters, spec);
     if (disk !== undefined && delta.isSame) return this.#keep(job, disk, delta, fingerprint);
     context.onWork();
     const next = await this.#publish(record, job, delta, {
-      kept: delta.kept.map((index) => known.shards[index]!),
+      kept: delta.kept.map((index) => indexed.shards[index]!),
       revisions: delta.revisions,
       fingerprint,
-      leftOut: delta.leftOut,
+      excluded: delta.excluded,
     });
-    if (disk !== undefined) this.#rememberLook(next, disk, delta);
+    if (disk !== undefined) this.#rememberScan(next, disk, delta);
     return { isUnchanged: false, built: 'delta', ...this.#sizesOf(next) };
   }
 
   /** Records that the files on disk are the indexed ones. */
   async #keep(
-    { known, probed, spec }: UpdateJob,
-    disk: DiskLook,
+    { indexed, probed, spec }: UpdateJob,
+    disk: DiskScan,
     delta: DeltaResult,
     fingerprint: string,
   ): Promise<IndexOutcome> {
     const { catalog, served } = this.#options;
-    const { ignored, leftOut } = delta;
+    const { ignored, excluded } = delta;
     const kept = (now: CatalogRepo): CatalogRepo => {
       const { indexedAt: _, ...record } = publishedRecord(now.record, probed, spec);
-      const said = { commits: commitsOf(probed, spec), fingerprint, ignored, leftOut };
+      const said = { commits: commitsOf(probed, spec), fingerprint, ignored, excluded };
       return { ...now, record: { ...now.record, ...record }, ...said };
     };
     // Changes of single files say nothing about the state of all files.
-    const next = disk.within === undefined ? kept(known) : known;
-    if (next !== known) {
+    const next = disk.within === undefined ? kept(indexed) : indexed;
+    if (next !== indexed) {
       await catalog.commit(() => {
-        const now = catalog.repo(known.record.repoId);
+        const now = catalog.repo(indexed.record.repoId);
         return { put: now === undefined ? [] : [kept(now)] };
       });
       served.publishChanges();
     }
-    this.#rememberLook(next, disk, delta);
+    this.#rememberScan(next, disk, delta);
     return { isUnchanged: true, ...this.#sizesOf(next) };
   }
 
-  #rememberLook(
+  #rememberScan(
     repo: CatalogRepo,
-    { listing, within }: DiskLook,
-    { newlyLeftOut }: DeltaResult,
+    { listing, within }: DiskScan,
+    { newlyExcluded }: DeltaResult,
   ): void {
-    const leftOut = [...listing.leftOut, ...newlyLeftOut];
+    const excluded = [...listing.excluded, ...newlyExcluded];
     const { repoId } = repo.record;
-    if (within === undefined) this.#remember(repo, listing.states, leftOut);
+    if (within === undefined) this.#remember(repo, listing.states, excluded);
     else if (repo.fingerprint !== undefined)
-      this.#options.seenFiles.rememberSome(
+      this.#options.fileTracker.rememberSome(
         repoId,
         repo.fingerprint,
         within,
         listing.states,
-        leftOut,
+        excluded,
       );
   }
 
   #remember(
     { record, fingerprint }: CatalogRepo,
     states: FileStates | undefined,
-    leftOut: BuildResult['leftOut'],
+    excluded: BuildResult['excluded'],
   ): void {
     if (states !== undefined && fingerprint !== undefined)
-      this.#options.seenFiles.remember(record.repoId, fingerprint, states, leftOut);
+      this.#options.fileTracker.remember(record.repoId, fingerprint, states, excluded);
   }
 
   #publishBuild(
     record: RepoRecord,
-    source: LookedAtSource,
+    source: JobSource,
     built: BuildResult,
     filters: FilterSettings,
   ): Promise<CatalogRepo> {
@@ -443,16 +457,16 @@ export class RepoIndexer {
       kept: [],
       revisions: built.revisions,
       fingerprint: fingerprintOf(built.fingerprint, filters, source.spec),
-      leftOut: tallyReasons(built.leftOut),
+      excluded: countReasons(built.excluded),
     });
   }
 
   /** Publishes the kept shards and the new ones. */
   async #publish(
     record: RepoRecord,
-    { probed, spec, look }: LookedAtSource,
+    { probed, spec, refFingerprint }: JobSource,
     { shards, skipped, ignored }: Pick<BuildResult, 'shards' | 'skipped' | 'ignored'>,
-    { kept, revisions, fingerprint, leftOut }: PublishedState,
+    { kept, revisions, fingerprint, excluded }: PublishedState,
   ): Promise<CatalogRepo> {
     const made = shards.map(({ path: file }) => file);
     return publishing(this.#options, made, async (publication) => {
@@ -462,29 +476,29 @@ export class RepoIndexer {
         revisions === undefined ? undefined : await publication.addRevisions(revisions);
       const next = (now: RepoRecord): CatalogRepo => ({
         record: publishedRecord(now, probed, spec),
-        ...given({ revisionFile }),
+        ...omitUndefined({ revisionFile }),
         commits: commitsOf(probed, spec),
         fingerprint,
-        ...given({ look }),
+        ...omitUndefined({ look: refFingerprint }),
         // Why first: a search that stops at its limit finds the latest changes.
         shards: [...adopted, ...kept],
         skipped,
         ignored,
-        leftOut,
+        leftOut: excluded,
       });
       return this.#replaceRepo(publication, record, next, kept);
     });
   }
 
   #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged' | 'built' | 'reason'> {
-    const { shards, record, skipped, ignored = {}, leftOut = {} } = repo;
+    const { shards, record, skipped, ignored = {}, leftOut: excluded = {} } = repo;
     return {
       revisionCount: record.revisions?.length ?? 1,
       ...repoSizes(this.#options.catalog, repo),
       shardCount: shards.length,
       skipped,
       ignored,
-      leftOut,
+      excluded,
     };
   }
 
@@ -506,8 +520,8 @@ export class RepoIndexer {
       // A repo that was removed meanwhile stays removed.
       if (now === undefined) return {};
       // Rules may have changed meanwhile, or symbols been found.
-      const named = nextOf(now.record);
-      next = { ...named, shards: withSymbolsOf(now, named.shards) };
+      const draft = nextOf(now.record);
+      next = { ...draft, shards: withSymbolsOf(now, draft.shards) };
       return { put: [next] };
     };
     const stays = new Set(kept.map(({ shardId }) => shardId));
@@ -528,26 +542,26 @@ function isFingerprinted({ fingerprint }: CatalogRepo): boolean {
   return fingerprint !== undefined;
 }
 
-function logLeftOut(
+function logExcluded(
   { name }: RepoRecord,
-  { leftOut }: Pick<BuildResult, 'leftOut'>,
+  { excluded }: Pick<BuildResult, 'excluded'>,
   { warn }: IndexContext,
 ): void {
-  for (const { path: file, reason } of leftOut.slice(0, 100))
+  for (const { path: file, reason } of excluded.slice(0, 100))
     warn('file left out', { repo: name, path: file, reason });
 }
 
 /** A source as probed by a job. */
-interface LookedAtSource {
+interface JobSource {
   readonly probed: ProbedSource;
   readonly spec: SourceSpec;
   /** Compared by later jobs; undefined: not comparable. */
-  readonly look: string | undefined;
+  readonly refFingerprint: string | undefined;
 }
 
 /** A job of a repo that has shards. */
-interface UpdateJob extends LookedAtSource {
-  readonly known: CatalogRepo;
+interface UpdateJob extends JobSource {
+  readonly indexed: CatalogRepo;
   readonly filters: FilterSettings;
   readonly context: IndexContext;
 }
@@ -558,7 +572,7 @@ interface PublishedState {
   /** The revision file; absent: one revision, which has all docs. */
   readonly revisions: Buffer | undefined;
   readonly fingerprint: string;
-  readonly leftOut: Readonly<Record<string, number>>;
+  readonly excluded: Readonly<Record<string, number>>;
 }
 
 /** The commits of all revisions, the default one first; null: files on disk, or no commit. */
@@ -580,17 +594,17 @@ function publishedRecord(
   return {
     ...rest,
     defaultRevision,
-    ...given({ defaultBranch }),
+    ...omitUndefined({ defaultBranch }),
     indexedAt: new Date().toISOString(),
-    ...given({ pushedAt }),
+    ...omitUndefined({ pushedAt }),
     ...(revisions === undefined
       ? {}
       : { revisions: [defaultRevision, ...revisions.map(({ name }) => name)] }),
   };
 }
 
-function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
+function countReasons(excluded: BuildResult['excluded']): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
+  for (const { reason } of excluded) counts[reason] = (counts[reason] ?? 0) + 1;
   return counts;
 }

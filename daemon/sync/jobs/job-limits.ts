@@ -23,10 +23,10 @@ export function jobLimitsOf(
   },
   attemptsMax: number,
 ): JobLimits {
-  const { maxRepoIndexingJobConcurrency: wanted, repoIndexTimeoutMs: timeoutMs } = settings;
+  const { maxRepoIndexingJobConcurrency: configured, repoIndexTimeoutMs: timeoutMs } = settings;
   const cores = JOBS_PER_CORE * availableParallelism();
-  const room = Math.max(1, Math.floor(memoryOfMachine() / MEMORY_OF_JOB));
-  return { runningMax: Math.min(wanted, cores, room), timeoutMs, attemptsMax };
+  const capacity = Math.max(1, Math.floor(memoryOfMachine() / MEMORY_OF_JOB));
+  return { runningMax: Math.min(configured, cores, capacity), timeoutMs, attemptsMax };
 }
 
 /** Unit: bytes, within the container's limit. Cached: it takes 0.1 ms, and each job needs it. */

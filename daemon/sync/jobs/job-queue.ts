@@ -4,16 +4,16 @@
 import type { Job } from './job.ts';
 
 /** Guess: how long other targets are held for a running job. */
-const PATIENCE_MS = 10_000;
+const WAIT_MS_MAX = 10_000;
 
 /** Guess: idle jobs per slot; they may all resume at once. */
-const IDLE_PER_PLACE = 3;
+const IDLE_PER_SLOT = 3;
 
 export interface JobQueueOptions<Target> {
   /** Jobs at a time. */
   readonly runningMax: () => number;
   /** Whether a target's job must wait although a slot is free. */
-  readonly isHeldUp: (target: Target) => boolean;
+  readonly isBlocked: (target: Target) => boolean;
   /** Whether a target's running job uses no slot. */
   readonly isIdle: (targetId: number) => boolean;
   /** Called when a job may begin. */
@@ -28,7 +28,7 @@ export class JobQueue<Target, Result> {
   readonly #queued = new Map<number, Job<Target, Result>>();
   readonly #running = new Map<number, Job<Target, Result>>();
   /** Targets whose jobs must not start. */
-  readonly #held = new Set<number>();
+  readonly #locked = new Set<number>();
   #onChange: (() => void)[] = [];
 
   constructor(options: JobQueueOptions<Target>) {
@@ -77,17 +77,17 @@ export class JobQueue<Target, Result> {
     if (this.#queued.get(job.targetId) !== job) return;
     this.#queued.delete(job.targetId);
     for (const jobs of this.#ready.values()) jobs.delete(job);
-    this.#tell();
+    this.#notify();
   }
 
   /** The next job to start; it counts as running from here on. */
   next(): Job<Target, Result> | undefined {
-    if (!this.#hasPlace()) return undefined;
+    if (!this.#hasFreeSlot()) return undefined;
     for (const priority of [...this.#ready.keys()].sort((a, b) => a - b))
       for (const job of this.#ready.get(priority)!) {
         const { targetId } = job;
-        if (this.#running.has(targetId) || this.#held.has(targetId)) continue;
-        if (this.#options.isHeldUp(job.target)) continue;
+        if (this.#running.has(targetId) || this.#locked.has(targetId)) continue;
+        if (this.#options.isBlocked(job.target)) continue;
         this.remove(job);
         this.#running.set(targetId, job);
         return job;
@@ -95,17 +95,17 @@ export class JobQueue<Target, Result> {
     return undefined;
   }
 
-  #hasPlace(): boolean {
-    const placeCount = this.#options.runningMax();
+  #hasFreeSlot(): boolean {
+    const slotCount = this.#options.runningMax();
     const running = [...this.#running.keys()];
     const idleCount = running.filter((targetId) => this.#options.isIdle(targetId)).length;
-    return running.length - Math.min(idleCount, IDLE_PER_PLACE * placeCount) < placeCount;
+    return running.length - Math.min(idleCount, IDLE_PER_SLOT * slotCount) < slotCount;
   }
 
   /** A job has ended. */
   done({ targetId }: Job<Target, Result>): void {
     this.#running.delete(targetId);
-    this.#tell();
+    this.#notify();
     this.#options.onReady();
   }
 
@@ -117,38 +117,38 @@ export class JobQueue<Target, Result> {
     targetIds: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Value>,
   ): Promise<Value> {
-    while (targetIds.some((targetId) => this.#held.has(targetId))) await this.#change();
-    for (const targetId of targetIds) this.#held.add(targetId);
+    while (targetIds.some((targetId) => this.#locked.has(targetId))) await this.#change();
+    for (const targetId of targetIds) this.#locked.add(targetId);
     const late = new AbortController();
     const timer = setTimeout(() => {
       late.abort();
-      this.#tell();
-    }, PATIENCE_MS);
+      this.#notify();
+    }, WAIT_MS_MAX);
     try {
       const isRunning = (targetId: number): boolean => this.#running.has(targetId);
       while (!late.signal.aborted && targetIds.some(isRunning)) await this.#change();
       return await work(new Set(targetIds.filter((targetId) => !isRunning(targetId))));
     } finally {
       clearTimeout(timer);
-      for (const targetId of targetIds) this.#held.delete(targetId);
-      this.#tell();
+      for (const targetId of targetIds) this.#locked.delete(targetId);
+      this.#notify();
       this.#options.onReady();
     }
   }
 
   /** Resolves when all running jobs are idle, and none can start. */
   async whenQuiet(): Promise<void> {
-    const { isIdle, isHeldUp } = this.#options;
+    const { isIdle, isBlocked } = this.#options;
     const isBusy = (): boolean =>
       [...this.#running.keys()].some((targetId) => !isIdle(targetId)) ||
-      [...this.#ready.values()].some((jobs) => [...jobs].some(({ target }) => !isHeldUp(target)));
+      [...this.#ready.values()].some((jobs) => [...jobs].some(({ target }) => !isBlocked(target)));
     while (isBusy()) await this.#change();
   }
 
-  /** The results of `isHeldUp` and `isIdle` may have changed. */
+  /** The results of `isBlocked` and `isIdle` may have changed. */
   noteWaits(): void {
     this.#options.onReady();
-    this.#tell();
+    this.#notify();
   }
 
   /** Resolves when no job runs, and none can start. */
@@ -162,7 +162,7 @@ export class JobQueue<Target, Result> {
     return new Promise((resolve) => this.#onChange.push(resolve));
   }
 
-  #tell(): void {
+  #notify(): void {
     const waiting = this.#onChange;
     this.#onChange = [];
     for (const resolve of waiting) resolve();

@@ -9,7 +9,7 @@ import type { LogLevel } from '../../base/log-levels.ts';
 import { FailedJobs, type JobWords } from './failed-jobs.ts';
 import { FailurePauses } from './failure-pauses.ts';
 import { Job, PRIORITIES } from './job.ts';
-import type { JobBook } from './job-book.ts';
+import type { JobHistory } from './job-history.ts';
 import type { JobLimits } from './job-limits.ts';
 import { JobQueue } from './job-queue.ts';
 
@@ -27,7 +27,7 @@ export interface JobKind<Target, Result> {
   /** Default priority of a job. */
   readonly priorityOf: (target: Target) => number;
   /** Whether a target's job waits for that of another target. */
-  readonly isHeldUp?: (target: Target) => boolean;
+  readonly isBlocked?: (target: Target) => boolean;
   /** Whether a target's running job only waits, and leaves its slot to others. */
   readonly isIdle?: (id: number) => boolean;
   /** One attempt. Errors: why it failed; the reason of the job's signal. */
@@ -43,14 +43,14 @@ export interface JobKind<Target, Result> {
 }
 
 export interface JobRunnerOptions {
-  readonly book: JobBook;
+  readonly jobHistory: JobHistory;
   readonly log: Log;
   /** The current limits. */
   readonly limits: () => JobLimits;
 }
 
 /** Options of a job request. */
-export interface JobWish {
+export interface JobRequest {
   /** Default: that of a first index, or of a scheduled one. */
   readonly priority?: number;
   /** Build again even if nothing changed. */
@@ -63,38 +63,38 @@ export const TIMER_MS_MAX = 2 ** 31 - 1;
  * Guess: no job starts for this long after one found the disk full; doubled after each further one, up to the second
  * value.
  */
-const ROOM_PAUSE_MS_MIN = 2_000;
-const ROOM_PAUSE_MS_MAX = 60_000;
+const SPACE_PAUSE_MS_MIN = 2_000;
+const SPACE_PAUSE_MS_MAX = 60_000;
 /** Guess: a job without changes takes 0.2 ms. */
-const BEGUN_PER_TURN = 8;
+const STARTS_PER_TURN = 8;
 
 export class JobRunner<Target, Result> {
   readonly #kind: JobKind<Target, Result>;
   readonly #options: JobRunnerOptions;
   readonly #pauses = new FailurePauses((id) => {
     const target = this.#kind.targetOf(id);
-    if (target !== undefined) this.ask(target);
+    if (target !== undefined) this.request(target);
   });
   readonly #stop = new AbortController();
-  #begunCount = 0;
+  #startCount = 0;
   readonly #queue: JobQueue<Target, Result>;
   /** Unfinished jobs of the previous process, by target id. */
-  readonly #left = new Map<number, JobWrite>();
+  readonly #interrupted = new Map<number, JobWrite>();
   /** The last job of each target that failed for good. */
   readonly #lastFailed = new Map<number, StoredJob>();
   readonly failed: FailedJobs;
-  #roomPauseMs = ROOM_PAUSE_MS_MIN;
+  #spacePauseMs = SPACE_PAUSE_MS_MIN;
   /** No job starts while it runs: the disk is full. */
-  #roomTimer: NodeJS.Timeout | undefined;
+  #spaceTimer: NodeJS.Timeout | undefined;
 
   constructor(kind: JobKind<Target, Result>, options: JobRunnerOptions) {
     this.#kind = kind;
     this.#options = options;
     this.failed = new FailedJobs(kind.words);
-    const { isHeldUp = () => false, isIdle = () => false } = kind;
+    const { isBlocked = () => false, isIdle = () => false } = kind;
     this.#queue = new JobQueue({
       runningMax: () => this.#options.limits().runningMax,
-      isHeldUp,
+      isBlocked,
       isIdle,
       onReady: () => this.#beginNext(),
     });
@@ -128,22 +128,25 @@ export class JobRunner<Target, Result> {
       if (isOver) this.#lastFailed.set(job.targetId, job);
       else {
         const { target } = this.#kind.words;
-        this.#endLeft(job.targetId, `interrupted; replaced by a later job of the ${target}`);
-        this.#left.set(job.targetId, { ...job, state: 'PENDING' });
+        this.#failInterruptedJob(
+          job.targetId,
+          `interrupted; replaced by a later job of the ${target}`,
+        );
+        this.#interrupted.set(job.targetId, { ...job, state: 'PENDING' });
       }
     }
   }
 
   /** Ends restored jobs that nobody requested: their targets are no longer served. */
-  forgetLeft(): void {
-    for (const id of this.#left.keys()) this.#endLeft(id, this.#unserved);
+  failInterrupted(): void {
+    for (const id of this.#interrupted.keys()) this.#failInterruptedJob(id, this.#unserved);
   }
 
-  #endLeft(id: number, error: string): void {
-    const job = this.#left.get(id);
+  #failInterruptedJob(id: number, error: string): void {
+    const job = this.#interrupted.get(id);
     if (job === undefined) return;
-    this.#left.delete(id);
-    this.#options.book.keep({ ...job, state: 'FAILED', finishedAt: Date.now(), error });
+    this.#interrupted.delete(id);
+    this.#options.jobHistory.keep({ ...job, state: 'FAILED', finishedAt: Date.now(), error });
   }
 
   /** Unfinished jobs, and restored ones. */
@@ -151,8 +154,8 @@ export class JobRunner<Target, Result> {
     return this.#queue.all;
   }
 
-  get left(): readonly JobWrite[] {
-    return [...this.#left.values()];
+  get interrupted(): readonly JobWrite[] {
+    return [...this.#interrupted.values()];
   }
 
   /** The longest running job. */
@@ -165,26 +168,26 @@ export class JobRunner<Target, Result> {
    *
    * Errors: the index is closing.
    */
-  ask(target: Target, { priority, isForced = false }: JobWish = {}): Job<Target, Result> {
+  request(target: Target, { priority, isForced = false }: JobRequest = {}): Job<Target, Result> {
     this.#stop.signal.throwIfAborted();
     const { idOf, priorityOf, queue } = this.#kind;
     const id = idOf(target);
-    const wanted = priority ?? priorityOf(target);
-    const left = this.#left.get(id);
-    this.#left.delete(id);
+    const rank = priority ?? priorityOf(target);
+    const interrupted = this.#interrupted.get(id);
+    this.#interrupted.delete(id);
     const job =
-      this.#queue.queued(id) ?? new Job<Target, Result>({ queue, id }, target, wanted, left);
-    job.askedAgain(target, wanted, isForced);
+      this.#queue.queued(id) ?? new Job<Target, Result>({ queue, id }, target, rank, interrupted);
+    job.requestAgain(target, rank, isForced);
     this.#pauses.end(id);
     this.#queue.put(job);
     return job;
   }
 
-  /** Requests a job for a user and stores it from now on; returns its id. Errors: as `ask`. */
-  async askKept(target: Target): Promise<string> {
-    const job = this.ask(target, { priority: PRIORITIES.user });
+  /** Requests a job for a user and stores it from now on; returns its id. Errors: as `request`. */
+  async requestPersisted(target: Target): Promise<string> {
+    const job = this.request(target, { priority: PRIORITIES.user });
     this.keep(job);
-    await this.#options.book.settled();
+    await this.#options.jobHistory.settled();
     return job.row.id;
   }
 
@@ -201,7 +204,7 @@ export class JobRunner<Target, Result> {
     return this.#queue.without(ids, work);
   }
 
-  /** The results of `isIdle` and `isHeldUp` may have changed. */
+  /** The results of `isIdle` and `isBlocked` may have changed. */
   noteWaits(): void {
     this.#queue.noteWaits();
   }
@@ -222,7 +225,7 @@ export class JobRunner<Target, Result> {
     this.failed.clear(id);
     this.#lastFailed.delete(id);
     this.#pauses.forget(id);
-    this.#endLeft(id, reason.message);
+    this.#failInterruptedJob(id, reason.message);
     const running = this.#queue.running(id);
     if (running !== undefined) {
       running.isCancelled = true;
@@ -238,7 +241,7 @@ export class JobRunner<Target, Result> {
 
   #beginNext(): void {
     for (;;) {
-      if (this.#stop.signal.aborted || this.#roomTimer !== undefined) return;
+      if (this.#stop.signal.aborted || this.#spaceTimer !== undefined) return;
       const job = this.#queue.next();
       if (job === undefined) return;
       void this.#run(job);
@@ -257,7 +260,7 @@ export class JobRunner<Target, Result> {
     if (job.isKept) this.keep(job);
     try {
       // Why: a job without changes never waits, and thousands may follow each other.
-      if (++this.#begunCount % BEGUN_PER_TURN === 0) await nextTurn();
+      if (++this.#startCount % STARTS_PER_TURN === 0) await nextTurn();
       this.#complete(job, await this.#kind.attempt(job));
     } catch (error) {
       const { aborted, reason } = job.signal;
@@ -273,7 +276,7 @@ export class JobRunner<Target, Result> {
     const { keptOf, onCompleted } = this.#kind;
     this.failed.clear(job.targetId);
     this.#pauses.forget(job.targetId);
-    this.#roomPauseMs = ROOM_PAUSE_MS_MIN;
+    this.#spacePauseMs = SPACE_PAUSE_MS_MIN;
     // Why: thousands of unchanged results are not worth a write each; one that ends a failure is.
     const hadFailed = this.#lastFailed.delete(job.targetId);
     job.isKept ||= hadFailed;
@@ -292,7 +295,7 @@ export class JobRunner<Target, Result> {
     if (job.isCancelled) this.#noteFailed(job, error);
     else {
       this.failed.note(job.targetId, name, error);
-      if (isDiskFull(cause)) this.#endWithoutRoom(job, error);
+      if (isDiskFull(cause)) this.#endOnFullDisk(job, error);
       else this.#endAttempt(job, error);
     }
     job.settle(failureOf(job.target, error, durationMs));
@@ -316,13 +319,13 @@ export class JobRunner<Target, Result> {
   }
 
   /** The disk is full, which no job can fix: this job waits like all others, or all fail if nobody waits. */
-  #endWithoutRoom(job: Job<Target, Result>, error: string): void {
+  #endOnFullDisk(job: Job<Target, Result>, error: string): void {
     if (this.#options.limits().attemptsMax === 1) {
       this.#noteFailed(job, error);
       this.#failQueued(`not started, as there was no room for ${this.#kind.nameOf(job.target)}`);
       return;
     }
-    this.#roomTimer ??= this.#pauseForRoom();
+    this.#spaceTimer ??= this.#pauseForSpace();
     if (this.#queue.queued(job.targetId) !== undefined) {
       this.#noteFailed(job, error);
       return;
@@ -332,11 +335,11 @@ export class JobRunner<Target, Result> {
     this.#queue.put(job);
   }
 
-  #pauseForRoom(): NodeJS.Timeout {
-    const pauseMs = this.#roomPauseMs;
-    this.#roomPauseMs = Math.min(2 * pauseMs, ROOM_PAUSE_MS_MAX);
+  #pauseForSpace(): NodeJS.Timeout {
+    const pauseMs = this.#spacePauseMs;
+    this.#spacePauseMs = Math.min(2 * pauseMs, SPACE_PAUSE_MS_MAX);
     return setTimeout(() => {
-      this.#roomTimer = undefined;
+      this.#spaceTimer = undefined;
       this.#beginNext();
     }, pauseMs).unref();
   }
@@ -356,7 +359,7 @@ export class JobRunner<Target, Result> {
     const before = this.#lastFailed.get(job.targetId);
     // Repeated identical failures are shown as one job.
     if (before?.error === error && before.priority !== PRIORITIES.user)
-      this.#options.book.drop(before.id);
+      this.#options.jobHistory.drop(before.id);
     if (!job.isCancelled) this.#lastFailed.set(job.targetId, job.row);
     this.keep(job);
   }
@@ -364,7 +367,7 @@ export class JobRunner<Target, Result> {
   /** The job is stored from now on. */
   keep(job: Job<Target, Result>): void {
     job.isKept = true;
-    this.#options.book.keep(job.write);
+    this.#options.jobHistory.keep(job.write);
   }
 
   /** Logs a line, also in the job's own lines. */
@@ -396,7 +399,7 @@ export class JobRunner<Target, Result> {
   async close(): Promise<void> {
     const reason = new Error('the index is being closed');
     this.#stop.abort(reason);
-    clearTimeout(this.#roomTimer);
+    clearTimeout(this.#spaceTimer);
     this.#pauses.close();
     for (const job of this.#queue.all) this.interrupt(job, reason);
     await this.whenIdle();

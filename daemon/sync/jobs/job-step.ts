@@ -5,7 +5,7 @@ import type { JobPhase, JobStep } from '../../repos/jobs.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
 /** Activity of a contacted host; `answered`: its answer is complete. */
-export type HostNews = 'asked' | 'heard' | 'answered';
+export type HostEvent = 'asked' | 'heard' | 'answered';
 
 /** Progress of a fetch, in objects of its phase. */
 export interface FetchStep {
@@ -52,7 +52,7 @@ const SAID_MS = 15_000;
  *
  * @param now  clock in ms
  */
-export function fetchTeller(
+export function fetchReporter(
   say: (message: string, fields: LogFields) => void,
   now: () => number = () => performance.now(),
 ): (step: FetchStep) => void {

@@ -1,7 +1,7 @@
 // Warnings of a finished index job for users who may miss files: nothing, or less than half of the files, was indexed;
 // names the rule responsible and the remedy.
 
-import { OBJECT_MISSING } from '../../sources/disk/left-out.ts';
+import { OBJECT_MISSING } from '../../sources/disk/excluded-path.ts';
 import { type IgnoredCounts, totalOf } from '../../sources/docs/ignored.ts';
 import type { SourceKind } from '../../repos/records.ts';
 
@@ -32,13 +32,13 @@ export function warningsOf(
   job: {
     readonly docCount: number;
     readonly ignored: IgnoredCounts;
-    readonly leftOut: Readonly<Record<string, number>>;
+    readonly excluded: Readonly<Record<string, number>>;
   },
 ): string[] {
-  const { docCount, ignored, leftOut } = job;
-  const lost = leftOut[OBJECT_MISSING];
+  const { docCount, ignored, excluded } = job;
+  const lost = excluded[OBJECT_MISSING];
   const lostWarnings = lost === undefined ? [] : [`${lost} ${LOST}`];
-  return [...lostWarnings, ...ignoredWarnings(source, docCount, ignored, leftOut)];
+  return [...lostWarnings, ...ignoredWarnings(source, docCount, ignored, excluded)];
 }
 
 /** Reasons where git lists an object but cannot read it. */
@@ -50,10 +50,10 @@ function ignoredWarnings(
   source: WarnedSource,
   docCount: number,
   ignored: IgnoredCounts,
-  leftOut: Readonly<Record<string, number>>,
+  excluded: Readonly<Record<string, number>>,
 ): string[] {
   const count = totalOf(ignored);
-  if (docCount === 0 && count === 0) return [`nothing is indexed: ${reasonsOf(source, leftOut)}`];
+  if (docCount === 0 && count === 0) return [`nothing is indexed: ${reasonsOf(source, excluded)}`];
   if (count <= docCount) return [];
   const [rule = '', most = 0] = Object.entries(ignored)[0] ?? [];
   const what =
@@ -62,17 +62,17 @@ function ignoredWarnings(
       : `only ${docCount === 1 ? '1 file is' : `${docCount} files are`} indexed`;
   const things = count === 1 ? 'file or folder is' : 'files or folders are';
   const where = `${count} ${things} ignored, a folder counted as one, ${most} of them by "${rule}"`;
-  return [`${what}: ${where}; ${wayOut(source)}`];
+  return [`${what}: ${where}; ${remedyOf(source)}`];
 }
 
-function wayOut({ kind, isListed }: WarnedSource): string {
+function remedyOf({ kind, isListed }: WarnedSource): string {
   const mode = kind === 'worktree' ? ` with ${modeText('commits', isListed)}` : '';
   const own = kind === 'commits' ? WAYS_OUT[kind] : `change the rule, or ${WAYS_OUT[kind]}${mode}`;
   return isListed ? own : `${own}; --no-ignore reads all`;
 }
 
-function reasonsOf(source: WarnedSource, leftOut: Readonly<Record<string, number>>): string {
-  const reasons = Object.entries(leftOut).map(([reason, count]) => `${count} ${reason}`);
+function reasonsOf(source: WarnedSource, excluded: Readonly<Record<string, number>>): string {
+  const reasons = Object.entries(excluded).map(([reason, count]) => `${count} ${reason}`);
   if (reasons.length > 0) return `it contains no files: ${reasons.join(', ')}`;
   const { kind, isListed, hasWorkTree } = source;
   if (kind === 'worktree')

@@ -43,12 +43,12 @@ export class Job<Target, Result> {
   #abort = new AbortController();
   #outcome = newOutcome<Result>();
 
-  /** @param left  what a previous process stored of it */
-  constructor({ queue, id }: JobTarget, target: Target, priority: number, left?: JobWrite) {
+  /** @param interrupted  what a previous process stored of it */
+  constructor({ queue, id }: JobTarget, target: Target, priority: number, interrupted?: JobWrite) {
     this.target = target;
-    this.isKept = left !== undefined;
-    this.lines = new JobLines(left?.lines);
-    this.#row = left ?? {
+    this.isKept = interrupted !== undefined;
+    this.lines = new JobLines(interrupted?.lines);
+    this.#row = interrupted ?? {
       id: randomUUID(),
       queue,
       targetId: id,
@@ -97,7 +97,7 @@ export class Job<Target, Result> {
   }
 
   /** Requested again before it has started. */
-  askedAgain(target: Target, priority: number, isForced: boolean): void {
+  requestAgain(target: Target, priority: number, isForced: boolean): void {
     this.target = target;
     this.isForced ||= isForced;
     this.#row = { ...this.#row, priority: Math.min(priority, this.#row.priority) };

@@ -11,11 +11,11 @@ import type { FailedJobs } from './failed-jobs.ts';
 import { HostWaits } from './host-waits.ts';
 import type { IndexContext, IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { type Job, PRIORITIES } from './job.ts';
-import type { JobBook } from './job-book.ts';
+import type { JobHistory } from './job-history.ts';
 import type { JobLimits } from './job-limits.ts';
-import { type JobKind, JobRunner, type JobWish } from './job-runner.ts';
-import { fetchTeller, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
-import { News } from './news.ts';
+import { type JobKind, JobRunner, type JobRequest } from './job-runner.ts';
+import { fetchReporter, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
+import { NewWarnings } from './new-warnings.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../../index/served/served.ts';
@@ -36,14 +36,14 @@ export interface JobResult extends IndexOutcome {
 type IndexJob = Job<RepoRecord, JobResult>;
 
 export interface JobsOptions {
-  readonly indexer: Pick<RepoIndexer, 'index' | 'owe' | 'warningsOf'>;
+  readonly indexer: Pick<RepoIndexer, 'index' | 'markRebuildDue' | 'warningsOf'>;
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
-  readonly book: JobBook;
+  readonly jobHistory: JobHistory;
   readonly log: Log;
   /** The current limits. */
   readonly jobLimits: () => JobLimits;
   /** The host that the next job of a repo contacts; undefined: none. */
-  readonly hostToAsk: (record: RepoRecord) => string | undefined;
+  readonly fetchHostOf: (record: RepoRecord) => string | undefined;
   /** Notified of the progress of the longest running job. */
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
@@ -56,7 +56,7 @@ const RULES_MAX = 100;
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #retries: Retries;
-  readonly #news = new News();
+  readonly #newWarnings = new NewWarnings();
   readonly #unchanged: UnchangedRepos;
   /** Repos being rebuilt because of damage. */
   readonly #rebuilt = new Set<number>();
@@ -68,15 +68,15 @@ export class Jobs {
   readonly warned = new Map<number, readonly string[]>();
 
   constructor(options: JobsOptions) {
-    const { log, book, jobLimits: limits } = options;
+    const { log, jobHistory, jobLimits: limits } = options;
     this.#options = options;
     this.#retries = new Retries(log);
     this.#unchanged = new UnchangedRepos({ log, isBusy: () => this.open.length > 0 });
-    this.#runner = new JobRunner(this.#kind(), { book, log, limits });
+    this.#runner = new JobRunner(this.#kind(), { jobHistory, log, limits });
   }
 
   #kind(): JobKind<RepoRecord, JobResult> {
-    const { served, hostToAsk } = this.#options;
+    const { served, fetchHostOf } = this.#options;
     return {
       queue: INDEX_QUEUE,
       words: { target: 'repository', targets: 'repositories', done: 'indexed' },
@@ -89,7 +89,7 @@ export class Jobs {
         const { indexedAt } = served.record(record.repoId) ?? record;
         return indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled;
       },
-      isHeldUp: (record) => this.#waits.isHeldUp(() => hostToAsk(record)),
+      isBlocked: (record) => this.#waits.isBlocked(() => fetchHostOf(record)),
       isIdle: (repoId) => this.#waits.isIdle(repoId),
       attempt: (job) => this.#index(job),
       keptOf: keptResult,
@@ -109,12 +109,12 @@ export class Jobs {
    * @param nameOf  the name of a repo in the index; undefined: unknown id
    */
   async recall(nameOf: (repoId: number) => string | undefined): Promise<void> {
-    this.#runner.recall(await this.#options.book.read(), nameOf);
+    this.#runner.recall(await this.#options.jobHistory.read(), nameOf);
   }
 
   /** Ends restored jobs that nobody requested: their repos are no longer served. */
-  forgetLeft(): void {
-    this.#runner.forgetLeft();
+  failInterrupted(): void {
+    this.#runner.failInterrupted();
   }
 
   /** Unfinished jobs, and restored ones. */
@@ -122,8 +122,8 @@ export class Jobs {
     return this.#runner.open;
   }
 
-  get left(): readonly JobWrite[] {
-    return this.#runner.left;
+  get interrupted(): readonly JobWrite[] {
+    return this.#runner.interrupted;
   }
 
   /**
@@ -131,13 +131,13 @@ export class Jobs {
    *
    * Errors: the index is closing.
    */
-  ask(record: RepoRecord, wish: JobWish = {}): IndexJob {
-    return this.#runner.ask(record, wish);
+  request(record: RepoRecord, options: JobRequest = {}): IndexJob {
+    return this.#runner.request(record, options);
   }
 
-  /** Requests a job that is stored from now on; returns its id. Errors: as `ask`. */
-  askKept(record: RepoRecord): Promise<string> {
-    return this.#runner.askKept(record);
+  /** Requests a job that is stored from now on; returns its id. Errors: as `request`. */
+  requestPersisted(record: RepoRecord): Promise<string> {
+    return this.#runner.requestPersisted(record);
   }
 
   /** Runs one job for each repo; returns their results in order. A failure is a result, not an error. */
@@ -147,7 +147,7 @@ export class Jobs {
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
     return await (
-      await this.askAll(records, isForced, signal)
+      await this.requestAll(records, isForced, signal)
     ).results;
   }
 
@@ -158,14 +158,14 @@ export class Jobs {
    *
    * Errors: the reason of the signal; the requested jobs are interrupted.
    */
-  async askAll(
+  async requestAll(
     records: readonly RepoRecord[],
     isForced: boolean,
     signal?: AbortSignal,
   ): Promise<{ readonly results: Promise<JobResult[]> }> {
     signal?.throwIfAborted();
     // Why now: if this process ends while they wait, the next one builds them.
-    if (isForced) await this.#options.indexer.owe(records.map(({ repoId }) => repoId));
+    if (isForced) await this.#options.indexer.markRebuildDue(records.map(({ repoId }) => repoId));
     signal?.throwIfAborted();
     const jobs: IndexJob[] = [];
     const stop = (): void => {
@@ -177,7 +177,7 @@ export class Jobs {
     const breather = new Breather();
     for (const record of records) {
       signal?.throwIfAborted();
-      const job = this.ask(record, { isForced });
+      const job = this.request(record, { isForced });
       jobs.push(job);
       outcomes.push(job.outcome);
       const pause = breather.pause();
@@ -226,12 +226,12 @@ export class Jobs {
   }
 
   async #index(job: IndexJob): Promise<JobResult> {
-    const { indexer, hostToAsk, onProgress } = this.#options;
+    const { indexer, fetchHostOf, onProgress } = this.#options;
     const startMs = performance.now();
     const warnings: string[] = [];
     const { target: record } = job;
-    this.#waits.begin(job.targetId, () => hostToAsk(record));
-    const tell = fetchTeller((message, fields) => job.say('info', message, fields));
+    this.#waits.begin(job.targetId, () => fetchHostOf(record));
+    const report = fetchReporter((message, fields) => job.say('info', message, fields));
     const context = {
       signal: job.signal,
       warn: (message, fields) => this.#runner.say(job, 'warn', message, fields),
@@ -241,9 +241,9 @@ export class Jobs {
       },
       onFetch: (step) => {
         job.progress = stepOfFetch(step);
-        tell(step);
+        report(step);
       },
-      onHost: (host, news) => this.#waits.note(job.targetId, host, news),
+      onHost: (host, event) => this.#waits.note(job.targetId, host, event),
       onFetched: () => this.#waits.end(job.targetId),
       onProgress: (progress) => {
         job.progress = stepOfBuild(progress);
@@ -279,7 +279,7 @@ export class Jobs {
     // Stored jobs have lines of their own.
     if (result.isUnchanged && !job.isKept) this.#unchanged.note(fields);
     else this.#runner.say(job, 'info', 'repo indexed', fields);
-    for (const warning of this.#news.fresh(job.targetId, warnings))
+    for (const warning of this.#newWarnings.fresh(job.targetId, warnings))
       this.#runner.say(job, 'warn', warning, { repo: result.repo });
     if (warnings.length > 0) this.warned.set(job.targetId, warnings);
     else this.warned.delete(job.targetId);
@@ -328,8 +328,8 @@ export class Jobs {
   async close(): Promise<void> {
     this.#retries.close();
     await this.#runner.close();
-    this.#unchanged.tell();
-    await this.#options.book.close();
+    this.#unchanged.report();
+    await this.#options.jobHistory.close();
   }
 }
 
@@ -368,7 +368,7 @@ function failureOf(repo: string, error: string, durationMs: number): JobResult {
     shardSize: 0,
     skipped: {},
     ignored: {},
-    leftOut: {},
+    excluded: {},
     warnings: [],
     durationMs,
     error,

@@ -19,8 +19,8 @@ export async function selectRevisions(
   if (selection === undefined || source.kind === 'folder') return [];
   const { branches, tags } = selection;
   const { revisions, unusable } = await findRevisions(source.path, {
-    isBranchWanted: compileGlobs(branches),
-    isTagWanted: compileGlobs(tags),
+    isBranchSelected: compileGlobs(branches),
+    isTagSelected: compileGlobs(tags),
   });
   for (const revision of unusable)
     warnings.push(`revision left out: it names no commit: ${revision}`);

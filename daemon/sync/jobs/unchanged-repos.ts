@@ -30,16 +30,16 @@ export class UnchangedRepos {
   /** A job found nothing changed. @param fields  for a line of its own */
   note(fields: LogFields): void {
     if (this.#count++ < LINES_MAX) this.#lines.push(fields);
-    this.#timer ??= setInterval(() => this.#tellSoon(), PAUSE_MS).unref();
+    this.#timer ??= setInterval(() => this.#reportSoon(), PAUSE_MS).unref();
   }
 
-  #tellSoon(): void {
+  #reportSoon(): void {
     if (this.#options.isBusy() && ++this.#pauses < PAUSES_MAX) return;
-    this.tell();
+    this.report();
   }
 
   /** Logs the waiting ones. */
-  tell(): void {
+  report(): void {
     clearInterval(this.#timer);
     const { log } = this.#options;
     if (this.#count > LINES_MAX) log.info('repos checked: nothing changed', { repos: this.#count });

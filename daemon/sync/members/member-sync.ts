@@ -13,10 +13,10 @@ import { type Host, HostError } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { isDue, pauseAfter } from './list-times.ts';
-import { type AskedRepo, readMembers } from './read-members.ts';
+import { type MemberQuery, readMembers } from './read-members.ts';
 
 /** A repo that a connection lists. */
-export interface MemberRepo extends AskedRepo {
+export interface MemberRepo extends MemberQuery {
   readonly repoId: number;
   readonly name: string;
   readonly visibility: RepoRecord['visibility'];
@@ -78,7 +78,7 @@ interface State {
   hostFailure: Failure | undefined;
   running: Promise<MemberResult> | undefined;
   /** RepoIds of the running pass without those that left since. */
-  wanted: ReadonlySet<number>;
+  requested: ReadonlySet<number>;
   /** Lists being replaced. */
   readonly writing: Map<number, Promise<unknown>>;
   /** Consecutive repositories that failed. */
@@ -94,7 +94,7 @@ const CHECK_MS = 60_000;
 /** Guess: a listing of many pages is processed in a few parts. */
 const SOON_MS = 2_000;
 /** Repositories of a connection fetched at a time. */
-const ASKED_MAX = 4;
+const QUERIES_MAX = 4;
 /** Failures of the whole host: the next repository would fail too. */
 const OF_THE_HOST: ReadonlySet<string> = new Set([
   'CERTIFICATE_REFUSED',
@@ -133,7 +133,7 @@ export class MemberSync {
    * fetched soon.
    */
   noteListed(): void {
-    void this.dropLeft();
+    void this.dropRemoved();
     this.#checkIn(SOON_MS);
   }
 
@@ -161,9 +161,9 @@ export class MemberSync {
     const { rules } = this.#options;
     return [...this.#states].flatMap(([connection, state]) => {
       if (!rules.connections().has(connection)) return [];
-      const { count = 0, known = 0 } = state.counts ?? {};
+      const { count = 0, known: existing = 0 } = state.counts ?? {};
       const unknown =
-        count > 0 && known === 0
+        count > 0 && existing === 0
           ? `connection ${connection}: 0 of ${count} readers known; users are matched by verified e-mail address, ` +
             'or by the account that they sign in with (identityProviders)'
           : undefined;
@@ -192,7 +192,7 @@ export class MemberSync {
   async run(connection: string): Promise<MemberResult> {
     const { rules, store, now } = this.#options;
     if (!rules.connections().has(connection)) return NOTHING;
-    await store.settings.set(askedSetting(connection), String(now()));
+    await store.settings.set(lastQuerySetting(connection), String(now()));
     const state = this.#stateOf(connection);
     await state.running;
     for (const [repoId, failure] of state.failures)
@@ -203,7 +203,7 @@ export class MemberSync {
   }
 
   /** As `run`, without waiting. Errors: none. */
-  ask(connection: string): void {
+  request(connection: string): void {
     this.run(connection).catch((error: unknown) =>
       this.#options.log.warn('readers of repositories could not be fetched from their host', {
         connection,
@@ -216,11 +216,11 @@ export class MemberSync {
    * Repos of connections have changed: lists of repos that left or became public go at once.
    * Errors: none.
    */
-  async dropLeft(): Promise<void> {
+  async dropRemoved(): Promise<void> {
     const { rules, log } = this.#options;
     try {
       for (const connection of rules.connections())
-        await this.#drop(connection, this.#leftOf(connection));
+        await this.#drop(connection, this.#removedOf(connection));
     } catch (error) {
       log.warn('lists of readers of removed repositories could not be removed yet', {
         error: messageOf(error),
@@ -229,15 +229,15 @@ export class MemberSync {
   }
 
   /** RepoIds of lists to remove from a connection; a running pass skips them from here on. */
-  #leftOf(connection: string): readonly number[] {
+  #removedOf(connection: string): readonly number[] {
     const { lists, reposOf } = this.#options;
     const repos = reposOf(connection);
     if (repos === undefined) return [];
-    const wanted = new Set(askedAbout(repos).map(({ repoId }) => repoId));
+    const requested = new Set(reposToQuery(repos).map(({ repoId }) => repoId));
     const state = this.#stateOf(connection);
-    const known = new Set([...lists.repoIdsOf(connection), ...state.writing.keys()]);
-    state.wanted = wanted;
-    return [...known].filter((repoId) => !wanted.has(repoId));
+    const existing = new Set([...lists.repoIdsOf(connection), ...state.writing.keys()]);
+    state.requested = requested;
+    return [...existing].filter((repoId) => !requested.has(repoId));
   }
 
   async #drop(connection: string, repoIds: readonly number[]): Promise<number> {
@@ -256,13 +256,13 @@ export class MemberSync {
   }
 
   #stateOf(connection: string): State {
-    const known = this.#states.get(connection);
-    if (known !== undefined) return known;
+    const existing = this.#states.get(connection);
+    if (existing !== undefined) return existing;
     const state: State = {
       failures: new Map(),
       hostFailure: undefined,
       running: undefined,
-      wanted: new Set(),
+      requested: new Set(),
       writing: new Map(),
       failedInRow: 0,
       counts: undefined,
@@ -285,17 +285,17 @@ export class MemberSync {
     const repos = this.#options.reposOf(connection);
     if (repos === undefined || this.#abort.signal.aborted) return NOTHING;
     try {
-      const removed = await this.#drop(connection, this.#leftOf(connection));
+      const removed = await this.#drop(connection, this.#removedOf(connection));
       if (isPausing(state.hostFailure)) return { ...NOTHING, removed };
-      const result = { ...(await this.#take(connection, state, askedAbout(repos))), removed };
+      const result = { ...(await this.#take(connection, state, reposToQuery(repos))), removed };
       if (this.#abort.signal.aborted) return result;
-      this.#tell(connection, state, result);
+      this.#report(connection, state, result);
       await this.#count(connection, state);
       return result;
     } catch (error) {
       if (this.#abort.signal.aborted) return NOTHING;
       state.hostFailure = this.#failureOf(connection, state.hostFailure, error);
-      this.#tell(connection, state, NOTHING);
+      this.#report(connection, state, NOTHING);
       return NOTHING;
     }
   }
@@ -308,10 +308,10 @@ export class MemberSync {
   ): Promise<Omit<MemberResult, 'removed'>> {
     const { store, hostOf } = this.#options;
     for (const repoId of state.failures.keys())
-      if (!state.wanted.has(repoId)) state.failures.delete(repoId);
-    const askedText = await store.settings.get(askedSetting(connection));
+      if (!state.requested.has(repoId)) state.failures.delete(repoId);
+    const lastQueryText = await store.settings.get(lastQuerySetting(connection));
     const due = repos.filter((repo) =>
-      this.#isDue(repo, connection, state, Number(askedText ?? 0)),
+      this.#isDue(repo, connection, state, Number(lastQueryText ?? 0)),
     );
     let [taken, failed] = [0, 0];
     state.failedInRow = 0;
@@ -325,10 +325,10 @@ export class MemberSync {
     state.hostFailure = undefined;
     // A request during the pass needs another pass.
     if (
-      askedText !== undefined &&
-      (await store.settings.get(askedSetting(connection))) === askedText
+      lastQueryText !== undefined &&
+      (await store.settings.get(lastQuerySetting(connection))) === lastQueryText
     )
-      await store.settings.remove(askedSetting(connection));
+      await store.settings.remove(lastQuerySetting(connection));
     return { taken, failed };
   }
 
@@ -371,7 +371,7 @@ export class MemberSync {
         }
       }
     };
-    const runs = await Promise.allSettled(Array.from({ length: ASKED_MAX }, runSome));
+    const runs = await Promise.allSettled(Array.from({ length: QUERIES_MAX }, runSome));
     for (const one of runs) if (one.status === 'rejected') throw one.reason;
   }
 
@@ -391,7 +391,7 @@ export class MemberSync {
       return false;
     }
     state.failedInRow = 0;
-    if (!state.wanted.has(repo.repoId)) return false;
+    if (!state.requested.has(repo.repoId)) return false;
     state.failures.delete(repo.repoId);
     return this.#replace(connection, state, repo, readers, takenAt);
   }
@@ -438,7 +438,7 @@ export class MemberSync {
     return { name, message: messageOf(error), count, retryMs: performance.now() + pauseMs };
   }
 
-  #tell(connection: string, state: State, { taken, removed, failed }: MemberResult): void {
+  #report(connection: string, state: State, { taken, removed, failed }: MemberResult): void {
     const { log } = this.#options;
     if (state.hostFailure !== undefined || failed > 0) {
       const words = this.#wordsOf(connection, state);
@@ -498,14 +498,14 @@ export class MemberSync {
 }
 
 /** Repos whose readers are fetched: everybody sees the others. */
-function askedAbout(repos: readonly MemberRepo[]): readonly MemberRepo[] {
+function reposToQuery(repos: readonly MemberRepo[]): readonly MemberRepo[] {
   return repos.filter(({ visibility }) => visibility !== 'public');
 }
 
 /**
  * Setting with the time at which all lists of a connection were requested, until they are fetched.
  */
-function askedSetting(connection: string): string {
+function lastQuerySetting(connection: string): string {
   return `members.asked.${connection}`;
 }
 

@@ -10,12 +10,12 @@ const ANSWERS_MAX = 2 * READERS_MAX;
 const LIST_MS_MAX = 600_000;
 
 /** The repository to ask about. */
-export type AskedRepo = Pick<HostRepo, 'hostId' | 'path'>;
+export type MemberQuery = Pick<HostRepo, 'hostId' | 'path'>;
 
 /** Errors: HostError, also for a host without such lists, with too long ones, or too slow; the reason of the signal. */
 export async function readMembers(
   host: Pick<Host, 'members' | 'nameHost'>,
-  repo: AskedRepo,
+  repo: MemberQuery,
   signal: AbortSignal,
 ): Promise<ReaderSet> {
   const { nameHost } = host;

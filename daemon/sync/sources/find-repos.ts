@@ -40,7 +40,7 @@ export interface FindOptions {
   /** Also search in work trees; default: true. */
   readonly isDeep?: boolean;
   /** Repositories that need no probing, unless `isDeep`. */
-  readonly isKnown?: (path: string) => boolean;
+  readonly isIndexed?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -57,7 +57,7 @@ const AT_ONCE = 16;
 export const PASSED_OVER: ReadonlySet<string> = new Set([...CONTROL_FOLDERS, 'node_modules']);
 
 /** A folder to search. */
-interface Place {
+interface FolderLocation {
   readonly path: string;
   readonly isInRepo: boolean;
 }
@@ -81,7 +81,7 @@ interface Draft {
 export async function findRepos(root: string, options: FindOptions = {}): Promise<FoundRepos> {
   const counts = { fileCount: 0, linkCount: 0, linksTried: 0 };
   const draft: Draft = { repos: [], odd: [], ...counts, isPartial: false };
-  let lookedCount = 0;
+  let visitedCount = 0;
   const atRoot = await readdir(root, { withFileTypes: true });
   let level = foldersIn({ path: root, isInRepo: false }, atRoot, draft);
   for (let depth = 1; level.length > 0; depth++) {
@@ -89,14 +89,16 @@ export async function findRepos(root: string, options: FindOptions = {}): Promis
       note(draft, root, `${level.length} folders are more than ${FIND_DEPTH_MAX} levels below it`);
       break;
     }
-    const next: Place[] = [];
+    const next: FolderLocation[] = [];
     for (let start = 0; start < level.length; start += AT_ONCE) {
       options.signal?.throwIfAborted();
       const some = level.slice(start, start + AT_ONCE);
-      const inner = await Promise.all(some.map((place) => look(place, options, draft)));
-      for (const places of inner) next.push(...places);
-      lookedCount += some.length;
-      const bound = boundOf(lookedCount, draft.repos.length);
+      const inner = await Promise.all(
+        some.map((location) => searchPlace(location, options, draft)),
+      );
+      for (const locations of inner) next.push(...locations);
+      visitedCount += some.length;
+      const bound = boundOf(visitedCount, draft.repos.length);
       if (bound === undefined) continue;
       note(draft, root, `folders beyond ${bound} were not searched`);
       return sorted(draft);
@@ -106,13 +108,13 @@ export async function findRepos(root: string, options: FindOptions = {}): Promis
   return sorted(draft);
 }
 
-function boundOf(lookedCount: number, repoCount: number): string | undefined {
-  if (lookedCount >= FOLDERS_MAX) return `${FOLDERS_MAX} folders`;
+function boundOf(visitedCount: number, repoCount: number): string | undefined {
+  if (visitedCount >= FOLDERS_MAX) return `${FOLDERS_MAX} folders`;
   return repoCount >= REPOS_MAX ? `${REPOS_MAX} repositories` : undefined;
 }
 
-function note({ odd }: Draft, place: string, reason: string): void {
-  if (odd.length < ODD_MAX) odd.push({ path: place, reason });
+function note({ odd }: Draft, location: string, reason: string): void {
+  if (odd.length < ODD_MAX) odd.push({ path: location, reason });
 }
 
 function sorted(draft: Draft): FoundRepos {
@@ -121,47 +123,51 @@ function sorted(draft: Draft): FoundRepos {
 }
 
 /** Searches a folder below the root; returns its subfolders to search. Errors: none. */
-async function look(place: Place, options: FindOptions, draft: Draft): Promise<Place[]> {
-  const { isDeep = true, isKnown = () => false } = options;
-  if (!isDeep && isKnown(place.path)) return [];
+async function searchPlace(
+  location: FolderLocation,
+  options: FindOptions,
+  draft: Draft,
+): Promise<FolderLocation[]> {
+  const { isDeep = true, isIndexed = () => false } = options;
+  if (!isDeep && isIndexed(location.path)) return [];
   try {
-    if (isOwnFolder(lstatSync(place.path))) return [];
-    const entries = await readdir(place.path, { withFileTypes: true });
+    if (isOwnFolder(lstatSync(location.path))) return [];
+    const entries = await readdir(location.path, { withFileTypes: true });
     const names = new Set(entries.map(({ name }) => name));
-    const isBelowRepo = place.isInRepo && !names.has('.git');
-    const layout = isBelowRepo ? 'folder' : await layoutOfNames(place.path, names);
-    if (layout === 'folder') return foldersIn(place, entries, draft);
+    const isBelowRepo = location.isInRepo && !names.has('.git');
+    const layout = isBelowRepo ? 'folder' : await layoutOfNames(location.path, names);
+    if (layout === 'folder') return foldersIn(location, entries, draft);
     const isBare = layout === 'bare';
-    draft.repos.push({ path: place.path, isBare });
+    draft.repos.push({ path: location.path, isBare });
     if (!names.has('.git')) return [];
     draft.isPartial ||= !isDeep;
-    return isDeep ? foldersIn({ ...place, isInRepo: true }, entries, draft) : [];
+    return isDeep ? foldersIn({ ...location, isInRepo: true }, entries, draft) : [];
   } catch (error) {
-    if (error instanceof ProbeError) note(draft, place.path, error.message);
+    if (error instanceof ProbeError) note(draft, location.path, error.message);
     // Problems inside a repository are reported by its own job.
-    else if (!isGone(error) && !place.isInRepo)
-      note(draft, place.path, `cannot be read (${errorCodeOf(error)})`);
+    else if (!isGone(error) && !location.isInRepo)
+      note(draft, location.path, `cannot be read (${errorCodeOf(error)})`);
     return [];
   }
 }
 
 function foldersIn(
-  { path: folder, isInRepo }: Place,
+  { path: folder, isInRepo }: FolderLocation,
   entries: readonly Dirent[],
   draft: Draft,
-): Place[] {
-  const places: Place[] = [];
+): FolderLocation[] {
+  const locations: FolderLocation[] = [];
   for (const entry of entries) {
     const child = path.join(folder, entry.name);
     if (PASSED_OVER.has(entry.name)) continue;
     if (entry.isDirectory()) {
-      if (!entry.name.includes(REPLACEMENT)) places.push({ path: child, isInRepo });
+      if (!entry.name.includes(REPLACEMENT)) locations.push({ path: child, isInRepo });
       else if (!isInRepo) note(draft, child, 'its name is not UTF-8');
     } else if (isInRepo) continue;
     else if (!entry.isSymbolicLink()) draft.fileCount += entry.isFile() ? 1 : 0;
     else if (draft.linksTried++ < LINKS_MAX && leadsToRepo(child)) draft.linkCount++;
   }
-  return places;
+  return locations;
 }
 
 function leadsToRepo(link: string): boolean {

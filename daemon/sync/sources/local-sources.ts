@@ -12,7 +12,7 @@ import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import type { ListingIssue } from '../../hosts/host.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
-import { checkGitPlace, GitPlaceError } from '../../sources/git/git-place.ts';
+import { checkGitPaths, GitPathError } from '../../sources/git/git-paths.ts';
 import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/layout.ts';
 import type { SourceKind } from '../../repos/records.ts';
 import { FIND_DEPTH_MAX, PASSED_OVER } from './find-repos.ts';
@@ -126,18 +126,18 @@ class Search {
     }
   }
 
-  #note(code: keyof typeof EFFECTS, place: string, message: string): void {
+  #note(code: keyof typeof EFFECTS, location: string, message: string): void {
     if (this.#issues.length >= ISSUES_MAX) return;
-    const target = place === this.#url ? place : pathToFileURL(place).href;
-    this.#issues.push({ code, target, effect: EFFECTS[code], message: `${place}: ${message}` });
+    const target = location === this.#url ? location : pathToFileURL(location).href;
+    this.#issues.push({ code, target, effect: EFFECTS[code], message: `${location}: ${message}` });
   }
 
-  #noteUnread(place: string, error: unknown): void {
-    if (isGone(error)) this.#note('NOT_FOUND', place, 'it does not exist; is its disk mounted?');
+  #noteUnread(location: string, error: unknown): void {
+    if (isGone(error)) this.#note('NOT_FOUND', location, 'it does not exist; is its disk mounted?');
     else
       this.#note(
         'NOT_READABLE',
-        place,
+        location,
         `cannot be read (${errorCodeOf(error)}); give the user of the daemon access`,
       );
   }
@@ -178,34 +178,39 @@ class Search {
   }
 
   /** @param entry  undefined: the name comes from the address */
-  async #step(place: string, rest: readonly Part[], depth: number, entry?: Dirent): Promise<void> {
-    if (place.includes(REPLACEMENT)) {
-      this.#note('NOT_READABLE', place, 'its name is not UTF-8; rename it');
+  async #step(
+    location: string,
+    rest: readonly Part[],
+    depth: number,
+    entry?: Dirent,
+  ): Promise<void> {
+    if (location.includes(REPLACEMENT)) {
+      this.#note('NOT_READABLE', location, 'its name is not UTF-8; rename it');
       return;
     }
     const isFolder = entry?.isDirectory() === true;
-    if (!isFolder && !(await this.#leadsToFolder(place, rest.length === 0, entry))) return;
-    await this.#follow(place, rest, depth);
+    if (!isFolder && !(await this.#leadsToFolder(location, rest.length === 0, entry))) return;
+    await this.#follow(location, rest, depth);
   }
 
   /** Whether a name or link leads to a folder inside the base. */
   async #leadsToFolder(
-    place: string,
+    location: string,
     isLast: boolean,
     entry: Dirent | undefined,
   ): Promise<boolean> {
     if (entry !== undefined && !entry.isSymbolicLink()) {
       if (isLast)
-        this.#note('NOT_A_FOLDER', place, 'it is not a folder; exclude it from the address');
+        this.#note('NOT_A_FOLDER', location, 'it is not a folder; exclude it from the address');
       return false;
     }
     try {
-      const real = await realpath(place);
+      const real = await realpath(location);
       if (real === this.#base || real.startsWith(`${this.#base}/`.replace('//', '/'))) return true;
-      this.#note('LINK_LEADS_OUT', place, `is a link to ${real}; give that its own address`);
+      this.#note('LINK_LEADS_OUT', location, `is a link to ${real}; give that its own address`);
     } catch (error) {
       // Of the folders that a glob matches only some contain the rest.
-      if (entry !== undefined || !isGone(error)) this.#noteUnread(place, error);
+      if (entry !== undefined || !isGone(error)) this.#noteUnread(location, error);
     }
     return false;
   }
@@ -231,45 +236,45 @@ class Search {
   }
 
   /** @param isFound  by a glob: if it was removed meanwhile, that is no issue */
-  async #take(place: string, isFound: boolean): Promise<void> {
+  async #take(location: string, isFound: boolean): Promise<void> {
     if (this.#sources.size >= SOURCES_MAX) {
       this.#stop(`${SOURCES_MAX} sources`);
       return;
     }
     try {
-      const real = await realpath(place);
+      const real = await realpath(location);
       if (this.#sources.has(real)) return;
-      if (isInOwnFolder(place))
-        this.#note('OWN_FOLDER', place, 'is the data directory, or inside it');
-      else this.#accept(place, real, await layoutOf(place));
+      if (isInOwnFolder(location))
+        this.#note('OWN_FOLDER', location, 'is the data directory, or inside it');
+      else this.#accept(location, real, await layoutOf(location));
     } catch (error) {
-      if (error instanceof ProbeError) this.#noteProbe(place, error, isFound);
-      else if (error instanceof GitPlaceError) this.#note('NOT_ITS_OWN', place, error.message);
-      else if (!isFound || !isGone(error)) this.#noteUnread(place, error);
+      if (error instanceof ProbeError) this.#noteProbe(location, error, isFound);
+      else if (error instanceof GitPathError) this.#note('NOT_ITS_OWN', location, error.message);
+      else if (!isFound || !isGone(error)) this.#noteUnread(location, error);
     }
   }
 
-  /** Errors: GitPlaceError; why it cannot be a repository. */
-  #accept(place: string, real: string, layout: SourceLayout): void {
+  /** Errors: GitPathError; why it cannot be a repository. */
+  #accept(location: string, real: string, layout: SourceLayout): void {
     const { mode, ignore = [] } = this.#options;
     if (layout === 'folder' && mode === 'commits')
-      this.#note('MODE_NOT_POSSIBLE', place, 'a folder without git has no commits; omit mode');
+      this.#note('MODE_NOT_POSSIBLE', location, 'a folder without git has no commits; omit mode');
     else if (layout === 'bare' && mode === 'worktree')
-      this.#note('MODE_NOT_POSSIBLE', place, 'a bare repository has no files; omit mode');
+      this.#note('MODE_NOT_POSSIBLE', location, 'a bare repository has no files; omit mode');
     else {
-      if (layout !== 'folder') checkGitPlace(place);
+      if (layout !== 'folder') checkGitPaths(location);
       const kind = layout === 'folder' ? layout : (mode ?? 'commits');
-      this.#sources.set(real, { path: place, kind, ignore: kind === 'commits' ? [] : ignore });
+      this.#sources.set(real, { path: location, kind, ignore: kind === 'commits' ? [] : ignore });
     }
   }
 
-  #noteProbe(place: string, error: ProbeError, isFound: boolean): void {
-    const reason = messageOf(error).replace(`${place}: `, '');
+  #noteProbe(location: string, error: ProbeError, isFound: boolean): void {
+    const reason = messageOf(error).replace(`${location}: `, '');
     if (error.failure === 'not_found') {
-      if (!isFound) this.#note('NOT_FOUND', place, 'it does not exist; is its disk mounted?');
-    } else if (error.failure === 'not_a_directory') this.#note('NOT_A_FOLDER', place, reason);
-    else if (error.failure === 'not_readable') this.#note('NOT_READABLE', place, reason);
-    else this.#note('NOT_A_REPOSITORY', place, reason);
+      if (!isFound) this.#note('NOT_FOUND', location, 'it does not exist; is its disk mounted?');
+    } else if (error.failure === 'not_a_directory') this.#note('NOT_A_FOLDER', location, reason);
+    else if (error.failure === 'not_readable') this.#note('NOT_READABLE', location, reason);
+    else this.#note('NOT_A_REPOSITORY', location, reason);
   }
 }
 
@@ -302,9 +307,9 @@ function partOf(segment: string): Part {
   return picomatch(glob, { noextglob: true, nonegate: true });
 }
 
-function decoded(text: string, change: (piece: string) => string): string {
+function decoded(text: string, change: (escaped: string) => string): string {
   try {
-    return text.replace(/(?:%[0-9a-f]{2})+/gi, (piece) => change(decodeURIComponent(piece)));
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, (escaped) => change(decodeURIComponent(escaped)));
   } catch {
     throw new AddressError(`"${text}" is not percent-encoded correctly; write % as %25`);
   }

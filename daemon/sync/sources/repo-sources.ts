@@ -1,7 +1,7 @@
 // The sources of the daemon: probes named and known sources, finds or creates their repos, and sets which repos are
 // served.
 
-import { given } from '../../base/given.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -14,18 +14,18 @@ import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
 import { type RepoChange, recordOf } from '../../index/register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
-import { lookAgainAt, lookAtSource } from '../../index/register/look-at-source.ts';
-import type { RepoRegister } from '../../index/register/register.ts';
+import { reprobeSource, probeForIndex } from '../../index/register/probe-for-index.ts';
+import type { RepoRegistry } from '../../index/register/registry.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import { findRepos } from './find-repos.ts';
 import {
   besideRepos,
-  type NamedSource,
-  type NamedSources,
+  type RequestedSource,
+  type RequestedSources,
   type SearchedFolder,
-  sourcesNamed,
-  tellFound,
-} from './named-sources.ts';
+  requestedSources,
+  logFound,
+} from './requested-sources.ts';
 import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from '../../index/served/served.ts';
 
@@ -36,14 +36,14 @@ export interface AddedSources {
 }
 
 /** Options for the repos of paths. */
-interface Wish {
+interface SourceRules {
   readonly mode: SourceMode | undefined;
   readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
 }
 
 export interface RepoSourcesOptions {
   readonly catalog: Catalog;
-  readonly register: RepoRegister;
+  readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Jobs;
   readonly log: Log;
@@ -55,11 +55,11 @@ export class RepoSources {
   readonly #missing = new Map<string, string>();
   #unseenCount = 0;
   /** Options for their repos later. */
-  #wish: Wish = { mode: undefined, selection: {} };
+  #rules: SourceRules = { mode: undefined, selection: {} };
   /** Folders that may get further repositories. */
   #folders: readonly SearchedFolder[] = [];
   /** Absolute paths of sources, and of found folders that are none, with the reason. */
-  readonly #known = new Set<string>();
+  readonly #sourcePaths = new Set<string>();
   readonly #odd = new Map<string, string>();
   #searchCount = 0;
 
@@ -93,18 +93,18 @@ export class RepoSources {
       paths.map((one) => ({ path: one, mode, isFound: false })),
       change,
     );
-    const { sources, folders } = await this.#findNamed(paths, mode, change, signal);
+    const { sources, folders } = await this.#findRequested(paths, mode, change, signal);
     this.#unseenCount = Math.max(1, sources.length);
     const { probed, kept, failed } = await this.#probeAll(sources, signal);
-    const repos = await this.#options.register.admit(probed, change);
+    const repos = await this.#options.registry.admit(probed, change);
     const records = [...(await this.#note(repos, probed, folders)), ...kept];
     for (const record of records) this.#noteFolder(record, change);
     served.repoIds = new Set(records.map(({ repoId }) => repoId));
     this.#folders = folders;
-    this.#known.clear();
-    for (const one of sources) this.#known.add(path.resolve(one.path));
+    this.#sourcePaths.clear();
+    for (const one of sources) this.#sourcePaths.add(path.resolve(one.path));
     const { visibility: _, enforcement: __, ...selection } = change;
-    this.#wish = { mode, selection };
+    this.#rules = { mode, selection };
     this.#missing.clear();
     for (const { repo, error = '' } of failed) this.#missing.set(repo, error);
     return { records, failed };
@@ -114,29 +114,29 @@ export class RepoSources {
    * Repos that the user may have named: repos of connections are separate, even at the same path.
    */
   get #records(): readonly RepoRecord[] {
-    const { catalog, register } = this.#options;
+    const { catalog, registry } = this.#options;
     const records = catalog.repos.map(({ record }) => record);
-    return records.filter(({ repoId }) => register.byId(repoId)?.host === undefined);
+    return records.filter(({ repoId }) => registry.byId(repoId)?.host === undefined);
   }
 
   /** The sources of the paths. Known ones are served meanwhile if a folder takes long to search. */
-  async #findNamed(
+  async #findRequested(
     paths: readonly string[],
     mode: SourceMode | undefined,
     change: RepoChange,
     signal: AbortSignal | undefined,
-  ): Promise<NamedSources> {
+  ): Promise<RequestedSources> {
     const { served, log } = this.#options;
     const records = this.#records;
-    const quick = await sourcesNamed(paths, mode, { records, isDeep: false, log, signal });
+    const quick = await requestedSources(paths, mode, { records, isDeep: false, log, signal });
     if (quick.folders.length === 0) return quick;
     served.repoIds = this.#sureOf(quick.sources, change);
     const isPartial = quick.folders.some(({ found }) => found.isPartial);
-    const named = isPartial
-      ? await sourcesNamed(paths, mode, { records, isDeep: true, log, signal })
+    const sources = isPartial
+      ? await requestedSources(paths, mode, { records, isDeep: true, log, signal })
       : quick;
-    for (const folder of named.folders) tellFound(folder, log);
-    return named;
+    for (const folder of sources.folders) logFound(folder, log);
+    return sources;
   }
 
   /** Number of sources that are not probed yet; at least 1 until the repos of all are known. */
@@ -166,7 +166,7 @@ export class RepoSources {
    *
    * Errors: NOT_READY, if nothing was added; the reason of the signal.
    */
-  async lookAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
+  async retryMissing(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
     for (const one of this.#missing.keys()) {
       const probed = await this.#probeMissing(one);
@@ -203,7 +203,7 @@ export class RepoSources {
         if (probed === undefined) continue;
         try {
           come.push(...(await this.#admitNew(source.path, probed)));
-          this.#known.add(source.path);
+          this.#sourcePaths.add(source.path);
         } catch (error) {
           if (come.length === 0) throw error;
         }
@@ -216,48 +216,48 @@ export class RepoSources {
     { path: folder, mode }: SearchedFolder,
     isDeep: boolean,
     signal: AbortSignal,
-  ): Promise<NamedSource[]> {
-    const isKnown = (place: string): boolean => this.#known.has(place);
+  ): Promise<RequestedSource[]> {
+    const isIndexed = (location: string): boolean => this.#sourcePaths.has(location);
     try {
-      const { repos, fileCount } = await findRepos(folder, { isDeep, isKnown, signal });
+      const { repos, fileCount } = await findRepos(folder, { isDeep, isIndexed, signal });
       const found = repos.map((repo) => ({ path: repo.path, mode, isFound: true, below: folder }));
       const isBeside = fileCount > 0 && mode === undefined;
-      const all: NamedSource[] = isBeside ? [...found, besideRepos(folder)] : found;
+      const all: RequestedSource[] = isBeside ? [...found, besideRepos(folder)] : found;
       this.#odd.delete(folder);
-      return all.filter((one) => !isKnown(one.path));
+      return all.filter((one) => !isIndexed(one.path));
     } catch (error) {
       signal.throwIfAborted();
-      this.#tellOdd(folder, error);
+      this.#logPassedOver(folder, error);
       return [];
     }
   }
 
   /** Undefined: not a source. Errors: none. */
-  async #probeFound(source: NamedSource): Promise<ProbedSource | undefined> {
+  async #probeFound(source: RequestedSource): Promise<ProbedSource | undefined> {
     try {
-      const probed = await lookAt(this.#options.register, source);
+      const probed = await probeOne(this.#options.registry, source);
       this.#odd.delete(source.path);
       return probed;
     } catch (error) {
-      if (!isNotThere(error)) this.#tellOdd(source.path, error);
+      if (!isNotThere(error)) this.#logPassedOver(source.path, error);
       return undefined;
     }
   }
 
   /** Once per reason. */
-  #tellOdd(place: string, error: unknown): void {
+  #logPassedOver(location: string, error: unknown): void {
     const reason = messageOf(error);
-    if (this.#odd.get(place) === reason) return;
-    this.#odd.set(place, reason);
-    this.#options.log.warn('skipped', { path: place, reason });
+    if (this.#odd.get(location) === reason) return;
+    this.#odd.set(location, reason);
+    this.#options.log.warn('skipped', { path: location, reason });
   }
 
   /** Undefined: still no source at the path. Errors: none. */
   async #probeMissing(one: string): Promise<ProbedSource | undefined> {
-    const { register, jobs } = this.#options;
+    const { registry, jobs } = this.#options;
     try {
       if (await this.#isSearched(one)) return undefined;
-      return await lookAtSource(register, one, this.#wish.mode);
+      return await probeForIndex(registry, one, this.#rules.mode);
     } catch (error) {
       // A partly existing source is reported once.
       if (this.#missing.get(one) !== messageOf(error)) jobs.fail(one, error, 0);
@@ -271,7 +271,7 @@ export class RepoSources {
     const { jobs } = this.#options;
     // Without a log: its problems are reported once.
     const options = { records: [], isDeep: false, log: undefined, signal: undefined };
-    const { folders } = await sourcesNamed([one], this.#wish.mode, options);
+    const { folders } = await requestedSources([one], this.#rules.mode, options);
     if (folders.length === 0) return false;
     this.#folders = [...this.#folders, ...folders];
     this.#missing.delete(one);
@@ -281,18 +281,18 @@ export class RepoSources {
 
   /** The repo of a source that was missing, served from now on; none if it may be a known one. */
   async #admitNew(one: string, probed: ProbedSource): Promise<readonly RepoRecord[]> {
-    const { register, served, jobs, log } = this.#options;
-    const { selection } = this.#wish;
-    const known = register.mayBe(probed);
-    if (known.length > 0) {
+    const { registry, served, jobs, log } = this.#options;
+    const { selection } = this.#rules;
+    const existing = registry.mayBe(probed);
+    if (existing.length > 0) {
       this.#missing.delete(one);
       log.warn('a source that was missing may be a known repository: the next start checks it', {
         path: one,
-        mayBe: known.map(({ name }) => name),
+        mayBe: existing.map(({ name }) => name),
       });
       return [];
     }
-    const repos = await register.admit([probed], selection);
+    const repos = await registry.admit([probed], selection);
     const records = await this.#note(repos, [probed]);
     this.#missing.delete(one);
     jobs.failed.clear(one);
@@ -336,49 +336,49 @@ export class RepoSources {
 
   /** Repos that need no probing before they are served: unchanged folder and visibility. */
   #sureOf(
-    sources: readonly NamedSource[],
+    sources: readonly RequestedSource[],
     { visibility, enforcement }: RepoChange,
   ): ReadonlySet<number> {
-    const { register } = this.#options;
+    const { registry } = this.#options;
     const isSure = (record: RepoRecord): boolean => {
-      const repo = register.byId(record.repoId);
+      const repo = registry.byId(record.repoId);
       const isAsVisible =
         (visibility ?? repo?.visibility) === repo?.visibility &&
         (enforcement ?? repo?.enforcement) === repo?.enforcement;
-      return isAsVisible && register.isWhereItWas(record);
+      return isAsVisible && registry.isWhereItWas(record);
     };
-    const byPlace = this.#byPlace();
-    const known = sources.flatMap((one) => byPlace(one) ?? []);
-    return new Set(known.filter(isSure).map(({ repoId }) => repoId));
+    const byLocation = this.#byLocation();
+    const existing = sources.flatMap((one) => byLocation(one) ?? []);
+    return new Set(existing.filter(isSure).map(({ repoId }) => repoId));
   }
 
   /** Probes each path; `kept` are the repos of paths that cannot be read now. */
   async #probeAll(
-    sources: readonly NamedSource[],
+    sources: readonly RequestedSource[],
     signal: AbortSignal | undefined,
   ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
     const probed: ProbedSource[] = [];
     const kept: RepoRecord[] = [];
     const failed: JobResult[] = [];
     let failure: unknown;
-    const { register } = this.#options;
-    const probes = sources.map((one) => () => lookAt(register, one));
+    const { registry } = this.#options;
+    const probes = sources.map((one) => () => probeOne(registry, one));
     const found = await this.#probeTogether(probes, signal);
-    const byPlace = this.#byPlace();
+    const byLocation = this.#byLocation();
     for (const [index, one] of sources.entries()) {
       try {
         probed.push(found[index]!());
         this.#options.jobs.failed.clear(one.path);
       } catch (error) {
-        const known = byPlace(one);
+        const existing = byLocation(one);
         // It was removed a moment ago, and nobody has named it.
-        if (one.isFound && known === undefined && isNotThere(error)) continue;
+        if (one.isFound && existing === undefined && isNotThere(error)) continue;
         // If it is the only path the error goes to the caller.
-        if (known === undefined && sources.length === 1) throw error;
+        if (existing === undefined && sources.length === 1) throw error;
         failure = error;
-        if (known === undefined) failed.push(this.#options.jobs.fail(one.path, error, 0));
-        else kept.push(known);
-        if (known !== undefined) await this.#options.served.hideIfStray(known, error);
+        if (existing === undefined) failed.push(this.#options.jobs.fail(one.path, error, 0));
+        else kept.push(existing);
+        if (existing !== undefined) await this.#options.served.hideIfStray(existing, error);
       }
     }
     if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
@@ -386,13 +386,13 @@ export class RepoSources {
   }
 
   /** Finds the repo of a source by its path. */
-  #byPlace(): (source: NamedSource) => RepoRecord | undefined {
+  #byLocation(): (source: RequestedSource) => RepoRecord | undefined {
     const records = new Map<string, RepoRecord[]>();
     for (const record of this.#records)
       records.set(record.source.path, [...(records.get(record.source.path) ?? []), record]);
-    return ({ path: place, mode }) =>
+    return ({ path: location, mode }) =>
       records
-        .get(path.resolve(place))
+        .get(path.resolve(location))
         ?.find(
           ({ source: { kind } }) =>
             mode === undefined || (mode === 'commits') === (kind === 'commits'),
@@ -409,7 +409,7 @@ export class RepoSources {
     const before = this.#options.served.repoIds;
     const [sure, doubtful] = [new Set<number>(), [] as RepoRecord[]];
     for (const record of this.#options.served.records)
-      if (this.#options.register.isWhereItWas(record)) sure.add(record.repoId);
+      if (this.#options.registry.isWhereItWas(record)) sure.add(record.repoId);
       else doubtful.push(record);
     this.#options.served.repoIds = sure;
     await this.#whileUnseen(doubtful.length, () => this.#confirmEach(doubtful, signal));
@@ -421,12 +421,12 @@ export class RepoSources {
     doubtful: readonly RepoRecord[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { register } = this.#options;
+    const { registry } = this.#options;
     const probed: ProbedSource[] = [];
     const probes = doubtful.map(
       ({ source }) =>
         () =>
-          lookAgainAt(register, source),
+          reprobeSource(registry, source),
     );
     const found = await this.#probeTogether(probes, signal);
     for (const result of found) {
@@ -436,7 +436,7 @@ export class RepoSources {
         // A source that cannot be probed now fails when it is indexed.
       }
     }
-    if (probed.length > 0) await this.#note(await register.admit(probed, {}), probed);
+    if (probed.length > 0) await this.#note(await registry.admit(probed, {}), probed);
   }
 
   /** Probes sources in parallel. The results in order: the source, or its error, thrown. */
@@ -450,7 +450,7 @@ export class RepoSources {
     let done = 0;
     const telling = setInterval(
       () => this.#options.log.info('checking sources', { done, total: probes.length }),
-      TELL_MS,
+      LOG_MS,
     ).unref();
     const noteDone = (): void => {
       done++;
@@ -487,20 +487,20 @@ const PROBES_AT_ONCE = 8;
 /** Guess: new repositories are rarer in work trees than beside them. */
 const DEEP_EVERY = 8;
 /** How often progress is logged. */
-const TELL_MS = 5_000;
+const LOG_MS = 5_000;
 
-async function lookAt(
-  register: RepoRegister,
-  { path: place, mode, reposApart, below }: NamedSource,
+async function probeOne(
+  registry: RepoRegistry,
+  { path: location, mode, reposApart, below }: RequestedSource,
 ): Promise<ProbedSource> {
-  const probed = await lookAtSource(register, place, mode);
-  const name = below === undefined ? probed.name : localNameBelow(below, place, probed.name);
-  return { ...probed, name, ...given({ reposApart }) };
+  const probed = await probeForIndex(registry, location, mode);
+  const name = below === undefined ? probed.name : localNameBelow(below, location, probed.name);
+  return { ...probed, name, ...omitUndefined({ reposApart }) };
 }
 
 /** The name of a repo without a remote, with the folders below the named one: `local/a/web`. */
-function localNameBelow(folder: string, place: string, name: string): string {
-  const above = path.dirname(path.relative(folder, place));
+function localNameBelow(folder: string, location: string, name: string): string {
+  const above = path.dirname(path.relative(folder, location));
   if (!name.startsWith(LOCAL) || above === '.' || above.startsWith('..')) return name;
   const folders = above
     .split(path.sep)
@@ -519,6 +519,6 @@ function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource
   return {
     ...recordOf(repo),
     defaultRevision,
-    ...given({ pushedAt }),
+    ...omitUndefined({ pushedAt }),
   };
 }

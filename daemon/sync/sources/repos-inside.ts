@@ -5,7 +5,7 @@ import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 /** Bound for searched folders and links; beyond it the answer says "at least". */
-const LOOKED_MAX = 2000;
+const VISITED_MAX = 2000;
 
 /**
  * The warning for jobs of the folder: a sentence, none without repositories.
@@ -26,21 +26,21 @@ export function warningsOfReposInside(folder: string): string[] {
 }
 
 function countReposInside(folder: string): { count: number; linkCount: number } {
-  let left = LOOKED_MAX;
+  let remaining = VISITED_MAX;
   let [count, linkCount] = [0, 0];
-  const look = (at: string, depth: number): void => {
+  const walk = (at: string, depth: number): void => {
     for (const entry of entriesOf(at)) {
       const isLink = entry.isSymbolicLink();
       if (!isLink && !entry.isDirectory()) continue;
-      if (left-- <= 0) return;
+      if (remaining-- <= 0) return;
       const child = path.join(at, entry.name);
       if (isRepo(child)) {
         count++;
         if (isLink) linkCount++;
-      } else if (depth > 1 && !isLink) look(child, depth - 1);
+      } else if (depth > 1 && !isLink) walk(child, depth - 1);
     }
   };
-  look(folder, 2);
+  walk(folder, 2);
   return { count, linkCount };
 }
 

@@ -26,18 +26,18 @@ export class FileWatch {
 
   /** Starts to watch. */
   start(): void {
-    this.#round = this.#look();
+    this.#round = this.#check();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const records = this.#options.records().filter(({ source }) => source.kind !== 'commits');
-    const wanted = new Map(records.map((record) => [keyOf(record), record]));
+    const byKey = new Map(records.map((record) => [keyOf(record), record]));
     for (const [key, watched] of this.#watched) {
-      if (wanted.has(key)) continue;
+      if (byKey.has(key)) continue;
       this.#watched.delete(key);
       await watched.close();
     }
-    for (const [key, record] of wanted) {
+    for (const [key, record] of byKey) {
       if (this.#isClosed) return;
       if (this.#watched.has(key)) continue;
       const watched = new WatchedFiles(this.#options, record);

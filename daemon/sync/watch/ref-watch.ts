@@ -42,7 +42,7 @@ export class RefWatch {
   readonly #movedMs = new Map<number, number>();
   #roundCount = 0;
   /** Repos with an unfinished job: one that moves meanwhile is requested again afterwards. */
-  readonly #asked = new Set<number>();
+  readonly #requested = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -53,10 +53,10 @@ export class RefWatch {
 
   /** Starts to watch. The first state seen is compared with the catalog. */
   start(): void {
-    this.#round = this.#look();
+    this.#round = this.#check();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const startMs = performance.now();
     const moved = await this.#findMoved();
     const tookMs = performance.now() - startMs;
@@ -64,8 +64,8 @@ export class RefWatch {
     // Why not awaited: a long job of one repo must not delay others.
     for (const record of moved) {
       const { repoId } = record;
-      this.#asked.add(repoId);
-      void this.#options.index(record).then(() => this.#asked.delete(repoId));
+      this.#requested.add(repoId);
+      void this.#options.index(record).then(() => this.#requested.delete(repoId));
     }
     this.#timer = setTimeout(() => this.start(), pauseAfter(tookMs)).unref();
   }
@@ -79,13 +79,13 @@ export class RefWatch {
     for (const record of records) {
       await breather.pause();
       const { repoId } = record;
-      const known = this.#states.get(repoId);
-      const seen = current.get(record);
-      const hasMoved = seen !== undefined && this.#hasMoved(record, known, seen);
+      const existing = this.#states.get(repoId);
+      const observed = current.get(record);
+      const hasMoved = observed !== undefined && this.#hasMoved(record, existing, observed);
       if (hasMoved) this.#movedMs.set(repoId, performance.now());
-      const isAsked = hasMoved && this.#asked.has(repoId);
-      if (hasMoved && !isAsked) moved.push(record);
-      const state = isAsked ? known : (seen ?? known);
+      const isRequested = hasMoved && this.#requested.has(repoId);
+      if (hasMoved && !isRequested) moved.push(record);
+      const state = isRequested ? existing : (observed ?? existing);
       if (state !== undefined) states.set(repoId, state);
     }
     this.#states = states;
@@ -95,20 +95,20 @@ export class RefWatch {
 
   /** Forgets repos that are no longer served. */
   #forgetOthers(served: ReadonlySet<number>): void {
-    for (const known of [this.#unindexed, this.#movedMs])
-      for (const repoId of known.keys()) if (!served.has(repoId)) known.delete(repoId);
+    for (const existing of [this.#unindexed, this.#movedMs])
+      for (const repoId of existing.keys()) if (!served.has(repoId)) existing.delete(repoId);
   }
 
   /**
    * Whether a repo has moved since it was last seen, or indexed if it is seen for the first time.
    */
-  #hasMoved(record: RepoRecord, known: string | undefined, state: string): boolean {
+  #hasMoved(record: RepoRecord, existing: string | undefined, state: string): boolean {
     const { repoId, indexedAt } = record;
     const isFirst = indexedAt !== undefined && this.#unindexed.delete(repoId);
     if (indexedAt === undefined) this.#unindexed.add(repoId);
     const isSame =
-      known === undefined || isFirst ? this.#options.wasIndexedIn(record, state) : undefined;
-    return isSame === undefined ? known !== undefined && known !== state : !isSame;
+      existing === undefined || isFirst ? this.#options.wasIndexedIn(record, state) : undefined;
+    return isSame === undefined ? existing !== undefined && existing !== state : !isSame;
   }
 
   /** Repos that are not checked in this round are absent. */
@@ -116,13 +116,13 @@ export class RefWatch {
     this.#roundCount++;
     const isFew = records.length <= CALM_COUNT;
     const repositories = records.filter(
-      ({ repoId, source }) => source.kind !== 'folder' && (isFew || this.#isTurnOf(repoId)),
+      ({ repoId, source }) => source.kind !== 'folder' && (isFew || this.#isPollDue(repoId)),
     );
     const states = await this.#options.statesOf(repositories.map(({ source }) => source.path));
     return new Map(repositories.map((record, index) => [record, states[index]]));
   }
 
-  #isTurnOf(repoId: number): boolean {
+  #isPollDue(repoId: number): boolean {
     if ((repoId + this.#roundCount) % CALM_ROUNDS === 0 || !this.#states.has(repoId)) return true;
     const movedMs = this.#movedMs.get(repoId);
     if (movedMs === undefined) return false;

@@ -10,7 +10,7 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { FolderWatch } from '../../sources/disk/folder-watch.ts';
 import { foldersOf } from '../../sources/docs/source-folders.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
-import { HOLDS_RULES, type SeenFiles } from './seen-files.ts';
+import { RULE_NAMES, type FileTracker } from './file-tracker.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
 /** Editors write twice, and create temporary files: a job starts after this long without notifications. */
@@ -21,14 +21,14 @@ const REST_FACTOR = 2;
 /** Guess: beyond this the system's queue of 16,384 may have overflowed, which is not reported. */
 const NOTICES_MAX = 4_000;
 /** Guess: all files are checked this long after a job that checked single ones, */
-const LOOK_MS = 60_000;
+const RESCAN_MS = 60_000;
 /** this long after the last full check, */
-const IDLE_LOOK_MS = HOUR_MS;
+const IDLE_RESCAN_MS = HOUR_MS;
 /** and not before this multiple of the time of such a check. */
-const LOOK_FACTOR = 100;
+const RESCAN_FACTOR = 100;
 /** Guess: and this long after git wrote its index, which it also does when only times changed. */
-const INDEX_LOOK_MS = 2_000;
-const INDEX_LOOK_FACTOR = 10;
+const INDEX_RESCAN_MS = 2_000;
+const INDEX_RESCAN_FACTOR = 10;
 /** Guess: how often a missing folder of a repo is checked. */
 const MISSING_MS = 10_000;
 /** Guess: pause between checks without notifications, and as a multiple of the time of a check. */
@@ -41,7 +41,7 @@ const IDLE_PATHS_MAX = 10_000;
 const INDEX_FILES = new Set(['.git/index', '.git/config', '.git/info/exclude']);
 
 export interface WatchedFilesOptions {
-  readonly seenFiles: SeenFiles;
+  readonly fileTracker: FileTracker;
   /** Indexes a changed repo; resolves as `Jobs.indexChanged`. Errors: none. */
   readonly index: (record: RepoRecord) => Promise<boolean>;
   readonly log: Log;
@@ -52,7 +52,7 @@ export class WatchedFiles {
   readonly #record: RepoRecord;
   readonly #folders: FolderWatch;
   /** Paths reported since the last job began. */
-  #told = new Set<string>();
+  #changed = new Set<string>();
   /** Those that were created or removed. */
   #moved = new Set<string>();
   #noticeCount = 0;
@@ -60,13 +60,13 @@ export class WatchedFiles {
   #restUntilMs = 0;
   /** Files that are not docs but are still written. */
   readonly #idlePaths = new Set<string>();
-  #areRulesTold = false;
+  #haveRulesChanged = false;
   #job: Promise<void> | undefined;
   #jobTimer: NodeJS.Timeout | undefined;
-  #lookTimer: NodeJS.Timeout | undefined;
+  #rescanTimer: NodeJS.Timeout | undefined;
   /** Time of the next full check (performance.now), and how long the last one took. */
-  #lookDueMs = Infinity;
-  #lookTookMs = 0;
+  #rescanDueMs = Infinity;
+  #rescanTookMs = 0;
   /** There are no notifications. */
   #isPolled = false;
   /** Fingerprint of the last check in that case. */
@@ -78,7 +78,7 @@ export class WatchedFiles {
     this.#record = record;
     this.#folders = new FolderWatch({
       root: record.source.path,
-      onNotice: (place, isMoved) => this.#note(place, isMoved),
+      onNotice: (location, isMoved) => this.#note(location, isMoved),
       onFailure: (reason) => this.#poll(reason),
     });
   }
@@ -92,9 +92,9 @@ export class WatchedFiles {
       this.#poll(messageOf(error));
     }
     if (this.#isPolled || this.#isClosed) return;
-    const isLookedAt = this.#options.seenFiles.watch(this.#record.repoId);
+    const scanned = this.#options.fileTracker.watch(this.#record.repoId);
     this.#start(async () => {
-      await isLookedAt;
+      await scanned;
       if (!this.#isPolled && !this.#isClosed) await this.#compare();
     });
   }
@@ -104,18 +104,20 @@ export class WatchedFiles {
    * job compares with the index.
    */
   async #compare(): Promise<void> {
-    const { seenFiles } = this.#options;
+    const { fileTracker } = this.#options;
     const { repoId, source } = this.#record;
     const startMs = performance.now();
-    const listing = seenFiles.isKept(repoId)
+    const listing = fileTracker.isKept(repoId)
       ? await listDisk(source).catch(() => undefined)
       : undefined;
     const isSame =
-      this.#noticeCount === 0 && listing !== undefined && seenFiles.confirm(repoId, listing.states);
+      this.#noticeCount === 0 &&
+      listing !== undefined &&
+      fileTracker.confirm(repoId, listing.states);
     if (!isSame) this.#note(undefined, true);
     else {
-      this.#noteLook(performance.now() - startMs);
-      this.#lookWithin(LOOK_MS);
+      this.#noteRescan(performance.now() - startMs);
+      this.#rescanWithin(RESCAN_MS);
     }
   }
 
@@ -123,7 +125,7 @@ export class WatchedFiles {
   async #watchAll(): Promise<void> {
     const { source } = this.#record;
     // Why first: rules may change while folders are listed.
-    this.#areRulesTold = false;
+    this.#haveRulesChanged = false;
     // Why all: a path may have a new folder, of which the old watch reports nothing.
     this.#folders.clear();
     if (source.kind === 'worktree')
@@ -132,25 +134,26 @@ export class WatchedFiles {
     this.#idlePaths.clear();
   }
 
-  #note(place: string | undefined, isMoved: boolean): void {
-    const { seenFiles } = this.#options;
+  #note(location: string | undefined, isMoved: boolean): void {
+    const { fileTracker } = this.#options;
     const { repoId } = this.#record;
-    const isOfGit = place?.startsWith('.git/') === true && this.#record.source.kind === 'worktree';
+    const isOfGit =
+      location?.startsWith('.git/') === true && this.#record.source.kind === 'worktree';
     if (isOfGit) {
-      const pauseMs = Math.max(INDEX_LOOK_MS, INDEX_LOOK_FACTOR * this.#lookTookMs);
-      if (INDEX_FILES.has(place)) this.#lookWithin(pauseMs);
+      const pauseMs = Math.max(INDEX_RESCAN_MS, INDEX_RESCAN_FACTOR * this.#rescanTookMs);
+      if (INDEX_FILES.has(location)) this.#rescanWithin(pauseMs);
       return;
     }
-    if (place !== undefined && this.#idlePaths.has(place)) return;
+    if (location !== undefined && this.#idlePaths.has(location)) return;
     this.#noticeCount++;
-    if (place === undefined || this.#noticeCount > NOTICES_MAX) {
-      seenFiles.tell(repoId, undefined);
-      this.#areRulesTold = true;
+    if (location === undefined || this.#noticeCount > NOTICES_MAX) {
+      fileTracker.noteChange(repoId, undefined);
+      this.#haveRulesChanged = true;
     } else {
-      seenFiles.tell(repoId, place);
-      this.#told.add(place);
-      if (isMoved) this.#moved.add(place);
-      if (HOLDS_RULES.has(baseNameOf(place))) this.#areRulesTold = true;
+      fileTracker.noteChange(repoId, location);
+      this.#changed.add(location);
+      if (isMoved) this.#moved.add(location);
+      if (RULE_NAMES.has(baseNameOf(location))) this.#haveRulesChanged = true;
     }
     this.#schedule();
   }
@@ -175,31 +178,31 @@ export class WatchedFiles {
   }
 
   async #run(): Promise<void> {
-    const told = this.#told;
+    const changed = this.#changed;
     const moved = this.#moved;
-    const isLook = this.#areRulesTold;
-    this.#told = new Set();
+    const isRescan = this.#haveRulesChanged;
+    this.#changed = new Set();
     this.#moved = new Set();
     this.#noticeCount = 0;
     // Why: while watches are renewed nothing is reported.
-    if (isLook) this.#options.seenFiles.tell(this.#record.repoId, undefined);
+    if (isRescan) this.#options.fileTracker.noteChange(this.#record.repoId, undefined);
     const startMs = performance.now();
     try {
-      if (isLook) await this.#watchAll();
+      if (isRescan) await this.#watchAll();
       else await this.#watchMoved(moved);
     } catch (error) {
       this.#options.log.warn('folders could not be watched', this.#fields(error));
-      this.#areRulesTold = true;
-      this.#options.seenFiles.tell(this.#record.repoId, undefined);
+      this.#haveRulesChanged = true;
+      this.#options.fileTracker.noteChange(this.#record.repoId, undefined);
     }
     const isDone = await this.#options.index(this.#record);
     const endMs = performance.now();
     const tookMs = endMs - startMs;
     this.#restUntilMs = endMs + REST_FACTOR * tookMs;
-    if (isDone) this.#noteIdle(told);
-    if (!isDone && this.#kindOf('') === undefined) this.#lookWithin(MISSING_MS);
-    else if (isLook) this.#noteLook(tookMs);
-    else this.#lookWithin(Math.max(LOOK_MS, LOOK_FACTOR * this.#lookTookMs));
+    if (isDone) this.#noteIdle(changed);
+    if (!isDone && this.#kindOf('') === undefined) this.#rescanWithin(MISSING_MS);
+    else if (isRescan) this.#noteRescan(tookMs);
+    else this.#rescanWithin(Math.max(RESCAN_MS, RESCAN_FACTOR * this.#rescanTookMs));
   }
 
   #fields(error: unknown): Record<string, string> {
@@ -210,17 +213,17 @@ export class WatchedFiles {
   async #watchMoved(moved: ReadonlySet<string>): Promise<void> {
     const { source } = this.#record;
     const came: string[] = [];
-    for (const place of moved) {
-      this.#folders.remove(place);
-      if (this.#kindOf(place) === 'folder') came.push(place);
+    for (const location of moved) {
+      this.#folders.remove(location);
+      if (this.#kindOf(location) === 'folder') came.push(location);
     }
     if (came.length === 0) return;
     for await (const folder of foldersOf(source, came)) this.#folders.add(folder);
   }
 
-  #kindOf(place: string): 'folder' | 'other' | undefined {
+  #kindOf(location: string): 'folder' | 'other' | undefined {
     try {
-      const status = lstatSync(path.join(this.#record.source.path, place));
+      const status = lstatSync(path.join(this.#record.source.path, location));
       return status.isDirectory() ? 'folder' : 'other';
     } catch {
       return undefined;
@@ -228,35 +231,35 @@ export class WatchedFiles {
   }
 
   /** Files that exist and are not docs are ignored until rules change. */
-  #noteIdle(told: ReadonlySet<string>): void {
-    if (this.#areRulesTold || this.#idlePaths.size > IDLE_PATHS_MAX) return;
-    for (const place of told) {
-      const isDoc = this.#options.seenFiles.holds(this.#record.repoId, place);
-      if (isDoc === false && this.#kindOf(place) === 'other') this.#idlePaths.add(place);
+  #noteIdle(changed: ReadonlySet<string>): void {
+    if (this.#haveRulesChanged || this.#idlePaths.size > IDLE_PATHS_MAX) return;
+    for (const location of changed) {
+      const isDoc = this.#options.fileTracker.contains(this.#record.repoId, location);
+      if (isDoc === false && this.#kindOf(location) === 'other') this.#idlePaths.add(location);
     }
   }
 
   /** All files were checked: the next check finds unreported changes. */
-  #noteLook(tookMs: number): void {
-    this.#lookTookMs = tookMs;
-    this.#lookDueMs = Infinity;
+  #noteRescan(tookMs: number): void {
+    this.#rescanTookMs = tookMs;
+    this.#rescanDueMs = Infinity;
     if (this.#isPolled) this.#pollLater(tookMs);
-    else this.#lookWithin(Math.max(IDLE_LOOK_MS, LOOK_FACTOR * tookMs));
+    else this.#rescanWithin(Math.max(IDLE_RESCAN_MS, RESCAN_FACTOR * tookMs));
   }
 
   /** Checks all files after this pause, unless a check is due earlier. */
-  #lookWithin(pauseMs: number): void {
+  #rescanWithin(pauseMs: number): void {
     const dueMs = performance.now() + pauseMs;
-    if (this.#isClosed || this.#isPolled || dueMs >= this.#lookDueMs) return;
-    this.#lookDueMs = dueMs;
-    clearTimeout(this.#lookTimer);
-    this.#lookTimer = setTimeout(() => this.#lookNow(), pauseMs).unref();
+    if (this.#isClosed || this.#isPolled || dueMs >= this.#rescanDueMs) return;
+    this.#rescanDueMs = dueMs;
+    clearTimeout(this.#rescanTimer);
+    this.#rescanTimer = setTimeout(() => this.#rescanNow(), pauseMs).unref();
   }
 
   /** Checks all files, if the repo's folder exists. */
-  #lookNow(): void {
-    this.#lookDueMs = Infinity;
-    if (this.#kindOf('') === undefined) this.#lookWithin(MISSING_MS);
+  #rescanNow(): void {
+    this.#rescanDueMs = Infinity;
+    if (this.#kindOf('') === undefined) this.#rescanWithin(MISSING_MS);
     else this.#note(undefined, true);
   }
 
@@ -264,7 +267,7 @@ export class WatchedFiles {
   #poll(reason: string): void {
     this.#isPolled = true;
     this.#folders.close();
-    this.#options.seenFiles.unwatch(this.#record.repoId);
+    this.#options.fileTracker.unwatch(this.#record.repoId);
     this.#options.log.warn('files are checked now and then, not watched', {
       ...this.#fields(reason),
     });
@@ -272,10 +275,10 @@ export class WatchedFiles {
   }
 
   #pollLater(tookMs: number): void {
-    clearTimeout(this.#lookTimer);
+    clearTimeout(this.#rescanTimer);
     if (this.#isClosed) return;
     const pauseMs = Math.max(POLL_MS_MIN, POLL_FACTOR * tookMs);
-    this.#lookTimer = setTimeout(() => {
+    this.#rescanTimer = setTimeout(() => {
       this.#start(() => this.#pollOnce());
     }, pauseMs).unref();
   }
@@ -298,9 +301,9 @@ export class WatchedFiles {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#jobTimer);
-    clearTimeout(this.#lookTimer);
+    clearTimeout(this.#rescanTimer);
     this.#folders.close();
-    this.#options.seenFiles.unwatch(this.#record.repoId);
+    this.#options.fileTracker.unwatch(this.#record.repoId);
     await this.#job;
   }
 }

@@ -2,7 +2,7 @@
 
 export type BrowseKind = 'blob' | 'tree' | 'commits' | 'commit';
 
-export interface Place {
+export interface BrowseTarget {
   readonly repo: string;
   /** As in the address; undefined: the default revision. */
   readonly revision: string | undefined;
@@ -39,8 +39,8 @@ function encodeName(text: string): string {
  *
  * @param rest  what follows `/browse/`, still encoded. Undefined: no such address.
  */
-export function placeOf(rest: string): Place | undefined {
-  if (!/\/-\/./.test(rest)) return placeOf(`${rest.replace(/(?:\/-?)+$/, '')}/-/tree/`);
+export function targetOf(rest: string): BrowseTarget | undefined {
+  if (!/\/-\/./.test(rest)) return targetOf(`${rest.replace(/(?:\/-?)+$/, '')}/-/tree/`);
   const cut = rest.indexOf('/-/');
   const [repoPart = '', ...revisionParts] = rest.slice(0, cut).split('@');
   const [kind = '', ...path] = rest.slice(cut + 3).split('/');
@@ -59,7 +59,7 @@ export function belowBase(webUrl: string): string {
 }
 
 /** The address below the base path. */
-export function addressOf({ repo, revision, kind, path }: Place): string {
+export function addressOf({ repo, revision, kind, path }: BrowseTarget): string {
   const at = revision === undefined ? '' : `@${encodeName(revision)}`;
   return `/browse/${encodeName(repo)}${at}/-/${kind}/${encode(path)}`;
 }

@@ -2,23 +2,23 @@
 
 import { visibleName } from '../parts/hidden-characters.ts';
 import { size } from '../parts/words.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { isDrawing } from './file-kind.ts';
 import { NotSearched } from './file-notices.tsx';
 import type { IndexEntry } from './index-entry.ts';
 import { rawAddress, useRawFacts } from './reading.ts';
 
 interface BinaryViewProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly entry: IndexEntry | undefined;
 }
 
-export function BinaryView({ place, entry }: BinaryViewProps) {
-  const { data, error } = useRawFacts(place);
-  const address = rawAddress(place);
+export function BinaryView({ target, entry }: BinaryViewProps) {
+  const { data, error } = useRawFacts(target);
+  const address = rawAddress(target);
   if (error === null && data === undefined) return null;
   const isPicture = data?.type.startsWith('image/') === true;
-  const look = isDrawing(place.path) ? 'picture drawing' : 'picture';
+  const look = isDrawing(target.path) ? 'picture drawing' : 'picture';
   const isByName = entry?.state === 'there' && entry.skipReason !== undefined;
   const facts = [
     data?.size === undefined ? undefined : size(data.size),
@@ -29,7 +29,7 @@ export function BinaryView({ place, entry }: BinaryViewProps) {
     <>
       {!isByName && <NotSearched entry={entry} />}
       <div className="binary">
-        {isPicture && <img src={address} alt={visibleName(place.path)} className={look} />}
+        {isPicture && <img src={address} alt={visibleName(target.path)} className={look} />}
         <p className="faint">{facts.filter((fact) => fact !== undefined).join(' · ')}</p>
         <a href={address} className="button">
           Raw

@@ -3,15 +3,15 @@
 import { Dialog } from '@ariakit/react';
 import { Suspense, lazy, useEffect, useState } from 'react';
 import { usePathname } from 'wouter/use-browser-location';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Separator, WIDTH_OF_FIRST } from '../parts/separator.tsx';
 import { useTitle } from '../parts/title.ts';
-import { placeOf } from './address.ts';
-import type { Place } from './address.ts';
+import { targetOf } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { CommitList } from './commit-list.tsx';
 import { CommitView } from './commit-view.tsx';
 import { Crumbs } from './crumbs.tsx';
@@ -33,35 +33,39 @@ function isWideWindow(): boolean {
   return matchMedia('(min-width: 1100px)').matches;
 }
 
-function View({ place }: { readonly place: Place }) {
-  if (place.kind === 'blob') return <FileView place={place} />;
-  if (place.kind === 'tree') return <FolderView place={place} />;
-  return place.kind === 'commits' ? <CommitList place={place} /> : <CommitView place={place} />;
+function View({ target }: { readonly target: BrowseTarget }) {
+  if (target.kind === 'blob') return <FileView target={target} />;
+  if (target.kind === 'tree') return <FolderView target={target} />;
+  return target.kind === 'commits' ? (
+    <CommitList target={target} />
+  ) : (
+    <CommitView target={target} />
+  );
 }
 
 export default function BrowsePage() {
   // As it is written: what the router makes of it says no more which characters were encoded.
-  const place = placeOf(usePathname().slice(`${BASE_PATH}/browse/`.length));
+  const target = targetOf(usePathname().slice(`${BASE_PATH}/browse/`.length));
   useTitle(
-    place === undefined
+    target === undefined
       ? 'Unknown page'
-      : `${place.path === '' ? '' : `${place.path} · `}${place.repo}`,
+      : `${target.path === '' ? '' : `${target.path} · `}${target.repo}`,
   );
-  if (place === undefined)
+  if (target === undefined)
     return (
       <div className="narrow">
         <h1 className="visually-hidden">Unknown page</h1>
         <Notice kind="danger" title="This address names no file or folder." />
       </div>
     );
-  return <Browse place={place} />;
+  return <Browse target={target} />;
 }
 
-function Browse({ place }: { readonly place: Place }) {
+function Browse({ target }: { readonly target: BrowseTarget }) {
   const [isTreeOpen, setTreeOpen] = useState(true);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const [isFinding, setFinding] = useState(false);
-  const { repo, path } = place;
+  const { repo, path } = target;
   // What was chosen in the drawer is what is wanted.
   useEffect(() => setDrawerOpen(false), [path]);
   const toggleTree = () => {
@@ -75,8 +79,8 @@ function Browse({ place }: { readonly place: Place }) {
   return (
     <div className={isTreeOpen ? 'browse' : 'browse browse-bare'} style={width}>
       <h1 className="visually-hidden">{visibleName(path === '' ? repo : path)}</h1>
-      <Crumbs place={place} toggleTree={toggleTree} find={find} />
-      {isTreeOpen && <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />}
+      <Crumbs target={target} toggleTree={toggleTree} find={find} />
+      {isTreeOpen && <FileTree key={`${repo}@${target.revision ?? ''}`} target={target} />}
       {isTreeOpen && (
         <Separator
           label="Width of the tree"
@@ -87,7 +91,7 @@ function Browse({ place }: { readonly place: Place }) {
         />
       )}
       <div className="browse-content">
-        <View place={place} />
+        <View target={target} />
       </div>
       <Dialog
         open={isDrawerOpen}
@@ -96,11 +100,11 @@ function Browse({ place }: { readonly place: Place }) {
         aria-label="Files"
         backdrop={<div className="backdrop" />}
       >
-        <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />
+        <FileTree key={`${repo}@${target.revision ?? ''}`} target={target} />
       </Dialog>
       {isFinding && (
         <Suspense fallback={null}>
-          <FileFinder place={place} close={() => setFinding(false)} />
+          <FileFinder target={target} close={() => setFinding(false)} />
         </Suspense>
       )}
     </div>

@@ -7,17 +7,17 @@ import { ParameterField } from '../parts/parameter-field.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { COMMITS_PER_PAGE, useCommits } from './history-reading.ts';
 import '../styles/tables.css';
 
 const SHORT_ID = 7;
 const PARAMETERS = ['author', 'since', 'until', 'query', 'page'];
 
-export function CommitList({ place }: { readonly place: Place }) {
+export function CommitList({ target }: { readonly target: BrowseTarget }) {
   const address = useAddressParameters(PARAMETERS);
   const { page, valueOf, change, go } = address;
-  const reading = useCommits(place, {
+  const reading = useCommits(target, {
     author: valueOf('author'),
     query: valueOf('query'),
     since: valueOf('since'),
@@ -53,7 +53,7 @@ export function CommitList({ place }: { readonly place: Place }) {
           {
             name: 'Commit',
             cell: ({ hash }) => (
-              <Link href={addressOf({ ...place, kind: 'commit', path: hash })}>
+              <Link href={addressOf({ ...target, kind: 'commit', path: hash })}>
                 <code className="commit-id">{hash.slice(0, SHORT_ID)}</code>
               </Link>
             ),

@@ -11,7 +11,7 @@ import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { useIsNarrow } from '../parts/window-width.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { DiffList } from './diff-list.tsx';
 import { useCommit, useDiff } from './history-reading.ts';
 import type { Commit } from './history-reading.ts';
@@ -20,7 +20,13 @@ import '../styles/diff.css';
 const SHORT_ID = 7;
 const PARAMETERS = ['diff', 'path', 'base', 'ws'];
 
-function CommitFacts({ commit, place }: { readonly commit: Commit; readonly place: Place }) {
+function CommitFacts({
+  commit,
+  target,
+}: {
+  readonly commit: Commit;
+  readonly target: BrowseTarget;
+}) {
   const { hash, message, body, authorName, authorEmail, date, parents } = commit;
   return (
     <>
@@ -45,7 +51,7 @@ function CommitFacts({ commit, place }: { readonly commit: Commit; readonly plac
           <span key={parent}>
             {' '}
             · parent{' '}
-            <Link href={addressOf({ ...place, path: parent })}>
+            <Link href={addressOf({ ...target, path: parent })}>
               <code>{parent.slice(0, SHORT_ID)}</code>
             </Link>
           </span>
@@ -101,15 +107,15 @@ function Controls(props: ControlsProps) {
   );
 }
 
-export function CommitView({ place }: { readonly place: Place }) {
+export function CommitView({ target }: { readonly target: BrowseTarget }) {
   const { valueOf, change } = useAddressParameters(PARAMETERS);
   const isNarrow = useIsNarrow();
   const [path, base] = [valueOf('path'), valueOf('base')];
   const ignoresSpace = valueOf('ws') === '1';
   const { isDiffUnified, set } = useRemembered();
   const isSplit = !isNarrow && (valueOf('diff') ?? (isDiffUnified ? 'unified' : '')) !== 'unified';
-  const commit = useCommit(place.repo, place.path);
-  const diff = useDiff({ repo: place.repo, head: place.path, base, path, ignoresSpace });
+  const commit = useCommit(target.repo, target.path);
+  const diff = useDiff({ repo: target.repo, head: target.path, base, path, ignoresSpace });
   const choose = (isChosen: boolean): void => {
     set({ isDiffUnified: !isChosen });
     change({ diff: isChosen ? 'split' : 'unified' });
@@ -117,7 +123,7 @@ export function CommitView({ place }: { readonly place: Place }) {
   if (commit.error !== null) return <Notice kind="danger" title={commit.error.message} />;
   const head = (
     <>
-      {commit.data !== undefined && <CommitFacts commit={commit.data} place={place} />}
+      {commit.data !== undefined && <CommitFacts commit={commit.data} target={target} />}
       {base !== undefined && (
         <Notice kind="info" title={`Compared with ${base}, not with its parent.`}>
           <button
@@ -151,10 +157,10 @@ export function CommitView({ place }: { readonly place: Place }) {
   );
   return (
     <DiffList
-      key={`${place.repo} ${place.path} ${base ?? ''} ${path ?? ''}`}
+      key={`${target.repo} ${target.path} ${base ?? ''} ${path ?? ''}`}
       sides={{
-        place: { ...place, revision: commit.data?.hash ?? place.path },
-        base: base ?? `${place.path}^`,
+        target: { ...target, revision: commit.data?.hash ?? target.path },
+        base: base ?? `${target.path}^`,
       }}
       head={head}
       diff={diff}

@@ -7,7 +7,7 @@ import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { RevisionPicker } from './revision-picker.tsx';
 
 interface Crumb {
@@ -21,20 +21,20 @@ function crumbsOf(path: string): Crumb[] {
 }
 
 interface CrumbsProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly toggleTree: () => void;
   readonly find: () => void;
 }
 
-export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
-  const { repo, path, kind } = place;
+export function Crumbs({ target, toggleTree, find }: CrumbsProps) {
+  const { repo, path, kind } = target;
   const crumbs = kind === 'commit' ? [] : crumbsOf(path);
   return (
     <div className="crumbs">
       <IconButton label="Files" hint="Ctrl+B" icon={PanelLeft} run={toggleTree} />
       <nav aria-label="Path" className="crumb-names">
         <Link
-          href={addressOf({ ...place, kind: 'tree', path: '' })}
+          href={addressOf({ ...target, kind: 'tree', path: '' })}
           className="crumb-repo"
           title={visibleName(repo)}
         >
@@ -52,7 +52,7 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
                   {crumb.name}
                 </Name>
               ) : (
-                <Link href={addressOf({ ...place, kind: 'tree', path: crumb.path })}>
+                <Link href={addressOf({ ...target, kind: 'tree', path: crumb.path })}>
                   <Name>{crumb.name}</Name>
                 </Link>
               )}
@@ -64,7 +64,7 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
         )}
       </nav>
       <IconButton label="Find a file" hint="t" icon={Search} run={find} />
-      <RevisionPicker place={place} />
+      <RevisionPicker target={target} />
     </div>
   );
 }

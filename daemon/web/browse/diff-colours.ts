@@ -3,15 +3,15 @@
 import { useRef } from 'react';
 import { useLineColours } from '../code/line-colours.ts';
 import type { Colour } from '../code/marks.ts';
-import type { Place } from './address.ts';
-import type { ShownFile } from './diff-gaps.ts';
+import type { BrowseTarget } from './address.ts';
+import type { DisplayedFile } from './diff-gaps.ts';
 import { keyOf, linesOf } from './diff-rows.ts';
 import type { DiffLine } from './diff-rows.ts';
 
 /** What is compared. */
 export interface DiffSides {
   /** Of the newer side, as a revision. */
-  readonly place: Place;
+  readonly target: BrowseTarget;
   /** Revision of the older side. */
   readonly base: string;
 }
@@ -26,7 +26,7 @@ export interface DiffColours {
 type Numbered = readonly (readonly [number, string])[];
 
 /** The lines of one side of each hunk. */
-function runsOf(file: ShownFile, side: 'oldNumber' | 'newNumber'): Numbered[] {
+function runsOf(file: DisplayedFile, side: 'oldNumber' | 'newNumber'): Numbered[] {
   return file.hunks.map((hunk) =>
     linesOf(hunk).flatMap((line) => {
       const number = line[side];
@@ -38,23 +38,23 @@ function runsOf(file: ShownFile, side: 'oldNumber' | 'newNumber'): Numbered[] {
 type Colours = NonNullable<ReturnType<typeof useLineColours>>;
 
 /** All rows of a file ask for the same. */
-const known = new WeakMap<Colours, DiffColours>();
+const cached = new WeakMap<Colours, DiffColours>();
 
-function byNumber(file: ShownFile, colours: Colours): DiffColours {
-  const made = known.get(colours);
+function byNumber(file: DisplayedFile, colours: Colours): DiffColours {
+  const made = cached.get(colours);
   if (made !== undefined) return made;
   const before = runsOf(file, 'oldNumber').flat();
   const after = runsOf(file, 'newNumber').flat();
   const of = (lines: Numbered, first: number): ByNumber =>
     new Map(lines.map(([number], index) => [number, colours[first + index] ?? []]));
   const both = { old: of(before, 0), new: of(after, before.length) };
-  known.set(colours, both);
+  cached.set(colours, both);
   return both;
 }
 
 /** Colours of a file that differs; undefined: not yet, or none. Those of fewer lines stay while more are shown. */
-export function useDiffColours(file: ShownFile, sides: DiffSides): DiffColours | undefined {
-  const { repo, revision } = sides.place;
+export function useDiffColours(file: DisplayedFile, sides: DiffSides): DiffColours | undefined {
+  const { repo, revision } = sides.target;
   const last = useRef<DiffColours>(undefined);
   const ranges = file.hunks.map(({ oldRange, newRange }) => [oldRange, newRange]);
   const colours = useLineColours({

@@ -3,9 +3,9 @@
 import type { FileDiff } from './history-reading.ts';
 
 /** A file, perhaps with more lines around its changes than the daemon gave. */
-export interface ShownFile extends FileDiff {
+export interface DisplayedFile extends FileDiff {
   /** Does the last hunk reach the end of the file? */
-  readonly isEndShown?: boolean;
+  readonly isEndVisible?: boolean;
 }
 
 /** Lines of the newer side, 1-based, both inclusive; `to` is Infinity where nobody said how long the file is. */
@@ -18,15 +18,15 @@ export interface Gap {
 const CONTEXT = 3;
 
 /** @param index  of the hunk below the gap; behind the last one: of the lines below it */
-export function gapOf({ hunks }: ShownFile, index: number): Gap {
+export function gapOf({ hunks }: DisplayedFile, index: number): Gap {
   const before = hunks[index - 1]?.newRange;
   const from = before === undefined ? 1 : before.start + before.lines;
   return { from, to: (hunks[index]?.newRange.start ?? Infinity) - 1 };
 }
 
 /** Are there lines below the last change, as far as one can tell? */
-export function mayGoOn({ hunks, isEndShown, status }: ShownFile): boolean {
-  if (isEndShown === true || (status !== 'modified' && status !== 'renamed')) return false;
+export function mayGoOn({ hunks, isEndVisible, status }: DisplayedFile): boolean {
+  if (isEndVisible === true || (status !== 'modified' && status !== 'renamed')) return false;
   const last = hunks.at(-1)?.body.replace(/\n$/, '').split('\n').slice(-CONTEXT) ?? [];
   return last.length === CONTEXT && last.every((line) => line.startsWith(' '));
 }

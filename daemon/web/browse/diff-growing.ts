@@ -4,22 +4,22 @@
 import { useMemo, useState } from 'react';
 import type { LineRange } from '../code/line-range.ts';
 import { queryClient } from '../data/session.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { keyOf, pathOf } from './diff-rows.ts';
 import type { FileDiff } from './history-reading.ts';
 import { gapOf } from './diff-gaps.ts';
-import type { Gap, ShownFile } from './diff-gaps.ts';
+import type { Gap, DisplayedFile } from './diff-gaps.ts';
 import { sourceLines } from './reading.ts';
 
 /** Lines that are shown at a time. */
 export const STEP = 20;
 
 /** From which end of a gap: `down` from the change above it, `up` from the one below. */
-export type Way = 'down' | 'up';
+export type Direction = 'down' | 'up';
 
 /** Lines of the newer side that are shown next. */
-function nextLines({ from, to }: Gap, way: Way): LineRange {
-  if (way === 'down') return { from, to: Math.min(from + STEP - 1, to) };
+function nextLines({ from, to }: Gap, direction: Direction): LineRange {
+  if (direction === 'down') return { from, to: Math.min(from + STEP - 1, to) };
   return { from: Math.max(from, to - STEP + 1), to };
 }
 
@@ -29,9 +29,9 @@ function bodyOf(lines: readonly string[]): string {
 
 type Hunk = FileDiff['hunks'][number];
 
-function longer(hunk: Hunk, lines: readonly string[], way: Way): Hunk {
+function longer(hunk: Hunk, lines: readonly string[], direction: Direction): Hunk {
   const { oldRange, newRange, body } = hunk;
-  const shift = way === 'up' ? lines.length : 0;
+  const shift = direction === 'up' ? lines.length : 0;
   const grown = ({ start, lines: count }: Hunk['newRange']) => ({
     start: start - shift,
     lines: count + lines.length,
@@ -41,36 +41,44 @@ function longer(hunk: Hunk, lines: readonly string[], way: Way): Hunk {
     ...hunk,
     oldRange: grown(oldRange),
     newRange: grown(newRange),
-    body: way === 'up' ? bodyOf(lines) + body : ended + bodyOf(lines),
+    body: direction === 'up' ? bodyOf(lines) + body : ended + bodyOf(lines),
   };
 }
 
 /** The file with these lines shown; as it is if they are shown already. */
-function withLines(file: ShownFile, index: number, way: Way, range: LineRange, text: string) {
-  const asked = nextLines(gapOf(file, index), way);
-  if (asked.from !== range.from || asked.to !== range.to) return file;
+function withLines(
+  file: DisplayedFile,
+  index: number,
+  direction: Direction,
+  range: LineRange,
+  text: string,
+) {
+  const next = nextLines(gapOf(file, index), direction);
+  if (next.from !== range.from || next.to !== range.to) return file;
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
-  const at = way === 'up' ? index : index - 1;
-  const isEndShown = index === file.hunks.length && lines.length < STEP;
-  const hunks = file.hunks.map((hunk, each) => (each === at ? longer(hunk, lines, way) : hunk));
-  return { ...file, hunks, isEndShown: isEndShown || file.isEndShown === true };
+  const at = direction === 'up' ? index : index - 1;
+  const isEndVisible = index === file.hunks.length && lines.length < STEP;
+  const hunks = file.hunks.map((hunk, each) =>
+    each === at ? longer(hunk, lines, direction) : hunk,
+  );
+  return { ...file, hunks, isEndVisible: isEndVisible || file.isEndVisible === true };
 }
 
 /** The files with what was asked to be shown of their gaps, and what shows more. */
-export function useGrowing(files: readonly FileDiff[], place: Place) {
-  const [grown, setGrown] = useState<ReadonlyMap<FileDiff, ShownFile>>(new Map());
-  const shown = useMemo(() => files.map((file) => grown.get(file) ?? file), [files, grown]);
-  const grow = async (file: ShownFile, index: number, way: Way): Promise<void> => {
+export function useGrowing(files: readonly FileDiff[], target: BrowseTarget) {
+  const [grown, setGrown] = useState<ReadonlyMap<FileDiff, DisplayedFile>>(new Map());
+  const displayed = useMemo(() => files.map((file) => grown.get(file) ?? file), [files, grown]);
+  const grow = async (file: DisplayedFile, index: number, direction: Direction): Promise<void> => {
     const original = files.find((one) => keyOf(one) === keyOf(file));
     if (original === undefined) return;
-    const range = nextLines(gapOf(file, index), way);
-    const at = { ...place, path: pathOf(file) };
+    const range = nextLines(gapOf(file, index), direction);
+    const at = { ...target, path: pathOf(file) };
     const { source } = await queryClient.fetchQuery(sourceLines(at, range));
     setGrown((before) => {
       const now = before.get(original) ?? original;
-      return new Map(before).set(original, withLines(now, index, way, range, source));
+      return new Map(before).set(original, withLines(now, index, direction, range, source));
     });
   };
-  return { shown, grow };
+  return { displayed, grow };
 }

@@ -14,9 +14,9 @@ import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import { colourOf, useDiffColours } from './diff-colours.ts';
 import type { DiffColours, DiffSides } from './diff-colours.ts';
-import type { ShownFile } from './diff-gaps.ts';
+import type { DisplayedFile } from './diff-gaps.ts';
 import { STEP } from './diff-growing.ts';
-import type { Way } from './diff-growing.ts';
+import type { Direction } from './diff-growing.ts';
 import { keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem, DiffLine } from './diff-rows.ts';
 import { wordMarks } from './diff-words.ts';
@@ -41,7 +41,7 @@ export interface ItemContext {
   readonly words: ReturnType<typeof useWordCompare>;
   readonly toggle: (file: FileDiff, isOpen: boolean) => void;
   /** Shows more of the gap above a hunk. */
-  readonly grow: (file: ShownFile, index: number, way: Way) => void;
+  readonly grow: (file: DisplayedFile, index: number, direction: Direction) => void;
 }
 
 function Title({ file: { oldPath, newPath } }: { readonly file: FileDiff }) {
@@ -69,7 +69,7 @@ interface HeadProps extends ItemContext {
   readonly isOpen: boolean;
 }
 
-function FileHead({ file, isOpen, sides: { place }, toggle }: HeadProps) {
+function FileHead({ file, isOpen, sides: { target }, toggle }: HeadProps) {
   const path = pathOf(file);
   return (
     <header className="diff-head" data-file={keyOf(file)}>
@@ -85,19 +85,19 @@ function FileHead({ file, isOpen, sides: { place }, toggle }: HeadProps) {
       {file.status !== 'modified' && <span className="faint">{file.status}</span>}
       <Counts file={file} />
       {file.newPath !== null && (
-        <Link href={addressOf({ ...place, kind: 'blob', path })}>View file</Link>
+        <Link href={addressOf({ ...target, kind: 'blob', path })}>View file</Link>
       )}
     </header>
   );
 }
 
-interface Looks {
+interface Highlights {
   readonly words: ItemContext['words'];
   readonly colours: DiffColours | undefined;
 }
 
-function Text({ line, words, colours }: Looks & { readonly line: DiffLine }) {
-  const shown = cutLine(line.text, wordMarks(line.text, line.partner, words));
+function Text({ line, words, colours }: Highlights & { readonly line: DiffLine }) {
+  const displayed = cutLine(line.text, wordMarks(line.text, line.partner, words));
   return (
     <>
       <span className="diff-sign">
@@ -106,25 +106,25 @@ function Text({ line, words, colours }: Looks & { readonly line: DiffLine }) {
       </span>
       <LineText
         className="diff-text"
-        {...shown}
-        colours={shown.cut === undefined ? colourOf(line, colours) : []}
+        {...displayed}
+        colours={displayed.cut === undefined ? colourOf(line, colours) : []}
       />
     </>
   );
 }
 
-interface SideProps extends Looks {
+interface SideProps extends Highlights {
   readonly line: DiffLine | undefined;
   readonly number: number | undefined;
 }
 
 /** A line of one side. */
-function Side({ line, number, ...looks }: SideProps) {
+function Side({ line, number, ...highlights }: SideProps) {
   if (line === undefined) return <div className="diff-side diff-none" />;
   return (
     <div className={`diff-side diff-${line.kind}`}>
       <span className="diff-number">{number}</span>
-      <Text line={line} {...looks} />
+      <Text line={line} {...highlights} />
     </div>
   );
 }
@@ -138,12 +138,12 @@ interface RowProps {
 
 /** A line, or two beside each other. */
 function Row({ item, context: { sides, words } }: RowProps) {
-  const looks = { words, colours: useDiffColours(item.file, sides) };
+  const highlights = { words, colours: useDiffColours(item.file, sides) };
   if (item.kind === 'pair')
     return (
       <div className="diff-pair">
-        <Side line={item.left} number={item.left?.oldNumber} {...looks} />
-        <Side line={item.right} number={item.right?.newNumber} {...looks} />
+        <Side line={item.left} number={item.left?.oldNumber} {...highlights} />
+        <Side line={item.right} number={item.right?.newNumber} {...highlights} />
       </div>
     );
   const { line } = item;
@@ -151,7 +151,7 @@ function Row({ item, context: { sides, words } }: RowProps) {
     <div className={`diff-line diff-${line.kind}`}>
       <span className="diff-number">{line.oldNumber}</span>
       <span className="diff-number">{line.newNumber}</span>
-      <Text line={line} {...looks} />
+      <Text line={line} {...highlights} />
     </div>
   );
 }
@@ -163,15 +163,15 @@ interface GapProps {
 
 /** Lines that are the same on both sides, and what shows some of them. */
 function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
-  const more = (way: Way, Icon: typeof ChevronUp) => {
-    const label = `Show ${counted(Math.min(STEP, count), 'line')} ${way === 'up' ? 'above' : 'below'}`;
+  const more = (direction: Direction, Icon: typeof ChevronUp) => {
+    const label = `Show ${counted(Math.min(STEP, count), 'line')} ${direction === 'up' ? 'above' : 'below'}`;
     return (
       <button
         type="button"
         className="diff-more"
         aria-label={label}
         title={label}
-        onClick={() => grow(file, index, way)}
+        onClick={() => grow(file, index, direction)}
       >
         <Icon {...ICON} />
       </button>

@@ -13,9 +13,9 @@ import { Name } from '../parts/visible-text.tsx';
 import { count, counted } from '../parts/words.ts';
 import type { DiffSides } from './diff-colours.ts';
 import { Counts, Item } from './diff-item.tsx';
-import type { ShownFile } from './diff-gaps.ts';
+import type { DisplayedFile } from './diff-gaps.ts';
 import { useGrowing } from './diff-growing.ts';
-import type { Way } from './diff-growing.ts';
+import type { Direction } from './diff-growing.ts';
 import { itemsOf, keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem } from './diff-rows.ts';
 import { useWordCompare } from './diff-words.ts';
@@ -103,7 +103,7 @@ interface Steps {
   readonly at: () => number;
   readonly go: (index: number) => void;
   readonly switchSplit: () => void;
-  readonly grow: (file: ShownFile, index: number, way: Way) => void;
+  readonly grow: (file: DisplayedFile, index: number, direction: Direction) => void;
 }
 
 function useDiffKeys({ items, at, go, switchSplit, grow }: Steps): void {
@@ -131,34 +131,34 @@ function useDiffKeys({ items, at, go, switchSplit, grow }: Steps): void {
 /** The file whose lines are at the top of the window. */
 function useCurrent(items: readonly DiffItem[], handle: RefObject<VirtualizerHandle | null>) {
   const [current, setCurrent] = useState<string>();
-  const look = (): void => {
+  const check = (): void => {
     if (handle.current === null) return;
     // The first item is the head.
     const top = handle.current.findItemIndex(handle.current.scrollOffset + 1) - 1;
     const file = items.slice(0, Math.max(1, top + 1)).findLast(({ kind }) => kind === 'file');
     setCurrent(file?.key);
   };
-  return { current, look };
+  return { current, check };
 }
 
-function tell(error: unknown): void {
+function report(error: unknown): void {
   toast(error instanceof Error ? error.message : String(error));
 }
 
 /** The files with what was shown of their gaps; what fails is told. */
-function useShown(
+function useDisplayed(
   files: readonly FileDiff[],
-  { place }: DiffSides,
+  { target }: DiffSides,
   scroller: RefObject<HTMLElement | null>,
 ) {
-  const { shown, grow } = useGrowing(files, place);
+  const { displayed, grow } = useGrowing(files, target);
   // Where a gap is gone, so is the button that had the focus.
   const keepFocus = (): void => {
     if (document.activeElement === document.body) scroller.current?.focus();
   };
-  const growAndTell = (file: ShownFile, index: number, way: Way): void =>
-    void grow(file, index, way).then(() => requestAnimationFrame(keepFocus), tell);
-  return { shown, grow: growAndTell };
+  const growAndReport = (file: DisplayedFile, index: number, direction: Direction): void =>
+    void grow(file, index, direction).then(() => requestAnimationFrame(keepFocus), report);
+  return { displayed, grow: growAndReport };
 }
 
 export function DiffList({ sides, head, diff, isSplit, switchSplit }: DiffListProps) {
@@ -167,9 +167,12 @@ export function DiffList({ sides, head, diff, isSplit, switchSplit }: DiffListPr
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
   const words = useWordCompare();
   const { files, hasNextPage } = diff;
-  const { shown, grow } = useShown(files, sides, scroller);
-  const items = useMemo(() => itemsOf(shown, { isSplit, opened }), [shown, isSplit, opened]);
-  const { current, look } = useCurrent(items, handle);
+  const { displayed, grow } = useDisplayed(files, sides, scroller);
+  const items = useMemo(
+    () => itemsOf(displayed, { isSplit, opened }),
+    [displayed, isSplit, opened],
+  );
+  const { current, check } = useCurrent(items, handle);
   const toggle = (file: FileDiff, isOpen: boolean): void =>
     setOpened((before) => new Map(before).set(keyOf(file), isOpen));
   const go = (index: number): void => {
@@ -197,7 +200,7 @@ export function DiffList({ sides, head, diff, isSplit, switchSplit }: DiffListPr
         role="region"
         aria-label="Changes"
       >
-        <Virtualizer ref={handle} scrollRef={scroller} bufferSize={BUFFER_SIZE} onScroll={look}>
+        <Virtualizer ref={handle} scrollRef={scroller} bufferSize={BUFFER_SIZE} onScroll={check}>
           <div className="diff-top">
             {head}
             {diff.total !== undefined && <Totals diff={diff} />}

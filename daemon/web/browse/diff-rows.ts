@@ -2,7 +2,7 @@
 // numbers, in one column or in two. Pure.
 
 import { gapOf, mayGoOn } from './diff-gaps.ts';
-import type { ShownFile } from './diff-gaps.ts';
+import type { DisplayedFile } from './diff-gaps.ts';
 import type { FileDiff } from './history-reading.ts';
 
 type Hunk = FileDiff['hunks'][number];
@@ -18,7 +18,7 @@ export interface DiffLine {
   readonly partner?: string | undefined;
 }
 
-export type DiffItem = { readonly key: string; readonly file: ShownFile } & (
+export type DiffItem = { readonly key: string; readonly file: DisplayedFile } & (
   | { readonly kind: 'file'; readonly isOpen: boolean }
   | { readonly kind: 'fold'; readonly lineCount: number }
   | { readonly kind: 'silent' }
@@ -108,7 +108,7 @@ function pairsOf(lines: readonly DiffLine[]): Pair[] {
   return pairs;
 }
 
-function hunkItems(file: ShownFile, hunk: Hunk, key: string, isSplit: boolean): DiffItem[] {
+function hunkItems(file: DisplayedFile, hunk: Hunk, key: string, isSplit: boolean): DiffItem[] {
   const pairs = pairsOf(linesOf(hunk));
   if (isSplit)
     return pairs.map(([left, right], index) => ({
@@ -143,7 +143,7 @@ function inOneColumn(pairs: readonly Pair[]): DiffLine[] {
 }
 
 /** Of the lines above a hunk; behind the last one: below it. None where there is nothing to say. */
-function gapItems(file: ShownFile, index: number): DiffItem[] {
+function gapItems(file: DisplayedFile, index: number): DiffItem[] {
   const { from, to } = gapOf(file, index);
   const count = Math.max(0, to - from + 1);
   const heading = count === 0 && from > 1 ? undefined : file.hunks[index]?.heading;
@@ -169,7 +169,7 @@ function hasTwoSides({ status }: FileDiff): boolean {
   return status === 'modified' || status === 'renamed';
 }
 
-function fileItems(file: ShownFile, view: DiffView): DiffItem[] {
+function fileItems(file: DisplayedFile, view: DiffView): DiffItem[] {
   const key = keyOf(file);
   const head = { key, kind: 'file', file, isOpen: isOpen(file, view) } as const;
   const lineCount = file.additions + file.deletions;
@@ -190,6 +190,6 @@ function fileItems(file: ShownFile, view: DiffView): DiffItem[] {
 }
 
 /** All that is drawn of these files, from top to bottom. */
-export function itemsOf(files: readonly ShownFile[], view: DiffView): DiffItem[] {
+export function itemsOf(files: readonly DisplayedFile[], view: DiffView): DiffItem[] {
   return files.flatMap((file) => fileItems(file, view));
 }

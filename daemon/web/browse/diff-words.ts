@@ -15,21 +15,21 @@ let compare: Compare | undefined;
 
 /** Undefined: it is being loaded. */
 export function useWordCompare(): Compare | undefined {
-  const [known, setKnown] = useState(() => compare);
+  const [compared, setCompared] = useState(() => compare);
   useEffect(() => {
-    if (known !== undefined) return;
+    if (compared !== undefined) return;
     let isOver = false;
     const load = async (): Promise<void> => {
       compare = (await import('diff')).diffWordsWithSpace;
-      if (!isOver) setKnown(() => compare);
+      if (!isOver) setCompared(() => compare);
     };
     // Without it lines have no marks.
     load().catch(() => {});
     return () => {
       isOver = true;
     };
-  }, [known]);
-  return known;
+  }, [compared]);
+  return compared;
 }
 
 /** Stretches of `text` that `partner` has not. */

@@ -12,13 +12,13 @@ import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { count } from '../parts/words.ts';
 import { belowBase } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { Panel } from './panel.tsx';
 import type { Panels } from './panels.ts';
-import { explorationText, lacksSymbols, usePlaces } from './symbols.ts';
-import type { Exploration, FoundFile, Places, PlacesThere } from './symbols.ts';
+import { explorationText, lacksSymbols, useOccurrences } from './symbols.ts';
+import type { Exploration, FoundFile, Occurrences, OccurrencesThere } from './symbols.ts';
 
 interface Line {
   readonly number: number;
@@ -80,7 +80,7 @@ function FileRows({ file, addressWith }: FileRowsProps) {
 }
 
 /** How many there are, and whether that is all. */
-function amount(found: Places): string {
+function amount(found: Occurrences): string {
   const { stats, isSearchExhaustive } = found;
   const said = count(stats.matchCount);
   if (stats.matchCount === 0 && lacksSymbols(found)) return '(symbols missing)';
@@ -88,7 +88,7 @@ function amount(found: Places): string {
 }
 
 /** What is to be known of the definitions, beside whichever places are shown; undefined: nothing. */
-function remarkOf(definitions: PlacesThere | undefined): string | undefined {
+function remarkOf(definitions: OccurrencesThere | undefined): string | undefined {
   if (definitions === undefined) return undefined;
   if (definitions.isOfDefault)
     return 'Definitions are of the default revision: the one that is shown has no symbols yet.';
@@ -98,7 +98,7 @@ function remarkOf(definitions: PlacesThere | undefined): string | undefined {
 }
 
 interface FoundProps extends Omit<FileRowsProps, 'file'> {
-  readonly found: PlacesThere;
+  readonly found: OccurrencesThere;
   readonly remark: string | undefined;
 }
 
@@ -115,29 +115,29 @@ function Found({ found, remark, ...rest }: FoundProps) {
 }
 
 interface ExplorePanelProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly exploration: Exploration;
   readonly panels: Panels;
 }
 
-export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) {
+export function ExplorePanel({ target, exploration, panels }: ExplorePanelProps) {
   const { addressWith, change } = useFileParameters();
   const body = useRef<HTMLDivElement>(null);
-  const { kind: shownKind, name } = exploration;
-  const where = panels.isWide ? undefined : place;
-  const definitions = usePlaces({ kind: 'definitions', name }, where);
-  const references = usePlaces({ kind: 'references', name }, where);
-  const shown = shownKind === 'definitions' ? definitions : references;
+  const { kind: displayedKind, name } = exploration;
+  const where = panels.isWide ? undefined : target;
+  const definitions = useOccurrences({ kind: 'definitions', name }, where);
+  const references = useOccurrences({ kind: 'references', name }, where);
+  const symbols = displayedKind === 'definitions' ? definitions : references;
   useEffect(() => body.current?.focus(), [name]);
   useKeys({
     nextPlace: () => moveInRows(body.current, 1),
     previousPlace: () => moveInRows(body.current, -1),
   });
-  const tab = (kind: Exploration['kind'], label: string, found: Places | undefined) => (
+  const tab = (kind: Exploration['kind'], label: string, found: Occurrences | undefined) => (
     <button
       type="button"
       className="panel-tab"
-      aria-pressed={shownKind === kind}
+      aria-pressed={displayedKind === kind}
       onClick={() => change({ explore: explorationText({ kind, name }) })}
     >
       {label} {found !== undefined && amount(found)}
@@ -159,9 +159,9 @@ export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) 
         </>
       }
     >
-      {shown.error !== null && <Notice kind="danger" title={shown.error.message} />}
-      {shown.data !== undefined && (
-        <Found found={shown.data} remark={remarkOf(definitions.data)} addressWith={addressWith} />
+      {symbols.error !== null && <Notice kind="danger" title={symbols.error.message} />}
+      {symbols.data !== undefined && (
+        <Found found={symbols.data} remark={remarkOf(definitions.data)} addressWith={addressWith} />
       )}
     </Panel>
   );

@@ -1,7 +1,7 @@
 // Blame of the text that is shown: where files on disk are shown it is of what is committed, which may be another text.
 
 import { ApiFailure } from '../data/api.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { useBlame, useCommittedId } from './history-reading.ts';
 import type { Blame } from './history-reading.ts';
 import type { IndexEntry } from './index-entry.ts';
@@ -24,20 +24,21 @@ function faultOf(error: Error | null): string {
   return isUncommitted ? 'This file is in no commit.' : error.message;
 }
 
-/** @param shownId  git id of the text that is shown */
+/** @param displayedId  git id of the text that is shown */
 export function useFileBlame(
-  place: Place,
-  shownId: string | undefined,
+  target: BrowseTarget,
+  displayedId: string | undefined,
   entry: IndexEntry | undefined,
   isOn: boolean,
 ): FileBlame {
   const mayDiffer = isOn && entry?.state === 'there' && entry.isOfHead;
-  const { data, error } = useBlame(place, isOn);
-  const committed = useCommittedId(place, mayDiffer);
-  const isOfOther = mayDiffer && typeof committed.data === 'string' && committed.data !== shownId;
-  const isKnown = !mayDiffer || !committed.isPending;
+  const { data, error } = useBlame(target, isOn);
+  const committed = useCommittedId(target, mayDiffer);
+  const isOfOther =
+    mayDiffer && typeof committed.data === 'string' && committed.data !== displayedId;
+  const isUnchanged = !mayDiffer || !committed.isPending;
   return {
-    blame: isOn && isKnown && !isOfOther ? data : undefined,
+    blame: isOn && isUnchanged && !isOfOther ? data : undefined,
     isOfOther,
     fault: isOn ? faultOf(error) : '',
   };

@@ -7,16 +7,16 @@ import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { rangeText } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { Notice } from '../parts/notice.tsx';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { BinaryView } from './binary-view.tsx';
 import { isDrawing } from './file-kind.ts';
 import { FileNotices } from './file-notices.tsx';
 import type { FileNoticesProps } from './file-notices.tsx';
 import { useFileParameters } from './file-parameters.ts';
-import type { FileWays } from './file-ways.ts';
+import type { FileWays } from './file-actions.ts';
 import type { Blame } from './history-reading.ts';
 import { MatchRuler } from './match-ruler.tsx';
 import { useInnerLinks } from './inner-links.ts';
@@ -28,23 +28,23 @@ import type { OutlineState } from './outline.tsx';
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
 /** What the column shows; the name of a commit leads to it, and what was before it to the file as it was then. */
-function stretchesOf({ ranges, commits }: Blame, place: Place): BlameStretch[] {
+function stretchesOf({ ranges, commits }: Blame, target: BrowseTarget): BlameStretch[] {
   return ranges.map(({ hash, startLine }) => {
     const { authorName = '', date = '', message = '', previous } = commits[hash] ?? {};
-    const before = previous && { ...place, revision: previous.hash, path: previous.path };
+    const before = previous && { ...target, revision: previous.hash, path: previous.path };
     return {
       startLine,
       author: authorName,
       date,
       message,
-      address: `${BASE_PATH}${addressOf({ ...place, kind: 'commit', path: hash })}`,
+      address: `${BASE_PATH}${addressOf({ ...target, kind: 'commit', path: hash })}`,
       before: before && `${BASE_PATH}${addressOf(before)}?blame=1`,
     };
   });
 }
 
 interface FileTextProps extends FileNoticesProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly language: string;
   /** Undefined: not shown. */
   readonly blame: Blame | undefined;
@@ -56,7 +56,7 @@ interface FileTextProps extends FileNoticesProps {
 }
 
 function FileText({
-  place,
+  target,
   blame,
   outline,
   steps,
@@ -68,37 +68,37 @@ function FileText({
 }: FileTextProps) {
   const { text, lineCount, range } = facts;
   const { change } = useFileParameters();
-  const [isColourAsked, askColour] = useState(false);
+  const [isColourForced, setColourForced] = useState(false);
   const isLarge = text.length > COLOURED_SIZE_MAX;
   const follow = useInnerLinks();
   return (
     <>
       <FileNotices {...facts} />
-      {isLarge && !isColourAsked && (
+      {isLarge && !isColourForced && (
         <Notice
           kind="info"
           title="Large file: colours are off."
-          action={{ label: 'Colour anyway', run: () => askColour(true) }}
+          action={{ label: 'Colour anyway', run: () => setColourForced(true) }}
         />
       )}
       <div className="code-area" onClick={follow}>
         <CodeView
-          path={place.path}
+          path={target.path}
           text={text}
           language={language}
-          isColoured={!isLarge || isColourAsked}
+          isColoured={!isLarge || isColourForced}
           range={range}
-          blame={blame === undefined ? undefined : stretchesOf(blame, place)}
+          blame={blame === undefined ? undefined : stretchesOf(blame, target)}
           matches={steps.matches}
           currentMatch={steps.current}
           onRange={(chosen) => change({ highlightRange: rangeText(chosen) })}
           onSelect={onSelect}
-          showCard={cardsOf(place, language, ways)}
+          showCard={cardsOf(target, language, ways)}
           goToName={ways.goToDefinition}
           handle={code}
         />
         <MatchRuler matches={steps.matches} lineCount={lineCount} />
-        {outline.isShown && <Outline place={place} leave={outline.leave} />}
+        {outline.isVisible && <Outline target={target} leave={outline.leave} />}
       </div>
     </>
   );
@@ -111,13 +111,13 @@ interface FileBodyProps extends Omit<FileTextProps, 'lineCount'> {
 }
 
 export function FileBody({ lineCount, isPreviewed, ...rest }: FileBodyProps) {
-  const { place, text } = rest;
-  if (lineCount === undefined || (isPreviewed && isDrawing(place.path)))
-    return <BinaryView place={place} entry={rest.entry} />;
+  const { target, text } = rest;
+  if (lineCount === undefined || (isPreviewed && isDrawing(target.path)))
+    return <BinaryView target={target} entry={rest.entry} />;
   if (!isPreviewed) return <FileText {...rest} lineCount={lineCount} />;
   return (
     <Suspense fallback={null}>
-      <MarkdownView place={place} text={text} />
+      <MarkdownView target={target} text={text} />
     </Suspense>
   );
 }

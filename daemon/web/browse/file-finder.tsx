@@ -5,11 +5,11 @@ import { Command } from 'cmdk';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import type { FromFinder, ToFinder } from './finder-messages.ts';
 import '../styles/overlays.css';
 
@@ -35,10 +35,10 @@ function said(answer: FromFinder | undefined): string {
   if (answer === undefined) return 'Reading the list of files';
   if (answer.type === 'failed') return answer.message;
   if (answer.total === 0) return 'No file fits.';
-  const shown = answer.paths.length;
-  return shown < answer.total
-    ? `${counted(shown, 'file')} of ${counted(answer.total, 'file')} that fit`
-    : counted(shown, 'file');
+  const visibleCount = answer.paths.length;
+  return visibleCount < answer.total
+    ? `${counted(visibleCount, 'file')} of ${counted(answer.total, 'file')} that fit`
+    : counted(visibleCount, 'file');
 }
 
 /** Paths of a repository that were looked at, the last one first. */
@@ -48,17 +48,17 @@ function seenIn(repo: string): string[] {
 }
 
 interface FileFinderProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly close: () => void;
 }
 
-export default function FileFinder({ place, close }: FileFinderProps) {
+export default function FileFinder({ target, close }: FileFinderProps) {
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
-  const answer = useFinder(place.repo, place.revision ?? 'HEAD', text);
+  const answer = useFinder(target.repo, target.revision ?? 'HEAD', text);
   const choose = (path: string): void => {
     close();
-    navigate(addressOf({ ...place, kind: 'blob', path }));
+    navigate(addressOf({ ...target, kind: 'blob', path }));
   };
   const paths = answer?.type === 'found' ? answer.paths : [];
   return (

@@ -14,7 +14,7 @@ import { focusSoon } from '../parts/focus-soon.ts';
 import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { folderQuery, useFiles } from './reading.ts';
 import { filteredRows, foldersTo, moveOf, rowsOf } from './tree-rows.ts';
 import type { TreeLevel, TreeRow } from './tree-rows.ts';
@@ -31,7 +31,7 @@ function toggled(folders: ReadonlySet<string>, folder: string): ReadonlySet<stri
 }
 
 /** Folders that are open; those on the way to the file of the address become so. */
-function useOpenFolders({ path }: Place) {
+function useOpenFolders({ path }: BrowseTarget) {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(foldersTo(path)));
   useEffect(() => setOpen((before) => new Set([...before, ...foldersTo(path)])), [path]);
   const toggle = (folder: string): void => setOpen((before) => toggled(before, folder));
@@ -45,22 +45,22 @@ interface Levels {
   readonly isDue: boolean;
 }
 
-function useLevels(place: Place, open: ReadonlySet<string>): Levels {
+function useLevels(target: BrowseTarget, open: ReadonlySet<string>): Levels {
   // The last of the way may be a file, which is never asked for: only what its folder calls one is.
-  const known = useRef(new Set<string>(['']));
-  const paths = ['', ...open].filter((path) => known.current.has(path));
+  const listed = useRef(new Set<string>(['']));
+  const paths = ['', ...open].filter((path) => listed.current.has(path));
   const answers = useQueries({
-    queries: paths.map((path) => folderQuery({ ...place, path })),
+    queries: paths.map((path) => folderQuery({ ...target, path })),
   });
   const levels = new Map<string, TreeLevel>();
   for (const [index, path] of paths.entries()) {
     const { data, error } = answers[index] ?? {};
     levels.set(path, { items: data, fault: error?.message });
-    for (const item of data ?? []) if (item.type === 'tree') known.current.add(item.path);
+    for (const item of data ?? []) if (item.type === 'tree') listed.current.add(item.path);
   }
   // Folders that have just become known are asked for in another rendering.
   const [, render] = useState(0);
-  const isBehind = [...open].some((path) => known.current.has(path) && !levels.has(path));
+  const isBehind = [...open].some((path) => listed.current.has(path) && !levels.has(path));
   useEffect(() => {
     if (isBehind) render((count) => count + 1);
   }, [isBehind]);
@@ -69,15 +69,15 @@ function useLevels(place: Place, open: ReadonlySet<string>): Levels {
 }
 
 /** None until the whole way to the file is known, so that no row is pushed away by what is above it. */
-function useRows(place: Place, open: ReadonlySet<string>): readonly TreeRow[] {
-  const { levels, isDue } = useLevels(place, open);
-  const isBegun = useRef(false);
-  if (!isDue) isBegun.current = true;
-  return isBegun.current ? rowsOf(levels, open) : [];
+function useRows(target: BrowseTarget, open: ReadonlySet<string>): readonly TreeRow[] {
+  const { levels, isDue } = useLevels(target, open);
+  const hasStarted = useRef(false);
+  if (!isDue) hasStarted.current = true;
+  return hasStarted.current ? rowsOf(levels, open) : [];
 }
 
 interface RowProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly row: TreeRow;
   readonly isActive: boolean;
   readonly toggle: (folder: string) => void;
@@ -88,7 +88,7 @@ function indent(depth: number) {
   return { paddingLeft: `calc(var(--space-16) * ${depth - 1})` };
 }
 
-function Row({ place, row, isActive, toggle, activate }: RowProps) {
+function Row({ target, row, isActive, toggle, activate }: RowProps) {
   if (row.kind === 'note')
     return (
       <p
@@ -100,7 +100,7 @@ function Row({ place, row, isActive, toggle, activate }: RowProps) {
       </p>
     );
   const { item, depth, isOpen } = row;
-  const isHere = place.path === item.path;
+  const isHere = target.path === item.path;
   const Arrow = isOpen === true ? ChevronDown : ChevronRight;
   const LeafIcon = item.type === 'commit' ? FolderGit2 : File;
   const Icon = isOpen === undefined ? LeafIcon : Folder;
@@ -119,7 +119,7 @@ function Row({ place, row, isActive, toggle, activate }: RowProps) {
       </span>
       <Link
         href={addressOf({
-          ...place,
+          ...target,
           kind: isOpen === undefined ? 'blob' : 'tree',
           path: item.path,
         })}
@@ -152,11 +152,11 @@ function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: s
   const found = rows.findIndex((row) => pathOf(row) === active);
   const index = Math.max(0, found);
   const hereIndex = rows.findIndex((row) => pathOf(row) === here);
-  const isHereKnown = hereIndex >= 0;
+  const hasHere = hereIndex >= 0;
   useEffect(() => {
-    if (isHereKnown) list.current?.scrollToIndex(hereIndex, { align: 'nearest' });
+    if (hasHere) list.current?.scrollToIndex(hereIndex, { align: 'nearest' });
     // Where it stands may change; it is gone to once.
-  }, [here, isHereKnown]);
+  }, [here, hasHere]);
   useLayoutEffect(() => {
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
@@ -188,13 +188,13 @@ interface Rows {
 }
 
 /** The rows that fit a filter, where folders are open at first; undefined: there is none. */
-function useFilteredRows(place: Place, wanted: string): Rows | undefined {
-  const isOn = wanted.trim() !== '';
-  const { data, error } = useFiles(place, { enabled: isOn });
+function useFilteredRows(target: BrowseTarget, filter: string): Rows | undefined {
+  const isOn = filter.trim() !== '';
+  const { data, error } = useFiles(target, { enabled: isOn });
   const paths = useMemo(() => data?.map(({ path }) => path).toSorted(), [data]);
   const [closed, setClosed] = useState<ReadonlySet<string>>(NONE);
-  useEffect(() => setClosed(NONE), [wanted]);
-  const rows = useMemo(() => filteredRows(paths ?? [], wanted, closed), [paths, wanted, closed]);
+  useEffect(() => setClosed(NONE), [filter]);
+  const rows = useMemo(() => filteredRows(paths ?? [], filter, closed), [paths, filter, closed]);
   if (!isOn) return undefined;
   const toggle = (folder: string): void => setClosed((before) => toggled(before, folder));
   if (paths !== undefined) return { rows, toggle };
@@ -202,18 +202,18 @@ function useFilteredRows(place: Place, wanted: string): Rows | undefined {
   return { rows: [{ kind: 'note', path: '', depth: 1, text, isFault: error !== null }], toggle };
 }
 
-export function FileTree({ place }: { readonly place: Place }) {
-  const [wanted, setWanted] = useState('');
-  const { open, toggle: toggleOpen } = useOpenFolders(place);
-  const all: Rows = { rows: useRows(place, open), toggle: toggleOpen };
-  const { rows, toggle } = useFilteredRows(place, wanted) ?? all;
+export function FileTree({ target }: { readonly target: BrowseTarget }) {
+  const [filter, setFilter] = useState('');
+  const { open, toggle: toggleOpen } = useOpenFolders(target);
+  const all: Rows = { rows: useRows(target, open), toggle: toggleOpen };
+  const { rows, toggle } = useFilteredRows(target, filter) ?? all;
   // What holds nothing but a note is no tree.
   const hasItems = rows.some(({ kind }) => kind === 'item');
-  const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
+  const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, target.path, toggle);
   return (
     <aside className="tree" aria-label="Files">
       <div className="tree-head">
-        <FilterInput label="Filter the files" hint="Filter" value={wanted} set={setWanted} />
+        <FilterInput label="Filter the files" hint="Filter" value={filter} set={setFilter} />
       </div>
       <div
         ref={scroller}
@@ -231,7 +231,7 @@ export function FileTree({ place }: { readonly place: Place }) {
           {(row, at) => (
             <Row
               key={row.kind === 'item' ? row.item.path : `${row.path}/`}
-              place={place}
+              target={target}
               row={row}
               isActive={at === index}
               toggle={toggle}

@@ -3,7 +3,7 @@
 import { ApiFailure } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
 import { size } from '../parts/words.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { isPicture, tooLargeSize } from './file-kind.ts';
 import { NotSearched } from './file-notices.tsx';
 import { useIndexEntry } from './index-entry.ts';
@@ -13,7 +13,7 @@ import { Missing } from './missing.tsx';
 import { useSource } from './reading.ts';
 
 interface FailureProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly error: Error;
   readonly entry: IndexEntry | undefined;
   readonly retry: () => void;
@@ -24,8 +24,8 @@ function isMissing(error: Error): boolean {
   return error.statusCode === 404 || error.errorCode === 'INVALID_GIT_REF';
 }
 
-function Failure({ place, error, entry, retry }: FailureProps) {
-  if (isMissing(error)) return <Missing place={place} isIndexed={entry?.state === 'there'} />;
+function Failure({ target, error, entry, retry }: FailureProps) {
+  if (isMissing(error)) return <Missing target={target} isIndexed={entry?.state === 'there'} />;
   const bytes = tooLargeSize(error.message);
   if (bytes !== undefined)
     return (
@@ -38,11 +38,11 @@ function Failure({ place, error, entry, retry }: FailureProps) {
 }
 
 /** Of a picture one line is read, which is a few bytes: what it is beside its content. */
-export function FileView({ place }: { readonly place: Place }) {
-  const { data, error, refetch } = useSource(place, isPicture(place.path) ? 1 : undefined);
+export function FileView({ target }: { readonly target: BrowseTarget }) {
+  const { data, error, refetch } = useSource(target, isPicture(target.path) ? 1 : undefined);
   // Asked at once: what it says stands above the file, and pushes nothing down where it is there in time.
-  const entry = useIndexEntry(place);
-  const common = { place, entry };
+  const entry = useIndexEntry(target);
+  const common = { target, entry };
   if (error !== null) return <Failure {...common} error={error} retry={() => void refetch()} />;
   return data === undefined ? null : <LoadedFile {...common} source={data} />;
 }

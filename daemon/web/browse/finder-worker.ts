@@ -9,16 +9,16 @@ import { call } from '../data/api.ts';
 import type { FoundPath, FromFinder, ToFinder } from './finder-messages.ts';
 
 /** Paths that are shown. */
-const SHOWN_MAX = 50;
+const RESULTS_MAX = 50;
 /** Where more than so many fit, they are not ranked. */
 const RANKED_MAX = 20_000;
 
 const fuzzy = new UFuzzy({ intraMode: 0, intraChars: '.', intraIns: 12 });
 
 let paths: string[] = [];
-let wanted = '';
+let pattern = '';
 
-function tell(message: FromFinder): void {
+function post(message: FromFinder): void {
   self.postMessage(message);
 }
 
@@ -31,14 +31,14 @@ function marksOf(ranges: readonly number[] | undefined): FoundPath['marks'] {
 
 function find(text: string): FromFinder {
   if (text.trim() === '') {
-    const first = paths.slice(0, SHOWN_MAX).map((path) => ({ path, marks: [] }));
+    const first = paths.slice(0, RESULTS_MAX).map((path) => ({ path, marks: [] }));
     return { type: 'found', text, paths: first, total: paths.length };
   }
   const [indexes, info, order] = fuzzy.search(paths, text, 1, RANKED_MAX);
   const best: FoundPath[] =
     info === null || order === null
-      ? (indexes ?? []).slice(0, SHOWN_MAX).map((at) => ({ path: paths[at] ?? '', marks: [] }))
-      : order.slice(0, SHOWN_MAX).map((at) => ({
+      ? (indexes ?? []).slice(0, RESULTS_MAX).map((at) => ({ path: paths[at] ?? '', marks: [] }))
+      : order.slice(0, RESULTS_MAX).map((at) => ({
           path: paths[info.idx[at] ?? 0] ?? '',
           marks: marksOf(info.ranges[at]),
         }));
@@ -54,9 +54,9 @@ async function open({ base, repo, revision, seen }: Extract<ToFinder, { readonly
     });
     const there = new Set(files.map(({ path }) => path));
     paths = [...new Set([...seen.filter((path) => there.has(path)), ...there])];
-    tell(find(wanted));
+    post(find(pattern));
   } catch (error) {
-    tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+    post({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
   }
 }
 
@@ -65,6 +65,6 @@ self.addEventListener('message', ({ data }: MessageEvent<ToFinder>) => {
     void open(data);
     return;
   }
-  wanted = data.text;
-  if (paths.length > 0) tell(find(wanted));
+  pattern = data.text;
+  if (paths.length > 0) post(find(pattern));
 });

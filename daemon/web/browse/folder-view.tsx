@@ -11,7 +11,7 @@ import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { isMarkdown, linkedPath, readmeOf } from './file-kind.ts';
 import { LAST, useCommits } from './history-reading.ts';
 import { useSkipReasons } from './index-entry.ts';
@@ -22,8 +22,8 @@ const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
 type Children = NonNullable<ReturnType<typeof useFolder>['data']>;
 
-function FolderBar({ place, items }: { readonly place: Place; readonly items: Children }) {
-  const count = (wanted: string): number => items.filter(({ type }) => type === wanted).length;
+function FolderBar({ target, items }: { readonly target: BrowseTarget; readonly items: Children }) {
+  const count = (kind: string): number => items.filter(({ type }) => type === kind).length;
   const submodules = count('commit');
   return (
     <div className="file-bar">
@@ -31,10 +31,10 @@ function FolderBar({ place, items }: { readonly place: Place; readonly items: Ch
         {counted(count('tree'), 'folder')}, {counted(count('blob'), 'file')}
         {submodules > 0 && `, ${counted(submodules, 'submodule')}`}
       </span>
-      <Link href={addressOf({ ...place, kind: 'commits' })} className="bar-toggle">
+      <Link href={addressOf({ ...target, kind: 'commits' })} className="bar-toggle">
         History
       </Link>
-      <Link href={folderSearch(place)} className="bar-toggle">
+      <Link href={folderSearch(target)} className="bar-toggle">
         Search here
       </Link>
     </div>
@@ -44,15 +44,15 @@ function FolderBar({ place, items }: { readonly place: Place; readonly items: Ch
 const SHORT_ID = 7;
 
 /** Who changed something here last. Its room is there from the first; where there is no history it stays empty. */
-function LastCommit({ place }: { readonly place: Place }) {
-  const { data, error } = useCommits(place, LAST);
+function LastCommit({ target }: { readonly target: BrowseTarget }) {
+  const { data, error } = useCommits(target, LAST);
   if (error !== null) return null;
   const commit = data?.items[0];
   return (
     <div className="history-row last-commit">
       {commit !== undefined && (
         <>
-          <Link href={addressOf({ ...place, kind: 'commit', path: commit.hash })}>
+          <Link href={addressOf({ ...target, kind: 'commit', path: commit.hash })}>
             <code>{commit.hash.slice(0, SHORT_ID)}</code>
           </Link>
           <Name className="history-message">{commit.message}</Name>
@@ -70,15 +70,15 @@ function LastCommit({ place }: { readonly place: Place }) {
  * Below the list as a document; that which it links to, if it is a symbolic link. One that cannot be had is left out: the list
  * says that it is there.
  */
-function Readme({ place }: { readonly place: Place }) {
-  const { data } = useSource(place);
-  const target = data && linkedPath(place.path, data.source);
-  const linkedPlace = { ...place, path: target ?? '' };
-  const linked = useSource(linkedPlace, undefined, target !== undefined);
+function Readme({ target }: { readonly target: BrowseTarget }) {
+  const { data } = useSource(target);
+  const linkTarget = data && linkedPath(target.path, data.source);
+  const linkedTarget = { ...target, path: linkTarget ?? '' };
+  const linked = useSource(linkedTarget, undefined, linkTarget !== undefined);
   if (data === undefined || linked.isLoading) return null;
   const text = linked.data?.source ?? data.source;
-  const shownPlace = linked.data === undefined ? place : linkedPlace;
-  if (!isMarkdown(shownPlace.path))
+  const shownTarget = linked.data === undefined ? target : linkedTarget;
+  if (!isMarkdown(shownTarget.path))
     return (
       <pre className="readme-text">
         <VisibleText text={text} />
@@ -86,26 +86,26 @@ function Readme({ place }: { readonly place: Place }) {
     );
   return (
     <Suspense fallback={null}>
-      <MarkdownView place={shownPlace} text={text} isPart />
+      <MarkdownView target={shownTarget} text={text} isPart />
     </Suspense>
   );
 }
 
 interface ChildProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly item: Children[number];
   /** Undefined: its content is searched, or that is not known. */
   readonly skipReason: string | undefined;
 }
 
-function Child({ place, item, skipReason }: ChildProps) {
+function Child({ target, item, skipReason }: ChildProps) {
   const isFolder = item.type === 'tree';
   const isSubmodule = item.type === 'commit';
   const Icon = isSubmodule ? FolderGit2 : isFolder ? Folder : File;
   return (
     <li>
       <Link
-        href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
+        href={addressOf({ ...target, kind: isFolder ? 'tree' : 'blob', path: item.path })}
         className="folder-row"
         title={visibleName(item.name)}
       >
@@ -123,9 +123,9 @@ function Child({ place, item, skipReason }: ChildProps) {
   );
 }
 
-export function FolderView({ place }: { readonly place: Place }) {
-  const { data, error } = useFolder(place);
-  const skipReasons = useSkipReasons(place);
+export function FolderView({ target }: { readonly target: BrowseTarget }) {
+  const { data, error } = useFolder(target);
+  const skipReasons = useSkipReasons(target);
   if (error !== null)
     return (
       <Notice kind="danger" title={error.message}>
@@ -137,7 +137,7 @@ export function FolderView({ place }: { readonly place: Place }) {
     return (
       <Notice
         kind="info"
-        title={`There is no folder ${place.path} in ${place.repo} at this revision, or it is empty.`}
+        title={`There is no folder ${target.path} in ${target.repo} at this revision, or it is empty.`}
       />
     );
   const files = data.filter(({ type }) => type === 'blob');
@@ -145,19 +145,19 @@ export function FolderView({ place }: { readonly place: Place }) {
   const readme = files.find(({ name }) => name === readmeName);
   return (
     <>
-      <FolderBar place={place} items={data} />
-      <LastCommit key={addressOf(place)} place={place} />
+      <FolderBar target={target} items={data} />
+      <LastCommit key={addressOf(target)} target={target} />
       <ul className="folder-list">
         {data.map((item) => (
           <Child
             key={item.path}
-            place={place}
+            target={target}
             item={item}
             skipReason={skipReasons?.get(item.path)}
           />
         ))}
       </ul>
-      {readme !== undefined && <Readme place={{ ...place, kind: 'blob', path: readme.path }} />}
+      {readme !== undefined && <Readme target={{ ...target, kind: 'blob', path: readme.path }} />}
     </>
   );
 }

@@ -8,20 +8,20 @@ import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { useCommits } from './history-reading.ts';
 import { Panel } from './panel.tsx';
 
 const SHORT_ID = 7;
 
 interface HistoryPanelProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly close: () => void;
 }
 
-export function HistoryPanel({ place, close }: HistoryPanelProps) {
+export function HistoryPanel({ target, close }: HistoryPanelProps) {
   const [author, setAuthor] = useState('');
-  const { data, error } = useCommits(place, {
+  const { data, error } = useCommits(target, {
     author: author === '' ? undefined : author,
     query: undefined,
     since: undefined,
@@ -36,7 +36,7 @@ export function HistoryPanel({ place, close }: HistoryPanelProps) {
         <>
           {data?.total !== undefined && <span>{counted(data.total, 'commit')}</span>}
           <FilterInput className="panel-filter" label="Author" value={author} set={setAuthor} />
-          <Link href={addressOf({ ...place, kind: 'commits' })}>All, with more filters</Link>
+          <Link href={addressOf({ ...target, kind: 'commits' })}>All, with more filters</Link>
         </>
       }
     >
@@ -44,7 +44,7 @@ export function HistoryPanel({ place, close }: HistoryPanelProps) {
       {data?.items.length === 0 && <p className="empty">No commits match.</p>}
       {data?.items.map(({ hash, message, authorName, date }) => (
         <div key={hash} className="history-row">
-          <Link href={addressOf({ ...place, kind: 'commit', path: hash })}>
+          <Link href={addressOf({ ...target, kind: 'commit', path: hash })}>
             <code>{hash.slice(0, SHORT_ID)}</code>
           </Link>
           <Name className="history-message">{message}</Name>
@@ -52,7 +52,7 @@ export function HistoryPanel({ place, close }: HistoryPanelProps) {
             {authorName}
           </Name>
           <When at={date} />
-          <Link href={addressOf({ ...place, revision: hash })}>View file</Link>
+          <Link href={addressOf({ ...target, revision: hash })}>View file</Link>
         </div>
       ))}
     </Panel>

@@ -9,7 +9,7 @@ import type { getSource } from '../../api/sources/source-endpoints.ts';
 import type { getDiff } from '../../api/history/diff-endpoints.ts';
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 
 export type Blame = AnswerOf<typeof getBlame>;
 export type Commit = AnswerOf<typeof getCommit>;
@@ -37,7 +37,7 @@ export const LAST: CommitFilter & { readonly perPage: number } = {
 
 /** Commits that lead to a revision, of a file or folder, the newest first. */
 export function useCommits(
-  { repo, revision, path }: Place,
+  { repo, revision, path }: BrowseTarget,
   { perPage = COMMITS_PER_PAGE, ...filter }: CommitFilter & { readonly perPage?: number },
 ) {
   return useQuery({
@@ -105,7 +105,7 @@ export function useDiff({ repo, head, base = `${head}^`, path, ignoresSpace }: D
 }
 
 /** @param isOn  nobody pays for blame that is not shown */
-export function useBlame({ repo, revision, path }: Place, isOn: boolean) {
+export function useBlame({ repo, revision, path }: BrowseTarget, isOn: boolean) {
   return useQuery({
     queryKey: ['blame', repo, revision, path],
     queryFn: ({ signal }) =>
@@ -122,7 +122,7 @@ export function useBlame({ repo, revision, path }: Place, isOn: boolean) {
  *
  * @param isOn  nobody asks where the file is of a commit anyway
  */
-export function useCommittedId({ repo, path }: Place, isOn: boolean) {
+export function useCommittedId({ repo, path }: BrowseTarget, isOn: boolean) {
   return useQuery({
     queryKey: ['committed', repo, path],
     // HEAD itself may be the files on disk.

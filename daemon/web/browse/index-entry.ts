@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { fileQuery, folderFilesQuery } from './matches.ts';
 
 export type IndexEntry =
@@ -40,7 +40,7 @@ function isIndexed(revision: string | undefined): boolean {
 
 /** What a query finds in the index of a place. */
 function indexQuery<Found>(
-  { revision }: Place,
+  { revision }: BrowseTarget,
   query: string,
   matches: number,
   read: (answer: AnswerOf<typeof search>) => Found,
@@ -65,8 +65,8 @@ function indexQuery<Found>(
 }
 
 /** Undefined: not known. */
-export function useIndexEntry(place: Place): IndexEntry | undefined {
-  const query = indexQuery(place, fileQuery(place), 1, (answer) => entryOf(answer) ?? null);
+export function useIndexEntry(target: BrowseTarget): IndexEntry | undefined {
+  const query = indexQuery(target, fileQuery(target), 1, (answer) => entryOf(answer) ?? null);
   return useQuery(query).data ?? undefined;
 }
 
@@ -82,6 +82,7 @@ function skipReasonsOf({ files }: AnswerOf<typeof search>): ReadonlyMap<string, 
 }
 
 /** Why the content of files of a folder is not searched, by path. Undefined: not known. */
-export function useSkipReasons(place: Place): ReadonlyMap<string, string> | undefined {
-  return useQuery(indexQuery(place, folderFilesQuery(place), FOLDER_FILES_MAX, skipReasonsOf)).data;
+export function useSkipReasons(target: BrowseTarget): ReadonlyMap<string, string> | undefined {
+  return useQuery(indexQuery(target, folderFilesQuery(target), FOLDER_FILES_MAX, skipReasonsOf))
+    .data;
 }

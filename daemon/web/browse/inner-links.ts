@@ -2,7 +2,7 @@
 
 import type { MouseEvent } from 'react';
 import { useLocation } from 'wouter';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 
 /** Follows a plain click on a link to something that is browsed; every other click is the browser's. */
 export function useInnerLinks(): (event: MouseEvent) => void {

@@ -6,15 +6,15 @@ import { isBinary } from '../code/binary.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { atLines, lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
-import { canWrap } from '../code/look.ts';
-import type { NamePlace } from '../code/names.ts';
+import { canWrap } from '../code/layout.ts';
+import type { NameLocation } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { editorLink } from '../data/editors.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { useKeys } from '../parts/keys.ts';
 import { toast } from '../parts/toasts.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { FileBar } from './file-bar.tsx';
 import { useFileBlame } from './file-blame.ts';
 import { FileBody } from './file-body.tsx';
@@ -23,8 +23,8 @@ import { isOtherThanIndexed } from './file-notices.tsx';
 import { FilePanels } from './file-panels.tsx';
 import { usePanels } from './panels.ts';
 import type { Panels } from './panels.ts';
-import { useFileWays } from './file-ways.ts';
-import type { FileWays } from './file-ways.ts';
+import { useFileWays } from './file-actions.ts';
+import type { FileWays } from './file-actions.ts';
 import type { IndexEntry } from './index-entry.ts';
 import { LinesMenu } from './lines-menu.tsx';
 import { useMatchSteps } from './match-steps.ts';
@@ -41,8 +41,8 @@ function countLines(text: string): number {
 /** How the file is shown; what the address says goes before. A link to a line means the text. */
 function viewOf(path: string, { valueOf }: AddressParameters): 'code' | 'preview' | undefined {
   if (!hasPreview(path)) return undefined;
-  const asked = valueOf('view');
-  if (asked === 'code' || asked === 'preview') return asked;
+  const wantedView = valueOf('view');
+  if (wantedView === 'code' || wantedView === 'preview') return wantedView;
   const isOfText = ['highlightRange', 'blame', 'query'].some((name) => valueOf(name) !== undefined);
   return isOfText ? 'code' : 'preview';
 }
@@ -61,7 +61,7 @@ interface KeyTargets {
 function useFileKeys(targets: () => KeyTargets): void {
   const { ways, panels, steps, toggleBlame, toggleOutline } = targets();
   const { exploration, isHistoryOpen, toggleHistory, toggleWidth, close } = panels;
-  const onName = (run: (at: NamePlace) => void) => () => {
+  const onName = (run: (at: NameLocation) => void) => () => {
     const at = targets().code?.name();
     if (at === undefined) toast('The caret is on no name');
     else run(at);
@@ -101,7 +101,7 @@ function useFileKeys(targets: () => KeyTargets): void {
 }
 
 /** Remembers that the file was looked at. */
-function useNoted({ repo, path }: Place): void {
+function useNoted({ repo, path }: BrowseTarget): void {
   const noteFile = useRemembered((state) => state.noteFile);
   const isConfirmed = useRemembered((state) => state.isConfirmed);
   useEffect(() => noteFile({ repo, path }), [repo, path, noteFile, isConfirmed]);
@@ -116,34 +116,34 @@ function useSelected(text: string) {
 }
 
 interface LoadedFileProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly source: AnswerOf<typeof getSource>;
   readonly entry: IndexEntry | undefined;
 }
 
-export function LoadedFile({ place, source, entry }: LoadedFileProps) {
+export function LoadedFile({ target, source, entry }: LoadedFileProps) {
   const { source: text, language, externalWebUrl, repoCodeHostType, blobSha } = source;
   const parameters = useFileParameters();
   const { valueOf, change } = parameters;
-  useNoted(place);
+  useNoted(target);
   const code = useRef<CodeHandle>(null);
-  const ways = useFileWays(place, language);
+  const ways = useFileWays(target, language);
   const panels = usePanels(() => code.current?.focus());
-  const steps = useMatchSteps(place, parameters, text);
-  const isText = !isPicture(place.path) && !isBinary(text);
+  const steps = useMatchSteps(target, parameters, text);
+  const isText = !isPicture(target.path) && !isBinary(text);
   const lineCount = isText ? countLines(text) : undefined;
   const range = isText ? lineRangeOf(valueOf('highlightRange')) : undefined;
   const [selected, setSelected] = useSelected(text);
   const chosen = selected ?? range;
   const copyLink = () => ways.copyLink(selected);
-  const view = isText ? viewOf(place.path, parameters) : undefined;
+  const view = isText ? viewOf(target.path, parameters) : undefined;
   const isBlamed = isText && valueOf('blame') === '1';
-  const { blame, isOfOther, fault } = useFileBlame(place, blobSha, entry, isBlamed);
+  const { blame, isOfOther, fault } = useFileBlame(target, blobSha, entry, isBlamed);
   const toggleBlame = () => change({ blame: isBlamed ? undefined : '1', view: undefined });
   const outline = useOutline();
   const editorAddress = editorLink(useRemembered(), {
-    repo: place.repo,
-    path: place.path,
+    repo: target.repo,
+    path: target.path,
     line: chosen?.from ?? 1,
     column: chosen?.fromColumn ?? 1,
   });
@@ -169,11 +169,11 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         setView={(chosen) => change({ view: chosen, blame: undefined })}
         isBlamed={isBlamed}
         toggleBlame={toggleBlame}
-        isOutlined={outline.isShown}
+        isOutlined={outline.isVisible}
         toggleOutline={outline.toggle}
         isHistoryOpen={panels.isHistoryOpen}
         toggleHistory={panels.toggleHistory}
-        rawAddress={rawAddress(place)}
+        rawAddress={rawAddress(target)}
         externalAddress={externalWebUrl && atLines(externalWebUrl, repoCodeHostType, chosen)}
         editorAddress={editorAddress}
         matches={steps}
@@ -183,7 +183,7 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         fault={fault}
       />
       <FileBody
-        place={place}
+        target={target}
         text={text}
         language={language}
         lineCount={lineCount}
@@ -199,7 +199,7 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         code={code}
         onSelect={setSelected}
       />
-      <FilePanels place={place} panels={panels} />
+      <FilePanels target={target} panels={panels} />
     </>
   );
 }

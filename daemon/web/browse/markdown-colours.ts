@@ -52,18 +52,18 @@ const NAMES: Readonly<Record<string, string>> = {
   zsh: 'Shell',
 };
 
-function piecesOf(line: string, colours: readonly Colour[]): (string | Node)[] {
-  const pieces: (string | Node)[] = [];
+function nodesOf(line: string, colours: readonly Colour[]): (string | Node)[] {
+  const nodes: (string | Node)[] = [];
   let end = 0;
   for (const { from, to, name } of colours) {
     if (from < end) continue;
-    const piece = document.createElement('span');
-    piece.className = name;
-    piece.textContent = line.slice(from, to);
-    pieces.push(line.slice(end, from), piece);
+    const span = document.createElement('span');
+    span.className = name;
+    span.textContent = line.slice(from, to);
+    nodes.push(line.slice(end, from), span);
     end = to;
   }
-  return [...pieces, line.slice(end)];
+  return [...nodes, line.slice(end)];
 }
 
 function colourBlock(block: Element, language: string): void {
@@ -73,7 +73,7 @@ function colourBlock(block: Element, language: string): void {
     block.replaceChildren(
       ...lines.flatMap((line, index) => [
         ...(index === 0 ? [] : ['\n']),
-        ...piecesOf(line, colours[index] ?? []),
+        ...nodesOf(line, colours[index] ?? []),
       ]),
     ),
   );

@@ -2,12 +2,12 @@
 
 import { useEffect, useRef } from 'react';
 import { visibleName } from '../parts/hidden-characters.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { useInnerLinks } from './inner-links.ts';
 import { renderMarkdown } from './markdown.ts';
 
 interface MarkdownViewProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly text: string;
   /** Does it stand below something else, which scrolls as one with it? */
   readonly isPart?: boolean;
@@ -22,11 +22,11 @@ function scrollToName(hash: string): void {
   }
 }
 
-export default function MarkdownView({ place, text, isPart = false }: MarkdownViewProps) {
-  const holder = useRef<HTMLDivElement>(null);
-  const { repo, revision, path } = place;
+export default function MarkdownView({ target, text, isPart = false }: MarkdownViewProps) {
+  const container = useRef<HTMLDivElement>(null);
+  const { repo, revision, path } = target;
   useEffect(() => {
-    holder.current?.replaceChildren(renderMarkdown(text, place));
+    container.current?.replaceChildren(renderMarkdown(text, target));
     scrollToName(location.hash);
     // `place` is made anew each time; its parts say whether it is another one.
   }, [text, repo, revision, path]);
@@ -39,7 +39,7 @@ export default function MarkdownView({ place, text, isPart = false }: MarkdownVi
       aria-label={visibleName(path)}
       onClick={follow}
     >
-      <div ref={holder} className="markdown-text" />
+      <div ref={container} className="markdown-text" />
     </div>
   );
 }

@@ -5,9 +5,9 @@
 import createDOMPurify from 'dompurify';
 import type { Config } from 'dompurify';
 import MarkdownIt from 'markdown-it';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { colourBlocks } from './markdown-colours.ts';
 import { rawAddress } from './reading.ts';
 
@@ -52,7 +52,7 @@ const ID_PREFIX = 'user-content-';
 const ROOT = 'http://repository.invalid/';
 
 /** What an address in a file means: a path of the repository, or an address elsewhere. Undefined: nothing that can be shown. */
-function resolve(text: string, { path }: Place): URL | undefined {
+function resolve(text: string, { path }: BrowseTarget): URL | undefined {
   try {
     const encoded = path.split('/').map(encodeURIComponent).join('/');
     return new URL(text, ROOT + encoded);
@@ -74,25 +74,25 @@ function pathOf({ pathname }: URL): string {
 }
 
 /** Behind the address of a file: the lines or the heading that the link means; code hosts write lines as `#L3` and `#L3-L7`. */
-function placeInFile({ hash }: URL): string {
+function positionInFile({ hash }: URL): string {
   const [, from, to] = /^#L(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/.exec(hash) ?? [];
   if (from !== undefined) return `?highlightRange=${from}${to === undefined ? '' : `-${to}`}`;
   return hash === '' ? '' : `#${ID_PREFIX}${hash.slice(1)}`;
 }
 
-function mendLink(link: Element, place: Place): void {
+function mendLink(link: Element, target: BrowseTarget): void {
   const text = link.getAttribute('href') ?? '';
   if (text.startsWith('#')) {
     link.setAttribute('href', `#${ID_PREFIX}${text.slice(1)}`);
     return;
   }
-  const url = resolve(text, place);
+  const url = resolve(text, target);
   if (url === undefined) link.removeAttribute('href');
   else if (isInside(url)) {
     const path = pathOf(url);
     const kind = path === '' || path.endsWith('/') ? 'tree' : 'blob';
-    const address = addressOf({ ...place, kind, path: path.replace(/\/$/, '') });
-    link.setAttribute('href', `${BASE_PATH}${address}${placeInFile(url)}`);
+    const address = addressOf({ ...target, kind, path: path.replace(/\/$/, '') });
+    link.setAttribute('href', `${BASE_PATH}${address}${positionInFile(url)}`);
   } else {
     link.setAttribute('rel', 'noopener noreferrer');
     link.setAttribute('title', url.host);
@@ -100,13 +100,13 @@ function mendLink(link: Element, place: Place): void {
 }
 
 /** Pictures of other hosts are told and not loaded. */
-function mendImage(image: Element, place: Place): void {
-  const url = resolve(image.getAttribute('src') ?? '', place);
+function mendImage(image: Element, target: BrowseTarget): void {
+  const url = resolve(image.getAttribute('src') ?? '', target);
   image.removeAttribute('src');
   if (url === undefined) return;
   const path = pathOf(url);
   if (!image.hasAttribute('alt')) image.setAttribute('alt', path);
-  if (isInside(url)) image.setAttribute('src', rawAddress({ ...place, path }));
+  if (isInside(url)) image.setAttribute('src', rawAddress({ ...target, path }));
   else image.setAttribute('alt', `Image at ${url.host} (not loaded)`);
   if (!isInside(url) && /^https?:$/.test(url.protocol)) image.setAttribute('longdesc', url.href);
 }
@@ -196,12 +196,12 @@ function makeMarkdown() {
 
 const markdown = makeMarkdown();
 
-/** @param place  of the file, which addresses in it are relative to */
-export function renderMarkdown(text: string, place: Place): DocumentFragment {
+/** @param target  of the file, which addresses in it are relative to */
+export function renderMarkdown(text: string, target: BrowseTarget): DocumentFragment {
   const purify = createDOMPurify(window);
   purify.addHook('afterSanitizeAttributes', (node) => {
-    if (node.tagName === 'A' && node.hasAttribute('href')) mendLink(node, place);
-    if (node.tagName === 'IMG') mendImage(node, place);
+    if (node.tagName === 'A' && node.hasAttribute('href')) mendLink(node, target);
+    if (node.tagName === 'IMG') mendImage(node, target);
   });
   const fragment = purify.sanitize(markdown.render(text), CONFIG);
   for (const image of fragment.querySelectorAll('img')) replaceForeign(image);

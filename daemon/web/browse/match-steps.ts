@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { FileMatch } from '../code/match-marks.ts';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { useMatches } from './matches.ts';
 
 /** The match that one is at: of which list, so that another list begins anew. */
@@ -21,8 +21,8 @@ function indexAt(matches: readonly FileMatch[], line: number | undefined): numbe
 }
 
 /** @param text  of the file */
-export function useMatchSteps(place: Place, parameters: AddressParameters, text: string) {
-  const { matches, areOfOther } = useMatches(place, parameters, text);
+export function useMatchSteps(target: BrowseTarget, parameters: AddressParameters, text: string) {
+  const { matches, areOfOther } = useMatches(target, parameters, text);
   const [at, setAt] = useState<At>();
   const current = at?.matches === matches ? at.index : undefined;
   const line = lineRangeOf(parameters.valueOf('highlightRange'))?.from;

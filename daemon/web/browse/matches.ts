@@ -8,7 +8,7 @@ import type { FileMatch } from '../code/match-marks.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import { linesOfText } from '../search/card-rows.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 
 const MATCHES_MAX = 1000;
 const NONE: readonly FileMatch[] = [];
@@ -20,19 +20,19 @@ function quoted(text: string): string {
   return escaped.replaceAll('"', String.raw`\x22`);
 }
 
-function inRepo({ repo, revision }: Place): string {
+function inRepo({ repo, revision }: BrowseTarget): string {
   return `repo:"^${quoted(repo)}$"${revision === undefined ? '' : ` rev:${revision}`}`;
 }
 
 /** Finds the file, and in any case those whose names differ by that alone. */
-export function fileQuery(place: Place): string {
-  return `${inRepo(place)} file:"^${quoted(place.path)}$"`;
+export function fileQuery(target: BrowseTarget): string {
+  return `${inRepo(target)} file:"^${quoted(target.path)}$"`;
 }
 
 /** Finds the files that stand in a folder, not those of its folders. */
-export function folderFilesQuery(place: Place): string {
-  const folder = place.path === '' ? '' : `${quoted(place.path)}/`;
-  return `${inRepo(place)} file:"^${folder}[^/]+$"`;
+export function folderFilesQuery(target: BrowseTarget): string {
+  const folder = target.path === '' ? '' : `${quoted(target.path)}/`;
+  return `${inRepo(target)} file:"^${folder}[^/]+$"`;
 }
 
 /** Is what was searched still the text of these lines? */
@@ -41,11 +41,11 @@ function standsIn({ content, contentStart }: Chunk, lines: readonly string[]): b
   return linesOfText(content).every((line, index) => line === lines[first + index]);
 }
 
-function useChunks(place: Place, { valueOf }: AddressParameters): readonly Chunk[] {
+function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): readonly Chunk[] {
   const query = valueOf('query') ?? '';
   const isOn = (name: string): boolean => valueOf(name) === 'true';
   const body = {
-    query: `(${query}) ${fileQuery(place)}`,
+    query: `(${query}) ${fileQuery(target)}`,
     matches: MATCHES_MAX,
     isRegexEnabled: isOn('isRegexEnabled'),
     isCaseSensitivityEnabled: isOn('isCaseSensitivityEnabled'),
@@ -60,7 +60,7 @@ function useChunks(place: Place, { valueOf }: AddressParameters): readonly Chunk
       });
       return files
         .filter(
-          ({ repository, fileName }) => repository === place.repo && fileName.text === place.path,
+          ({ repository, fileName }) => repository === target.repo && fileName.text === target.path,
         )
         .flatMap(({ chunks }) => chunks);
     },
@@ -77,8 +77,12 @@ interface Matches {
 }
 
 /** @param text  of the file */
-export function useMatches(place: Place, parameters: AddressParameters, text: string): Matches {
-  const chunks = useChunks(place, parameters);
+export function useMatches(
+  target: BrowseTarget,
+  parameters: AddressParameters,
+  text: string,
+): Matches {
+  const chunks = useChunks(target, parameters);
   return useMemo(() => {
     const lines = chunks.length === 0 ? [] : linesOfText(text);
     if (!chunks.every((chunk) => standsIn(chunk, lines)))

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { parentOf } from './file-kind.ts';
 import { FolderView } from './folder-view.tsx';
 import { useFiles, useFolder } from './reading.ts';
@@ -17,13 +17,13 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function Namesakes({ place }: { readonly place: Place }) {
-  const { data } = useFiles(place);
-  const name = nameOf(place.path);
+function Namesakes({ target }: { readonly target: BrowseTarget }) {
+  const { data } = useFiles(target);
+  const name = nameOf(target.path);
   const found = (data ?? []).filter((file) => file.name === name).slice(0, NAMESAKES_MAX);
   return found.map(({ path }) => (
     <li key={path}>
-      <Link href={addressOf({ ...place, kind: 'blob', path })}>
+      <Link href={addressOf({ ...target, kind: 'blob', path })}>
         <Name>{path}</Name>
       </Link>
     </li>
@@ -31,8 +31,13 @@ function Namesakes({ place }: { readonly place: Place }) {
 }
 
 /** Where it is indexed it is a repository with the name of the outer one and its path. */
-function Submodule({ place: { repo, path } }: { readonly place: Place }) {
-  const inner: Place = { repo: `${repo}/${path}`, revision: undefined, kind: 'tree', path: '' };
+function Submodule({ target: { repo, path } }: { readonly target: BrowseTarget }) {
+  const inner: BrowseTarget = {
+    repo: `${repo}/${path}`,
+    revision: undefined,
+    kind: 'tree',
+    path: '',
+  };
   const { data, isPending } = useFolder(inner);
   if (isPending) return null;
   return (
@@ -54,21 +59,21 @@ function Submodule({ place: { repo, path } }: { readonly place: Place }) {
 }
 
 interface MissingProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   /** Do searches find it all the same? */
   readonly isIndexed: boolean;
 }
 
 /** A path that is a folder is shown as one. */
-export function Missing({ place, isIndexed }: MissingProps) {
-  const { path, repo, revision } = place;
-  const folder = useFolder(place);
-  const above = useFolder({ ...place, path: parentOf(path) });
+export function Missing({ target, isIndexed }: MissingProps) {
+  const { path, repo, revision } = target;
+  const folder = useFolder(target);
+  const above = useFolder({ ...target, path: parentOf(path) });
   if (folder.isPending || above.isPending) return null;
   if (above.data?.some((item) => item.path === path && item.type === 'commit') === true)
-    return <Submodule place={place} />;
+    return <Submodule target={target} />;
   if (folder.data !== undefined && folder.data.length > 0)
-    return <FolderView place={{ ...place, kind: 'tree' }} />;
+    return <FolderView target={{ ...target, kind: 'tree' }} />;
   return (
     <div className="narrow">
       <Notice
@@ -82,19 +87,19 @@ export function Missing({ place, isIndexed }: MissingProps) {
       <ul className="next-steps">
         {revision !== undefined && (
           <li>
-            <Link href={addressOf({ ...place, revision: undefined })}>
+            <Link href={addressOf({ ...target, revision: undefined })}>
               The same path at the default revision
             </Link>
           </li>
         )}
-        <Namesakes place={place} />
+        <Namesakes target={target} />
         <li>
-          <Link href={nameSearch(place, nameOf(path))}>
+          <Link href={nameSearch(target, nameOf(path))}>
             Search for <Name>{nameOf(path)}</Name>
           </Link>
         </li>
         <li>
-          <Link href={addressOf({ ...place, kind: 'tree', path: '' })}>All files</Link>
+          <Link href={addressOf({ ...target, kind: 'tree', path: '' })}>All files</Link>
         </li>
       </ul>
     </div>

@@ -3,26 +3,26 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { cutLine } from '../code/cut-line.ts';
-import type { NamePlace, ShowCard } from '../code/names.ts';
+import type { NameLocation, ShowCard } from '../code/names.ts';
 import { queryClient } from '../data/session.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { lacksSymbols, useDefinitionsAt } from './symbols.ts';
-import type { Places } from './symbols.ts';
+import type { Occurrences } from './symbols.ts';
 
 export interface NameActions {
-  readonly goToDefinition: (at: NamePlace) => void;
+  readonly goToDefinition: (at: NameLocation) => void;
   readonly findReferences: (name: string) => void;
 }
 
 interface NameCardProps extends NameActions {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly language: string;
-  readonly at: NamePlace;
+  readonly at: NameLocation;
 }
 
-function Preview({ found }: { readonly found: Places }) {
+function Preview({ found }: { readonly found: Occurrences }) {
   const [file] = found.files;
   const [match] = file?.matches ?? [];
   const all = found.stats.matchCount;
@@ -47,8 +47,8 @@ function Preview({ found }: { readonly found: Places }) {
   );
 }
 
-function NameCard({ place, language, at, goToDefinition, findReferences }: NameCardProps) {
-  const { data, error } = useDefinitionsAt(place, language, at);
+function NameCard({ target, language, at, goToDefinition, findReferences }: NameCardProps) {
+  const { data, error } = useDefinitionsAt(target, language, at);
   return (
     <>
       <strong className="name-card-name">
@@ -69,12 +69,12 @@ function NameCard({ place, language, at, goToDefinition, findReferences }: NameC
 }
 
 /** Cards are drawn into elements of the code view, outside of the tree of the page. */
-export function cardsOf(place: Place, language: string, actions: NameActions): ShowCard {
+export function cardsOf(target: BrowseTarget, language: string, actions: NameActions): ShowCard {
   return (element, at) => {
     const root = createRoot(element);
     root.render(
       <QueryClientProvider client={queryClient}>
-        <NameCard place={place} language={language} at={at} {...actions} />
+        <NameCard target={target} language={language} at={at} {...actions} />
       </QueryClientProvider>,
     );
     // Later: it may be React that takes it away.

@@ -11,7 +11,7 @@ import { Name } from '../parts/visible-text.tsx';
 import { useIsPhone } from '../parts/window-width.ts';
 import { count } from '../parts/words.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { fileQuery } from './matches.ts';
 
@@ -26,23 +26,23 @@ interface OutlineSymbol {
 interface Symbols {
   readonly symbols: readonly OutlineSymbol[];
   /** Are they known as far as the file is indexed? */
-  readonly areKnown: boolean;
+  readonly areComplete: boolean;
   readonly isAll: boolean;
 }
 
-async function symbolsOf(place: Place, signal: AbortSignal): Promise<Symbols> {
+async function symbolsOf(target: BrowseTarget, signal: AbortSignal): Promise<Symbols> {
   const { files, isSearchExhaustive, incompleteReasons } = await call<typeof search>(
     '/api/search',
     {
       method: 'POST',
       // Any name, in this file.
-      body: { query: `sym:. ${fileQuery(place)}`, matches: SYMBOLS_MAX },
+      body: { query: `sym:. ${fileQuery(target)}`, matches: SYMBOLS_MAX },
       signal,
       headers: { 'X-Service-Client-Source': 'web-preview' },
     },
   );
   const symbols = files
-    .filter((file) => file.repository === place.repo && file.fileName.text === place.path)
+    .filter((file) => file.repository === target.repo && file.fileName.text === target.path)
     .flatMap(({ chunks }) => chunks)
     .flatMap(({ symbols: own = [], matchRanges }) =>
       own.map(({ symbol, kind }, index) => ({
@@ -54,22 +54,22 @@ async function symbolsOf(place: Place, signal: AbortSignal): Promise<Symbols> {
     .toSorted((a, b) => a.line - b.line);
   return {
     symbols,
-    areKnown: incompleteReasons?.includes('symbols_missing') !== true,
+    areComplete: incompleteReasons?.includes('symbols_missing') !== true,
     isAll: isSearchExhaustive,
   };
 }
 
-function useSymbols(place: Place) {
-  const { repo, revision, path } = place;
+function useSymbols(target: BrowseTarget) {
+  const { repo, revision, path } = target;
   return useQuery({
     queryKey: ['outline', repo, revision, path],
-    queryFn: ({ signal }) => symbolsOf(place, signal),
+    queryFn: ({ signal }) => symbolsOf(target, signal),
     retry: false,
   });
 }
 
 export interface OutlineState {
-  readonly isShown: boolean;
+  readonly isVisible: boolean;
   readonly toggle: () => void;
   /** Closes it where it covers the text; a symbol was chosen. */
   readonly leave: (() => void) | undefined;
@@ -81,24 +81,24 @@ export function useOutline(): OutlineState {
   const [isOpen, setOpen] = useState(false);
   const { isOutlineShown, set } = useRemembered();
   if (isPhone)
-    return { isShown: isOpen, toggle: () => setOpen(!isOpen), leave: () => setOpen(false) };
+    return { isVisible: isOpen, toggle: () => setOpen(!isOpen), leave: () => setOpen(false) };
   const toggle = () => set({ isOutlineShown: !isOutlineShown });
-  return { isShown: isOutlineShown, toggle, leave: undefined };
+  return { isVisible: isOutlineShown, toggle, leave: undefined };
 }
 
 interface OutlineProps {
-  readonly place: Place;
+  readonly target: BrowseTarget;
   readonly leave: OutlineState['leave'];
 }
 
-function Rows({ place, leave, symbols }: Pick<Symbols, 'symbols'> & OutlineProps) {
+function Rows({ target, leave, symbols }: Pick<Symbols, 'symbols'> & OutlineProps) {
   const { addressWith } = useFileParameters();
   return (
     <ul className="plain-list">
       {symbols.map(({ name, kind, line }) => (
         <li key={`${line} ${name} ${kind}`}>
           <Link
-            href={addressWith(addressOf(place), { highlightRange: String(line) })}
+            href={addressWith(addressOf(target), { highlightRange: String(line) })}
             className="outline-row"
             onClick={leave}
             title={`${kind}, line ${count(line)}`}
@@ -112,19 +112,19 @@ function Rows({ place, leave, symbols }: Pick<Symbols, 'symbols'> & OutlineProps
   );
 }
 
-export function Outline({ place, leave }: OutlineProps) {
-  const { data, error } = useSymbols(place);
+export function Outline({ target, leave }: OutlineProps) {
+  const { data, error } = useSymbols(target);
   return (
     <nav className="outline" aria-label="Outline" tabIndex={0}>
       <h2>Outline</h2>
       {error !== null && <p className="faint">{error.message}</p>}
-      {data?.areKnown === false && (
+      {data?.areComplete === false && (
         <p className="faint">The symbols of this repository are not known yet.</p>
       )}
-      {data?.areKnown === true && data.symbols.length === 0 && (
+      {data?.areComplete === true && data.symbols.length === 0 && (
         <p className="faint">No symbols in this file.</p>
       )}
-      {data !== undefined && <Rows place={place} leave={leave} symbols={data.symbols} />}
+      {data !== undefined && <Rows target={target} leave={leave} symbols={data.symbols} />}
       {data?.isAll === false && data.symbols.length > 0 && (
         <p className="faint">The first {count(data.symbols.length)}.</p>
       )}

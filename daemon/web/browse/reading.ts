@@ -7,10 +7,10 @@ import type { getRefs } from '../../api/sources/ref-endpoints.ts';
 import type { getSource } from '../../api/sources/source-endpoints.ts';
 import type { LineRange } from '../code/line-range.ts';
 import { apiAddress, call, callPage, fetchApi } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
-import type { Place } from './address.ts';
+import { BASE_PATH } from '../data/base-path.ts';
+import type { BrowseTarget } from './address.ts';
 
-type At = Pick<Place, 'repo' | 'revision' | 'path'>;
+type At = Pick<BrowseTarget, 'repo' | 'revision' | 'path'>;
 
 /** @param endLine  the last line that is wanted; default: that of the file */
 export function useSource({ repo, revision, path }: At, endLine?: number, isOn = true) {
@@ -69,7 +69,7 @@ export function useRawFacts({ repo, revision, path }: At) {
 
 /** All files of a repository. */
 export function useFiles(
-  { repo, revision }: Pick<Place, 'repo' | 'revision'>,
+  { repo, revision }: Pick<BrowseTarget, 'repo' | 'revision'>,
   { enabled = true } = {},
 ) {
   return useQuery({
@@ -101,12 +101,12 @@ export function useFolder(at: At, isOn = true) {
 }
 
 /** Branches and tags whose names hold a text, the default branch first. */
-export function useRefs(repo: string, wanted: string, isOn: boolean) {
+export function useRefs(repo: string, text: string, isOn: boolean) {
   return useQuery({
-    queryKey: ['refs', repo, wanted],
+    queryKey: ['refs', repo, text],
     queryFn: ({ signal }) =>
       callPage<typeof getRefs>('/api/refs', {
-        query: { repo, query: wanted === '' ? undefined : wanted, perPage: 100 },
+        query: { repo, query: text === '' ? undefined : text, perPage: 100 },
         signal,
       }),
     enabled: isOn,

@@ -15,7 +15,7 @@ import { useLocation } from 'wouter';
 import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 import { useRefs } from './reading.ts';
 
 /** Ids of commits by their first digits. */
@@ -23,33 +23,33 @@ function shortName(revision: string): string {
   return /^[0-9a-f]{40,64}$/.test(revision) ? revision.slice(0, 7) : revision;
 }
 
-export function RevisionPicker({ place }: { readonly place: Place }) {
+export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
   const [isOpen, setOpen] = useState(false);
-  const [wanted, setWanted] = useState('');
+  const [text, setText] = useState('');
   const [, navigate] = useLocation();
-  const { data } = useRefs(place.repo, wanted, isOpen);
+  const { data } = useRefs(target.repo, text, isOpen);
   const choose = (revision: string | undefined): void => {
     setOpen(false);
-    navigate(addressOf({ ...place, revision }));
+    navigate(addressOf({ ...target, revision }));
   };
   const refs = data?.items ?? [];
-  const isKnown = refs.some(({ shortName }) => shortName === wanted);
+  const isListed = refs.some(({ shortName }) => shortName === text);
   return (
     <PopoverProvider open={isOpen} setOpen={setOpen}>
       <PopoverDisclosure className="button">
         <GitBranch {...ICON} />
         <Name
-          title={place.revision}
-          className={place.revision === undefined ? 'revision-default' : undefined}
+          title={target.revision}
+          className={target.revision === undefined ? 'revision-default' : undefined}
         >
-          {shortName(place.revision ?? 'default')}
+          {shortName(target.revision ?? 'default')}
         </Name>
       </PopoverDisclosure>
       <Popover className="popover" gutter={4} aria-label="Revision" portal>
-        <ComboboxProvider value={wanted} setValue={setWanted}>
+        <ComboboxProvider value={text} setValue={setText}>
           <Combobox className="input" placeholder="Branch, tag or commit" autoSelect autoFocus />
           <ComboboxList className="popover-list" alwaysVisible>
-            {wanted === '' && (
+            {text === '' && (
               <ComboboxItem className="popover-item" value="" onClick={() => choose(undefined)}>
                 default
               </ComboboxItem>
@@ -69,9 +69,9 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
                 </span>
               </ComboboxItem>
             ))}
-            {wanted !== '' && !isKnown && (
-              <ComboboxItem className="popover-item" value={wanted} onClick={() => choose(wanted)}>
-                <Name>{wanted}</Name>
+            {text !== '' && !isListed && (
+              <ComboboxItem className="popover-item" value={text} onClick={() => choose(text)}>
+                <Name>{text}</Name>
                 <span className="faint">as it is typed</span>
               </ComboboxItem>
             )}

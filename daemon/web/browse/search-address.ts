@@ -2,9 +2,9 @@
 
 import { quotePattern } from '../../engine/regex/quote.ts';
 import { writtenPattern, writtenValue } from '../search/completion.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 
-type At = Pick<Place, 'repo' | 'path'>;
+type At = Pick<BrowseTarget, 'repo' | 'path'>;
 
 function searchFor(...terms: readonly string[]): string {
   return `/search?${new URLSearchParams({ query: terms.join(' ') }).toString()}`;

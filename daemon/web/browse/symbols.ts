@@ -2,17 +2,17 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { findDefinitions, findReferences } from '../../api/search/navigation-endpoints.ts';
-import type { NamePlace } from '../code/names.ts';
+import type { NameLocation } from '../code/names.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { queryClient } from '../data/session.ts';
-import type { Place } from './address.ts';
+import type { BrowseTarget } from './address.ts';
 
-export type Places = AnswerOf<typeof findDefinitions>;
-export type FoundFile = Places['files'][number];
+export type Occurrences = AnswerOf<typeof findDefinitions>;
+export type FoundFile = Occurrences['files'][number];
 
 /** Whether some of what was searched has no symbols yet. */
-export function lacksSymbols({ incompleteReasons }: Places): boolean {
+export function lacksSymbols({ incompleteReasons }: Occurrences): boolean {
   return incompleteReasons?.includes('symbols_missing') === true;
 }
 
@@ -33,12 +33,12 @@ export function explorationText({ kind, name }: Exploration): string {
 }
 
 /** Definitions of the name at a place. Errors: as `call`. */
-function askDefinitions(
-  { repo, revision, path }: Place,
+function fetchDefinitions(
+  { repo, revision, path }: BrowseTarget,
   language: string,
-  at: NamePlace,
+  at: NameLocation,
   { isOfRevision, signal }: { readonly isOfRevision: boolean; readonly signal: AbortSignal },
-): Promise<Places> {
+): Promise<Occurrences> {
   return call<typeof findDefinitions>('/api/find_definitions', {
     method: 'POST',
     body: {
@@ -54,37 +54,41 @@ function askDefinitions(
  * Definitions of the name at a place, those of its file and repository first. Beside a chosen revision those of the repository
  * at that revision, where it has any; where it cannot be searched, as elsewhere.
  */
-function definitionsAt(place: Place, language: string, at: NamePlace) {
-  const { repo, revision, path } = place;
+function definitionsAt(target: BrowseTarget, language: string, at: NameLocation) {
+  const { repo, revision, path } = target;
   return {
     queryKey: ['definitions at', repo, revision, path, at.name],
-    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Places> => {
+    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Occurrences> => {
       if (revision !== undefined) {
-        const near = await askDefinitions(place, language, at, {
+        const near = await fetchDefinitions(target, language, at, {
           isOfRevision: true,
           signal,
         }).catch(() => undefined);
         if (near !== undefined && near.files.length > 0) return near;
       }
-      return await askDefinitions(place, language, at, { isOfRevision: false, signal });
+      return await fetchDefinitions(target, language, at, { isOfRevision: false, signal });
     },
   };
 }
 
-export function useDefinitionsAt(place: Place, language: string, at: NamePlace) {
-  return useQuery(definitionsAt(place, language, at));
+export function useDefinitionsAt(target: BrowseTarget, language: string, at: NameLocation) {
+  return useQuery(definitionsAt(target, language, at));
 }
 
 /** As `useDefinitionsAt`, once. Errors: as `call`. */
-export function findDefinitionsAt(place: Place, language: string, at: NamePlace): Promise<Places> {
-  return queryClient.fetchQuery(definitionsAt(place, language, at));
+export function findDefinitionsAt(
+  target: BrowseTarget,
+  language: string,
+  at: NameLocation,
+): Promise<Occurrences> {
+  return queryClient.fetchQuery(definitionsAt(target, language, at));
 }
 
-function askPlaces(
+function fetchPlaces(
   { kind, name }: Exploration,
   where: { readonly repoName?: string; readonly revisionName?: string },
   signal: AbortSignal,
-): Promise<Places> {
+): Promise<Occurrences> {
   return call<typeof findReferences>(`/api/find_${kind}`, {
     method: 'POST',
     body: { symbolName: name, ...where },
@@ -93,26 +97,26 @@ function askPlaces(
 }
 
 /** Places, and whether they are those of the default revision because there are no symbols of the one that is shown. */
-export type PlacesThere = Places & { readonly isOfDefault: boolean };
+export type OccurrencesThere = Occurrences & { readonly isOfDefault: boolean };
 
 /**
  * Places of a name in a repository, at the revision that is shown.
  *
- * @param place  undefined: in all repositories, at their default revisions
+ * @param target  undefined: in all repositories, at their default revisions
  */
-export function usePlaces(exploration: Exploration, place: Place | undefined) {
+export function useOccurrences(exploration: Exploration, target: BrowseTarget | undefined) {
   const { kind, name } = exploration;
   return useQuery({
-    queryKey: ['places', kind, name, place?.repo, place?.revision],
-    queryFn: async ({ signal }): Promise<PlacesThere> => {
-      if (place === undefined)
-        return { ...(await askPlaces(exploration, {}, signal)), isOfDefault: false };
-      const { repo: repoName, revision } = place;
+    queryKey: ['places', kind, name, target?.repo, target?.revision],
+    queryFn: async ({ signal }): Promise<OccurrencesThere> => {
+      if (target === undefined)
+        return { ...(await fetchPlaces(exploration, {}, signal)), isOfDefault: false };
+      const { repo: repoName, revision } = target;
       const where = { repoName, ...(revision === undefined ? {} : { revisionName: revision }) };
-      const found = await askPlaces(exploration, where, signal);
+      const found = await fetchPlaces(exploration, where, signal);
       const isOfDefault = revision !== undefined && found.files.length === 0 && lacksSymbols(found);
       if (!isOfDefault) return { ...found, isOfDefault };
-      return { ...(await askPlaces(exploration, { repoName }, signal)), isOfDefault };
+      return { ...(await fetchPlaces(exploration, { repoName }, signal)), isOfDefault };
     },
   });
 }

@@ -73,10 +73,10 @@ const FILTERED_MAX = 500;
  */
 export function filteredRows(
   paths: readonly string[],
-  wanted: string,
+  filter: string,
   closed: ReadonlySet<string>,
 ): TreeRow[] {
-  const text = wanted.trim().toLowerCase();
+  const text = filter.trim().toLowerCase();
   const fitting = paths.filter((path) => path.toLowerCase().includes(text));
   const rows: TreeRow[] = [];
   const seen = new Set<string>();

@@ -25,16 +25,16 @@ import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
 import { rangeText } from './line-range.ts';
 import type { LineRange } from './line-range.ts';
-import { lookOf, vimKeys } from './look.ts';
+import { layoutOf, vimKeys } from './layout.ts';
 import { linkedRange, showRange } from './linked-range.ts';
-import { STYLE_NONCE } from '../data/place.ts';
+import { STYLE_NONCE } from '../data/base-path.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Settings } from '../data/remembered.ts';
 import { colouring } from './colouring.ts';
 import { matchField, offsetOf, setMatches } from './match-marks.ts';
 import type { FileMatch } from './match-marks.ts';
 import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
-import type { NamePlace, ShowCard } from './names.ts';
+import type { NameLocation, ShowCard } from './names.ts';
 import { selectedRange } from './selected-range.ts';
 import '../styles/code-view.css';
 
@@ -47,7 +47,7 @@ const FIND_KEYS = [{ key: 'Escape', run: closeSearchPanel, scope: 'editor search
 /** What is done with the view from outside. */
 export interface CodeHandle {
   /** Under the caret. */
-  readonly name: () => NamePlace | undefined;
+  readonly name: () => NameLocation | undefined;
   readonly openCard: () => void;
   readonly openFind: () => void;
   readonly isFindOpen: () => boolean;
@@ -73,13 +73,13 @@ interface CodeViewProps {
   readonly onSelect: (range: LineRange | undefined) => void;
   readonly showCard: ShowCard;
   /** To the definition of a name. */
-  readonly goToName: (place: NamePlace) => void;
+  readonly goToName: (target: NameLocation) => void;
   readonly handle: RefObject<CodeHandle | null>;
 }
 
 interface Parts {
   readonly keys: Compartment;
-  readonly look: Compartment;
+  readonly layout: Compartment;
   readonly colours: Compartment;
   readonly blame: Compartment;
 }
@@ -96,12 +96,12 @@ const SPECIAL = highlightSpecialChars({
 });
 
 /** What the view tells; the functions may be others in each rendering. */
-type Told = Pick<CodeViewProps, 'onRange' | 'onSelect' | 'showCard' | 'goToName'>;
+type Handlers = Pick<CodeViewProps, 'onRange' | 'onSelect' | 'showCard' | 'goToName'>;
 
 function makeState(
   props: CodeViewProps,
-  told: { readonly current: Told },
-  { keys, look, colours, blame }: Parts,
+  handlers: { readonly current: Handlers },
+  { keys, layout, colours, blame }: Parts,
   settings: Settings,
 ): EditorState {
   return EditorState.create({
@@ -118,18 +118,18 @@ function makeState(
         'aria-label': `${visibleName(props.path)}, read only`,
       }),
       keys.of([]),
-      look.of(lookOf(settings, props.text)),
+      layout.of(layoutOf(settings, props.text)),
       blame.of([]),
-      linkedRange(props.range, (chosen) => told.current.onRange(chosen)),
-      selectedRange((selected) => told.current.onSelect(selected)),
+      linkedRange(props.range, (chosen) => handlers.current.onRange(chosen)),
+      selectedRange((selected) => handlers.current.onSelect(selected)),
       SPECIAL,
       drawSelection(),
       highlightSelectionMatches(),
       search({ top: true }),
       keymap.of(FIND_KEYS),
       CARET_KEYS,
-      nameCards((element, place) => told.current.showCard(element, place)),
-      nameClicks((place) => told.current.goToName(place)),
+      nameCards((element, target) => handlers.current.showCard(element, target)),
+      nameClicks((target) => handlers.current.goToName(target)),
       matchField,
       colours.of([]),
     ],
@@ -177,16 +177,18 @@ function showBlame(
 }
 
 /** Shows a new view, and the one there is when settings change. */
-function useLook(
+function useLayout(
   view: RefObject<EditorView | null>,
-  { keys, look }: Parts,
+  { keys, layout }: Parts,
   { text, language, path }: CodeViewProps,
 ): void {
   const tabWidth = useRemembered((state) => state.tabWidth);
   const isWrapped = useRemembered((state) => state.isWrapped);
   const isVim = useRemembered((state) => state.keymap === 'vim');
   useEffect(() => {
-    view.current?.dispatch({ effects: look.reconfigure(lookOf({ tabWidth, isWrapped }, text)) });
+    view.current?.dispatch({
+      effects: layout.reconfigure(layoutOf({ tabWidth, isWrapped }, text)),
+    });
   }, [tabWidth, isWrapped, text]);
   useEffect(() => {
     const of = view.current;
@@ -200,23 +202,23 @@ function useLook(
 }
 
 export function CodeView(props: CodeViewProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const told = useRef<Told>(props);
-  told.current = props;
+  const handlers = useRef<Handlers>(props);
+  handlers.current = props;
   const parts = useRef<Parts>({
     keys: new Compartment(),
-    look: new Compartment(),
+    layout: new Compartment(),
     colours: new Compartment(),
     blame: new Compartment(),
   });
   const { text, language, path, range, blame, isColoured, matches, currentMatch, handle } = props;
 
   useEffect(() => {
-    if (place.current === null) return;
+    if (container.current === null) return;
     const made = new EditorView({
-      parent: place.current,
-      state: makeState(props, told, parts.current, useRemembered.getState()),
+      parent: container.current,
+      state: makeState(props, handlers, parts.current, useRemembered.getState()),
     });
     view.current = made;
     handle.current = handleOf(made);
@@ -233,7 +235,7 @@ export function CodeView(props: CodeViewProps) {
     view.current?.dispatch({ effects: parts.current.colours.reconfigure(colours) });
   }, [isColoured, text, language, path]);
 
-  useLook(view, parts.current, props);
+  useLayout(view, parts.current, props);
 
   const blamed = JSON.stringify(blame);
   useEffect(() => {
@@ -251,5 +253,5 @@ export function CodeView(props: CodeViewProps) {
     if (view.current !== null) showMatches(view.current, matches, currentMatch);
   }, [matches, currentMatch, text, language, path]);
 
-  return <div ref={place} className="code-view" />;
+  return <div ref={container} className="code-view" />;
 }

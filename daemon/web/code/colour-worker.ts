@@ -23,8 +23,8 @@ let parsedEnd = 0;
 /** Parses on, up to `end` or a little further. */
 function parseTo(end: number, by: Parser): Tree {
   if (tree !== undefined && end <= parsedEnd) return tree;
-  const known = tree === undefined ? [] : TreeFragment.addTree(tree, [], true);
-  const parse = by.startParse(text, known);
+  const fragments = tree === undefined ? [] : TreeFragment.addTree(tree, [], true);
+  const parse = by.startParse(text, fragments);
   parsedEnd = Math.min(end + AHEAD, text.length);
   if (parsedEnd < text.length) parse.stopAt(parsedEnd);
   let made: Tree | null = null;

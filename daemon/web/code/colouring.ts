@@ -17,9 +17,9 @@ const setColours = StateEffect.define<FromColourer>();
 const marks = new Map<string, Decoration>();
 
 function markOf(name: string): Decoration {
-  const known = marks.get(name) ?? Decoration.mark({ class: name });
-  marks.set(name, known);
-  return known;
+  const cached = marks.get(name) ?? Decoration.mark({ class: name });
+  marks.set(name, cached);
+  return cached;
 }
 
 function decorations(colours: FromColourer): DecorationSet {
@@ -81,33 +81,33 @@ class Colourer implements PluginValue {
     this.#worker.addEventListener('message', ({ data }: MessageEvent<FromColourer>) =>
       this.#take(data),
     );
-    this.#tell({ type: 'open', language, text: view.state.sliceDoc() });
-    this.#ask();
+    this.#post({ type: 'open', language, text: view.state.sliceDoc() });
+    this.#request();
   }
 
   update({ viewportChanged, geometryChanged }: ViewUpdate): void {
-    if (viewportChanged || geometryChanged) this.#ask();
+    if (viewportChanged || geometryChanged) this.#request();
   }
 
   destroy(): void {
     this.#worker.terminate();
   }
 
-  #tell(message: ToColourer): void {
+  #post(message: ToColourer): void {
     this.#worker.postMessage(message);
   }
 
   #take(colours: FromColourer): void {
     this.#isAnswered = true;
     if (isWithin(this.#view, this.#part)) this.#view.dispatch({ effects: setColours.of(colours) });
-    else this.#ask();
+    else this.#request();
   }
 
-  #ask(): void {
+  #request(): void {
     if (!this.#isAnswered || isWithin(this.#view, this.#part)) return;
     this.#part = partOf(this.#view);
     this.#isAnswered = false;
-    this.#tell({ type: 'colour', ...this.#part });
+    this.#post({ type: 'colour', ...this.#part });
   }
 }
 

@@ -6,12 +6,12 @@ const SURROGATE = /[\uD800-\uDFFF]/;
 /** From columns of a text, in code points, to UTF-16 units. Columns that ascend are counted on from the last one. */
 export function unitsIn(text: string): (column: number) => number {
   if (!SURROGATE.test(text)) return (column) => Math.min(column - 1, text.length);
-  let known = { column: 1, units: 0 };
+  let anchor = { column: 1, units: 0 };
   return (column) => {
-    let { column: at, units } = column < known.column ? { column: 1, units: 0 } : known;
+    let { column: at, units } = column < anchor.column ? { column: 1, units: 0 } : anchor;
     for (; at < column && units < text.length; at++)
       units += (text.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
-    known = { column: at, units };
+    anchor = { column: at, units };
     return units;
   };
 }

@@ -88,7 +88,7 @@ const phpCode: Loader = async () =>
   (await import('@lezer/php')).parser.configure({ top: 'Program' });
 
 /** The parser for lines of a file without what stands before them. As `parserOf`. */
-export function pieceParserOf(
+export function fragmentParserOf(
   language: string,
   lines: readonly string[],
 ): Promise<Parser | undefined> {
@@ -102,8 +102,8 @@ export function parserOf(language: string): Promise<Parser | undefined> {
 }
 
 function parserBy(name: string, loader: Loader | undefined): Promise<Parser | undefined> {
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
+  const cached = loaded.get(name);
+  if (cached !== undefined) return cached;
   const parser = loader?.() ?? Promise.resolve(undefined);
   loaded.set(name, parser);
   parser.catch(() => loaded.delete(name));

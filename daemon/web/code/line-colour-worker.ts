@@ -3,18 +3,18 @@
 /// <reference lib="webworker" />
 
 import type { FromLineColourer, ToLineColourer } from './colour-messages.ts';
-import { pieceParserOf } from './languages.ts';
-import { coloursOf } from './piece-colours.ts';
+import { fragmentParserOf } from './languages.ts';
+import { coloursOf } from './fragment-colours.ts';
 
 async function colour({ key, language, runs }: ToLineColourer): Promise<void> {
-  const pieces = await Promise.all(
+  const runColours = await Promise.all(
     runs.map(async (lines) => {
-      const parser = await pieceParserOf(language, lines).catch(() => undefined);
+      const parser = await fragmentParserOf(language, lines).catch(() => undefined);
       return parser === undefined ? undefined : coloursOf(parser, lines);
     }),
   );
-  if (pieces.includes(undefined)) return;
-  const colours = pieces.flatMap((piece) => piece ?? []);
+  if (runColours.includes(undefined)) return;
+  const colours = runColours.flatMap((lineColours) => lineColours ?? []);
   self.postMessage({ key, colours } satisfies FromLineColourer);
 }
 

@@ -11,22 +11,22 @@ type LineColours = FromLineColourer['colours'];
 const KEPT_MAX = 2000;
 
 const kept = new LRUCache<string, LineColours>({ max: KEPT_MAX });
-const asked = new Set<string>();
+const requested = new Set<string>();
 const listeners = new Set<() => void>();
 let worker: Worker | undefined;
 
 function openWorker(): Worker {
   const made = new Worker(new URL('./line-colour-worker.ts', import.meta.url), { type: 'module' });
   made.addEventListener('message', ({ data }: MessageEvent<FromLineColourer>) => {
-    asked.delete(data.key);
+    requested.delete(data.key);
     kept.set(data.key, data.colours);
     for (const listener of listeners) listener();
   });
   return made;
 }
 
-function ask(request: ToLineColourer): void {
-  asked.add(request.key);
+function send(request: ToLineColourer): void {
+  requested.add(request.key);
   worker ??= openWorker();
   worker.postMessage(request);
 }
@@ -50,7 +50,7 @@ export function useLineColours({ key, language, runs }: Lines): LineColours | un
   const colours = useSyncExternalStore(subscribe, () => kept.get(key));
   const isMissing = colours === undefined && language !== '';
   useEffect(() => {
-    if (isMissing && !asked.has(key)) ask({ key, language, runs: runs() });
+    if (isMissing && !requested.has(key)) send({ key, language, runs: runs() });
     // `key` says which lines.
   }, [key, isMissing]);
   return colours;
@@ -59,18 +59,18 @@ export function useLineColours({ key, language, runs }: Lines): LineColours | un
 /** Tells the colours once they are known; those of a language without colours never are. */
 export function coloursSoon(
   { key, language, runs }: Lines,
-  told: (colours: LineColours) => void,
+  onColours: (colours: LineColours) => void,
 ): void {
-  const known = kept.get(key);
-  if (known !== undefined) {
-    told(known);
+  const cached = kept.get(key);
+  if (cached !== undefined) {
+    onColours(cached);
     return;
   }
   const unsubscribe = subscribe(() => {
     const colours = kept.get(key);
     if (colours === undefined) return;
     unsubscribe();
-    told(colours);
+    onColours(colours);
   });
-  if (!asked.has(key)) ask({ key, language, runs: runs() });
+  if (!requested.has(key)) send({ key, language, runs: runs() });
 }

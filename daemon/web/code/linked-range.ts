@@ -43,7 +43,7 @@ const rangeField = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-function isSeen({ viewport, scrollDOM }: EditorView, at: number): boolean {
+function isInView({ viewport, scrollDOM }: EditorView, at: number): boolean {
   return viewport.from <= at && at <= viewport.to && scrollDOM.scrollTop > 0;
 }
 
@@ -52,7 +52,7 @@ export function showRange(view: EditorView, chosen: LineRange | undefined): void
   const effects: StateEffect<unknown>[] = [setRange.of(chosen)];
   if (chosen !== undefined && chosen.from <= view.state.doc.lines) {
     const { from: at } = view.state.doc.line(chosen.from);
-    if (!isSeen(view, at)) effects.push(EditorView.scrollIntoView(at, { y: 'center' }));
+    if (!isInView(view, at)) effects.push(EditorView.scrollIntoView(at, { y: 'center' }));
   }
   view.dispatch({ effects });
 }

@@ -12,7 +12,7 @@ interface MarkedTextProps {
   readonly isName?: boolean;
 }
 
-interface Piece {
+interface Span {
   readonly from: number;
   readonly to: number;
   readonly isMarked: boolean;
@@ -20,7 +20,7 @@ interface Piece {
 }
 
 /** The text cut wherever a mark or a colour begins or ends; a mark keeps its own colour. */
-function piecesOf({ text, marks, colours = [] }: MarkedTextProps): Piece[] {
+function spansOf({ text, marks, colours = [] }: MarkedTextProps): Span[] {
   const borders = [
     0,
     text.length,
@@ -42,12 +42,12 @@ export function MarkedText(props: MarkedTextProps) {
   const { text, className, isName } = props;
   return (
     <span className={className}>
-      {piecesOf(props).map(({ from, to, isMarked, colour }) => {
-        const shown = <VisibleText text={text.slice(from, to)} isName={isName} />;
-        if (isMarked) return <mark key={from}>{shown}</mark>;
+      {spansOf(props).map(({ from, to, isMarked, colour }) => {
+        const content = <VisibleText text={text.slice(from, to)} isName={isName} />;
+        if (isMarked) return <mark key={from}>{content}</mark>;
         return (
           <span key={from} className={colour}>
-            {shown}
+            {content}
           </span>
         );
       })}

@@ -31,7 +31,7 @@ const MATCH = Decoration.mark({ tagName: 'mark' });
 const CURRENT = Decoration.mark({ tagName: 'mark', class: 'match-current' });
 
 /** Tells where places are in the text, as near as the text has them; those of one line behind one another cost little. */
-function offsetsIn(text: Text): (place: Location) => number {
+function offsetsIn(text: Text): (location: Location) => number {
   let line = text.line(1);
   let units = unitsIn(line.text);
   return ({ lineNumber, column }) => {
@@ -44,8 +44,8 @@ function offsetsIn(text: Text): (place: Location) => number {
   };
 }
 
-export function offsetOf(text: Text, place: Location): number {
-  return offsetsIn(text)(place);
+export function offsetOf(text: Text, location: Location): number {
+  return offsetsIn(text)(location);
 }
 
 function decorations(text: Text, { all, current }: Matches): DecorationSet {

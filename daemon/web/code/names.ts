@@ -9,7 +9,7 @@ import { bringsColours, colourAt } from './colouring.ts';
 import { pointCount } from './columns.ts';
 
 /** A name in a file. */
-export interface NamePlace {
+export interface NameLocation {
   readonly name: string;
   /** 1-based. */
   readonly line: number;
@@ -18,7 +18,7 @@ export interface NamePlace {
 }
 
 /** Draws what is said of a name into an element; what it returns takes that away. */
-export type ShowCard = (element: HTMLElement, place: NamePlace) => () => void;
+export type ShowCard = (element: HTMLElement, target: NameLocation) => () => void;
 
 /** Colours of words that are no names. */
 const NO_NAMES = /code-(?:comment|string|number|keyword|constant)/;
@@ -32,7 +32,7 @@ function nameRange(state: EditorState, position: number): SelectionRange | undef
   return isName ? word : undefined;
 }
 
-export function nameAt(state: EditorState, position: number): NamePlace | undefined {
+export function nameAt(state: EditorState, position: number): NameLocation | undefined {
   const range = nameRange(state, position);
   if (range === undefined) return undefined;
   const line = state.doc.lineAt(range.from);
@@ -49,9 +49,9 @@ export function nameCards(show: ShowCard): Extension {
   return hoverTooltip(
     ({ state }, position): Tooltip | null => {
       const range = nameRange(state, position);
-      const place = nameAt(state, position);
-      if (range === undefined || place === undefined) return null;
-      return { pos: range.from, end: range.to, above: true, create: () => cardView(show, place) };
+      const target = nameAt(state, position);
+      if (range === undefined || target === undefined) return null;
+      return { pos: range.from, end: range.to, above: true, create: () => cardView(show, target) };
     },
     // Before its colours have come a word of a comment is a name as any other.
     {
@@ -61,23 +61,23 @@ export function nameCards(show: ShowCard): Extension {
   );
 }
 
-function cardView(show: ShowCard, place: NamePlace) {
+function cardView(show: ShowCard, target: NameLocation) {
   const dom = document.createElement('div');
   dom.className = 'name-card';
-  const destroy = show(dom, place);
+  const destroy = show(dom, target);
   return { dom, destroy };
 }
 
 /** A click on a name with Ctrl or Cmd goes to it. */
-export function nameClicks(go: (place: NamePlace) => void): Extension {
+export function nameClicks(go: (target: NameLocation) => void): Extension {
   return EditorView.domEventHandlers({
     mousedown(event, view) {
       if (event.button !== 0 || !(event.ctrlKey || event.metaKey)) return false;
       const position = view.posAtCoords({ x: event.clientX, y: event.clientY });
-      const place = position === null ? undefined : nameAt(view.state, position);
-      if (place === undefined) return false;
+      const target = position === null ? undefined : nameAt(view.state, position);
+      if (target === undefined) return false;
       event.preventDefault();
-      go(place);
+      go(target);
       return true;
     },
   });

@@ -28,11 +28,11 @@ function changed(before: URLSearchParams, order: readonly string[], changes: Cha
   for (const [name, value] of Object.entries(changes))
     if (value === undefined || value === '') pairs.delete(name);
     else pairs.set(name, value);
-  const known = order.flatMap((one): [string, string][] => {
+  const ordered = order.flatMap((one): [string, string][] => {
     const found = pairs.get(one);
     return found === undefined ? [] : [[one, found]];
   });
-  return new URLSearchParams([...known, ...[...pairs].filter(([one]) => !order.includes(one))]);
+  return new URLSearchParams([...ordered, ...[...pairs].filter(([one]) => !order.includes(one))]);
 }
 
 /** @param order  names of the parameters of the page; those before `page` choose what is listed */

@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 import type { TypedEndpoint } from '../../api/shapes/endpoint.ts';
-import { BASE_PATH } from './place.ts';
+import { BASE_PATH } from './base-path.ts';
 
 /** Parsed answer of an endpoint: the body of its 200, 201 or 202. */
 export type AnswerOf<E extends TypedEndpoint> = {

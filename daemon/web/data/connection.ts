@@ -2,7 +2,7 @@
 
 import { onlineManager } from '@tanstack/react-query';
 import { create } from 'zustand';
-import { BASE_PATH } from './place.ts';
+import { BASE_PATH } from './base-path.ts';
 
 interface Connection {
   /** `starting`: it answers, but cannot search yet. `back`: it is there again, just now. */

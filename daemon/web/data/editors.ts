@@ -21,7 +21,7 @@ export interface EditorChoice {
   readonly editorTemplate: string;
 }
 
-export interface EditorPlace {
+export interface EditorTarget {
   readonly repo: string;
   readonly path: string;
   readonly line: number;
@@ -45,10 +45,10 @@ function filled(template: string, values: Readonly<Record<string, string>>): str
 }
 
 /** The link that opens a place in the chosen editor; undefined: none is chosen, or what is chosen makes no link. */
-export function editorLink(choice: EditorChoice, place: EditorPlace): string | undefined {
+export function editorLink(choice: EditorChoice, target: EditorTarget): string | undefined {
   const { editor, cloneFolder, editorTemplate } = choice;
   const template = editor === 'custom' ? editorTemplate.trim() : EDITORS[editor].template;
-  const { repo, path, line, column } = place;
+  const { repo, path, line, column } = target;
   const name = repo.split('/').at(-1) ?? repo;
   const folder = filled(cloneFolder.trim(), { repo, name }).replace(/[\\/]+$/, '');
   if (template.includes('{file}') && folder === '') return undefined;

@@ -4,14 +4,14 @@
 import { create } from 'zustand';
 import { createJSONStorage, persist } from 'zustand/middleware';
 import type { Editor } from './editors.ts';
-import { BASE_PATH } from './place.ts';
+import { BASE_PATH } from './base-path.ts';
 
 const PREFIX = `trawl:${BASE_PATH}:`;
 const HISTORY_MAX = 200;
 const FILES_MAX = 50;
 
 /** A file that was looked at. */
-export interface SeenFile {
+export interface RecentFile {
   readonly repo: string;
   readonly path: string;
 }
@@ -34,7 +34,7 @@ const DEFAULTS = {
   /** Width of the tree of files, in px. */
   treeWidth: 260,
   /** Files that were looked at, the last one first. */
-  files: [] as readonly SeenFile[],
+  files: [] as readonly RecentFile[],
   /** Columns of a tab. */
   tabWidth: 4,
   /** Long lines of a file go on in the next row. */
@@ -63,7 +63,7 @@ interface Remembered extends Settings {
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
   readonly noteQuery: (query: string) => void;
-  readonly noteFile: (file: SeenFile) => void;
+  readonly noteFile: (file: RecentFile) => void;
   readonly set: (settings: Partial<Settings>) => void;
   /** What was asked and looked at. */
   readonly forgetTraces: () => void;
@@ -226,6 +226,6 @@ export function heedOtherPerson(heed: () => void): void {
 }
 
 /** Other tabs of this instance show nothing more of the person. */
-export function tellSignedOut(): void {
+export function announceSignedOut(): void {
   tabs?.postMessage({ isSignedOut: true } satisfies Word);
 }

@@ -89,7 +89,7 @@ function noteCaller({ user }: Account): void {
 }
 
 /** Asks who is here. */
-export async function lookWhoIsHere(): Promise<void> {
+export async function refreshSession(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
 }
 

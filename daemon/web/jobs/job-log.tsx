@@ -6,7 +6,7 @@ import { FilterInput } from '../parts/field.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
-import { isUnderWay, useJobLog } from './job-reading.ts';
+import { isActive, useJobLog } from './job-reading.ts';
 import type { Job, LogLine } from './job-reading.ts';
 import '../styles/jobs.css';
 
@@ -58,7 +58,7 @@ function Head({ job, lines, part, setPart }: HeadProps) {
     <div className="log-head">
       <h3>Log</h3>
       <span className="faint">
-        {isUnderWay(job) ? 'live · ' : ''}
+        {isActive(job) ? 'live · ' : ''}
         attempt {Math.max(1, job.attempt)}
       </span>
       <FilterInput className="page-filter" label="Lines that hold" value={part} set={setPart} />
@@ -82,8 +82,8 @@ export function JobLog({ job }: { readonly job: Job }) {
   const [isAtEnd, setAtEnd] = useState(true);
   const box = useRef<HTMLDivElement>(null);
   const toEnd = (): void => box.current?.scrollTo({ top: box.current.scrollHeight });
-  const wanted = part.toLowerCase();
-  const lines = data?.lines.filter((line) => textOf(line).toLowerCase().includes(wanted)) ?? [];
+  const filter = part.toLowerCase();
+  const lines = data?.lines.filter((line) => textOf(line).toLowerCase().includes(filter)) ?? [];
   const { length } = lines;
   useEffect(() => {
     if (isAtEnd) toEnd();

@@ -13,7 +13,7 @@ import type {
 } from '../../api/jobs/job-endpoints.ts';
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { LOOKING, lookAgainMs } from '../data/looking.ts';
+import { POLLED, pollMs } from '../data/polling.ts';
 import { queryClient } from '../data/session.ts';
 
 export type Job = AnswerOf<typeof listJobs>[number];
@@ -22,11 +22,11 @@ export type ConnectionStatus = AnswerOf<typeof getConnectionSyncStatus>['connect
 export type LogLine = AnswerOf<typeof getJobLogs>['logs'][number];
 
 /** Ids that one request takes. */
-const ASKED_MAX = 100;
+const IDS_MAX = 100;
 /** Lines that the daemon keeps of a job. */
 const LINES_MAX = 500;
 
-export function isUnderWay(job: Pick<Job, 'status'> | null | undefined): boolean {
+export function isActive(job: Pick<Job, 'status'> | null | undefined): boolean {
   return job?.status === 'IN_PROGRESS' || job?.status === 'PENDING';
 }
 
@@ -34,16 +34,16 @@ export function isUnderWay(job: Pick<Job, 'status'> | null | undefined): boolean
 function useStatuses<Status extends Pick<RepoStatus, 'latestJob'>>(
   name: string,
   ids: readonly number[],
-  ask: (ids: number[], signal: AbortSignal) => Promise<Status[]>,
+  load: (ids: number[], signal: AbortSignal) => Promise<Status[]>,
 ) {
   return useQuery<Status[]>({
     queryKey: [name, ids],
-    queryFn: ({ signal }) => ask(ids.slice(0, ASKED_MAX), signal),
+    queryFn: ({ signal }) => load(ids.slice(0, IDS_MAX), signal),
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
-    ...LOOKING,
+    ...POLLED,
     refetchInterval: ({ state }) =>
-      lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
+      pollMs(state.data?.some(({ latestJob }) => isActive(latestJob)) === true),
   });
 }
 
@@ -80,8 +80,8 @@ export function useJobLog({ queue, id: jobId, status }: Job) {
       const more = await call<typeof getJobLogs>('/api/job-logs', options);
       return { lines: [...lines, ...more.logs].slice(-LINES_MAX), count: more.count };
     },
-    ...LOOKING,
-    refetchInterval: () => lookAgainMs(isUnderWay({ status })),
+    ...POLLED,
+    refetchInterval: () => pollMs(isActive({ status })),
   });
 }
 
@@ -97,13 +97,13 @@ export function useJobs(status: string | undefined, page: number) {
         signal,
       }),
     placeholderData: (before) => before,
-    ...LOOKING,
-    refetchInterval: ({ state }) => lookAgainMs(state.data?.items.some(isUnderWay) === true),
+    ...POLLED,
+    refetchInterval: ({ state }) => pollMs(state.data?.items.some(isActive) === true),
   });
 }
 
 /** Looks at all that jobs change. */
-function lookAgain(): Promise<void> {
+function refetchAll(): Promise<void> {
   const names = [
     'repo-status',
     'connection-status',
@@ -124,7 +124,7 @@ export function useIndexNow() {
       call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
         method: 'POST',
       }),
-    onSettled: lookAgain,
+    onSettled: refetchAll,
   });
 }
 
@@ -134,6 +134,6 @@ export function useSyncNow() {
       call<typeof triggerConnectionSync>(`/api/connections/${connectionId}/sync`, {
         method: 'POST',
       }),
-    onSettled: lookAgain,
+    onSettled: refetchAll,
   });
 }

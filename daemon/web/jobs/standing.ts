@@ -6,9 +6,9 @@ import type { getConnectionSyncCounts } from '../../api/jobs/connection-endpoint
 import type { getRepoSyncCounts } from '../../api/jobs/job-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { LOOKING } from '../data/looking.ts';
+import { POLLED } from '../data/polling.ts';
 
-const NOW_AND_THEN = { ...LOOKING, refetchInterval: 5000 } as const;
+const NOW_AND_THEN = { ...POLLED, refetchInterval: 5000 } as const;
 
 export type Ready = AnswerOf<typeof getReady>;
 

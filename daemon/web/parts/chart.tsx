@@ -104,15 +104,15 @@ function optionsOf(
 function useScheme(): string {
   const [scheme, setScheme] = useState('');
   useEffect(() => {
-    const tell = (): void =>
+    const update = (): void =>
       setScheme(`${document.documentElement.dataset['theme'] ?? ''} ${String(dark.matches)}`);
     const dark = matchMedia('(prefers-color-scheme: dark)');
-    const watch = new MutationObserver(tell);
+    const watch = new MutationObserver(update);
     watch.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    dark.addEventListener('change', tell);
+    dark.addEventListener('change', update);
     return () => {
       watch.disconnect();
-      dark.removeEventListener('change', tell);
+      dark.removeEventListener('change', update);
     };
   }, []);
   return scheme;
@@ -181,10 +181,10 @@ function NumberTable({ title, times, lines, format }: ChartProps) {
 /** What the chart shows, in words. */
 function sentenceOf({ title, lines, format }: ChartProps): string {
   const parts = lines.map(({ name, values }) => {
-    const known = values.filter((value) => value !== null);
+    const present = values.filter((value) => value !== null);
     const last = lastOf(values);
     if (last === null) return `${name}: nothing yet`;
-    return `${name}: now ${format(last)}, from ${format(Math.min(...known))} to ${format(Math.max(...known))}`;
+    return `${name}: now ${format(last)}, from ${format(Math.min(...present))} to ${format(Math.max(...present))}`;
   });
   return `${title}. ${parts.join('; ')}.`;
 }

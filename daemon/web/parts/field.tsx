@@ -45,19 +45,19 @@ export function Field({ label, error, beside, ...rest }: FieldProps) {
 
 /** A field whose text can be looked at. */
 export function PasswordField(props: FieldProps) {
-  const [isShown, setShown] = useState(false);
-  const Icon = isShown ? EyeOff : Eye;
+  const [isVisible, setVisible] = useState(false);
+  const Icon = isVisible ? EyeOff : Eye;
   return (
     <Field
       {...props}
-      type={isShown ? 'text' : 'password'}
+      type={isVisible ? 'text' : 'password'}
       beside={
         <button
           type="button"
           className="icon-button"
-          aria-label={isShown ? 'Hide the password' : 'Show the password'}
-          aria-pressed={isShown}
-          onClick={() => setShown(!isShown)}
+          aria-label={isVisible ? 'Hide the password' : 'Show the password'}
+          aria-pressed={isVisible}
+          onClick={() => setVisible(!isVisible)}
         >
           <Icon {...ICON} />
         </button>

@@ -5,7 +5,7 @@
 const FRAMES_MAX = 30;
 
 /** How often something was wanted: the last wish counts. */
-let wishCount = 0;
+let requestCount = 0;
 
 /**
  * Focuses what `find` gives as soon as it can have the focus; unless something else has got the focus, or is wanted, by then.
@@ -18,16 +18,16 @@ export function focusSoon(
   options: FocusOptions = {},
   had: Element | null = document.activeElement,
 ): void {
-  const wish = ++wishCount;
+  const request = ++requestCount;
   let frames = 0;
-  const look = (): void => {
-    if (wish !== wishCount) return;
+  const check = (): void => {
+    if (request !== requestCount) return;
     const { activeElement: active, body } = document;
     if (active !== had && active !== body) return;
-    const wanted = find();
-    wanted?.focus(options);
-    if (wanted !== undefined && document.activeElement === wanted) return;
-    if (frames++ < FRAMES_MAX) requestAnimationFrame(look);
+    const element = find();
+    element?.focus(options);
+    if (element !== undefined && document.activeElement === element) return;
+    if (frames++ < FRAMES_MAX) requestAnimationFrame(check);
   };
-  look();
+  check();
 }

@@ -103,8 +103,8 @@ function isIn(event: Event, selector: string): boolean {
 
 function isAllowed(event: KeyboardEvent): boolean {
   if (isIn(event, 'dialog, [role="dialog"]')) return false;
-  const isNamed = event.key.length > 1;
-  if (event.ctrlKey || event.metaKey || event.altKey || isNamed) return true;
+  const isNamedKey = event.key.length > 1;
+  if (event.ctrlKey || event.metaKey || event.altKey || isNamedKey) return true;
   if (!useRemembered.getState().hasSingleKeys) return false;
   // The one field where a key means a key: the box of the start page while nothing was typed.
   return !isIn(event, FIELD) || (event.key === '/' && isIn(event, '[data-untouched]'));
@@ -116,10 +116,11 @@ function onKey(event: KeyboardEvent): void {
   const isSequence = event.timeStamp - lastKey.at < SEQUENCE_MS;
   const chords: readonly string[] = isSequence ? [`${lastKey.chord} ${chord}`, chord] : [chord];
   lastKey = { chord, at: event.timeStamp };
-  const isMeant = (name: KeyName): boolean => KEYS[name].chords.some((one) => chords.includes(one));
+  const isPressed = (name: KeyName): boolean =>
+    KEYS[name].chords.some((one) => chords.includes(one));
   for (const { current } of bound.toReversed()) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- names of `Runs`
-    const names = (Object.keys(current) as KeyName[]).filter(isMeant);
+    const names = (Object.keys(current) as KeyName[]).filter(isPressed);
     const isDone = names.some((name) => {
       const run = current[name];
       return run !== undefined && run(event) !== false;

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { ConfirmDialog } from './confirm.tsx';
 
 /** Goes where somebody wanted to go. */
@@ -19,10 +19,10 @@ function useStopped(): readonly [leave: Leave | undefined, drop: () => void] {
       if (isLeaving || !event.cancelable || !event.destination.sameDocument) return;
       event.preventDefault();
       const { url, key } = event.destination;
-      const isWayBack = event.navigationType === 'traverse';
+      const isTraversal = event.navigationType === 'traverse';
       setLeave(() => () => {
         isLeaving = true;
-        if (isWayBack) navigation.traverseTo(key);
+        if (isTraversal) navigation.traverseTo(key);
         else navigate(url.slice(`${location.origin}${BASE_PATH}`.length));
       });
     };
@@ -37,13 +37,13 @@ function useStopped(): readonly [leave: Leave | undefined, drop: () => void] {
   return [leave, () => setLeave(undefined)];
 }
 
-interface AskBeforeLeavingProps {
+interface ConfirmLeavingProps {
   readonly title: string;
   readonly text: string;
 }
 
 /** Asks as long as it is there. */
-export function AskBeforeLeaving({ title, text }: AskBeforeLeavingProps) {
+export function ConfirmLeaving({ title, text }: ConfirmLeavingProps) {
   const [leave, drop] = useStopped();
   if (leave === undefined) return null;
   return <ConfirmDialog title={title} text={text} label="Leave" run={leave} close={drop} />;

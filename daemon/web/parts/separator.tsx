@@ -29,7 +29,8 @@ export const WIDTH_OF_FIRST = {
 
 export function Separator(props: SeparatorProps) {
   const { label, value, min, max, initial, valueAt, step, onChange } = props;
-  const set = (wanted: number): void => onChange(Math.min(max, Math.max(min, Math.round(wanted))));
+  const set = (requested: number): void =>
+    onChange(Math.min(max, Math.max(min, Math.round(requested))));
   const drag = (event: PointerEvent<HTMLDivElement>): void => {
     const whole = event.currentTarget.parentElement?.getBoundingClientRect();
     if (whole === undefined || !event.currentTarget.hasPointerCapture(event.pointerId)) return;

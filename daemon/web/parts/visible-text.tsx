@@ -14,12 +14,12 @@ interface VisibleTextProps {
 export function VisibleText({ text, isName = false }: VisibleTextProps) {
   const hidden = isName ? HIDDEN_IN_NAME : HIDDEN;
   if (!hidden.test(text)) return text;
-  return text.split(hidden).map((piece, index) =>
+  return text.split(hidden).map((part, index) =>
     index % 2 === 0 ? (
-      <Fragment key={index}>{piece}</Fragment>
+      <Fragment key={index}>{part}</Fragment>
     ) : (
-      <span key={index} className="hidden-character" title={codeOf(piece)} data-text={piece}>
-        {codeOf(piece)}
+      <span key={index} className="hidden-character" title={codeOf(part)} data-text={part}>
+        {codeOf(part)}
       </span>
     ),
   );

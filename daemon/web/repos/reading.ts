@@ -5,7 +5,7 @@ import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import type { listSkippedFiles } from '../../api/sources/skipped-endpoints.ts';
 import { callPage } from '../data/api.ts';
 import type { AnswerOf, Query } from '../data/api.ts';
-import { LOOKING, lookAgainMs } from '../data/looking.ts';
+import { POLLED, pollMs } from '../data/polling.ts';
 
 export type Repo = AnswerOf<typeof listRepos>[number];
 
@@ -23,9 +23,9 @@ export function useRepos(filter: Query, isOn = true) {
       }),
     enabled: isOn,
     placeholderData: (before) => before,
-    ...LOOKING,
+    ...POLLED,
     refetchInterval: ({ state }) =>
-      lookAgainMs(state.data?.items.some((repo) => repo.state === 'indexing') === true),
+      pollMs(state.data?.items.some((repo) => repo.state === 'indexing') === true),
   });
 }
 

@@ -205,9 +205,9 @@ export default function ReposPage() {
   const { data: statuses } = useRepoStatuses((data?.items ?? []).map(({ repoId }) => repoId));
   const byId = new Map(statuses?.map((status) => [status.repoId, status]));
   const rows = data?.items.map((repo) => ({ ...repo, status: byId.get(repo.repoId) }));
-  const wanted = valueOf('open');
-  const found = useRepos({ name: wanted }, wanted !== undefined);
-  const opened = wanted === undefined ? undefined : found.data?.items[0];
+  const openedName = valueOf('open');
+  const found = useRepos({ name: openedName }, openedName !== undefined);
+  const opened = openedName === undefined ? undefined : found.data?.items[0];
   return (
     <section className="wide">
       <div className="page-head">
@@ -218,8 +218,11 @@ export default function ReposPage() {
         <Filters {...address} />
       </div>
       {isOwner && <RepoBanners />}
-      {wanted !== undefined && found.isSuccess && opened === undefined && (
-        <Notice kind="info" title={`There is no repository ${wanted}, or you may not see it.`} />
+      {openedName !== undefined && found.isSuccess && opened === undefined && (
+        <Notice
+          kind="info"
+          title={`There is no repository ${openedName}, or you may not see it.`}
+        />
       )}
       {opened !== undefined && (
         <RepoDetail

@@ -9,7 +9,7 @@ import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { chosenOf } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { narrowed } from './narrowing.ts';
-import { forgetPlace, newEntry } from './place.ts';
+import { forgetPosition, newEntry } from './list-position.ts';
 import { useSearch } from './search-store.ts';
 import { positionOf } from './words.ts';
 
@@ -24,25 +24,28 @@ export interface Switches {
 }
 
 /** The query of the address, and the way to write another one there. */
-function useAskedSearch() {
+function useSubmittedSearch() {
   const parameters = useParameters();
   const [path, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const noteQuery = useRemembered((state) => state.noteQuery);
   // Other pages call a filter of theirs `query`.
   const isOfSearch = path === '/search' || path.startsWith('/browse/');
-  const asked = isOfSearch ? searchOf(parameters, contextLines) : undefined;
-  const ask = (search: Search): void => {
+  const submitted = isOfSearch ? searchOf(parameters, contextLines) : undefined;
+  const startSearch = (search: Search): void => {
     if (search.query.trim() === '') return;
     noteQuery(search.query);
     const others = path === '/search' ? parameters : new URLSearchParams();
-    const { ask: show, before } = useSearch.getState();
+    const { startSearch: show, before } = useSearch.getState();
     // Why before the address is there: the daemon looks for it while the page is drawn.
     show(narrowed(search, chosenOf(others), before));
-    const wanted = parametersOf(search, others).toString();
-    navigate(`/search?${wanted}`, { replace: wanted === others.toString(), state: newEntry() });
+    const requested = parametersOf(search, others).toString();
+    navigate(`/search?${requested}`, {
+      replace: requested === others.toString(),
+      state: newEntry(),
+    });
   };
-  return { asked, ask, isOnSearchPage: path === '/search', contextLines };
+  return { submitted, startSearch, isOnSearchPage: path === '/search', contextLines };
 }
 
 function usePreview(text: string, switches: Switches, isOn: boolean, contextLines: number): void {
@@ -67,7 +70,7 @@ function usePreview(text: string, switches: Switches, isOn: boolean, contextLine
 /** Where the query does not parse, in code points; undefined: it does, or it is another one that was refused. */
 function useFault(text: string): number | undefined {
   const failure = useSearch((state) => (state.state === 'failed' ? state.failure : undefined));
-  const failedQuery = useSearch((state) => state.asked?.query);
+  const failedQuery = useSearch((state) => state.submitted?.query);
   return failure !== undefined && failedQuery === text ? positionOf(failure) : undefined;
 }
 
@@ -87,24 +90,24 @@ export interface BoxState {
 }
 
 export function useBoxState(): BoxState {
-  const { asked, ask, isOnSearchPage, contextLines } = useAskedSearch();
-  const [text, setText] = useState(asked?.query ?? '');
+  const { submitted, startSearch, isOnSearchPage, contextLines } = useSubmittedSearch();
+  const [text, setText] = useState(submitted?.query ?? '');
   const [isTyped, setTyped] = useState(false);
   const [switches, setSwitches] = useState<Switches>({
-    isRegexEnabled: asked?.isRegexEnabled ?? false,
-    isCaseSensitivityEnabled: asked?.isCaseSensitivityEnabled ?? false,
+    isRegexEnabled: submitted?.isRegexEnabled ?? false,
+    isCaseSensitivityEnabled: submitted?.isCaseSensitivityEnabled ?? false,
   });
   const isTypingSearch = useRemembered((state) => state.isTypingSearch);
-  const askedQuery = asked?.query;
+  const submittedQuery = submitted?.query;
   useEffect(() => {
-    if (askedQuery !== undefined) setText(askedQuery);
+    if (submittedQuery !== undefined) setText(submittedQuery);
     setTyped(false);
-  }, [askedQuery]);
+  }, [submittedQuery]);
   usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
 
   const submit = (changed: Partial<Switches & Pick<Search, 'query'>> = {}): void => {
     setTyped(false);
-    ask({ query: text, matches: MATCHES_DEFAULT, contextLines, ...switches, ...changed });
+    startSearch({ query: text, matches: MATCHES_DEFAULT, contextLines, ...switches, ...changed });
   };
   return {
     text,
@@ -112,7 +115,7 @@ export function useBoxState(): BoxState {
     fault: useFault(text),
     isTyped,
     type: (typed) => {
-      forgetPlace();
+      forgetPosition();
       setText(typed);
       setTyped(true);
     },
@@ -124,7 +127,7 @@ export function useBoxState(): BoxState {
     },
     replace: (query) => {
       setText(query);
-      if (isOnSearchPage && asked !== undefined) submit({ query });
+      if (isOnSearchPage && submitted !== undefined) submit({ query });
     },
     submit: () => submit(),
   };

@@ -38,10 +38,10 @@ export function headOf(lines: readonly ResultLine[], matchedMax: number): readon
   if (end < 0) return lines;
   const last = lines.slice(0, end).findLastIndex((line) => line.marks.length > 0);
   // What stands around the next one alone comes with it.
-  const stray = lines.findIndex(
+  const outlier = lines.findIndex(
     ({ number }, index) => index > last && number > (lines[index - 1]?.number ?? number) + 1,
   );
-  if (stray >= 0 && stray < end) end = stray;
+  if (outlier >= 0 && outlier < end) end = outlier;
   return lines.slice(0, end);
 }
 
@@ -107,11 +107,11 @@ export function rowsOf(
   source: readonly string[] | undefined,
 ): CardRow[] {
   if (isFolded) return [];
-  const shown = new Map(headOf(lines, matchedMax).map((line) => [line.number, line]));
-  if (source !== undefined) addOpened(shown, lines, opened, source);
+  const visible = new Map(headOf(lines, matchedMax).map((line) => [line.number, line]));
+  if (source !== undefined) addOpened(visible, lines, opened, source);
   const rows: CardRow[] = [];
   let last: number | undefined;
-  for (const line of [...shown.values()].toSorted((a, b) => a.number - b.number)) {
+  for (const line of [...visible.values()].toSorted((a, b) => a.number - b.number)) {
     if (last !== undefined && line.number > last + 1)
       rows.push({ kind: 'gap', from: last + 1, to: line.number - 1 });
     rows.push({ kind: 'line', line });
@@ -122,7 +122,7 @@ export function rowsOf(
 
 /** Adds the lines of the spans; those with matches as the answer has them. */
 function addOpened(
-  shown: Map<number, ResultLine>,
+  visible: Map<number, ResultLine>,
   lines: readonly ResultLine[],
   opened: readonly Span[],
   source: readonly string[],
@@ -130,9 +130,9 @@ function addOpened(
   const matched = new Map(lines.map((line) => [line.number, line]));
   for (const number of opened.flatMap(numbersOf)) {
     const text = source[number - 1];
-    if (shown.has(number) || text === undefined || number < 1) continue;
+    if (visible.has(number) || text === undefined || number < 1) continue;
     const plain = { number, column: 0, begins: 0, kinds: [], ...cutLine(text, []) };
-    shown.set(number, matched.get(number) ?? plain);
+    visible.set(number, matched.get(number) ?? plain);
   }
 }
 
@@ -145,14 +145,14 @@ export function gapSpan({ from, to }: Span, side: 'below' | 'above' | 'all'): Sp
 
 /** More lines above and below those that stand together with a line. */
 export function spansAround({ lines }: ResultFile, card: CardState, number: number): Span[] {
-  const shown = new Set([
+  const visible = new Set([
     ...headOf(lines, card.matchedMax).map((line) => line.number),
     ...card.opened.flatMap(numbersOf),
   ]);
   let first = number;
-  while (shown.has(first - 1)) first--;
+  while (visible.has(first - 1)) first--;
   let last = number;
-  while (shown.has(last + 1)) last++;
+  while (visible.has(last + 1)) last++;
   return [
     { from: Math.max(1, first - GAP_STEP), to: first - 1 },
     { from: last + 1, to: last + GAP_STEP },

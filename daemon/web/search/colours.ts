@@ -24,13 +24,13 @@ const NONE: ColourOfLines = new Map();
 /** Colours of lines of a file; those of fewer lines until all are known. */
 export function useColours(file: ResultFile, lines: readonly ResultLine[]): ColourOfLines {
   const size = lines.reduce((sum, { text }) => sum + text.length, 0);
-  const known = useRef<ColourOfLines>(NONE);
+  const latest = useRef<ColourOfLines>(NONE);
   const colours = useLineColours({
     key: `${file.key}:${size}:${lines.map(({ number }) => number).join()}`,
     language: lines.length === 0 ? '' : file.language,
     runs: () => runsOf(lines),
   });
   if (colours !== undefined)
-    known.current = new Map(lines.map(({ number }, index) => [number, colours[index] ?? []]));
-  return known.current;
+    latest.current = new Map(lines.map(({ number }, index) => [number, colours[index] ?? []]));
+  return latest.current;
 }

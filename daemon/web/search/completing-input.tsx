@@ -78,15 +78,15 @@ type OfferedProps = Pick<BoxInputProps, 'input' | 'text' | 'setText' | 'isRegexE
 
 /** Keeps the caret, knows the choices that are offered for the word at it, and takes one. */
 function useOffered({ input, text, setText, isRegexEnabled }: OfferedProps) {
-  const [isWanted, setWanted] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const [caret, setCaret] = useState(text.length);
   const placed = useRef<number>(undefined);
-  const choices = useChoices(text, caret, isRegexEnabled, isWanted);
-  const isOpen = isWanted && choices.length > 0;
+  const choices = useChoices(text, caret, isRegexEnabled, isRequested);
+  const isOpen = isRequested && choices.length > 0;
   const store = useComboboxStore({
     open: isOpen,
     setOpen: (open) => {
-      if (!open) setWanted(false);
+      if (!open) setRequested(false);
     },
     value: text,
     focusLoop: true,
@@ -103,7 +103,7 @@ function useOffered({ input, text, setText, isRegexEnabled }: OfferedProps) {
     setText(choice.text);
     store.setActiveId(null);
     // What is taken may want a value.
-    setWanted(choice.text.charAt(choice.caret - 1) === ':');
+    setRequested(choice.text.charAt(choice.caret - 1) === ':');
     input.current?.focus();
   };
   const takeActive = (): boolean => {
@@ -112,7 +112,7 @@ function useOffered({ input, text, setText, isRegexEnabled }: OfferedProps) {
     item?.element?.click();
     return item !== undefined && item !== null;
   };
-  return { store, choices, isOpen, setWanted, setCaret, take, takeActive };
+  return { store, choices, isOpen, setRequested, setCaret, take, takeActive };
 }
 
 export default function CompletingInput({
@@ -124,7 +124,7 @@ export default function CompletingInput({
   autoFocus = false,
   ...rest
 }: BoxInputProps) {
-  const { store, choices, isOpen, setWanted, setCaret, take, takeActive } = useOffered({
+  const { store, choices, isOpen, setRequested, setCaret, take, takeActive } = useOffered({
     input,
     text,
     setText,
@@ -132,12 +132,12 @@ export default function CompletingInput({
   });
   const onKey = (event: KeyboardEvent<HTMLInputElement>): void => {
     if (event.nativeEvent.isComposing) return;
-    if (event.key === ' ' && event.ctrlKey) setWanted(true);
-    else if (event.key === 'Escape' && isOpen) setWanted(false);
+    if (event.key === ' ' && event.ctrlKey) setRequested(true);
+    else if (event.key === 'Escape' && isOpen) setRequested(false);
     else if (event.key !== 'Tab' || event.shiftKey || !isOpen || !takeActive()) {
       if (event.key === 'Enter' && store.getState().activeId === null) {
         // Nor do they come when they are still being asked for.
-        setWanted(false);
+        setRequested(false);
         // Why by the store too: as long as it is open it keeps return from the form.
         store.setOpen(false);
       }
@@ -165,11 +165,11 @@ export default function CompletingInput({
         onChange={(event) => {
           setText(event.target.value);
           setCaret(event.target.selectionStart ?? event.target.value.length);
-          setWanted(true);
+          setRequested(true);
           store.setActiveId(null);
         }}
         onSelect={(event) => setCaret(event.currentTarget.selectionStart ?? 0)}
-        onBlur={() => setWanted(false)}
+        onBlur={() => setRequested(false)}
         onKeyDown={onKey}
       />
       <Suggestions store={store} choices={choices} take={take} />

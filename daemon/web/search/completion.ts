@@ -29,7 +29,7 @@ export interface Completable {
   /** What has been typed of the word, as it is. */
   readonly typed: string;
   /** The same without quotes and what makes an expression of it: what the daemon is asked for. */
-  readonly asked: string;
+  readonly lookupText: string;
   readonly kinds: readonly SuggestionKind[];
   /** Values of a prefix that knows all of them. */
   readonly values: readonly string[];
@@ -78,7 +78,7 @@ export function completableAt(text: string, caret: number, isRegexEnabled: boole
   const word = words[index];
   const filter = filterOf(text, words, index);
   if (word === undefined) {
-    const nothing = { typed: '', asked: '', kinds: [], values: [], isBare: true };
+    const nothing = { typed: '', lookupText: '', kinds: [], values: [], isBare: true };
     return { text, from: caret, to: caret, ...nothing, filter };
   }
   const isBare = word.kind !== 'value';
@@ -90,7 +90,7 @@ export function completableAt(text: string, caret: number, isRegexEnabled: boole
     from,
     to,
     typed,
-    asked: askedOf(typed, word),
+    lookupText: lookupTextOf(typed, word),
     ...(isBare ? bareKinds(word, typed) : kindsOf(word)),
     isBare,
     filter,
@@ -111,7 +111,7 @@ function kindsOf({ prefix }: QueryWord): Pick<Completable, 'kinds' | 'values'> {
   return { kinds: prefix.name === 'reposet' ? [] : [prefix.name], values: [] };
 }
 
-function askedOf(typed: string, { prefix }: QueryWord): string {
+function lookupTextOf(typed: string, { prefix }: QueryWord): string {
   const bare = typed.startsWith('"') ? typed.slice(1) : typed;
   if (prefix?.kind !== 'pattern') return bare;
   return bare
@@ -129,11 +129,11 @@ function filterOf(text: string, words: readonly QueryWord[], index: number): str
     (word) => word.kind !== 'operator' || textOfWord(text, word).startsWith('-'),
   );
   if (!isFlat || text.includes('(')) return undefined;
-  const filters = words.flatMap((word, place) => {
-    const value = words[place + 1];
+  const filters = words.flatMap((word, position) => {
+    const value = words[position + 1];
     if (word.kind !== 'prefix' || value === undefined || value.start === value.end) return [];
-    if (place === index || place + 1 === index || word.prefix?.kind === 'content') return [];
-    const dash = words[place - 1]?.kind === 'operator' ? '-' : '';
+    if (position === index || position + 1 === index || word.prefix?.kind === 'content') return [];
+    const dash = words[position - 1]?.kind === 'operator' ? '-' : '';
     return [`${dash}${textOfWord(text, word)}${textOfWord(text, value)}`];
   });
   return filters.length === 0 ? undefined : filters.join(' ');
@@ -154,7 +154,7 @@ export function prefixChoices(at: Completable): Choice[] {
 /** The values of a prefix that knows all of them. */
 export function valueChoices(at: Completable): Choice[] {
   return at.values
-    .filter((value) => value.startsWith(at.asked))
+    .filter((value) => value.startsWith(at.lookupText))
     .map((value) => choiceOf(at, { group: 'Values', label: value, description: '' }, `${value} `));
 }
 
@@ -179,9 +179,9 @@ export function historyChoices(
   queries: readonly string[],
   countMax: number,
 ): Choice[] {
-  const wanted = text.trim().toLowerCase();
+  const typed = text.trim().toLowerCase();
   return queries
-    .filter((query) => query !== text && query.toLowerCase().includes(wanted))
+    .filter((query) => query !== text && query.toLowerCase().includes(typed))
     .slice(0, countMax)
     .map((query) => ({
       group: 'Asked before',
@@ -194,12 +194,12 @@ export function historyChoices(
 
 function choiceOf(
   { text, from, to }: Completable,
-  shown: Pick<Choice, 'group' | 'label' | 'description'>,
+  display: Pick<Choice, 'group' | 'label' | 'description'>,
   inserted: string,
 ): Choice {
   const rest = text.slice(to);
   const own = rest.startsWith(' ') ? inserted.trimEnd() : inserted;
-  return { ...shown, text: text.slice(0, from) + own + rest, caret: from + own.length };
+  return { ...display, text: text.slice(0, from) + own + rest, caret: from + own.length };
 }
 
 /** A pattern as a query says it behind a prefix. */

@@ -1,7 +1,7 @@
 // Files made of results: asked of the worker, saved by the browser.
 
 import { create } from 'zustand';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { toast } from '../parts/toasts.ts';
 import type { DownloadFormat, DownloadRequest, Search } from './messages.ts';
 import { failureWords } from './words.ts';

@@ -23,8 +23,8 @@ export function endingOf({ isSearchExhaustive, incompleteReasons, stats }: Searc
   return isCut ? `first-${stats.actualMatchCount}` : 'incomplete';
 }
 
-function fits(wanted: readonly string[], value: string): boolean {
-  return wanted.length === 0 || wanted.includes(value);
+function fits(selected: readonly string[], value: string): boolean {
+  return selected.length === 0 || selected.includes(value);
 }
 
 /** Asks for the answer and makes the file. Errors: as `fetchApi`. */

@@ -23,9 +23,9 @@ export function narrow(
   chosen: Chosen,
   but?: Facet,
 ): readonly ResultFile[] {
-  const asked = FACETS.filter((facet) => facet !== but && chosen[facet].size > 0);
-  if (asked.length === 0) return files;
-  return files.filter((file) => asked.every((facet) => chosen[facet].has(VALUE[facet](file))));
+  const active = FACETS.filter((facet) => facet !== but && chosen[facet].size > 0);
+  if (active.length === 0) return files;
+  return files.filter((file) => active.every((facet) => chosen[facet].has(VALUE[facet](file))));
 }
 
 export interface FacetValue {
@@ -82,8 +82,10 @@ const NONE: readonly ResultFile[] = [];
 
 /** What was there before the daemon narrowed it, while the query is the same. */
 function useBefore(): readonly ResultFile[] {
-  return useSearch(({ shown, before }) =>
-    shown?.filter !== undefined && shown.query === before?.search.query ? before.files : NONE,
+  return useSearch(({ displayed, before }) =>
+    displayed?.filter !== undefined && displayed.query === before?.search.query
+      ? before.files
+      : NONE,
   );
 }
 

@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<Facet, string>> = {
 };
 /** What has no name of its own. */
 const NAMELESS: Readonly<Partial<Record<Facet, string>>> = { path: 'top of a repository' };
-const SHOWN = 8;
+const VALUES_MAX = 8;
 
 interface FacetsProps extends FacetChoice {
   readonly files: readonly ResultFile[];
@@ -33,10 +33,10 @@ interface GroupProps extends FacetsProps {
 
 function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
   const [isOpen, setOpen] = useState(false);
-  const [wanted, setWanted] = useState('');
+  const [filter, setFilter] = useState('');
   const all = valuesOf(facet, files, { chosen, before });
-  const fitting = all.filter(({ value }) => value.toLowerCase().includes(wanted.toLowerCase()));
-  const shown = isOpen ? fitting : fitting.slice(0, SHOWN);
+  const fitting = all.filter(({ value }) => value.toLowerCase().includes(filter.toLowerCase()));
+  const displayed = isOpen ? fitting : fitting.slice(0, VALUES_MAX);
   const nameless = NAMELESS[facet] ?? 'none';
   if (all.length === 0) return null;
   return (
@@ -44,17 +44,17 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
       <legend>
         {TITLES[facet]} <span className="faint">{count(all.length)}</span>
       </legend>
-      {all.length > SHOWN && (
+      {all.length > VALUES_MAX && (
         <input
           className="input facet-search"
           type="search"
           aria-label={`Find in ${TITLES[facet]}`}
           placeholder="Find"
-          value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
         />
       )}
-      {shown.map(({ value, matches, isOfBefore }) => (
+      {displayed.map(({ value, matches, isOfBefore }) => (
         <label key={value} className="facet-row">
           <input
             type="checkbox"
@@ -69,7 +69,7 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
           </span>
         </label>
       ))}
-      {fitting.length > SHOWN && (
+      {fitting.length > VALUES_MAX && (
         <button type="button" className="link-button" onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Show fewer' : `Show all ${count(fitting.length)}`}
         </button>
@@ -80,7 +80,7 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
 
 /** Writes what is chosen into the query, where a query can say it. */
 function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'replaceBy'>) {
-  const query = useSearch((state) => state.shown?.query);
+  const query = useSearch((state) => state.displayed?.query);
   const filter = filterOf(chosen);
   // What has no language is found by no query, and no query names a kind.
   const isSayable = !chosen.lang.has('') && chosen.kind.size === 0;

@@ -13,14 +13,14 @@ interface FilterPanelProps {
   readonly isExact: boolean;
   readonly choice: FacetChoice;
   readonly isNarrow: boolean;
-  readonly areShown: boolean;
+  readonly areFiltersVisible: boolean;
   readonly drawer: RefObject<HTMLDialogElement | null>;
 }
 
 export const FilterPanel = memo(function FilterPanel(props: FilterPanelProps) {
-  const { isNarrow, areShown, drawer, files, isExact, choice } = props;
+  const { isNarrow, areFiltersVisible, drawer, files, isExact, choice } = props;
   const facets = <Facets files={files} isExact={isExact} {...choice} />;
-  if (!isNarrow) return areShown ? facets : null;
+  if (!isNarrow) return areFiltersVisible ? facets : null;
   return (
     <dialog
       ref={drawer}

@@ -54,7 +54,7 @@ export interface Outcome {
   readonly isAll: boolean;
   readonly reasons: readonly string[];
   /** In the answer; found, which is a lower bound where a limit ended the search. */
-  readonly shownMatches: number;
+  readonly visibleMatches: number;
   readonly totalMatches: number;
   readonly totalFiles: number;
   readonly hints: readonly Hint[];

@@ -42,10 +42,10 @@ function SyntaxGuide() {
 
 /** The query could not be read; the line above says where. */
 export function Unread() {
-  const asked = useSearch((state) => state.asked);
+  const submitted = useSearch((state) => state.submitted);
   return (
     <div className="empty nothing">
-      <AsItStands search={asked} />
+      <AsItStands search={submitted} />
       <p>“Quotes” take what is between them as text.</p>
       <SyntaxGuide />
     </div>
@@ -72,8 +72,8 @@ export function FilteredOut({ loadedCount }: { readonly loadedCount: number }) {
 
 export function Nothing() {
   const hints = useSearch((state) => state.outcome?.hints ?? NO_HINTS);
-  const shown = useSearch((state) => state.shown);
-  const addressOf = useChanged(shown);
+  const displayed = useSearch((state) => state.displayed);
+  const addressOf = useChanged(displayed);
   return (
     <div className="empty nothing">
       {hints.length > 0 && (
@@ -95,14 +95,14 @@ export function Nothing() {
           ))}
         </ul>
       )}
-      {shown?.isCaseSensitivityEnabled === true && (
+      {displayed?.isCaseSensitivityEnabled === true && (
         <p>
           <Link href={addressOf({ isCaseSensitivityEnabled: false })}>
             Search without regard to upper and lower case
           </Link>
         </p>
       )}
-      <AsItStands search={shown} />
+      <AsItStands search={displayed} />
       <p>
         Words must all occur in one file, in any order; “quotes” keep them together. Files that are
         binary or too large are found by their names alone.

@@ -43,11 +43,11 @@ export function waterLine(files: readonly ResultFile[], seen: ReadonlySet<string
  */
 export function addFiles(
   files: readonly ResultFile[],
-  news: readonly ResultFile[],
+  incoming: readonly ResultFile[],
   seen: ReadonlySet<string>,
   sort: SortOrder,
 ): ResultFile[] {
-  const fresh = new Map(news.map((file) => [file.key, file]));
+  const fresh = new Map(incoming.map((file) => [file.key, file]));
   const line = waterLine(files, seen);
   const kept = files.map((file, index) => {
     const again = fresh.get(file.key);

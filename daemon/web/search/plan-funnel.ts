@@ -44,14 +44,14 @@ function shardsOf(stats: Stats): Stage {
 
 function filesOf(stats: Stats): Stage {
   const { filesConsidered, shardFilesConsidered, filesSkipped, fileCount } = stats;
-  const leftOut = Math.max(shardFilesConsidered - filesConsidered - filesSkipped, 0);
+  const excluded = Math.max(shardFilesConsidered - filesConsidered - filesSkipped, 0);
   return {
     name: 'Files',
     part: filesConsidered,
     total: shardFilesConsidered,
     words: joined([
       `${count(filesConsidered)} looked at`,
-      leftOut > 0 && `${count(leftOut)} left out: the index or a filter rules them out`,
+      excluded > 0 && `${count(excluded)} left out: the index or a filter rules them out`,
       filesSkipped > 0 && `${count(filesSkipped)} not reached before the end`,
       `${count(fileCount)} match`,
     ]),

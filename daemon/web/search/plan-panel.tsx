@@ -22,11 +22,11 @@ const DEPTH_MAX = 6;
 /** The explanation of a search; undefined: it is on its way, or not for this caller. */
 function useExplanation(search: Search | undefined): Explanation | undefined {
   const { data: account } = useAccount();
-  const mayAsk = account !== undefined && (account.user !== null || account.source === 'local');
+  const canExplain = account !== undefined && (account.user !== null || account.source === 'local');
   const { data } = useQuery({
     queryKey: ['explain', search],
     queryFn:
-      search === undefined || !mayAsk
+      search === undefined || !canExplain
         ? skipToken
         : ({ signal }) =>
             call<typeof explainSearch>('/api/explain', {
@@ -129,9 +129,9 @@ function ConditionTree({ node, depth }: { readonly node: ConditionNode; readonly
 }
 
 export default function PlanPanel() {
-  const shown = useSearch((state) => (state.state === 'running' ? undefined : state.shown));
+  const displayed = useSearch((state) => (state.state === 'running' ? undefined : state.displayed));
   const outcome = useSearch((state) => state.outcome);
-  const explanation = useExplanation(shown);
+  const explanation = useExplanation(displayed);
   const [isTable, setTable] = useState(false);
   if (outcome === undefined)
     return (

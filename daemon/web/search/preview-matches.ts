@@ -7,11 +7,11 @@ import type { ResultFile, ResultLine } from './rows.ts';
 function matchesOn({ number, marks, cut }: ResultLine, line: string): FileMatch[] {
   const start = cut?.from ?? 0;
   const before = pointCount(line.slice(0, start));
-  const placeAt = (units: number) => ({
+  const positionAt = (units: number) => ({
     lineNumber: number,
     column: before + pointCount(line.slice(start, start + units)) + 1,
   });
-  return marks.map(({ from, to }) => ({ start: placeAt(from), end: placeAt(to) }));
+  return marks.map(({ from, to }) => ({ start: positionAt(from), end: positionAt(to) }));
 }
 
 /** In the order of the file. @param lines  those of the file */

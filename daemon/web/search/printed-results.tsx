@@ -9,11 +9,11 @@ const LINES_MAX = 20_000;
 
 /** Files with as many lines as are printed of them. */
 function printed(files: readonly ResultFile[]): readonly ResultFile[] {
-  let left = LINES_MAX;
+  let remaining = LINES_MAX;
   return files.flatMap((file) => {
-    if (left <= 0) return [];
-    const lines = file.lines.slice(0, left);
-    left -= Math.max(1, lines.length);
+    if (remaining <= 0) return [];
+    const lines = file.lines.slice(0, remaining);
+    remaining -= Math.max(1, lines.length);
     return [{ ...file, lines }];
   });
 }

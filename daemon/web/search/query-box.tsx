@@ -22,8 +22,8 @@ function useFaultCaret(
 ): void {
   useEffect(() => {
     if (fault === undefined || document.activeElement !== input.current) return;
-    const place = Array.from(text).slice(0, fault).join('').length;
-    input.current?.setSelectionRange(place, place);
+    const position = Array.from(text).slice(0, fault).join('').length;
+    input.current?.setSelectionRange(position, position);
     // Why not the text: it is that of the fault.
   }, [fault, input]);
 }

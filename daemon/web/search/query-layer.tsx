@@ -23,21 +23,21 @@ function classOf({ kind, isQuoted, prefix }: QueryWord, isRegexEnabled: boolean)
 }
 
 /** A stretch of the text that is drawn in one way. */
-interface Piece {
+interface Span {
   readonly start: number;
   readonly text: string;
   readonly name: string;
 }
 
-function piecesOf({ text, isRegexEnabled, fault }: QueryLayerProps): Piece[] {
+function spansOf({ text, isRegexEnabled, fault }: QueryLayerProps): Span[] {
   const size = Array.from(text).length;
   const words = size > COLOURED_MAX ? [] : wordsOf(text, isRegexEnabled);
-  const pieces: Piece[] = [];
+  const spans: Span[] = [];
   let next = 0;
   const add = (start: number, end: number, name: string): void => {
     const isFaulty = fault !== undefined && start <= fault && fault < end;
-    const named = isFaulty ? `${name} query-fault` : name;
-    if (start < end) pieces.push({ start, text: textOfWord(text, { start, end }), name: named });
+    const className = isFaulty ? `${name} query-fault` : name;
+    if (start < end) spans.push({ start, text: textOfWord(text, { start, end }), name: className });
     next = end;
   };
   for (const word of words) {
@@ -47,15 +47,15 @@ function piecesOf({ text, isRegexEnabled, fault }: QueryLayerProps): Piece[] {
   add(next, size, '');
   // What is missing at the end of the query.
   if (fault !== undefined && fault >= size)
-    pieces.push({ start: size, text: '\u00A0', name: 'query-fault' });
-  return pieces;
+    spans.push({ start: size, text: '\u00A0', name: 'query-fault' });
+  return spans;
 }
 
 export function QueryLayer(props: QueryLayerProps) {
   return (
     <span className="box-layer-text">
       <span>
-        {piecesOf(props).map(({ start, text, name }) => (
+        {spansOf(props).map(({ start, text, name }) => (
           <span key={start} className={name}>
             {text}
           </span>

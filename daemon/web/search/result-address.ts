@@ -6,12 +6,13 @@ import { useSearch } from './search-store.ts';
 /** Of a file or a line in this instance, below the base path; the file steps through the matches of the query. */
 export function addressOf(file: ResultFile, line?: Pick<ResultLine, 'number'>): string {
   const { pathname } = new URL(file.webUrl);
-  const { shown } = useSearch.getState();
+  const { displayed } = useSearch.getState();
   const parameters = new URLSearchParams();
   if (line !== undefined) parameters.set('highlightRange', String(line.number));
-  if (shown !== undefined) parameters.set('query', shown.query);
-  if (shown?.isRegexEnabled === true) parameters.set('isRegexEnabled', 'true');
-  if (shown?.isCaseSensitivityEnabled === true) parameters.set('isCaseSensitivityEnabled', 'true');
+  if (displayed !== undefined) parameters.set('query', displayed.query);
+  if (displayed?.isRegexEnabled === true) parameters.set('isRegexEnabled', 'true');
+  if (displayed?.isCaseSensitivityEnabled === true)
+    parameters.set('isCaseSensitivityEnabled', 'true');
   return `${pathname.slice(pathname.indexOf('/browse/'))}?${parameters.toString()}`;
 }
 

@@ -25,7 +25,7 @@ import { noteSeen } from './search-store.ts';
 interface ResultCardProps {
   readonly file: ResultFile;
   /** 1-based, among all. */
-  readonly place: number;
+  readonly position: number;
 }
 
 /** How many cards there are; -1: not known yet. */
@@ -207,11 +207,11 @@ function More({ file, card, change }: PartProps) {
 }
 
 /** Why apart: the total is known at the end, and nothing in the card is drawn again for it. */
-function Article({ file, place, children }: ResultCardProps & { readonly children: ReactNode }) {
+function Article({ file, position, children }: ResultCardProps & { readonly children: ReactNode }) {
   return (
     <article
       className="result-card"
-      aria-posinset={place}
+      aria-posinset={position}
       aria-setsize={useContext(CardTotal)}
       aria-label={visibleName(file.path)}
       data-key={file.key}
@@ -221,7 +221,7 @@ function Article({ file, place, children }: ResultCardProps & { readonly childre
   );
 }
 
-export const ResultCard = memo(function ResultCard({ file, place }: ResultCardProps) {
+export const ResultCard = memo(function ResultCard({ file, position }: ResultCardProps) {
   const { key } = file;
   const card = useCard(key);
   const change = (how: (before: CardState) => CardState): void =>
@@ -230,7 +230,7 @@ export const ResultCard = memo(function ResultCard({ file, place }: ResultCardPr
   useLayoutEffect(() => noteSeen(key), [key, file]);
   const part = { file, card, change };
   return (
-    <Article file={file} place={place}>
+    <Article file={file} position={position}>
       <CardHead
         file={file}
         isFolded={card.isFolded}

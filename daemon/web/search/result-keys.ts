@@ -67,11 +67,12 @@ function moveMatch(parts: Parts, step: 1 | -1): void {
     focusCard(parts, firstIndex(parts), 0);
     return;
   }
-  const wanted = step === 1 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
-  const isWanted = (stop: Element): boolean =>
-    (at.active.compareDocumentPosition(stop) & wanted) !== 0;
+  const direction =
+    step === 1 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
+  const isMatch = (stop: Element): boolean =>
+    (at.active.compareDocumentPosition(stop) & direction) !== 0;
   const stops = stopsOf(at.article);
-  const next = step === 1 ? stops.find(isWanted) : stops.findLast(isWanted);
+  const next = step === 1 ? stops.find(isMatch) : stops.findLast(isMatch);
   if (next === undefined) focusCard(parts, indexOf(at.article) + step, step === 1 ? 0 : -1);
   else next.focus();
 }

@@ -12,8 +12,8 @@ import { useIsLate, usePainted } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './nothing.tsx';
 import { PrintedResults } from './printed-results.tsx';
-import { isPlaceWanted, keepPlace, takePlace } from './place.ts';
-import type { WantedPlace } from './place.ts';
+import { isPositionWanted, savePosition, takePosition } from './list-position.ts';
+import type { WantedPosition } from './list-position.ts';
 import { CardTotal, ResultCard } from './result-card.tsx';
 import { focusedOf, useResultKeys } from './result-keys.ts';
 import type { Focused } from './result-keys.ts';
@@ -31,14 +31,14 @@ interface ResultListProps {
 /** px drawn above and below the window. */
 const BUFFER_SIZE = 600;
 /** Rest after which the place of the list is kept, in ms. */
-const PLACE_REST_MS = 100;
+const SCROLL_REST_MS = 100;
 
 /** Heights of lists that were left, by what was in them, for the way back. */
 const heights = new LRUCache<string, CacheSnapshot>({ max: 5 });
 
 function useListName(files: readonly ResultFile[]): string {
-  const { shown, sort } = useSearch.getState();
-  return JSON.stringify([shown, sort, files.length, files[0]?.key]);
+  const { displayed, sort } = useSearch.getState();
+  return JSON.stringify([displayed, sort, files.length, files[0]?.key]);
 }
 
 interface Parts {
@@ -48,42 +48,45 @@ interface Parts {
 }
 
 /** Gives the focus back, once what had it is in the page, and unless it has been put elsewhere since. */
-function focusPlace(scroller: Element, { place: { key, line }, focused }: WantedPlace): void {
+function focusPosition(
+  scroller: Element,
+  { position: { key, line }, focused }: WantedPosition,
+): void {
   if (key === undefined) return;
   const stop = line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`;
-  const wanted = `article[data-key="${CSS.escape(key)}"] ${stop}`;
-  const find = () => scroller.querySelector<HTMLElement>(wanted) ?? undefined;
+  const target = `article[data-key="${CSS.escape(key)}"] ${stop}`;
+  const find = () => scroller.querySelector<HTMLElement>(target) ?? undefined;
   focusSoon(find, { preventScroll: true }, focused);
 }
 
 /** Goes to the place that the history knows, once there is enough to scroll; with another list that is no place any more. */
 function useReturn({ scroller, list, files }: Parts, viewId: number): void {
   const isOver = useSearch(({ state }) => state !== 'running');
-  const [taken, setTaken] = useState(() => ({ wanted: takePlace(), viewId }));
-  const wanted = taken.viewId === viewId ? taken.wanted : undefined;
+  const [taken, setTaken] = useState(() => ({ target: takePosition(), viewId }));
+  const target = taken.viewId === viewId ? taken.target : undefined;
   useLayoutEffect(() => {
     const handle = list.current;
-    if (wanted === undefined || handle === null || files.length === 0) return;
-    const { offset } = wanted.place;
+    if (target === undefined || handle === null || files.length === 0) return;
+    const { offset } = target.position;
     if (!isOver && handle.scrollSize < offset + handle.viewportSize) return;
-    setTaken({ wanted: undefined, viewId });
+    setTaken({ target: undefined, viewId });
     handle.scrollTo(offset);
-    if (scroller.current !== null) focusPlace(scroller.current, wanted);
-  }, [wanted, files.length, isOver, list, scroller, viewId]);
+    if (scroller.current !== null) focusPosition(scroller.current, target);
+  }, [target, files.length, isOver, list, scroller, viewId]);
 }
 
 /** Keeps in the history where the list is and what has the focus. */
-function useKeptPlace({ scroller, list, files }: Parts): () => void {
+function useSavedPosition({ scroller, list, files }: Parts): () => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const latest = useRef(files);
   latest.current = files;
   const keep = (): void => {
     clearTimeout(timer.current);
-    const { shown, asked } = useSearch.getState();
-    if (list.current === null || shown !== asked) return;
+    const { displayed, submitted } = useSearch.getState();
+    if (list.current === null || displayed !== submitted) return;
     const focused = focusedOf({ scroller, files: latest.current });
     const { scrollOffset: offset } = list.current;
-    keepPlace({ offset, key: focused?.file.key, line: focused?.line ?? 0 });
+    savePosition({ offset, key: focused?.file.key, line: focused?.line ?? 0 });
   };
   const kept = useRef(keep);
   kept.current = keep;
@@ -100,7 +103,7 @@ function useKeptPlace({ scroller, list, files }: Parts): () => void {
   }, []);
   return () => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => kept.current(), PLACE_REST_MS);
+    timer.current = setTimeout(() => kept.current(), SCROLL_REST_MS);
   };
 }
 
@@ -109,7 +112,7 @@ function useKeptFiles({ scroller, files }: Omit<Parts, 'list'>) {
   const [focusedKey, setFocused] = useState<string>();
   const [selected, setSelected] = useState<readonly string[]>([]);
   useEffect(() => {
-    const look = (): void => {
+    const check = (): void => {
       const selection = getSelection();
       const ends =
         selection?.isCollapsed === false ? [selection.anchorNode, selection.focusNode] : [];
@@ -122,8 +125,8 @@ function useKeptFiles({ scroller, files }: Omit<Parts, 'list'>) {
       });
       setSelected((before) => (before.join() === keys.join() ? before : keys));
     };
-    document.addEventListener('selectionchange', look);
-    return () => document.removeEventListener('selectionchange', look);
+    document.addEventListener('selectionchange', check);
+    return () => document.removeEventListener('selectionchange', check);
   }, [scroller]);
   const at = focusedKey === undefined ? -1 : files.findIndex(({ key }) => key === focusedKey);
   const near = at < 0 ? [] : [at - 1, at, at + 1];
@@ -146,16 +149,16 @@ function useSortAnchor({ scroller, list, files }: Parts): void {
     const focused = focusedOf({ scroller, files: filesBefore });
     const index = handle.findItemIndex(handle.scrollOffset);
     const anchor = focused?.file ?? filesBefore[index];
-    const place = files.findIndex(({ key }) => key === anchor?.key);
-    if (place < 0 || anchor === undefined) return;
+    const position = files.findIndex(({ key }) => key === anchor?.key);
+    if (position < 0 || anchor === undefined) return;
     const was = filesBefore.indexOf(anchor);
     const offset = handle.scrollOffset - handle.getItemOffset(was);
-    handle.scrollToIndex(place, { align: 'start', offset });
+    handle.scrollToIndex(position, { align: 'start', offset });
   }, [sort, files, list, scroller]);
 }
 
 function cardOf(file: ResultFile, index: number) {
-  return <ResultCard key={file.key} file={file} place={index + 1} />;
+  return <ResultCard key={file.key} file={file} position={index + 1} />;
 }
 
 interface FeedProps extends ResultListProps {
@@ -165,7 +168,7 @@ interface FeedProps extends ResultListProps {
 
 function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   const list = useRef<VirtualizerHandle>(null);
-  const { state, shown, asked, failure } = useSearch();
+  const { state, displayed, submitted, failure } = useSearch();
   const areAll = useSearch(hasAllCome);
   const isUnread = state === 'failed' && failure?.statusCode === 400;
   const parts = { scroller, list, files };
@@ -184,11 +187,11 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   useReturn(parts, viewId);
   useSortAnchor(parts);
   useResultKeys(parts);
-  const keepSoon = useKeptPlace(parts);
+  const keepSoon = useSavedPosition(parts);
   // Only what is in the window is drawn at first.
   const bufferSize = usePainted(viewId, -1) === viewId ? BUFFER_SIZE : 0;
   // Why late: what becomes pale is painted anew, while the answer is waited for.
-  const isOld = useIsLate(shown !== asked && state === 'running');
+  const isOld = useIsLate(displayed !== submitted && state === 'running');
   return (
     <div
       ref={scroller}
@@ -230,7 +233,7 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
 
 /** Can another list take the frame of the one that is drawn: is that at its top, with cards whose height it knows? */
 function isFrameFit(scroller: Element | null): boolean {
-  if (scroller === null || isPlaceWanted()) return false;
+  if (scroller === null || isPositionWanted()) return false;
   return scroller.scrollTop === 0 && scroller.querySelector('.result-card') !== null;
 }
 
@@ -241,10 +244,10 @@ function isFrameFit(scroller: Element | null): boolean {
 export function ResultList(props: ResultListProps) {
   const viewId = useSearch((state) => state.viewId);
   const scroller = useRef<HTMLDivElement>(null);
-  const [shown, setShown] = useState({ viewId, frame: viewId });
-  if (shown.viewId !== viewId) {
-    const frame = isFrameFit(scroller.current) ? shown.frame : viewId;
-    setShown({ viewId, frame });
+  const [displayed, setDisplayed] = useState({ viewId, frame: viewId });
+  if (displayed.viewId !== viewId) {
+    const frame = isFrameFit(scroller.current) ? displayed.frame : viewId;
+    setDisplayed({ viewId, frame });
   }
-  return <Feed key={shown.frame} {...props} scroller={scroller} viewId={viewId} />;
+  return <Feed key={displayed.frame} {...props} scroller={scroller} viewId={viewId} />;
 }

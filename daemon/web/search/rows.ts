@@ -73,11 +73,11 @@ function toLine(
   symbols: Symbols,
 ): ResultLine {
   const text = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
-  const begun = ranges.filter(({ start }) => start.lineNumber === number);
+  const starting = ranges.filter(({ start }) => start.lineNumber === number);
   return {
     number,
-    column: begun[0]?.start.column ?? 0,
-    begins: begun.length,
+    column: starting[0]?.start.column ?? 0,
+    begins: starting.length,
     kinds: kindsOf(symbols),
     ...cutLine(text, marksOn(text, number, ranges)),
   };

@@ -14,7 +14,7 @@ import { FilterPanel } from './filter-panel.tsx';
 import { FACETS, narrow, useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { isSortOrder } from './order.ts';
-import { visitEntry, wantPlaceAgain } from './place.ts';
+import { visitEntry, wantPositionAgain } from './list-position.ts';
 import { previewName } from './result-address.ts';
 import { narrowed } from './narrowing.ts';
 import { Plan } from './plan-button.tsx';
@@ -30,23 +30,23 @@ const PreviewPanel = lazy(() => import('./preview-panel.tsx'));
 const PREVIEW_SHARE = { min: 25, max: 70, initial: 45 };
 
 /** Shows the search of the address: from memory where one was here before, else by asking. */
-function useAskedSearch(search: Search | undefined): void {
+function useSearchOfPage(search: Search | undefined): void {
   const key = JSON.stringify(search);
   useEffect(() => {
-    const { ask, clear, viewId } = useSearch.getState();
+    const { startSearch, clear, viewId } = useSearch.getState();
     const wasHere = visitEntry();
     if (search === undefined) clear();
-    else ask(search, wasHere);
+    else startSearch(search, wasHere);
     // Is another list there by now, or to come?
     const now = useSearch.getState();
-    if (now.viewId !== viewId || now.shown !== now.asked) wantPlaceAgain();
+    if (now.viewId !== viewId || now.displayed !== now.submitted) wantPositionAgain();
     // `search` is made anew each time; `key` says whether it is another one.
   }, [key]);
 }
 
-/** @param wanted  undefined: none */
-function showPreview(wanted: string | undefined): void {
-  setParameter('preview', wanted, { replace: true });
+/** @param requested  undefined: none */
+function showPreview(requested: string | undefined): void {
+  setParameter('preview', requested, { replace: true });
 }
 
 /** The file that the address names for the preview; undefined: none, or it is not among the results. */
@@ -64,10 +64,10 @@ function usePreview(files: readonly ResultFile[]) {
     focused.current?.element.focus();
   };
   useKey('preview', () => {
-    const wanted = focused.current?.file ?? files[0];
-    if (name === null && wanted === undefined) return false;
+    const requested = focused.current?.file ?? files[0];
+    if (name === null && requested === undefined) return false;
     if (name !== null) close();
-    else if (wanted !== undefined) showPreview(previewName(wanted));
+    else if (requested !== undefined) showPreview(previewName(requested));
     return true;
   });
   return { file, follow, close, line: focused.current?.line };
@@ -76,15 +76,15 @@ function usePreview(files: readonly ResultFile[]) {
 /** Filters beside the results, or above them where there is little room. */
 function useFilters() {
   const isNarrow = useIsNarrow();
-  const areShown = useRemembered((state) => state.areFiltersShown);
+  const areFiltersVisible = useRemembered((state) => state.areFiltersShown);
   const drawer = useRef<HTMLDialogElement>(null);
   const toggle = (): void => {
-    if (!isNarrow) useRemembered.getState().set({ areFiltersShown: !areShown });
+    if (!isNarrow) useRemembered.getState().set({ areFiltersShown: !areFiltersVisible });
     else if (drawer.current?.open === true) drawer.current.close();
     else drawer.current?.showModal();
   };
   useKey('filters', toggle);
-  return { isNarrow, areShown, drawer, toggleFilters: toggle };
+  return { isNarrow, areFiltersVisible, drawer, toggleFilters: toggle };
 }
 
 interface PreviewBesideProps {
@@ -134,7 +134,9 @@ function useHasResults(search: Search | undefined): boolean {
  */
 function useCounted(files: readonly ResultFile[]) {
   const viewId = useSearch((view) => view.viewId);
-  const isOver = useSearch(({ state, shown, asked }) => state !== 'running' || shown !== asked);
+  const isOver = useSearch(
+    ({ state, displayed, submitted }) => state !== 'running' || displayed !== submitted,
+  );
   const isExact = useSearch((view) => hasAllCome(view) && view.outcome?.isAll === true);
   const settled = useRef({ viewId, files });
   if (isOver) settled.current = { viewId, files };
@@ -150,18 +152,18 @@ export function SearchPage() {
   const contextLines = useRemembered((state) => state.contextLines);
   const choice = useFacetChoice();
   const before = useSearch((state) => state.before);
-  const wanted = searchOf(parameters, contextLines);
-  const search = wanted === undefined ? undefined : narrowed(wanted, choice.chosen, before);
+  const requested = searchOf(parameters, contextLines);
+  const search = requested === undefined ? undefined : narrowed(requested, choice.chosen, before);
   useTitle(search?.query ?? 'Search');
-  useAskedSearch(search);
+  useSearchOfPage(search);
   const sort = parameters.get('sort');
   const setSort = useSearch((state) => state.setSort);
   useEffect(() => setSort(isSortOrder(sort) ? sort : 'score'), [sort, setSort]);
   const files = useSearch((state) => state.files);
   const counted = useCounted(files);
-  const shown = narrow(files, choice.chosen);
-  const { toggleFilters, ...place } = useFilters();
-  const preview = usePreview(shown);
+  const displayed = narrow(files, choice.chosen);
+  const { toggleFilters, ...filterState } = useFilters();
+  const preview = usePreview(displayed);
   const loadMore =
     search === undefined || search.matches >= MATCHES_MAX
       ? undefined
@@ -171,22 +173,27 @@ export function SearchPage() {
         };
   const hasResults = useHasResults(search);
   const isFiltered = FACETS.some((facet) => choice.chosen[facet].size > 0);
-  const areFiltersShown = place.areShown && (hasResults || isFiltered);
+  const areFiltersShown = filterState.areFiltersVisible && (hasResults || isFiltered);
   return (
-    <div className={areFiltersShown && !place.isNarrow ? 'search with-filters' : 'search'}>
+    <div className={areFiltersShown && !filterState.isNarrow ? 'search with-filters' : 'search'}>
       <h1 className="visually-hidden">Results</h1>
-      <FilterPanel {...counted} choice={choice} {...place} areShown={areFiltersShown} />
+      <FilterPanel
+        {...counted}
+        choice={choice}
+        {...filterState}
+        areFiltersVisible={areFiltersShown}
+      />
       <div className="results">
         <div className="summary">
           <Summary
             loadMore={loadMore}
             nextMatches={Math.min((search?.matches ?? 0) * 2, MATCHES_MAX)}
-            shownFiles={shown.length}
+            visibleFiles={displayed.length}
           />
           <Toolbar
             chosen={choice.chosen}
             hasResults={hasResults}
-            areFiltersOpen={areFiltersShown && !place.isNarrow}
+            areFiltersOpen={areFiltersShown && !filterState.isNarrow}
             toggleFilters={toggleFilters}
           />
         </div>
@@ -197,13 +204,13 @@ export function SearchPage() {
           </Notice>
         )}
         <div className="result-panels">
-          <ResultList files={shown} loadedCount={files.length} onFocus={preview.follow} />
+          <ResultList files={displayed} loadedCount={files.length} onFocus={preview.follow} />
           {preview.file !== undefined && (
             <PreviewBeside
               file={preview.file}
               line={preview.line}
               close={preview.close}
-              isNarrow={place.isNarrow}
+              isNarrow={filterState.isNarrow}
             />
           )}
         </div>

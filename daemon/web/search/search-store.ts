@@ -3,7 +3,7 @@
 
 import { create } from 'zustand';
 import { noteOffline, useConnection } from '../data/connection.ts';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { noteExpired, onSignedIn } from '../data/session.ts';
 import { setCards, useCards } from './cards.ts';
 import { keepSearch, keptSearch } from './memory.ts';
@@ -25,8 +25,8 @@ export interface Unnarrowed {
 interface SearchView {
   readonly state: SearchState;
   /** What `files` are of; another than what runs while nothing of that has come. */
-  readonly shown: Search | undefined;
-  readonly asked: Search | undefined;
+  readonly displayed: Search | undefined;
+  readonly submitted: Search | undefined;
   readonly isPreview: boolean;
   /** Goes up with each list that has nothing to do with the one before. */
   readonly viewId: number;
@@ -53,7 +53,7 @@ interface SearchView {
    *
    * @param wasHere  its results may be in memory, as the browser has come back to it
    */
-  readonly ask: (search: Search, wasHere?: boolean) => void;
+  readonly startSearch: (search: Search, wasHere?: boolean) => void;
   readonly setSort: (sort: SortOrder) => void;
   /** Puts all files in their order, whatever was looked at. */
   readonly sortAnew: () => void;
@@ -82,8 +82,8 @@ let busyTries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Has all come that is shown? So it is, too, while another search runs of which nothing has come. */
-export function hasAllCome({ state, shown, asked, outcome }: SearchView): boolean {
-  return outcome !== undefined && (state === 'done' || shown !== asked);
+export function hasAllCome({ state, displayed, submitted, outcome }: SearchView): boolean {
+  return outcome !== undefined && (state === 'done' || displayed !== submitted);
 }
 
 /** A file is in or near the window: from now on it stays where it is. */
@@ -108,9 +108,10 @@ function newView(): Pick<
 
 /** What has been painted stays where it is, so that a list by name waits for what may come before it. */
 function paintSoon(): void {
-  const { shown, asked, sort } = useSearch.getState();
+  const { displayed, submitted, sort } = useSearch.getState();
   const isEarly = performance.now() < startedAt + ORDER_WAIT_MS;
-  if (sort !== 'score' && shown !== asked && isEarly) frame = requestAnimationFrame(paintSoon);
+  if (sort !== 'score' && displayed !== submitted && isEarly)
+    frame = requestAnimationFrame(paintSoon);
   else paint();
 }
 
@@ -118,16 +119,16 @@ function paintSoon(): void {
 function paint(): void {
   cancelAnimationFrame(frame);
   frame = 0;
-  const { shown, asked, sort, firstMs } = useSearch.getState();
+  const { displayed, submitted, sort, firstMs } = useSearch.getState();
   if (waiting.length === 0) return;
-  const isFirst = shown !== asked && !isExtending;
+  const isFirst = displayed !== submitted && !isExtending;
   const view = isFirst ? newView() : {};
   const before = isFirst ? [] : useSearch.getState().files;
   const files = addFiles(before, waiting, seen, sort);
   waiting = [];
   useSearch.setState({
     ...view,
-    shown: asked,
+    displayed: submitted,
     files,
     betterCount: countBetter(files, seen, sort),
     matchCount: countMatches(files),
@@ -159,19 +160,19 @@ function unnarrowed(
 }
 
 function finish(outcome: Outcome): void {
-  const { shown, asked, files, sort, isPreview } = useSearch.getState();
-  const isEmpty = shown !== asked && !isExtending;
-  const left = isExtending ? withoutOld(files) : files;
+  const { displayed, submitted, files, sort, isPreview } = useSearch.getState();
+  const isEmpty = displayed !== submitted && !isExtending;
+  const newFiles = isExtending ? withoutOld(files) : files;
   useSearch.setState({
     state: 'done',
-    shown: asked,
-    files: left,
-    betterCount: countBetter(left, seen, sort),
-    matchCount: countMatches(left),
+    displayed: submitted,
+    files: newFiles,
+    betterCount: countBetter(newFiles, seen, sort),
+    matchCount: countMatches(newFiles),
     ...(isEmpty ? newView() : {}),
     outcome,
     // What is typed says nothing of the search of the address.
-    ...(isPreview ? {} : unnarrowed(asked, isEmpty ? [] : left, outcome)),
+    ...(isPreview ? {} : unnarrowed(submitted, isEmpty ? [] : newFiles, outcome)),
     allMs: performance.now() - startedAt,
   });
 }
@@ -193,17 +194,17 @@ function fail(failure: SearchFailure): void {
 
 /** The search that did not come to its end; what there is of it stays. */
 function searchAgain(): void {
-  const { state, asked, isPreview } = useSearch.getState();
-  if (state === 'failed' && asked !== undefined && !isPreview) begin(asked, false, true);
+  const { state, submitted, isPreview } = useSearch.getState();
+  if (state === 'failed' && submitted !== undefined && !isPreview) begin(submitted, false, true);
 }
 
 function take(message: FromWorker): void {
   if (message.type === 'files' && message.id === lastId) {
     waiting.push(...message.files);
     for (const { key } of message.files) arrived.add(key);
-    const { shown, asked, sort } = useSearch.getState();
+    const { displayed, submitted, sort } = useSearch.getState();
     // The first are drawn for the next frame rather than the one behind it.
-    if (shown !== asked && sort === 'score') paint();
+    if (displayed !== submitted && sort === 'score') paint();
     else frame ||= requestAnimationFrame(paintSoon);
   }
   if (message.type === 'progress' && message.id === lastId)
@@ -215,13 +216,13 @@ function take(message: FromWorker): void {
 }
 
 /** Keeps what is shown for the way back, if it is a search that came to its end. */
-function keepShown(): void {
-  const { state, shown, asked, isPreview, files, sort, outcome, firstMs, allMs } =
+function keepDisplayed(): void {
+  const { state, displayed, submitted, isPreview, files, sort, outcome, firstMs, allMs } =
     useSearch.getState();
-  if (shown === undefined || shown !== asked || isPreview) return;
+  if (displayed === undefined || displayed !== submitted || isPreview) return;
   if (state !== 'done' && state !== 'stopped') return;
   const { cards } = useCards.getState();
-  keepSearch({ search: shown, state, files, sort, seen, cards, outcome, firstMs, allMs });
+  keepSearch({ search: displayed, state, files, sort, seen, cards, outcome, firstMs, allMs });
 }
 
 /** Forgets what runs. */
@@ -236,13 +237,13 @@ function drop(): void {
 function begin(search: Search, isPreview: boolean, extending: boolean): void {
   drop();
   startedAt = performance.now();
-  const { shown, asked } = useSearch.getState();
+  const { displayed, submitted } = useSearch.getState();
   // What is of another search is replaced.
-  isExtending = extending && shown === asked;
+  isExtending = extending && displayed === submitted;
   useSearch.setState({
     state: 'running',
-    asked: search,
-    ...(isExtending ? { shown: search } : {}),
+    submitted: search,
+    ...(isExtending ? { displayed: search } : {}),
     isPreview,
     progress: undefined,
     failure: undefined,
@@ -256,17 +257,17 @@ function begin(search: Search, isPreview: boolean, extending: boolean): void {
 function restore(search: Search): boolean {
   const kept = keptSearch(search);
   if (kept === undefined) return false;
-  keepShown();
+  keepDisplayed();
   drop();
-  const { cards, seen: wasSeen, search: shown, ...rest } = kept;
+  const { cards, seen: wasSeen, search: displayed, ...rest } = kept;
   const { viewId } = newView();
   seen = new Set(wasSeen);
   setCards(cards);
   useSearch.setState({
     ...rest,
-    ...unnarrowed(shown, kept.files, kept.outcome),
-    shown,
-    asked: shown,
+    ...unnarrowed(displayed, kept.files, kept.outcome),
+    displayed,
+    submitted: displayed,
     isPreview: false,
     failure: undefined,
     viewId,
@@ -278,8 +279,8 @@ function restore(search: Search): boolean {
 
 export const useSearch = create<SearchView>()((set, get) => ({
   state: 'idle',
-  shown: undefined,
-  asked: undefined,
+  displayed: undefined,
+  submitted: undefined,
   isPreview: false,
   viewId: 0,
   files: [],
@@ -294,7 +295,7 @@ export const useSearch = create<SearchView>()((set, get) => ({
   before: undefined,
   start: (search, isPreview = false) => {
     if (isPreview && performance.now() < previewRestUntil) return;
-    keepShown();
+    keepDisplayed();
     busyTries = 0;
     begin(search, isPreview, false);
   },
@@ -302,14 +303,14 @@ export const useSearch = create<SearchView>()((set, get) => ({
     busyTries = 0;
     begin(search, false, true);
   },
-  ask: (search, wasHere = false) => {
-    const { state, asked, shown, isPreview, outcome, start, extend } = get();
-    const isSame = isSameBut(asked, search) && state !== 'failed';
+  startSearch: (search, wasHere = false) => {
+    const { state, submitted, displayed, isPreview, outcome, start, extend } = get();
+    const isSame = isSameBut(submitted, search) && state !== 'failed';
     const isWhole = isPreview && state === 'done' && outcome?.isAll === true;
-    if (isSame && isWhole) set({ isPreview: false, asked: search, shown: search });
-    else if (isSame && !isPreview && asked.matches === search.matches) return;
+    if (isSame && isWhole) set({ isPreview: false, submitted: search, displayed: search });
+    else if (isSame && !isPreview && submitted.matches === search.matches) return;
     else if (wasHere && restore(search)) return;
-    else if (!isPreview && isSameBut(shown, search) && search.matches > shown.matches)
+    else if (!isPreview && isSameBut(displayed, search) && search.matches > displayed.matches)
       extend(search);
     else start(search);
   },
@@ -330,9 +331,15 @@ export const useSearch = create<SearchView>()((set, get) => ({
     set({ state: 'stopped', outcome: undefined, allMs: performance.now() - startedAt });
   },
   clear: () => {
-    keepShown();
+    keepDisplayed();
     drop();
-    set({ ...newView(), state: 'idle', shown: undefined, asked: undefined, failure: undefined });
+    set({
+      ...newView(),
+      state: 'idle',
+      displayed: undefined,
+      submitted: undefined,
+      failure: undefined,
+    });
   },
 }));
 

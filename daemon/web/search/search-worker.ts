@@ -22,7 +22,7 @@ const MESSAGE_FILES_MAX = 50;
 
 let running: { readonly id: number; readonly abort: AbortController } | undefined;
 
-function tell(message: FromWorker): void {
+function post(message: FromWorker): void {
   self.postMessage(message);
 }
 
@@ -46,7 +46,7 @@ function outcomeOf({
   return {
     isAll: isSearchExhaustive,
     reasons: incompleteReasons ?? [],
-    shownMatches: accumulatedStats.actualMatchCount,
+    visibleMatches: accumulatedStats.actualMatchCount,
     totalMatches: accumulatedStats.totalMatchCount,
     totalFiles: accumulatedStats.fileCount,
     hints: hints ?? [],
@@ -74,18 +74,18 @@ function placedScores(scores: readonly number[]): number[] {
 }
 
 /** @param count  files of the search that came before */
-function tellFiles(id: number, event: ChunkEvent, count: number): void {
+function postFiles(id: number, event: ChunkEvent, count: number): void {
   const scores = placedScores(event.files.map(({ score = 0 }) => score));
   for (let from = 0; from < event.files.length; from += MESSAGE_FILES_MAX) {
     const some = event.files.slice(from, from + MESSAGE_FILES_MAX);
     const files = some.map((file, index) =>
       toResultFile({ ...file, score: scores[from + index] ?? 0 }, count + from + index),
     );
-    tell({ type: 'files', id, files });
+    post({ type: 'files', id, files });
   }
   // Behind them: they are waited for.
   const progress = progressOf(event);
-  if (progress !== undefined) tell({ type: 'progress', id, progress });
+  if (progress !== undefined) post({ type: 'progress', id, progress });
 }
 
 /** Takes the events of one answer. Errors: ApiFailure of an error event. */
@@ -97,7 +97,7 @@ function eventTaker(id: number): { readonly take: (data: string) => void; isOver
     take: (data: string): void => {
       if (data === '[DONE]') {
         if (outcome === undefined) return;
-        tell({ type: 'end', id, outcome });
+        post({ type: 'end', id, outcome });
         taker.isOver = true;
         return;
       }
@@ -105,7 +105,7 @@ function eventTaker(id: number): { readonly take: (data: string) => void; isOver
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const event = JSON.parse(data) as SearchEvent;
       if (event.type === 'chunk') {
-        tellFiles(id, event, count);
+        postFiles(id, event, count);
         count += event.files.length;
       } else if (event.type === 'final') outcome = outcomeOf(event);
       else throw new ApiFailure(event.error.statusCode, event.error.errorCode, event.error.message);
@@ -147,16 +147,16 @@ async function run(message: Extract<ToWorker, { readonly type: 'start' }>): Prom
     });
     if (response.body !== null) await readEvents(id, response.body);
   } catch (error) {
-    if (!abort.signal.aborted) tell({ type: 'failed', id, failure: toFailure(error) });
+    if (!abort.signal.aborted) post({ type: 'failed', id, failure: toFailure(error) });
   }
 }
 
 async function makeFile(request: DownloadRequest): Promise<void> {
   const { id } = request;
   try {
-    tell({ type: 'downloaded', id, ...(await download(request)) });
+    post({ type: 'downloaded', id, ...(await download(request)) });
   } catch (error) {
-    tell({ type: 'download-failed', id, failure: toFailure(error) });
+    post({ type: 'download-failed', id, failure: toFailure(error) });
   }
 }
 

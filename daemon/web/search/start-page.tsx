@@ -27,7 +27,7 @@ function addressOf(query: string): string {
   return `/search?${parametersOf(search, new URLSearchParams()).toString()}`;
 }
 
-const RECENT_SHOWN = 5;
+const RECENT_MAX = 5;
 
 function QueryList({
   title,
@@ -56,12 +56,12 @@ function QueryList({
   );
 }
 
-const REPOS_SHOWN = 3;
+const REPOS_MAX = 3;
 
 /** Repositories whose files were looked at last. */
-function SeenRepos() {
+function RecentRepos() {
   const { files } = useRemembered(tracesOf);
-  const repos = [...new Set(files.map(({ repo }) => repo))].slice(0, REPOS_SHOWN);
+  const repos = [...new Set(files.map(({ repo }) => repo))].slice(0, REPOS_MAX);
   if (repos.length === 0) return null;
   return (
     <section>
@@ -131,7 +131,7 @@ function tellingPath(paths: readonly string[]): string | undefined {
 }
 
 /** How often it is looked for what was not there yet, in ms: nothing is indexed, or the daemon had no time. */
-const LOOK_AGAIN_MS = 2000;
+const POLL_MS = 2000;
 
 /** Queries of what is in this index: a definition, its name as a word, and a file. */
 function useExamples(): readonly Example[] {
@@ -140,7 +140,7 @@ function useExamples(): readonly Example[] {
       ...suggestionsQuery(kind, '', undefined, NAME_CHOICES),
       refetchInterval: (query: {
         readonly state: { readonly data: readonly unknown[] | undefined };
-      }) => query.state.data?.length === 0 && LOOK_AGAIN_MS,
+      }) => query.state.data?.length === 0 && POLL_MS,
     })),
   });
   const symbol = tellingName(symbols?.data?.map(({ value }) => value) ?? []);
@@ -165,8 +165,8 @@ const FORMS: readonly Example[] = [
 ];
 
 /** Where to begin; for those who may search. */
-function Beginnings({ isOwner }: { readonly isOwner: boolean }) {
-  const recent = useRemembered(tracesOf).queries.slice(0, RECENT_SHOWN);
+function GettingStarted({ isOwner }: { readonly isOwner: boolean }) {
+  const recent = useRemembered(tracesOf).queries.slice(0, RECENT_MAX);
   const examples = useExamples();
   return (
     <>
@@ -174,7 +174,7 @@ function Beginnings({ isOwner }: { readonly isOwner: boolean }) {
       <div className="start-lists">
         <QueryList title="Try" rows={examples} />
         <QueryList title="Asked before" rows={recent.map((query) => [query, ''] as const)} />
-        <SeenRepos />
+        <RecentRepos />
       </div>
     </>
   );
@@ -196,7 +196,9 @@ export function StartPage() {
           <QueryList title="What can be asked" rows={FORMS} />
         </>
       )}
-      {account !== undefined && !mayNot && <Beginnings isOwner={account.user?.role === 'OWNER'} />}
+      {account !== undefined && !mayNot && (
+        <GettingStarted isOwner={account.user?.role === 'OWNER'} />
+      )}
     </div>
   );
 }

@@ -38,14 +38,14 @@ function useRested<Value extends string | undefined>(value: Value): Value {
 }
 
 /** What is known of a list in the cache. */
-interface Known {
+interface Suggested {
   readonly state: {
     readonly data: readonly unknown[] | undefined;
     readonly dataUpdateCount: number;
   };
 }
 
-const isNone = ({ state }: Known): boolean => state.data?.length === 0;
+const isNone = ({ state }: Suggested): boolean => state.data?.length === 0;
 
 /** Asks for suggestions of a kind; what cannot be had is none. */
 export function suggestionsQuery(
@@ -61,33 +61,33 @@ export function suggestionsQuery(
         query: { kind, prefix, query, limit },
         signal,
       }),
-    staleTime: (list: Known) => (isNone(list) ? 0 : STALE_MS),
-    refetchInterval: (list: Known) =>
+    staleTime: (list: Suggested) => (isNone(list) ? 0 : STALE_MS),
+    refetchInterval: (list: Suggested) =>
       isNone(list) && list.state.dataUpdateCount <= NONE_RETRIES ? NONE_PAUSE_MS : false,
     retry: false,
   };
 }
 
-/** What is offered, the best group first. @param isWanted  the choices are looked at */
+/** What is offered, the best group first. @param isEnabled  the choices are looked at */
 export function useChoices(
   text: string,
   caret: number,
   isRegexEnabled: boolean,
-  isWanted: boolean,
+  isEnabled: boolean,
 ): readonly Choice[] {
   const { queries } = useRemembered(tracesOf);
   const at = completableAt(text, caret, isRegexEnabled);
-  const asked = useRested(at.asked);
+  const lookupText = useRested(at.lookupText);
   const filter = useRested(at.filter);
-  const isRested = asked === at.asked && filter === at.filter;
+  const isRested = lookupText === at.lookupText && filter === at.filter;
   const limit = at.isBare ? BARE_COUNT_MAX : COUNT_MAX;
   const answers = useQueries({
     queries: at.kinds.map((kind) => ({
-      ...suggestionsQuery(kind, asked, filter, limit),
-      enabled: isWanted && isRested,
+      ...suggestionsQuery(kind, lookupText, filter, limit),
+      enabled: isEnabled && isRested,
     })),
   });
-  if (!isWanted) return [];
+  if (!isEnabled) return [];
   const suggested = at.kinds.flatMap((kind, index) =>
     suggestedChoices(at, kind, answers[index]?.data ?? []),
   );

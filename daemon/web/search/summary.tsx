@@ -4,7 +4,7 @@
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { signInAddress } from '../data/place.ts';
+import { signInAddress } from '../data/base-path.ts';
 import { useAccount } from '../data/session.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { useIsLate } from '../parts/late.ts';
@@ -20,7 +20,7 @@ export interface SummaryProps {
   readonly loadMore: (() => void) | undefined;
   readonly nextMatches: number;
   /** Files that the filters leave. */
-  readonly shownFiles: number;
+  readonly visibleFiles: number;
 }
 
 /** ms between two counts that are shown, and between two that are said. */
@@ -56,8 +56,8 @@ function inRepositories(files: readonly ResultFile[]): string {
 
 /** The same search once more; what is there stays. */
 function again(): void {
-  const { asked, extend } = useSearch.getState();
-  if (asked !== undefined) extend(asked);
+  const { submitted, extend } = useSearch.getState();
+  if (submitted !== undefined) extend(submitted);
 }
 
 interface ActionProps {
@@ -119,9 +119,9 @@ function Ended(props: SummaryProps) {
   const { outcome, matchCount, files, state } = useSearch();
   const matches = counted(matchCount, 'match', 'matches');
   const filtered =
-    props.shownFiles === files.length
+    props.visibleFiles === files.length
       ? ''
-      : ` · filters leave ${counted(props.shownFiles, 'file')}`;
+      : ` · filters leave ${counted(props.visibleFiles, 'file')}`;
   if (state === 'stopped')
     return (
       <>
@@ -166,15 +166,15 @@ function Better() {
 
 /** A count that changes no more often than one can read. @param first  what it is until a pause is over; absent: the value */
 function useSlowly(value: number, pauseMs: number, first?: number): number {
-  const [shown, setShown] = useState(() =>
+  const [displayed, setDisplayed] = useState(() =>
     first === undefined ? { value, at: 0 } : { value: first, at: performance.now() },
   );
   useEffect(() => {
-    const wait = Math.max(0, shown.at + pauseMs - performance.now());
-    const timer = setTimeout(() => setShown({ value, at: performance.now() }), wait);
+    const wait = Math.max(0, displayed.at + pauseMs - performance.now());
+    const timer = setTimeout(() => setDisplayed({ value, at: performance.now() }), wait);
     return () => clearTimeout(timer);
-  }, [value, pauseMs, shown.at]);
-  return shown.value;
+  }, [value, pauseMs, displayed.at]);
+  return displayed.value;
 }
 
 function Running() {
@@ -231,8 +231,8 @@ function Failure() {
 }
 
 export function Summary(props: SummaryProps) {
-  const { state, shown, asked, stop } = useSearch();
-  const isWaiting = state === 'running' && shown !== asked;
+  const { state, displayed, submitted, stop } = useSearch();
+  const isWaiting = state === 'running' && displayed !== submitted;
   const isLate = useIsLate(isWaiting);
   return (
     <div className="summary-text" id="search-summary">

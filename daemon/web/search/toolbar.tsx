@@ -42,18 +42,18 @@ function SortChoice() {
 
 function DownloadButton({ format, chosen }: { readonly format: DownloadFormat } & Narrowing) {
   const isBusy = useDownload((state) => state.isBusy);
-  const shown = useSearch((state) => state.shown);
+  const displayed = useSearch((state) => state.displayed);
   const name = format.toUpperCase();
   return (
     <button
       type="button"
       className="icon-button toolbar-text"
-      disabled={isBusy || shown === undefined}
+      disabled={isBusy || displayed === undefined}
       title={`Download the results as ${name}`}
       aria-label={`Download the results as ${name}`}
       onClick={() => {
-        if (shown === undefined) return;
-        startDownload(shown, format, {
+        if (displayed === undefined) return;
+        startDownload(displayed, format, {
           repositories: [...chosen.repo],
           languages: [...chosen.lang],
           folders: [...chosen.path],

@@ -7,7 +7,7 @@ type Listener = (message: FromWorker) => void;
 const listeners = new Set<Listener>();
 let worker: Worker | undefined;
 /** What the worker was asked for last of each kind: what it owes an answer to if it cannot be had. */
-const asked = new Map<'start' | 'download', number>();
+const running = new Map<'start' | 'download', number>();
 
 const LOST: SearchFailure = {
   statusCode: 0,
@@ -16,7 +16,7 @@ const LOST: SearchFailure = {
   retryAfter: undefined,
 };
 
-function tell(message: FromWorker): void {
+function deliver(message: FromWorker): void {
   for (const listener of listeners) listener(message);
 }
 
@@ -24,11 +24,11 @@ function tell(message: FromWorker): void {
 function lose(): void {
   worker?.terminate();
   worker = undefined;
-  const search = asked.get('start');
-  const file = asked.get('download');
-  asked.clear();
-  if (search !== undefined) tell({ type: 'failed', id: search, failure: LOST });
-  if (file !== undefined) tell({ type: 'download-failed', id: file, failure: LOST });
+  const search = running.get('start');
+  const file = running.get('download');
+  running.clear();
+  if (search !== undefined) deliver({ type: 'failed', id: search, failure: LOST });
+  if (file !== undefined) deliver({ type: 'download-failed', id: file, failure: LOST });
 }
 
 function openWorker(): Worker {
@@ -36,7 +36,7 @@ function openWorker(): Worker {
   let isLoaded = false;
   made.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
     isLoaded = true;
-    tell(data);
+    deliver(data);
   });
   // An error after it has answered is one of its code: the page says it as any other, and the worker goes on.
   made.addEventListener('error', () => {
@@ -52,6 +52,6 @@ export function hear(listener: Listener): void {
 
 export function post(message: ToWorker): void {
   worker ??= openWorker();
-  if (message.type !== 'stop') asked.set(message.type, message.id);
+  if (message.type !== 'stop') running.set(message.type, message.id);
   worker.postMessage(message);
 }

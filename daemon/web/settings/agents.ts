@@ -25,7 +25,7 @@ const VSCODE_INPUT = { type: 'promptString', id: 'trawl-key', password: true };
 export function agentsOf(url: string): readonly Agent[] {
   const fromEnvironment = bearer(`\${${KEY_VARIABLE}}`);
   const fromEnv = bearer(`\${env:${KEY_VARIABLE}}`);
-  const asked = bearer(`\${input:${VSCODE_INPUT.id}}`);
+  const header = bearer(`\${input:${VSCODE_INPUT.id}}`);
   return [
     {
       name: 'Claude Code',
@@ -37,7 +37,7 @@ export function agentsOf(url: string): readonly Agent[] {
       file: '.vscode/mcp.json',
       text: jsonOf(
         'servers',
-        { type: 'http', url, headers: asked },
+        { type: 'http', url, headers: header },
         { inputs: [{ ...VSCODE_INPUT, description: 'API key of Trawl' }] },
       ),
     },

@@ -11,7 +11,7 @@ import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
-import { AskBeforeLeaving } from '../parts/leaving.tsx';
+import { ConfirmLeaving } from '../parts/leaving.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -24,7 +24,7 @@ type Made = AnswerOf<typeof createKey>;
 function NewKey({ made, done }: { readonly made: Made; readonly done: () => void }) {
   return (
     <section aria-label="The new key">
-      <AskBeforeLeaving
+      <ConfirmLeaving
         title="Leave before the key is copied?"
         text="The new key is shown only this once."
       />

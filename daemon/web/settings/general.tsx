@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { changePassword, logOut } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
-import { tellSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';
+import { BASE_PATH } from '../data/base-path.ts';
+import { announceSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
-import { Look } from './look.tsx';
+import { Preferences } from './preferences.tsx';
 import { CurrentPasswordField, NewPasswordField } from '../sign-in/credential-fields.tsx';
 import { counted } from '../parts/words.ts';
 
@@ -51,7 +51,7 @@ export function General() {
     mutationFn: () => call<typeof logOut>('/api/auth/logout', { method: 'POST' }),
     onSuccess: () => {
       forgetTraces();
-      tellSignedOut();
+      announceSignedOut();
       // Anew: nothing that was shown stays in the memory of the page.
       location.assign(`${BASE_PATH}/`);
     },
@@ -84,7 +84,7 @@ export function General() {
           <Link href="/login">Sign in</Link>
         </Notice>
       )}
-      <Look />
+      <Preferences />
       <section>
         <h2>This browser</h2>
         <div>

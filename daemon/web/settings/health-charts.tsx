@@ -6,7 +6,7 @@ import type { getHealthSeries } from '../../api/instance/health-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { LOOKING } from '../data/looking.ts';
+import { POLLED } from '../data/polling.ts';
 import { Notice } from '../parts/notice.tsx';
 import { count, size } from '../parts/words.ts';
 import '../styles/charts.css';
@@ -89,7 +89,7 @@ export function HealthCharts() {
         query: { window },
         signal,
       }),
-    ...LOOKING,
+    ...POLLED,
     refetchInterval: stepMs,
   });
   const points = data?.points ?? [];

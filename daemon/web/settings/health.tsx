@@ -133,11 +133,11 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 };
 
 function Jobs() {
-  const [shown, setShown] = useState<string>();
+  const [jobId, setJobId] = useState<string>();
   const { page, valueOf, change, go } = useAddressParameters(['state', 'page', 'window']);
   const status = valueOf('state');
   const reading = useJobs(status, page);
-  const job: Job | undefined = reading.data?.items.find(({ id }) => id === shown);
+  const job: Job | undefined = reading.data?.items.find(({ id }) => id === jobId);
   return (
     <section id="jobs">
       <div className="page-head">
@@ -181,8 +181,8 @@ function Jobs() {
               <button
                 type="button"
                 className="button"
-                aria-expanded={id === shown}
-                onClick={() => setShown(id === shown ? undefined : id)}
+                aria-expanded={id === jobId}
+                onClick={() => setJobId(id === jobId ? undefined : id)}
               >
                 Log
               </button>

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { KEY_VARIABLE, LOCAL_AGENT, agentsOf } from './agents.ts';

@@ -3,9 +3,9 @@
 import { Component, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { Router, Switch, Route, useLocation } from 'wouter';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { heedOtherPerson, rememberFor, useRemembered } from '../data/remembered.ts';
-import { lookWhoIsHere, useAccount } from '../data/session.ts';
+import { refreshSession, useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
 import { Header } from './header.tsx';
@@ -62,7 +62,7 @@ function Person() {
   useEffect(() => {
     if (account !== undefined) rememberFor(id);
   }, [account, id]);
-  useEffect(() => heedOtherPerson(() => void lookWhoIsHere()), []);
+  useEffect(() => heedOtherPerson(() => void refreshSession()), []);
   return null;
 }
 

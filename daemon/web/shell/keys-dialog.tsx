@@ -24,7 +24,7 @@ function Chord({ chord }: { readonly chord: string }) {
 }
 
 const ENTRIES = Object.values(KEYS);
-const PLACES = [...new Set(ENTRIES.map(({ where }) => where))];
+const CONTEXTS = [...new Set(ENTRIES.map(({ where }) => where))];
 
 export default function KeysDialog() {
   const hasSingleKeys = useRemembered((state) => state.hasSingleKeys);
@@ -36,11 +36,11 @@ export default function KeysDialog() {
     >
       {!hasSingleKeys && <p className="faint">Single keys are switched off in the settings.</p>}
       <div className="key-tables" tabIndex={0} role="region" aria-label="All keys">
-        {PLACES.map((place) => (
-          <table key={place} className="key-table">
-            <caption>{place}</caption>
+        {CONTEXTS.map((context) => (
+          <table key={context} className="key-table">
+            <caption>{context}</caption>
             <tbody>
-              {ENTRIES.filter(({ where }) => where === place).map(({ chords, does }) => (
+              {ENTRIES.filter(({ where }) => where === context).map(({ chords, does }) => (
                 <tr key={does}>
                   <th scope="row">
                     {chords.map((chord) => (

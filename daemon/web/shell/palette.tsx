@@ -20,8 +20,8 @@ interface PaletteProps {
   readonly close: () => void;
 }
 
-const REPOS_SHOWN = 8;
-const FILES_SHOWN = 10;
+const REPOS_MAX = 8;
+const FILES_MAX = 10;
 
 const PAGES = [
   { title: 'Search', path: '/' },
@@ -31,12 +31,12 @@ const PAGES = [
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 /** Repositories whose names hold a text; the path of each within this instance. */
-function useRepos(wanted: string) {
+function useRepos(typed: string) {
   return useQuery({
-    queryKey: ['repos', 'palette', wanted],
+    queryKey: ['repos', 'palette', typed],
     queryFn: ({ signal }) =>
       callPage<typeof listRepos>('/api/repos', {
-        query: { query: wanted === '' ? undefined : wanted, perPage: REPOS_SHOWN },
+        query: { query: typed === '' ? undefined : typed, perPage: REPOS_MAX },
         signal,
       }),
     placeholderData: (before) => before,
@@ -45,9 +45,9 @@ function useRepos(wanted: string) {
 }
 
 /** All words are in it; best at the beginning of one. */
-function fit(value: string, wanted: string): number {
+function fit(value: string, typed: string): number {
   const text = value.toLowerCase();
-  const words = wanted.toLowerCase().split(/\s+/);
+  const words = typed.toLowerCase().split(/\s+/);
   if (!words.every((word) => text.includes(word))) return 0;
   return words.every((word) => ` ${text}`.includes(` ${word}`)) ? 1 : 0.5;
 }
@@ -79,8 +79,8 @@ function Items({ title, items }: ItemsProps) {
 /** What leads to an address below the base path. */
 type Go = (path: string) => () => void;
 
-function useRepoItems(wanted: string, go: Go): readonly Item[] {
-  const { data } = useRepos(wanted);
+function useRepoItems(typed: string, go: Go): readonly Item[] {
+  const { data } = useRepos(typed);
   return (data?.items ?? []).map(({ repoName, webUrl }) => ({
     key: repoName,
     text: repoName,
@@ -89,7 +89,7 @@ function useRepoItems(wanted: string, go: Go): readonly Item[] {
 }
 
 function useFileItems(go: Go): readonly Item[] {
-  const files = useRemembered(tracesOf).files.slice(0, FILES_SHOWN);
+  const files = useRemembered(tracesOf).files.slice(0, FILES_MAX);
   return files.map(({ repo, path }) => ({
     key: `${repo} ${path}`,
     text: `${path} · ${repo}`,
@@ -117,7 +117,7 @@ function useThemeItems(close: () => void): readonly Item[] {
 }
 
 export default function Palette({ close }: PaletteProps) {
-  const [wanted, setWanted] = useState('');
+  const [typed, setTyped] = useState('');
   const [, navigate] = useLocation();
   const go: Go = (path) => () => {
     close();
@@ -135,8 +135,8 @@ export default function Palette({ close }: PaletteProps) {
         <Command.Input
           className="input"
           placeholder="Page, repository, setting"
-          value={wanted}
-          onValueChange={setWanted}
+          value={typed}
+          onValueChange={setTyped}
         />
         <Command.List className="palette-list" label="Places">
           <Command.Empty>Nothing is called so.</Command.Empty>
@@ -144,7 +144,7 @@ export default function Palette({ close }: PaletteProps) {
             title="Pages"
             items={PAGES.map(({ title, path }) => ({ key: path, text: title, run: go(path) }))}
           />
-          <Items title="Repositories" items={useRepoItems(wanted.trim(), go)} />
+          <Items title="Repositories" items={useRepoItems(typed.trim(), go)} />
           <Items title="Looked at last" items={useFileItems(go)} />
           <Items title="Settings" items={useSettingItems(go)} />
           <Items title="Theme" items={useThemeItems(close)} />

@@ -5,24 +5,24 @@ import { Dialog, DialogDismiss } from '@ariakit/react';
 import { useState } from 'react';
 import type { logIn } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
-import { endExpiry, lookWhoIsHere, useSession } from '../data/session.ts';
+import { BASE_PATH } from '../data/base-path.ts';
+import { endExpiry, refreshSession, useSession } from '../data/session.ts';
 import { AccountForm } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
 import { SignOnLinks } from '../sign-in/sign-on-links.tsx';
 import '../styles/overlays.css';
 
 /** Where the page is, below the base URL: by an identity provider it is left, and come back to. */
-function ownPlace(): string {
+function ownPath(): string {
   return location.href.slice(location.origin.length + BASE_PATH.length);
 }
 
 export default function SessionDialog() {
   const email = useSession((state) => state.email);
-  const [asked, setAsked] = useState(email ?? '');
+  const [address, setAddress] = useState(email ?? '');
   const [password, setPassword] = useState('');
   const submit = async (): Promise<void> => {
-    const body = { email: asked, password };
+    const body = { email: address, password };
     const user = await call<typeof logIn>('/api/auth/login', {
       method: 'POST',
       body,
@@ -32,7 +32,7 @@ export default function SessionDialog() {
       return;
     }
     endExpiry();
-    await lookWhoIsHere();
+    await refreshSession();
   };
   return (
     <Dialog
@@ -49,9 +49,9 @@ export default function SessionDialog() {
         button="Sign in"
         submit={submit}
       >
-        <EmailField value={asked} change={setAsked} />
+        <EmailField value={address} change={setAddress} />
         <CurrentPasswordField value={password} change={setPassword} isFirst />
-        <SignOnLinks returnTo={ownPlace()} />
+        <SignOnLinks returnTo={ownPath()} />
         <DialogDismiss className="button">Go on without signing in</DialogDismiss>
       </AccountForm>
     </Dialog>

@@ -5,21 +5,21 @@ import { useToasts } from '../parts/toasts.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 
 /** ms that one is shown. */
-const SHOWN_MS = 4000;
+const TOAST_MS = 4000;
 
 function Toast({ id, text }: { readonly id: number; readonly text: string }) {
   const drop = useToasts((state) => state.drop);
-  const [isHeld, setHeld] = useState(false);
+  const [isHovered, setHovered] = useState(false);
   useEffect(() => {
-    if (isHeld) return undefined;
-    const timer = setTimeout(() => drop(id), SHOWN_MS);
+    if (isHovered) return undefined;
+    const timer = setTimeout(() => drop(id), TOAST_MS);
     return () => clearTimeout(timer);
-  }, [id, drop, isHeld]);
+  }, [id, drop, isHovered]);
   return (
     <div
       className="toast"
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
     >
       <VisibleText text={text} isName />
     </div>

@@ -5,9 +5,9 @@ import { useIsFetching } from '@tanstack/react-query';
 import { useSearch } from '../search/search-store.ts';
 
 export function WaitingLine() {
-  const asked = useIsFetching({ predicate: ({ state }) => state.status === 'pending' });
+  const fetchingCount = useIsFetching({ predicate: ({ state }) => state.status === 'pending' });
   const isSearching = useSearch(
-    ({ state, shown, asked }) => state === 'running' && shown !== asked,
+    ({ state, displayed, submitted }) => state === 'running' && displayed !== submitted,
   );
-  return asked > 0 || isSearching ? <div className="waiting-line" aria-hidden /> : null;
+  return fetchingCount > 0 || isSearching ? <div className="waiting-line" aria-hidden /> : null;
 }

@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { ApiFailure } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH } from '../data/base-path.ts';
 import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 
@@ -22,8 +22,8 @@ interface AccountFormProps {
  */
 export function goOnTo(path: string): void {
   const home = `${location.origin}${BASE_PATH}`;
-  const wanted = URL.parse(path.startsWith('/') ? `${home}${path}` : home)?.href ?? '';
-  location.replace(wanted.startsWith(`${home}/`) ? wanted : `${home}/`);
+  const target = URL.parse(path.startsWith('/') ? `${home}${path}` : home)?.href ?? '';
+  location.replace(target.startsWith(`${home}/`) ? target : `${home}/`);
 }
 
 export function AccountForm({ title, lead, button, children, submit }: AccountFormProps) {

@@ -10,14 +10,14 @@ import type {
 import { ApiFailure, call, fetchApi } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';
-import { signInAddress } from '../data/place.ts';
+import { signInAddress } from '../data/base-path.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { Name } from '../parts/visible-text.tsx';
 import '../styles/overlays.css';
 
-type Asked = AnswerOf<typeof getConsentRequest>;
+type ConsentRequest = AnswerOf<typeof getConsentRequest>;
 type Decision = 'allow' | 'deny';
 
 /** End of the address of the tool server, which only reads. */
@@ -36,7 +36,7 @@ function leave(address: string, stay: () => void): void {
   if (!isPage) stay();
 }
 
-function Question({ id, asked }: { readonly id: string; readonly asked: Asked }) {
+function Question({ id, request }: { readonly id: string; readonly request: ConsentRequest }) {
   const [, navigate] = useLocation();
   const { data: account } = useAccount();
   const answer = useMutation({
@@ -52,22 +52,22 @@ function Question({ id, asked }: { readonly id: string; readonly asked: Asked })
   return (
     <section className="card">
       <h1>
-        Let <Name>{asked.clientName}</Name> in?
+        Let <Name>{request.clientName}</Name> in?
       </h1>
       <p>
-        It could {asked.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
+        It could {request.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
         <Name>{account?.user?.email ?? 'your account'}</Name> may, until you end it in the settings.
       </p>
       <dl className="facts">
         <dt>The answer goes to</dt>
         <dd>
           <strong>
-            <Name>{asked.redirectHost}</Name>
+            <Name>{request.redirectHost}</Name>
           </strong>
         </dd>
         <dt>It reaches</dt>
         <dd>
-          <Name>{asked.resource}</Name>
+          <Name>{request.resource}</Name>
         </dd>
       </dl>
       <Notice
@@ -108,7 +108,7 @@ function Request({ id }: { readonly id: string }) {
     staleTime: Infinity,
   });
   if (isPending) return null;
-  if (error === null) return <Question id={id} asked={data} />;
+  if (error === null) return <Question id={id} request={data} />;
   const isSignInDue = error instanceof ApiFailure && error.statusCode === 401;
   return (
     <>

@@ -249,7 +249,7 @@ for (const isShared of [false, true]) {
       assert.equal((await take('new')).admitted, true, String(used));
     await assert.rejects(take('new'));
     store.failures = [];
-    for (let turn = 0; turn < 3; turn++) await clock.advance(2_000);
+    for (let whenRunning = 0; whenRunning < 3; whenRunning++) await clock.advance(2_000);
     assert.equal(store.usedOn('known', TODAY), 49);
     // What was never leased may be forgotten, as after a crash.
     assert.ok(store.usedOn('new', TODAY) <= 32);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
 import { Issuer } from '../../../daemon/accounts/sign-on/issuer.ts';
 import { tokenIdentity } from '../../../daemon/accounts/sign-on/issuer-token.ts';
 import { fileSchema } from '../../../daemon/base/config/file-schema.ts';

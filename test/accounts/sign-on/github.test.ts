@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
-import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
 import { ReaderSet } from '../../../daemon/store/host-readers.ts';
 import { probeProviders } from '../../../daemon/cli/probe-providers.ts';
 import { fileSchema } from '../../../daemon/base/config/file-schema.ts';

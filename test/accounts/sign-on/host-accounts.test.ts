@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
 import { ReaderSet } from '../../../daemon/store/host-readers.ts';
 import { closeWorlds, repo } from '../../http/harness.ts';
 import { type FalseIssuer, startFalseIssuer } from './false-issuer.ts';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import { onBothAdapters } from '../../http/adapters.ts';
-import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { CLAIMS, HEADER, token } from '../licences.ts';
 import { closeWorlds } from '../../http/harness.ts';
@@ -61,7 +61,7 @@ async function who(world: SignOnWorld, browser: Browser): Promise<unknown> {
 }
 
 async function records(world: SignOnWorld, action: string) {
-  await world.control.accounts.trail.flush();
+  await world.control.accounts.auditLog.flush();
   const { rows } = await world.control.store.audit.list({ action, offset: 0, limit: 20 });
   return rows;
 }

@@ -43,7 +43,7 @@ export async function startSignOn(
     configure(changed: Named, connections?: Named) {
       write(changed, connections);
       world.configuration.readAgain();
-      world.control.accounts.obeyConfiguration();
+      world.control.accounts.applyConfiguration();
     },
   });
 }

@@ -5,15 +5,15 @@ import test from 'node:test';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Caller } from '../../../daemon/accounts/caller.ts';
 import { Sessions } from '../../../daemon/api/mcp/sessions.ts';
-import { SEES_NOTHING } from '../../../daemon/repos/sight.ts';
+import { SEES_NOTHING } from '../../../daemon/repos/repo-access.ts';
 
 interface Who {
   readonly caller: Caller;
-  readonly holder: string;
+  readonly clientKey: string;
 }
 
-function guest(holder: string): Who {
-  return { caller: { source: 'guest', sight: SEES_NOTHING }, holder };
+function guest(clientKey: string): Who {
+  return { caller: { source: 'guest', repoAccess: SEES_NOTHING }, clientKey };
 }
 
 const INITIALIZE = {
@@ -58,8 +58,8 @@ void test('of one caller the session goes that was used least lately, others are
 void test('of one user with many tokens, too, and others still find room', async () => {
   const sessions = new Sessions({ countMax: 4, ownCountMax: 2, userCountMax: 3 });
   const token = (credentialId: string): Who => ({
-    caller: { source: 'scoped_access_token', credentialId, sight: SEES_NOTHING },
-    holder: 'a',
+    caller: { source: 'scoped_access_token', credentialId, repoAccess: SEES_NOTHING },
+    clientKey: 'a',
   });
   const first = await openOne(sessions, token('1'));
   for (let i = 2; i <= 9; i++) await openOne(sessions, token(String(i)));

@@ -457,7 +457,7 @@ onBothAdapters('OAuth', (kind) => {
     );
     const [revoked] = await auditOf(world, 'oauth.token_revoked');
     assert.equal(revoked?.metadata?.['reason'], 'a refresh token was used twice');
-    await world.control.accounts.trail.flush();
+    await world.control.accounts.auditLog.flush();
     const { rows } = await world.control.store.audit.list({ offset: 0, limit: 1000 });
     const parts: unknown[] = [];
     for await (const part of world.control.store.dump()) parts.push(part);

@@ -8,9 +8,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { findControlPath } from '../../../daemon/base/config/control-path.ts';
 import { createLog } from '../../../daemon/base/log.ts';
-import { deskBehind, NoDaemonError } from '../../../daemon/cli/control-client.ts';
+import { operatorApiAt, NoDaemonError } from '../../../daemon/cli/control-client.ts';
 import { startControlServer } from '../../../daemon/api/operator/control-server.ts';
-import type { Desk } from '../../../daemon/api/operator/operations.ts';
+import type { OperatorApi } from '../../../daemon/api/operator/operations.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { onBothAdapters } from '../../http/adapters.ts';
 import { startWorld } from '../../http/harness.ts';
@@ -18,7 +18,7 @@ import { startWorld } from '../../http/harness.ts';
 /** Bytes of an input that are taken. */
 const INPUT_SIZE_MAX = 16 * 1024 * 1024;
 
-const ECHO: Desk = {
+const ECHO: OperatorApi = {
   run: (name, input, account) => Promise.resolve({ name, input, account }),
   async *backup() {
     yield Buffer.from('first ');
@@ -26,10 +26,13 @@ const ECHO: Desk = {
   },
 };
 
-async function withServer(desk: Desk, work: (socketPath: string) => Promise<void>): Promise<void> {
+async function withServer(
+  operatorApi: OperatorApi,
+  work: (socketPath: string) => Promise<void>,
+): Promise<void> {
   const dataDir = temporaryFolder();
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
-  const server = await startControlServer({ dataDir, desk, log });
+  const server = await startControlServer({ dataDir, operatorApi, log });
   try {
     await work(findControlPath(dataDir));
   } finally {
@@ -57,32 +60,32 @@ function statusOf(socketPath: string, body: string): Promise<number | undefined>
 test('only the account of the daemon may open it; name, input and account are passed on', () =>
   withServer(ECHO, async (socketPath) => {
     assert.equal(statSync(socketPath).mode & 0o777, 0o600);
-    const desk = deskBehind(socketPath);
+    const operatorApi = operatorApiAt(socketPath);
     const input = { email: 'ä@x.org' };
-    assert.deepEqual(await desk.run('user.show', input, 'größe'), {
+    assert.deepEqual(await operatorApi.run('user.show', input, 'größe'), {
       name: 'user.show',
       input,
       account: 'größe',
     });
     const { signal } = new AbortController();
-    assert.equal(String(await bytesOf(desk.backup({}, signal))), 'first second');
+    assert.equal(String(await bytesOf(operatorApi.backup({}, signal))), 'first second');
   }));
 
 test('a refusal has its message; what comes of a fault too, to the operator alone', async () => {
-  const desk: Desk = {
+  const operatorApi: OperatorApi = {
     run: () => Promise.reject(new Error('There is no user a@x.org.')),
     // oxlint-disable-next-line require-yield -- fails before the first byte
     async *backup() {
       throw new Error('There is no room.');
     },
   };
-  await withServer(desk, async (socketPath) => {
-    const away = deskBehind(socketPath);
+  await withServer(operatorApi, async (socketPath) => {
+    const away = operatorApiAt(socketPath);
     await assert.rejects(away.run('x', {}, undefined), /^UsageError: There is no user a@x\.org\.$/);
     const { signal } = new AbortController();
     await assert.rejects(bytesOf(away.backup({}, signal)), /There is no room\.$/);
   });
-  const nowhere = deskBehind(path.join(temporaryFolder(), 'control.sock'));
+  const nowhere = operatorApiAt(path.join(temporaryFolder(), 'control.sock'));
   await assert.rejects(nowhere.run('ping', {}, undefined), NoDaemonError);
 });
 
@@ -98,7 +101,7 @@ test('who is cut off before being let in has met no daemon; after it, that is a 
       });
     });
     await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-    const asked = deskBehind(socketPath).run('ping', {}, undefined);
+    const asked = operatorApiAt(socketPath).run('ping', {}, undefined);
     await assert.rejects(asked, (error) => error instanceof NoDaemonError === !isLetIn);
     await new Promise((resolve) => server.close(resolve));
   }

@@ -37,7 +37,7 @@ test('open and closed folders, files and submodules, names that JSON escapes', a
   ]);
   for (const asked of [[], ['a"b'], ['c'], ['a"b/d', 'c'], ['a"b/d']]) {
     const open = withFoldersAbove(asked);
-    const json = await treeJson(folders, open, { signal, holder: '' });
+    const json = await treeJson(folders, open, { signal, clientKey: '' });
     const root = { type: 'tree', path: '', name: 'root' };
     assert.deepEqual(JSON.parse(json), nodeOf(folders, open, '', root), asked.join());
   }
@@ -52,7 +52,7 @@ test('folders of any depth', async () => {
     path = path === '' ? 'd' : `${path}/d`;
   }
   folders.set(path, [{ name: 'file', type: 'blob' }]);
-  const json = await treeJson(folders, withFoldersAbove([path]), { signal, holder: '' });
+  const json = await treeJson(folders, withFoldersAbove([path]), { signal, clientKey: '' });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own output
   let node = JSON.parse(json) as Node;
   for (let level = 0; level <= depth; level++) node = node.children[0]!;
@@ -77,10 +77,10 @@ test('many children are written in turns, and not for somebody who has gone', as
     next = setImmediate(count);
   };
   let next = setImmediate(count);
-  await treeJson(folders, open, { signal, holder: '' });
+  await treeJson(folders, open, { signal, clientKey: '' });
   clearImmediate(next);
   assert.ok(turnCount >= 4, `${turnCount} turns`);
-  await assert.rejects(treeJson(folders, open, { signal: AbortSignal.abort(), holder: '' }), {
+  await assert.rejects(treeJson(folders, open, { signal: AbortSignal.abort(), clientKey: '' }), {
     name: 'AbortError',
   });
 });

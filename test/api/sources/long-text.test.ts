@@ -9,7 +9,7 @@ import { longTextJson } from '../../../daemon/api/sources/long-text.ts';
 import { utf8Text } from '../../../daemon/base/utf8-text.ts';
 
 const WINDOW_SIZE = 64 * 1024;
-const FOR_ONE = { signal: new AbortController().signal, holder: '' };
+const FOR_ONE = { signal: new AbortController().signal, clientKey: '' };
 
 async function check(bytes: Buffer): Promise<void> {
   const lazy = await longTextJson('source', bytes, { language: '"', size: 1 }, FOR_ONE);

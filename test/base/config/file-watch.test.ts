@@ -27,7 +27,7 @@ function watchIn(t: TestContext, file: string): Watched {
     count++;
     look();
   };
-  const watched = watchFile({ source, onChange, onTrouble: (reason) => assert.fail(reason) });
+  const watched = watchFile({ source, onChange, onError: (reason) => assert.fail(reason) });
   t.after(() => watched.close());
   return {
     file,
@@ -100,7 +100,7 @@ void test('a folder that is not there cannot be watched, and that is told once',
   const watched = watchFile({
     source,
     onChange: () => assert.fail('told'),
-    onTrouble: (reason) => troubles.push(reason),
+    onError: (reason) => troubles.push(reason),
   });
   t.after(() => watched.close());
   assert.equal(troubles.length, 1);
@@ -118,7 +118,7 @@ void test('an address is asked again and again', async () => {
         void watched.close();
         resolve();
       },
-      onTrouble: (reason) => assert.fail(reason),
+      onError: (reason) => assert.fail(reason),
       pollMs: 5,
     });
   });

@@ -21,13 +21,13 @@ function read(text: string) {
   return readConfiguration({ env: { TRAWL_CONFIG: file }, folder });
 }
 
-function mistakesIn(text: string): readonly string[] {
+function diagnosticsIn(text: string): readonly string[] {
   try {
     parseConfiguration('f', text);
   } catch (error) {
     assert.ok(error instanceof RefusedFileError, String(error));
-    assert.equal(error.message, error.mistakes.join('\n'));
-    return error.mistakes;
+    assert.equal(error.message, error.diagnostics.join('\n'));
+    return error.diagnostics;
   }
   return assert.fail(`accepted: ${text}`);
 }
@@ -108,7 +108,7 @@ void test('connections, contexts and apps with their defaults', () => {
 void test('what is wrong is refused with its line, key and what is allowed, all of it', () => {
   for (const { text, expected } of WRONG_FILES)
     assert.deepEqual(
-      mistakesIn(text),
+      diagnosticsIn(text),
       expected.map((line) => `f:${line}`),
       text,
     );
@@ -116,15 +116,15 @@ void test('what is wrong is refused with its line, key and what is allowed, all 
 
 void test('of many mistakes the first twenty are told, and how many more there are', () => {
   const keys = Array.from({ length: 25 }, (_, i) => `"key${i}": ${i}`);
-  const mistakes = mistakesIn(`{\n${keys.join(',\n')}\n}`);
-  assert.equal(mistakes.length, 21);
-  assert.match(mistakes[0]!, /^f:2: key0: no such key/);
-  assert.equal(mistakes.at(-1), 'f: and 5 more');
+  const diagnostics = diagnosticsIn(`{\n${keys.join(',\n')}\n}`);
+  assert.equal(diagnostics.length, 21);
+  assert.match(diagnostics[0]!, /^f:2: key0: no such key/);
+  assert.equal(diagnostics.at(-1), 'f: and 5 more');
 });
 
 void test('a text that lies too deep in itself is refused', () => {
   const depth = 200_000;
-  assert.match(mistakesIn(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)[0]!, /too deeply/);
+  assert.match(diagnosticsIn(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)[0]!, /too deeply/);
 });
 
 void test('no refusal holds what may be a secret', () => {
@@ -148,7 +148,7 @@ void test('no refusal holds what may be a secret', () => {
     `"a": "${secret}" "b"`,
   ];
   for (const place of places) {
-    const told = mistakesIn(`{${place}}`).join('\n');
+    const told = diagnosticsIn(`{${place}}`).join('\n');
     assert.ok(!told.includes(secret) && !told.includes(secret.slice(4)), `${place}: ${told}`);
   }
 });

@@ -16,19 +16,19 @@ void test('who has several is asked for one, and whoever waits gets it first', a
   assert.ok(threads.tryTake());
   assert.ok(!threads.tryTake());
   let asked = 0;
-  const end = threads.onWanted(() => asked++);
+  const end = threads.onWaiter(() => asked++);
   const second = threads.take(undefined);
-  assert.deepEqual([asked, threads.isWanted], [1, true]);
+  assert.deepEqual([asked, threads.hasWaiters], [1, true]);
   threads.release();
   assert.ok(!threads.tryTake(), 'it is taken already');
   await second;
-  assert.deepEqual([threads.isWanted, threads.takenCount], [false, 2]);
+  assert.deepEqual([threads.hasWaiters, threads.takenCount], [false, 2]);
   end();
   const abort = new AbortController();
   const third = threads.take(abort.signal);
   abort.abort(new Error('enough'));
   await assert.rejects(third, /enough/);
-  assert.deepEqual([asked, threads.isWanted], [1, false]);
+  assert.deepEqual([asked, threads.hasWaiters], [1, false]);
   threads.release();
   threads.release();
   assert.equal(threads.takenCount, 0);
@@ -60,16 +60,16 @@ void test('a thread that rests builds the same as a new one, behind builds of an
   const small = { 'a.c': 'int plum;\n', 'b/c.h': '#pragma once\n' };
   const other = { 'x.py': 'def pear():\n  pass\n', 'a.c': 'int plum;\n' };
   const fresh = [await build(threads, small)];
-  assert.equal(threads.restingCount, 1);
+  assert.equal(threads.idleCount, 1);
   await threads.close();
   fresh.push(await build(threads, other));
   assert.deepEqual([await build(threads, small), await build(threads, other)], fresh);
-  assert.equal(threads.restingCount, 1, 'it is the same one');
+  assert.equal(threads.idleCount, 1, 'it is the same one');
   await build(threads, { 'large.txt': 'quince 1234567\n'.repeat(700_000) });
-  assert.equal(threads.restingCount, 1);
+  assert.equal(threads.idleCount, 1);
   assert.deepEqual([await build(threads, small), await build(threads, other)], fresh);
   await threads.close();
-  assert.equal(threads.restingCount, 0);
+  assert.equal(threads.idleCount, 0);
 });
 
 void test('a thread whose build was stopped does not rest', async () => {
@@ -82,7 +82,7 @@ void test('a thread whose build was stopped does not rest', async () => {
   while (threads.takenCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   stop.abort(new Error('enough'));
   await assert.rejects(building, /enough/);
-  assert.deepEqual([threads.takenCount, threads.restingCount], [0, 0]);
+  assert.deepEqual([threads.takenCount, threads.idleCount], [0, 0]);
   assert.equal((await build(threads, { 'a.c': 'int plum;\n' })).length, 1);
   await threads.close();
 });
@@ -92,11 +92,11 @@ void test('a build that is stopped as it gets its turn does not begin', async ()
   await threads.take(undefined);
   const stop = new AbortController();
   const building = build(threads, { 'a.c': 'int plum;\n' }, stop.signal);
-  while (!threads.isWanted) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!threads.hasWaiters) await new Promise((resolve) => setTimeout(resolve, 5));
   threads.release();
   stop.abort(new Error('enough'));
   await assert.rejects(building, /enough/);
-  assert.deepEqual([threads.takenCount, threads.restingCount], [0, 0]);
+  assert.deepEqual([threads.takenCount, threads.idleCount], [0, 0]);
 });
 
 void test('a thread that ends by itself is told of, and rests no more', async () => {
@@ -115,7 +115,7 @@ void test('a thread that ends by itself is told of, and rests no more', async ()
   assert.ok((await ended) instanceof Error);
   assert.ok(thread.isOver);
   await threads.giveBack(thread, true);
-  assert.deepEqual([threads.takenCount, threads.restingCount], [0, 0]);
+  assert.deepEqual([threads.takenCount, threads.idleCount], [0, 0]);
 });
 
 void test('builds beside each other give all back', async () => {

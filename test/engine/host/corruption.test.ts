@@ -132,7 +132,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
 
 void test('a byte that changes after it was read is met once pages are checked again', async () => {
   const { module, shard, sound } = await shardToDamage();
-  const searcher = new Searcher(module, { soundMs: 0 });
+  const searcher = new Searcher(module, { verifiedMs: 0 });
   assert.deepEqual(searcher.setShards([shard]), []);
   const expected = answersOf(searcher, shard.shardId);
   const link = `${shard.path}.link`;

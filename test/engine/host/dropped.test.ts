@@ -8,9 +8,9 @@ import path from 'node:path';
 import test from 'node:test';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import {
-  mergeStripes,
-  StripeBuilder,
-  type StripeFile,
+  mergeSegments,
+  SegmentBuilder,
+  type SegmentFile,
 } from '../../../daemon/engine/host/builder.ts';
 import { privateSizeOfProcess } from '../../../daemon/engine/host/heap.ts';
 import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
@@ -26,13 +26,13 @@ const ROUNDS = 8;
 const SIZE = 5 << 20;
 
 /** The coded stripe of a content, in a file. */
-function stripeOf(module: WebAssembly.Module, bytes: Uint8Array, file: string): StripeFile {
-  const builder = new StripeBuilder(module);
+function segmentOf(module: WebAssembly.Module, bytes: Uint8Array, file: string): SegmentFile {
+  const builder = new SegmentBuilder(module);
   builder.begin();
   assert.equal(builder.add(builder.stage(bytes)!, bytes.length, 0), 'added');
-  const [stripe] = builder.close().stripes;
-  writeFileSync(file, stripe!);
-  return { path: file, size: stripe!.length };
+  const [segment] = builder.close().segments;
+  writeFileSync(file, segment!);
+  return { path: file, size: segment!.length };
 }
 
 void test('memory of dropped instances goes back at once', { skip: !canMap() }, async () => {
@@ -44,10 +44,10 @@ void test('memory of dropped instances goes back at once', { skip: !canMap() }, 
     { path: 'a.c', bytes, symbols: [{ start: 1, size: 12, kind: 5 }] },
   ]);
   assert.ok(isBrief(shard.size));
-  const stripe = stripeOf(module, bytes, path.join(folder, 'stripe'));
+  const segment = segmentOf(module, bytes, path.join(folder, 'stripe'));
   const uses: Record<string, () => void> = {
     'its pages are summed': () => void sumPagesOf(module, shard.path, shard.size, HEADER_SIZE),
-    'stripes are merged': () => void mergeStripes(module, [stripe], () => {}),
+    'stripes are merged': () => void mergeSegments(module, [segment], () => {}),
     'a shard is verified': () => assert.equal(verifyShardFile(module, shard.path), undefined),
     'symbols are verified': () =>
       assert.equal(verifySymbolsFile(module, shard.path, shard.symbols!.path), undefined),

@@ -1,17 +1,17 @@
 // Real shards of docs that a test makes up, opened and searched by the real code: built in memory
-// (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
+// (SegmentBuilder, mergeSegments, writeShard) or from a folder on disk (buildRepo), on the debug or the
 // release build of the core, by one searcher and a pool of threads.
 
 import { hash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import type { SearchContexts } from '../../../daemon/repos/search-context.ts';
-import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL, type RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
-import { mergeStripes, StripeBuilder } from '../../../daemon/engine/host/builder.ts';
+import { mergeSegments, SegmentBuilder } from '../../../daemon/engine/host/builder.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import { compileCore } from '../../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
@@ -31,7 +31,7 @@ import { search } from '../../../daemon/engine/search/service.ts';
 import {
   type LiveShard,
   type QuarantinedShard,
-  SnapshotKeeper,
+  SnapshotManager,
 } from '../../../daemon/engine/search/snapshot.ts';
 import type { ShardPart } from '../../../daemon/engine/shards/parts.ts';
 import { ShardDocs } from '../../../daemon/engine/shards/shard-docs.ts';
@@ -87,12 +87,12 @@ export interface TestRepo {
   readonly shards: readonly (readonly TestDoc[])[];
 }
 
-let builder: { module: WebAssembly.Module; builder: StripeBuilder } | undefined;
+let builder: { module: WebAssembly.Module; builder: SegmentBuilder } | undefined;
 let fileCount = 0;
 
 /** The builder of a module, kept: it reserves much address space. */
-export function builderOf(module: WebAssembly.Module): StripeBuilder {
-  if (builder?.module !== module) builder = { module, builder: new StripeBuilder(module) };
+export function builderOf(module: WebAssembly.Module): SegmentBuilder {
+  if (builder?.module !== module) builder = { module, builder: new SegmentBuilder(module) };
   return builder.builder;
 }
 
@@ -125,15 +125,15 @@ export function buildSharedShard(
       throw new Error('the test shard is too large');
     blobIds.set(key, blobIds.size);
   }
-  const { content, stripes } = target.close();
+  const { content, segments } = target.close();
   const { blobs, blocks, caseMarks } = target.rows(0, 0, 0);
   const shardId = (++fileCount).toString(16).padStart(16, '0');
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
-  const parts = stripes.map((stripe, index) => {
+  const parts = segments.map((segment, index) => {
     const part = `${file}.stripe${index}`;
-    writeFileSync(part, stripe);
-    return { path: part, size: stripe.length };
+    writeFileSync(part, segment);
+    return { path: part, size: segment.length };
   });
   const shardDocs = docs.map((doc) => ({
     path: Buffer.from(doc.path),
@@ -153,7 +153,7 @@ export function buildSharedShard(
     caseMarks,
     contentSize: content.length,
   };
-  writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
+  writeShard(module, file, tables, (onPostings) => mergeSegments(module, parts, onPostings));
   const symbols = docs.some((doc) => doc.symbols !== undefined)
     ? buildSymbols(module, file, docs, blobIds)
     : undefined;
@@ -323,7 +323,7 @@ export class Engine {
   readonly tooLarge = new Map<number, number>();
   readonly searcher: Searcher;
   readonly pool: SearchPool;
-  readonly snapshots: SnapshotKeeper;
+  readonly snapshots: SnapshotManager;
   readonly failures: string[] = [];
   /** Of the searches that begin from now on; 0: none. */
   timeoutMs: number;
@@ -348,7 +348,7 @@ export class Engine {
       ...(onDeath ? { onDeath } : {}),
       ...(poolMappingMax === undefined ? {} : { mappingMax: poolMappingMax }),
     });
-    this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
+    this.snapshots = new SnapshotManager(this.searcher, this.pool);
   }
 
   /** On the core as it was built. */
@@ -400,11 +400,11 @@ export class Engine {
     query: string,
     request: Partial<SearchRequest> = {},
     signal: AbortSignal = new AbortController().signal,
-    sight: Sight = SEES_ALL,
+    repoAccess: RepoAccess = SEES_ALL,
   ): Promise<SearchAnswer> {
     const asked = { ...DEFAULTS, ...request, query };
     const { contexts } = this;
-    const environment = { signal, baseUrl: 'http://localhost', sight, contexts };
+    const environment = { signal, baseUrl: 'http://localhost', repoAccess, contexts };
     const snapshot = this.snapshots.acquire();
     try {
       const { json } = await search(this.parts, asked, environment);
@@ -431,12 +431,12 @@ export class Engine {
   async explain(
     query: string,
     request: Partial<SearchRequest> = {},
-    sight = SEES_ALL,
+    repoAccess = SEES_ALL,
     isWhole = true,
   ): Promise<Explanation & { readonly shards: readonly ShardRow[] }> {
     const { signal } = new AbortController();
     const { contexts } = this;
-    const environment = { signal, baseUrl: 'http://localhost', sight, contexts };
+    const environment = { signal, baseUrl: 'http://localhost', repoAccess, contexts };
     const call = { ...DEFAULTS, ...request, query };
     const explained = await explain(this.parts, call, environment, isWhole);
     return { ...explained, shards: explained.shards ?? [] };

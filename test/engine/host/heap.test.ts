@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeapTrimmer, realLooks } from '../../../daemon/engine/host/heap.ts';
+import { HeapTrimmer, realProbe } from '../../../daemon/engine/host/heap.ts';
 import { findHeapTrim } from '../../../daemon/engine/host/mapping.ts';
 
-const turn = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
+const whenRunning = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
 
 void test('the heap is trimmed after a large answer, also when more of them follow', async () => {
   const trimmer = new HeapTrimmer();
@@ -16,10 +16,10 @@ void test('the heap is trimmed after a large answer, also when more of them foll
   while (trimmer.trimCount === 0) {
     trimmer.noteFreed(30_000_000);
     assert.equal(trimmer.isWaiting, true);
-    await turn();
+    await whenRunning();
   }
   trimmer.noteFreed(30_000_000);
-  while (trimmer.trimCount < 2) await turn();
+  while (trimmer.trimCount < 2) await whenRunning();
   assert.equal(trimmer.isWaiting, false);
   trimmer.close();
 });
@@ -46,7 +46,7 @@ void test('what work leaves behind is collected once there is much of it, in qui
   const look = async (count: number): Promise<void> => {
     for (const end = seen.lookCount + count; seen.lookCount < end;) {
       trimmer.noteFreed(100);
-      await turn();
+      await whenRunning();
     }
   };
   // What a start has left behind, whatever it is.
@@ -67,8 +67,8 @@ void test('what work leaves behind is collected once there is much of it, in qui
   assert.equal(trimmer.collectCount, 1);
   seen.share = 0.01;
   trimmer.noteFreed(100);
-  while (trimmer.collectCount === 1) await turn();
-  await turn();
+  while (trimmer.collectCount === 1) await whenRunning();
+  await whenRunning();
   assert.equal(reference.deref(), undefined);
   // Nothing has grown since.
   await look(10);
@@ -78,7 +78,7 @@ void test('what work leaves behind is collected once there is much of it, in qui
   seen.share = 0.2;
   while (trimmer.collectCount === 2) await look(1);
   // What the process has, and this thread has not, is in the C heap: trimmed, once.
-  while (trimmer.isWaiting) await turn();
+  while (trimmer.isWaiting) await whenRunning();
   const { trimCount } = trimmer;
   seen.privateSize += 10 << 20;
   seen.share = 0.01;
@@ -91,13 +91,13 @@ void test('what work leaves behind is collected once there is much of it, in qui
   seen.share = 0.2;
   while (trimmer.trimCount === trimCount) await look(1);
   await look(10);
-  while (trimmer.isWaiting) await turn();
+  while (trimmer.isWaiting) await whenRunning();
   assert.equal(trimmer.trimCount, trimCount + 1);
   trimmer.close();
 });
 
 void test('the real looks see what is kept, and a thread that works', async () => {
-  const looks = realLooks();
+  const looks = realProbe();
   const before = looks.oldSize();
   const kept = Buffer.alloc(50 << 20, 1);
   assert.ok(looks.oldSize() - before > 40 << 20);
@@ -105,7 +105,7 @@ void test('the real looks see what is kept, and a thread that works', async () =
   looks.busyShare();
   // Between turns of its event loop a thread does nothing but work.
   assert.equal(looks.busyShare(), 1);
-  do await turn();
+  do await whenRunning();
   while (looks.busyShare() === 1);
   assert.equal(kept[0], 1);
 });

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { StartThreads } from '../../../daemon/engine/search/start-threads.ts';
@@ -55,7 +55,7 @@ const CLAIMED = -1;
 
 /** Lets a search take all threads for as long as `work` takes. */
 async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
-  const holder = new AbortController();
+  const clientKey = new AbortController();
   let control: SearchControl | undefined;
   const searchAll = engine.pool.search.bind(engine.pool);
   engine.pool.search = (message, onFindings) => {
@@ -66,7 +66,11 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
     control === undefined
       ? 0
       : new Int32Array(control.buffer).filter((word) => word === CLAIMED).length;
-  const environment = { signal: holder.signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+  const environment = {
+    signal: clientKey.signal,
+    baseUrl: 'http://localhost',
+    repoAccess: SEES_ALL,
+  };
   const request = { ...REQUEST, query: 'common -content:plum' };
   const holding = search({ ...engine.parts, timeoutMs: 0 }, request, environment);
   const left = assert.rejects(holding, { name: 'AbortError' });
@@ -75,7 +79,7 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
     return await work();
   } finally {
     assert.equal(claimCount(), THREADS, 'no thread has left its call');
-    holder.abort();
+    clientKey.abort();
     await left;
   }
 }
@@ -103,7 +107,7 @@ void test('searches that are to begin on threads are answered while these are he
     const environment = {
       signal: new AbortController().signal,
       baseUrl: 'http://localhost',
-      sight: SEES_ALL,
+      repoAccess: SEES_ALL,
     };
     const request = { ...REQUEST, query: 'plum', matches: 30 };
     const answers = await Promise.all([1, 2, 3].map(() => search(parts, request, environment)));
@@ -119,7 +123,7 @@ void test('a stream comes to its end while all threads are held', async () => {
     const environment = {
       signal: new AbortController().signal,
       baseUrl: 'http://localhost',
-      sight: SEES_ALL,
+      repoAccess: SEES_ALL,
       eventSizeMax: 16_000_000,
     };
     const stream = await startStream(engine.parts, { ...REQUEST, query: 'plum' }, environment);
@@ -154,7 +158,7 @@ void test('a unit too long for a second searcher is left to the first, and found
   const answering = await whileHeld(engine, async () => {
     const found = engine.search(query, request);
     // It may have its turns on the second searchers meanwhile.
-    for (let turn = 0; turn < 50; turn++)
+    for (let whenRunning = 0; whenRunning < 50; whenRunning++)
       await new Promise((resolve) => void setTimeout(resolve, 2));
     return { found };
   });

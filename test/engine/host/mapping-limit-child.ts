@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { statSync } from 'node:fs';
-import { placeFile } from '../../../daemon/engine/host/mapping.ts';
+import { mapFile } from '../../../daemon/engine/host/mapping.ts';
 
 const FILE = fileURLToPath(import.meta.url);
 const PAGE = 4096;
@@ -19,7 +19,7 @@ const mmap = libc.func(
 const mprotect = libc.func('int mprotect(intptr_t address, size_t size, int protection)');
 const munmap = libc.func('int munmap(intptr_t address, size_t size)');
 // One call before the limit: what it needs is loaded then.
-placeFile(memory, 65_536, FILE, statSync(FILE).size, false);
+mapFile(memory, 65_536, FILE, statSync(FILE).size, false);
 
 const count = 600_000;
 const start = Number(mmap(0, count * PAGE, PROT_NONE, MAP_PRIVATE_ANONYMOUS, -1, 0));
@@ -28,7 +28,7 @@ let next = 0;
 while (next < count && mprotect(start + next * PAGE, PAGE, 1) === 0) next += 2;
 let answer = 'placed';
 try {
-  placeFile(memory, 131_072, FILE, statSync(FILE).size, false);
+  mapFile(memory, 131_072, FILE, statSync(FILE).size, false);
 } catch (error) {
   answer = String(error);
 }

@@ -11,11 +11,11 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
-  MappingHold,
+  MappingBudget,
   mappingShares,
   mappingWarning,
-} from '../../../daemon/engine/host/mapping-hold.ts';
-import { bringIn, canMap, placeFile } from '../../../daemon/engine/host/mapping.ts';
+} from '../../../daemon/engine/host/mapping-budget.ts';
+import { bringIn, canMap, mapFile } from '../../../daemon/engine/host/mapping.ts';
 import { RangeList } from '../../../daemon/engine/host/free-ranges.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
@@ -105,7 +105,7 @@ void test('pages that cannot be read are told, not touched', { skip }, () => {
   const file = path.join(temporaryFolder(), 'file');
   writeFileSync(file, Buffer.alloc(65_536, 1));
   const memory = new WebAssembly.Memory({ initial: 3, maximum: 3 });
-  placeFile(memory, 65_536, file, 65_536, false);
+  mapFile(memory, 65_536, file, 65_536, false);
   assert.equal(bringIn(memory, 65_536, 65_536), 'in');
   truncateSync(file, 8192);
   assert.equal(bringIn(memory, 65_536, 8192), 'in');
@@ -157,7 +157,7 @@ void test('the operator is told of too many shards, with the remedy', { skip }, 
 
 void test('a hold takes out the shard that came first', () => {
   const out: string[] = [];
-  const hold = new MappingHold(130, true, (shardId) => out.push(shardId));
+  const hold = new MappingBudget(130, true, (shardId) => out.push(shardId));
   hold.add('stays', 2);
   for (let i = 0; i < 66; i++) hold.add(`v${i}`, 2);
   assert.deepEqual(out, ['v0', 'v1']);

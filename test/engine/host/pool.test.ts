@@ -106,7 +106,7 @@ void test('a thread that dies is replaced and nothing is missing', async () => {
         await engine.pool.ready();
         const searching = engine.search(request.query, request);
         // Some rounds let the thread work for a moment first.
-        for (let turn = 0; turn < round * 2; turn++)
+        for (let whenRunning = 0; whenRunning < round * 2; whenRunning++)
           await new Promise((resolve) => void setImmediate(resolve));
         const alive = threads.filter(({ threadId }) => threadId !== -1);
         await alive[round % 2]!.terminate();

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
-import { Drain } from '../../../daemon/engine/host/drain.ts';
+import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
@@ -54,17 +54,17 @@ void test('memory is given back in a pause, amid a search too', async () => {
       const searcher = new Searcher(module, { restMs });
       assert.deepEqual(searcher.setShards([shard]), []);
       const control = new SearchControl([unitMaxOf(shard)]);
-      const drain = new Drain(searcher, plan, [shard.shardId], Infinity, control);
+      const loop = new SearchLoop(searcher, plan, [shard.shardId], Infinity, control);
       const memory = usedByteOf(searcher, shard.shardId);
       let restedCount = 0;
-      for (let isLeft = true; isLeft;) {
-        isLeft = drain.step();
+      for (let hasMore = true; hasMore;) {
+        hasMore = loop.step();
         memory.use();
-        if (restMs === NEVER_MS || drain.units.length === restedCount) continue;
-        restedCount = drain.units.length;
+        if (restMs === NEVER_MS || loop.units.length === restedCount) continue;
+        restedCount = loop.units.length;
         while (memory.isUsed) await pause(1);
       }
-      return drain.units;
+      return loop.units;
     };
     const expected = await find(NEVER_MS);
     unitCount += expected.length;

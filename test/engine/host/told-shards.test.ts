@@ -9,25 +9,25 @@ const REPO = repoRecord(1, 'host/a');
 
 void test('threads are told of a shard once, and know it until it goes', async () => {
   const engine = await Engine.open({ inlineNs: 0n });
-  let toldCount = 0;
+  let stampCount = 0;
   const plain = engine.shardOf(REPO, [{ path: 'a', bytes: Buffer.from('plum\n') }]);
   const { size } = plain;
   // What is told is read to be copied.
   const watched = {
     ...plain,
     get size() {
-      toldCount++;
+      stampCount++;
       return size;
     },
   };
   await engine.pool.ready();
   engine.searcher.setShards([plain]);
   engine.pool.setShards([watched]);
-  const first = toldCount;
+  const first = stampCount;
   assert.ok(first >= engine.pool.size);
   const other = engine.shardOf(REPO, [{ path: 'b', bytes: Buffer.from('pear\n') }]);
   engine.pool.setShards([watched, other]);
-  assert.equal(toldCount, first);
+  assert.equal(stampCount, first);
   engine.publish([plain, other], [REPO]);
   assert.equal((await engine.search('plum')).files.length, 1);
   assert.equal((await engine.search('pear')).files.length, 1);

@@ -30,7 +30,7 @@ const PATTERN = String.raw`foo\s*=\s*bar.*\s+quux`;
 
 function planOf(pattern: string): SearchPlan {
   const regex = compileRegex(parseRegex(pattern));
-  const expression = { kind: 'program', regex, isChoice: false, holdsAlways: false } as const;
+  const expression = { kind: 'program', regex, isChoice: false, isAlwaysTrue: false } as const;
   return encodePlan({ kind: 'regex', pattern, expression }, true);
 }
 

@@ -8,7 +8,7 @@ import { type Hint, hintsFor, HINTS_MAX } from '../../../daemon/engine/query/hin
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { withCarriageReturns } from '../../../daemon/engine/regex/line-ends.ts';
-import { NO_REPOS, SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { NO_REPOS, SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { RevisionTable, RevisionWriter } from '../../../daemon/engine/shards/revisions.ts';
 import { Engine, repoRecord } from '../host/harness.ts';
@@ -132,9 +132,9 @@ async function bothHints(
   engine: Engine,
   query: string,
   request: Partial<SearchRequest> = {},
-  sight = SEES_ALL,
+  repoAccess = SEES_ALL,
 ): Promise<readonly [answered: readonly Hint[], streamed: readonly Hint[]]> {
-  const answer = await engine.search(query, request, undefined, sight);
+  const answer = await engine.search(query, request, undefined, repoAccess);
   const stream = await startStream(
     engine.parts,
     {
@@ -149,7 +149,7 @@ async function bothHints(
     {
       signal: new AbortController().signal,
       baseUrl: 'http://localhost',
-      sight,
+      repoAccess,
       eventSizeMax: 1 << 20,
     },
   );
@@ -227,8 +227,8 @@ test('nothing in the default revision: others that have something', async () => 
     ]);
   for (const query of ['nowhere', 'plum', 'pear -rev:c', 'pear rev:main', 'or pear'])
     assert.deepEqual(await hintsOf(engine, query), [], query);
-  const sight = { base: new Set([2]), extra: NO_REPOS };
-  assert.deepEqual(await hintsOf(engine, 'pear', {}, sight), []);
+  const repoAccess = { base: new Set([2]), extra: NO_REPOS };
+  assert.deepEqual(await hintsOf(engine, 'pear', {}, repoAccess), []);
   await engine.close();
 });
 
@@ -287,22 +287,22 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   const secret = [{ path: 'a.go', bytes: Buffer.from('plum kiwi secret\n') }];
   const shards = [engine.shardOf(seen, docs), engine.shardOf(hidden, secret)];
   engine.publish(shards, [seen, hidden, ...bare]);
-  const sight = { base: new Set([1, 3]), extra: NO_REPOS };
+  const repoAccess = { base: new Set([1, 3]), extra: NO_REPOS };
   for (const [query, request, message, instead] of NEAR) {
-    const [hint, ...more] = await hintsOf(engine, query, request, sight);
+    const [hint, ...more] = await hintsOf(engine, query, request, repoAccess);
     assert.match(hint?.message ?? '', message, query);
     assert.equal(hint?.query, instead, query);
     assert.deepEqual(more, [], query);
   }
   // What the caller does not see is as if it were not there.
-  const [told] = await hintsOf(engine, 'plum repo:hidden', {}, sight);
+  const [told] = await hintsOf(engine, 'plum repo:hidden', {}, repoAccess);
   assert.match(told?.message ?? '', /^No repository matches repo:hidden\. Without .* 2 matches/);
   for (const query of ['nowhere', 'secret', 'nowhere file:a.txt', 'secret file:b.py'])
-    assert.deepEqual(await hintsOf(engine, query, {}, sight), [], query);
-  assert.deepEqual(await hintsOf(engine, 'nowhere$', REGEX, sight), []);
+    assert.deepEqual(await hintsOf(engine, query, {}, repoAccess), [], query);
+  assert.deepEqual(await hintsOf(engine, 'nowhere$', REGEX, repoAccess), []);
   // Without regard to case it has more than 10,000 states.
   const large = '[k-l]{1000}'.repeat(9);
-  assert.deepEqual(await hintsOf(engine, large, { ...REGEX, ...EXACT }, sight), []);
+  assert.deepEqual(await hintsOf(engine, large, { ...REGEX, ...EXACT }, repoAccess), []);
   await engine.close();
 });
 
@@ -319,7 +319,7 @@ test('nothing found: files too large to be searched are counted, over any number
     [300, 1],
   ] as const)
     engine.tooLarge.set(repoId, count);
-  const asked = (query: string, sight = SEES_ALL) => hintsOf(engine, query, {}, sight);
+  const asked = (query: string, repoAccess = SEES_ALL) => hintsOf(engine, query, {}, repoAccess);
   const hintOf = (count: string, name: string) => [
     { message: `${count} not searched: too large; ${name}.`, repo: name.split(' ').at(-1) },
   ];

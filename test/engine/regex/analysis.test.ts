@@ -68,7 +68,7 @@ const SPANNING: readonly (readonly [
   pattern: string,
   needles: string,
   condition: string,
-  beginning: string,
+  matchStart: string,
 ])[] = [
   [
     raw`^\s*#include`,
@@ -106,19 +106,19 @@ const SPANNING: readonly (readonly [
   ],
 ];
 
-for (const [pattern, needles, condition, beginning] of SPANNING) {
+for (const [pattern, needles, condition, matchStart] of SPANNING) {
   test(`known of ${JSON.stringify(pattern)}, which spans lines: ${needles}, ${condition}`, () => {
     const description = describeRegex(compileRegex(parseRegex(pattern)));
-    const wanted = `needles ${needles}; holds ${condition}; spans lines, begins in ${beginning}`;
+    const wanted = `needles ${needles}; holds ${condition}; spans lines, begins in ${matchStart}`;
     assert.equal(description, wanted);
   });
 }
 
 test('what stands on both sides of whitespace is known', () => {
-  const { beginning } = compileRegex(parseRegex(raw`err(no)?\s*=\s*-E[A-Z]+;`));
-  assert.ok(beginning && beginning.near.kind === 'and');
-  assert.equal(printCondition(beginning.start), '"err"');
-  const sides = beginning.near.children.map((child) =>
+  const { matchStart } = compileRegex(parseRegex(raw`err(no)?\s*=\s*-E[A-Z]+;`));
+  assert.ok(matchStart && matchStart.near.kind === 'and');
+  assert.equal(printCondition(matchStart.start), '"err"');
+  const sides = matchStart.near.children.map((child) =>
     child.kind === 'or' ? child.children.map(printCondition) : [],
   );
   assert.equal(sides.length, 2);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { NEEDLES_INNER, NEEDLES_PREFIX } from '../../../core/shared/program.ts';
-import type { Beginning } from '../../../daemon/engine/regex/beginning.ts';
+import type { MatchStart } from '../../../daemon/engine/regex/match-start.ts';
 import type { CompiledRegex } from '../../../daemon/engine/regex/compile.ts';
 import type { Condition } from '../../../daemon/engine/regex/condition.ts';
 import { foldText } from '../../../daemon/engine/regex/fold.ts';
@@ -24,19 +24,22 @@ function satisfies(folded: string, condition: Condition): boolean {
 }
 
 /** What the parts of a match say in the blocks that it is cut into at line ends, however they are cut. */
-function checkBeginning(beginning: Beginning, text: string, context: string): void {
+function checkMatchStart(matchStart: MatchStart, text: string, context: string): void {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  const { start, near } = beginning;
+  const { start, near } = matchStart;
   for (let end = 1; end <= lines.length; end++) {
     const block = foldText(lines.slice(0, end).join(''));
     assert.ok(satisfies(block, start), `start: ${context}`);
     if (satisfies(block, near)) continue;
     assert.ok(end < lines.length, `near, at the end: ${context}`);
-    assert.ok(isChain(beginning, lines.slice(0, end).join('')), `chain: ${context}`);
+    assert.ok(isChain(matchStart, lines.slice(0, end).join('')), `chain: ${context}`);
     for (let nextEnd = end + 1; nextEnd <= lines.length; nextEnd++) {
       const next = lines.slice(end, nextEnd).join('');
       const isNear = satisfiesNear(block, `\n${foldText(next)}`, near);
-      assert.ok(isNear || (nextEnd < lines.length && isChain(beginning, next)), `near: ${context}`);
+      assert.ok(
+        isNear || (nextEnd < lines.length && isChain(matchStart, next)),
+        `near: ${context}`,
+      );
     }
   }
 }
@@ -51,7 +54,7 @@ function satisfiesNear(block: string, next: string, condition: Condition): boole
 }
 
 /** Whether the text is of bytes of the chain, or beyond ASCII. */
-function isChain({ bytes }: Beginning, text: string): boolean {
+function isChain({ bytes }: MatchStart, text: string): boolean {
   return Buffer.from(text).every(
     (byte) => byte >= 0x80 || (bytes[byte >> 3]! & (1 << (byte & 7))) !== 0,
   );
@@ -66,7 +69,7 @@ export function checkMatch(
 ): void {
   const folded = foldText(text);
   assert.ok(satisfies(folded, compiled.condition), `condition: ${context}`);
-  if (compiled.beginning) checkBeginning(compiled.beginning, text, context);
+  if (compiled.matchStart) checkMatchStart(compiled.matchStart, text, context);
   assert.ok(compiled.spansLines || !/\n[^]/.test(text), `spans lines: ${context}`);
   const subject = twin.areNeedlesFolded ? folded : text;
   if (twin.needleKind === NEEDLES_PREFIX) {

@@ -1,7 +1,7 @@
 // Canonical texts of automata, and of what is known of an expression.
 
 import type { Automaton, State } from '../../../daemon/engine/regex/automaton.ts';
-import { printBeginning } from '../../../daemon/engine/regex/beginning.ts';
+import { printMatchStart } from '../../../daemon/engine/regex/match-start.ts';
 import { printRanges } from '../../../daemon/engine/regex/code-points.ts';
 import type { CompiledRegex } from '../../../daemon/engine/regex/compile.ts';
 import { printCondition } from '../../../daemon/engine/regex/condition.ts';
@@ -35,11 +35,11 @@ function printState(state: State): string {
 }
 
 /** Canonical text of what is known of an expression: `needles prefix("foo"); holds "foo"`. */
-export function describeRegex({ needles, condition, beginning, ...regex }: CompiledRegex): string {
+export function describeRegex({ needles, condition, matchStart, ...regex }: CompiledRegex): string {
   const traits = [
     `needles ${printNeedles(needles)}`,
     `holds ${printCondition(condition)}`,
-    ...(beginning ? [`spans lines, begins in ${printBeginning(beginning)}`] : []),
+    ...(matchStart ? [`spans lines, begins in ${printMatchStart(matchStart)}`] : []),
     ...(regex.canBeEmpty ? ['can be empty'] : []),
   ];
   return traits.join('; ');

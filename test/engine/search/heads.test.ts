@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import * as fc from 'fast-check';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { Engine, REPO, type TestDoc } from '../host/harness.ts';
 
@@ -118,7 +118,7 @@ async function streamed({ parts }: Engine, query: string, matches: number) {
   const environment = {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
-    sight: SEES_ALL,
+    repoAccess: SEES_ALL,
     eventSizeMax: 16_000_000,
   };
   const request = {

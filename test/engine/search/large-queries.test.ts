@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseQuery, parseSteps } from '../../../daemon/engine/query/parser.ts';
 import type { Steps } from '../../../daemon/base/steps.ts';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import {
   type PlanContext,
   planQuery,
@@ -85,13 +85,13 @@ async function prepareLarge(
     isRegexEnabled: false,
     isCaseSensitivityEnabled: false,
   };
-  const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+  const environment = { signal, baseUrl: 'http://localhost', repoAccess: SEES_ALL };
   const snapshot = engine.snapshots.acquire();
-  const turn = (): void => {
-    next = setImmediate(turn);
+  const whenRunning = (): void => {
+    next = setImmediate(whenRunning);
     onTurn();
   };
-  let next = setImmediate(turn);
+  let next = setImmediate(whenRunning);
   try {
     return await prepareSearch(engine.parts, request, environment, snapshot);
   } finally {

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
-import { Drain } from '../../../daemon/engine/host/drain.ts';
+import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { SearchDone, SearchMessage } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { type RunOutcome, runSearch } from '../../../daemon/engine/search/run.ts';
-import { tallyRun } from '../../../daemon/engine/search/tally.ts';
+import { totalsOfRun } from '../../../daemon/engine/search/totals.ts';
 import { buildShard, coreModule, temporaryFolder } from '../host/harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
@@ -32,27 +32,27 @@ void test('units that a thread finished and lost are run again, with and without
   const controlShards = shards.map(unitMaxOf);
 
   /** A thread that drains the search as far as it goes, and dies before it tells. */
-  function drainAndDie(message: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
+  function searchAndDie(message: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
     const control = new SearchControl(controlShards, message.control);
-    const drain = new Drain(other, message.plan, message.shardIds, message.limit, control);
-    while (drain.step());
-    assert.ok(drain.units.length > 0);
+    const loop = new SearchLoop(other, message.plan, message.shardIds, message.limit, control);
+    while (loop.step());
+    assert.ok(loop.units.length > 0);
     return Promise.resolve([]);
   }
 
   async function run(limit: number, inlineNs: bigint, place?: number): Promise<RunOutcome> {
     const { signal } = new AbortController();
     const options = { shards, plan: PLAN, limit, timeoutMs: 0, signal, inlineNs };
-    const pool = { size: 1, search: drainAndDie, searchOn: drainAloneAndDie };
+    const pool = { size: 1, search: searchAndDie, searchOn: searchAloneAndDie };
     return runSearch(searcher, pool, options, place);
   }
 
   /** The same of a thread that was asked alone. */
-  async function drainAloneAndDie(
+  async function searchAloneAndDie(
     _: number,
     message: Omit<SearchMessage, 'kind' | 'id'>,
   ): Promise<undefined> {
-    await drainAndDie(message);
+    await searchAndDie(message);
   }
 
   for (const limit of [100, 1000, 1500, Infinity]) {
@@ -60,7 +60,7 @@ void test('units that a thread finished and lost are run again, with and without
     const alone = await run(limit, 0n, 0);
     const whole = await run(limit, 10n ** 12n);
     const [found, foundAlone, wanted] = [lost, alone, whole].map((outcome) =>
-      tallyRun(shards, [], outcome, limit),
+      totalsOfRun(shards, [], outcome, limit),
     );
     assert.deepEqual(found!.counts, wanted!.counts, `limit ${limit}`);
     assert.deepEqual(foundAlone!.counts, wanted!.counts, `limit ${limit}, one thread`);

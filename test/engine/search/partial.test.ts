@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as fc from 'fast-check';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import {
   joinAnswers,
   ownAnswer,
@@ -83,7 +83,11 @@ async function joined(
 }
 
 function environmentOf() {
-  return { signal: new AbortController().signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+  return {
+    signal: new AbortController().signal,
+    baseUrl: 'http://localhost',
+    repoAccess: SEES_ALL,
+  };
 }
 
 function requestOf(query: string, matches: number) {
@@ -100,11 +104,16 @@ function requestOf(query: string, matches: number) {
 const TIMES = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
 
 /** Everything but times. */
-function comparable({ files, numbers, reasons, shown }: Omit<Completed, 'prepared' | 'outcome'>) {
+function comparable({
+  files,
+  numbers,
+  reasons,
+  answered,
+}: Omit<Completed, 'prepared' | 'outcome'>) {
   const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
   const end = files.writeTo(json, 0, 0, files.count);
   const counts = Object.entries(numbers).filter(([name]) => !TIMES.has(name));
-  const { found, docs } = shown;
+  const { found, docs } = answered;
   const places = Array.from(docs, (doc) => [
     found.shard(doc),
     found.docId(doc),

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { search } from '../../../daemon/engine/search/service.ts';
-import type { SearchProgress } from '../../../daemon/engine/search/tally.ts';
+import type { SearchProgress } from '../../../daemon/engine/search/totals.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { Engine, REPO } from '../host/harness.ts';
 
 const REQUEST = {
@@ -27,7 +27,7 @@ for (const inlineNs of [0n, 10n ** 12n])
     const told: SearchProgress[] = [];
     const filesWith = async (onProgress?: (progress: SearchProgress) => void) => {
       const signal = new AbortController().signal;
-      const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL, onProgress };
+      const environment = { signal, baseUrl: 'http://localhost', repoAccess: SEES_ALL, onProgress };
       const { json } = await search(engine.parts, REQUEST, environment);
       return (JSON.parse(Buffer.from(allBytes(json)).toString()) as { files: unknown }).files;
     };

@@ -12,11 +12,11 @@ void test('a list whose records alone have changed has the order of the one befo
   const changed = { ...repos[1]!, indexedAt: '2026-11-01T00:00:00.000Z' };
   const second = repoOrderOf([repos[0]!, changed]);
   assert.equal(second.ranks, first.ranks);
-  assert.equal(second.repos[second.places.get(2)!], changed);
+  assert.equal(second.repos[second.positions.get(2)!], changed);
   const renamed = repoOrderOf([repos[0]!, repoRecord(2, 'host/c')]);
   assert.deepEqual([renamed.ranks.get(1), renamed.ranks.get(2)], [0, 1]);
   const others = repoOrderOf([repoRecord(3, 'host/c'), repoRecord(1, 'host/b')]);
-  assert.deepEqual([others.places.get(3), others.places.get(2)], [0, undefined]);
+  assert.deepEqual([others.positions.get(3), others.positions.get(2)], [0, undefined]);
   const sameNames = repoOrderOf([repoRecord(5, 'host/c'), repoRecord(1, 'host/b')]);
-  assert.deepEqual([sameNames.places.get(5), sameNames.ranks.get(5)], [0, 1]);
+  assert.deepEqual([sameNames.positions.get(5), sameNames.ranks.get(5)], [0, 1]);
 });

@@ -17,7 +17,7 @@ import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { Engine, type FileResult } from '../host/harness.ts';
 import { checkInvariants } from '../host/invariants.ts';
 import { SEED } from '../../seed.ts';
@@ -32,7 +32,7 @@ interface Answer {
 const ENVIRONMENT = {
   signal: new AbortController().signal,
   baseUrl: 'http://localhost',
-  sight: SEES_ALL,
+  repoAccess: SEES_ALL,
   eventSizeMax: Infinity,
 };
 
@@ -162,9 +162,9 @@ void test('no line is longer, whatever it holds', async () => {
       const request = requestOf({ maxLineBytes });
       const { json } = await search(one.parts, request, ENVIRONMENT);
       const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
-      const shown = files[0]?.chunks[0]?.content.replaceAll(/[…\n]/g, '') ?? '';
-      assert.ok(Buffer.byteLength(shown) <= maxLineBytes);
-      assert.ok(shown.includes('needle'));
+      const answered = files[0]?.chunks[0]?.content.replaceAll(/[…\n]/g, '') ?? '';
+      assert.ok(Buffer.byteLength(answered) <= maxLineBytes);
+      assert.ok(answered.includes('needle'));
       await one.close();
     }),
     { seed: SEED, numRuns: 20 },

@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
-import { Drain } from '../../../daemon/engine/host/drain.ts';
+import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
@@ -50,9 +50,9 @@ async function drained(text: string, query: string, isRegexEnabled: boolean) {
   assert.deepEqual(searcher.setShards([shard]), []);
   const control = new SearchControl([1]);
   const plan = planOf(query, isRegexEnabled, shard);
-  const drain = new Drain(searcher, plan, [shard.shardId], Infinity, control);
+  const loop = new SearchLoop(searcher, plan, [shard.shardId], Infinity, control);
   let questionCount = 0;
-  while (drain.step(() => ++questionCount < 0));
+  while (loop.step(() => ++questionCount < 0));
   return { matchCount: control.matchesOf(0, 0), questionCount };
 }
 
@@ -90,9 +90,10 @@ void test('a unit that is given back is found whole by who takes it next', async
   engine.publish([shard], [REPO]);
   const plan = planOf(QUERY, true, shard);
   const control = new SearchControl([10]);
-  const drain = (): Drain => new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
+  const loop = (): SearchLoop =>
+    new SearchLoop(engine.searcher, plan, [shard.shardId], Infinity, control);
   let questionCount = 0;
-  const hasty = drain();
+  const hasty = loop();
   assert.equal(hasty.step(), true);
   assert.equal(
     hasty.step(() => ++questionCount > 2),
@@ -102,7 +103,7 @@ void test('a unit that is given back is found whole by who takes it next', async
   assert.deepEqual(hasty.take().units, []);
   assert.equal(control.matchesOf(0, 0), undefined);
   // On the same instance, which has forgotten what it had begun.
-  const patient = drain();
+  const patient = loop();
   while (patient.step());
   const found = [...hasty.take().units, ...patient.take().units];
   assert.deepEqual(
@@ -161,7 +162,7 @@ void test('an answer of which its client has left is not rendered to its end', a
   const environment = {
     signal: client.signal,
     baseUrl: 'http://localhost',
-    sight: SEES_ALL,
+    repoAccess: SEES_ALL,
     takeMemory: () => {
       groupCount++;
       client.abort();

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import test from 'node:test';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
 import type { EngineParts } from '../../../daemon/engine/search/prepare.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
@@ -67,7 +67,7 @@ async function streamed(parts: EngineParts, matches: number, query = 'needle'): 
   const environment = {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
-    sight: SEES_ALL,
+    repoAccess: SEES_ALL,
     eventSizeMax: 16_000_000,
   };
   const stream = await startStream(parts, request, environment);
@@ -115,7 +115,11 @@ for (const inlineNs of [0n, 10n ** 12n]) {
 void test('a shown byte that changes after it was shown: the next answer does not have it, and says so', async (t) => {
   const folder = temporaryFolder();
   const shards = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
-  const engine = new Engine(await coreModule('release'), { soundMs: 0, workers: 1, inlineNs: 0n });
+  const engine = new Engine(await coreModule('release'), {
+    verifiedMs: 0,
+    workers: 1,
+    inlineNs: 0n,
+  });
   t.after(() => engine.close());
   engine.publish(shards, [REPO]);
   const before = await streamed(engine.parts, 1000);

@@ -2,7 +2,7 @@
 // noticed and short searches answered, and takes turns with other streams.
 
 import assert from 'node:assert/strict';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import test from 'node:test';
 import { type SearchStream, startStream } from '../../../daemon/engine/search/stream.ts';
 import { Engine } from '../host/harness.ts';
@@ -29,7 +29,7 @@ function streamOf({ parts }: Engine): Promise<SearchStream> {
   const environment = {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
-    sight: SEES_ALL,
+    repoAccess: SEES_ALL,
     eventSizeMax: 16_000_000,
   };
   return startStream({ ...parts, inlineNs: 10n ** 12n }, REQUEST, environment);
@@ -45,11 +45,11 @@ void test('the event loop turns between the chunks of a stream', async () => {
   const engine = await engineWithMuch();
   let turnCount = 0;
   let eventCount = 0;
-  const turn = (): void => {
+  const whenRunning = (): void => {
     turnCount++;
-    next = setImmediate(turn);
+    next = setImmediate(whenRunning);
   };
-  let next = setImmediate(turn);
+  let next = setImmediate(whenRunning);
   await drain(await streamOf(engine), () => eventCount++);
   clearImmediate(next);
   assert.ok(eventCount > 20, `${eventCount} events`);

@@ -6,7 +6,12 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as fc from 'fast-check';
 import { contextSchema } from '../../../daemon/base/config/contexts.ts';
-import { isSeen, SEES_ALL, SEES_NOTHING, type Sight } from '../../../daemon/repos/sight.ts';
+import {
+  canSee,
+  SEES_ALL,
+  SEES_NOTHING,
+  type RepoAccess,
+} from '../../../daemon/repos/repo-access.ts';
 import { UnknownContextError } from '../../../daemon/engine/query/repos.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
@@ -60,12 +65,12 @@ whole.contexts = alone.contexts = {
 /** Bases are few objects that many sights share, as in the daemon. */
 const BASES = [[], [1, 2, 3], [2, 4, 6, 8], [9]].map((ids) => new Set(ids));
 
-const sights = fc
+const accessResolver = fc
   .record({
     base: fc.constantFrom(...BASES),
     wanted: fc.subarray(REPOS.map((repo) => repo.repoId)),
   })
-  .map(({ base, wanted }): Sight => ({
+  .map(({ base, wanted }): RepoAccess => ({
     base,
     extra: new Set(wanted.filter((repoId) => !base.has(repoId))),
   }));
@@ -77,7 +82,7 @@ function comparable(answer: object): string {
   return JSON.stringify(answer, (key, value: unknown) => (TIMES.has(key) ? 0 : value));
 }
 
-async function streamed(engine: Engine, query: string, sight: Sight) {
+async function streamed(engine: Engine, query: string, repoAccess: RepoAccess) {
   const request = {
     query,
     matches: 1000,
@@ -89,7 +94,7 @@ async function streamed(engine: Engine, query: string, sight: Sight) {
   const stream = await startStream(engine.parts, request, {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
-    sight,
+    repoAccess,
     contexts: engine.contexts,
     eventSizeMax: Infinity,
   });
@@ -120,21 +125,21 @@ async function outcomeOf(answer: Promise<Parameters<typeof comparable>[0]>): Pro
 void test('a search sees what an index of the visible repos alone would show', async () => {
   await fc.assert(
     fc.asyncProperty(
-      sights,
+      accessResolver,
       fc.constantFrom(...QUERIES),
       fc.integer({ min: 1, max: 60 }),
-      async (sight, query, matches) => {
-        const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
+      async (repoAccess, query, matches) => {
+        const isIn = ({ repoId }: { repoId: number }): boolean => canSee(repoAccess, repoId);
         const holds = ({ parts }: LiveShard): boolean => isIn(parts[0]!);
         alone.publish(sound.filter(holds), REPOS.filter(isIn), QUARANTINED.filter(holds));
         const request = { matches, isRegexEnabled: true };
         const { signal } = new AbortController();
         assert.equal(
-          await outcomeOf(whole.search(query, request, signal, sight)),
+          await outcomeOf(whole.search(query, request, signal, repoAccess)),
           await outcomeOf(alone.search(query, request)),
         );
         assert.equal(
-          await outcomeOf(streamed(whole, query, sight)),
+          await outcomeOf(streamed(whole, query, repoAccess)),
           await outcomeOf(streamed(alone, query, SEES_ALL)),
         );
       },
@@ -176,8 +181,8 @@ function shareShard(isOther: (repoId: number) => boolean): LiveShard {
 void test('what is hidden in a shared shard changes no number', async () => {
   const base = new Set([2]);
   for (const extra of [[], [1], [1, 4], [3, 4]]) {
-    const sight: Sight = { base, extra: new Set(extra) };
-    const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
+    const repoAccess: RepoAccess = { base, extra: new Set(extra) };
+    const isIn = ({ repoId }: { repoId: number }): boolean => canSee(repoAccess, repoId);
     const own = SHARERS.filter(isIn).map((repo) => alone.shardOf(repo, docsOf(repo.repoId, false)));
     for (const query of [
       ...QUERIES,
@@ -194,11 +199,11 @@ void test('what is hidden in a shared shard changes no number', async () => {
       for (const isOther of [() => false, (repoId: number) => !isIn({ repoId })]) {
         const { signal } = new AbortController();
         whole.publish([shareShard(isOther)], SHARERS);
-        const answer = await whole.search(query, request, signal, sight);
+        const answer = await whole.search(query, request, signal, repoAccess);
         assert.equal(JSON.stringify(answer.files), JSON.stringify(expected.files), query);
         assert.equal(answer.stats.fileCount, expected.stats.fileCount);
         assert.equal(answer.stats.totalMatchCount, expected.stats.totalMatchCount);
-        const { files: _, accumulatedStats } = await streamed(whole, query, sight);
+        const { files: _, accumulatedStats } = await streamed(whole, query, repoAccess);
         answers.push(`${comparable(answer)}\n${comparable(accumulatedStats!)}`);
       }
       assert.equal(answers[0], answers[1], query);
@@ -227,7 +232,7 @@ void test('what hidden docs define changes nothing of a limited answer', async (
   );
   const [hider, owner] = REPOS;
   const { signal } = new AbortController();
-  const sight: Sight = { base: new Set([owner!.repoId]), extra: new Set() };
+  const repoAccess: RepoAccess = { base: new Set([owner!.repoId]), extra: new Set() };
   for (const query of ['plum', 'plu', 'plum pear']) {
     const answers: string[] = [];
     for (const names of [[], ['plum'], many, ['plum', ...many]]) {
@@ -237,7 +242,7 @@ void test('what hidden docs define changes nothing of a limited answer', async (
         { ...owner!, docs: own },
       ]);
       whole.publish([shard], [hider!, owner!]);
-      const answer = await whole.search(query, { matches: 5 }, signal, sight);
+      const answer = await whole.search(query, { matches: 5 }, signal, repoAccess);
       answers.push(comparable(answer));
     }
     assert.equal(new Set(answers).size, 1, query);
@@ -250,7 +255,7 @@ void test('what hidden docs are called changes nothing of a limited answer', asy
   );
   const [hider, owner] = REPOS;
   const { signal } = new AbortController();
-  const sight: Sight = { base: new Set([owner!.repoId]), extra: new Set() };
+  const repoAccess: RepoAccess = { base: new Set([owner!.repoId]), extra: new Set() };
   for (const query of ['plum', 'plum pear', 'pear plum c']) {
     const answers: string[] = [];
     for (const count of [1, 20, 300]) {
@@ -262,7 +267,7 @@ void test('what hidden docs are called changes nothing of a limited answer', asy
         { ...owner!, docs: own },
       ]);
       whole.publish([shard], [hider!, owner!]);
-      answers.push(comparable(await whole.search(query, { matches: 5 }, signal, sight)));
+      answers.push(comparable(await whole.search(query, { matches: 5 }, signal, repoAccess)));
     }
     assert.equal(new Set(answers).size, 1, query);
   }

@@ -11,7 +11,7 @@ import {
   FORM_BITS,
   FORM_NONE,
   FORM_RUNS,
-  isSound,
+  isValid,
 } from '../../../daemon/engine/shards/set-code.ts';
 
 function bitmapOf(docIds: Iterable<number>, docCount: number): Uint8Array {
@@ -72,7 +72,7 @@ void test('a file gives back its sets, their unions, and who holds a doc', () =>
         const all = new Set(sets.flatMap((set) => [...set]));
         assert.equal(shard.liveCount, all.size);
         const docIds = Uint32Array.from({ length: docCount }, (_, docId) => docId);
-        const holders = shard.holdersOf(docIds, [0, 2, 3]);
+        const holders = shard.revisionsHaving(docIds, [0, 2, 3]);
         for (const docId of docIds)
           assert.deepEqual(
             holders[docId],
@@ -96,11 +96,11 @@ void test('the shortest form is taken', () => {
 });
 
 void test('a set that names docs beyond the last is not sound', () => {
-  assert.ok(isSound({ form: FORM_RUNS, bytes: Uint8Array.of(2, 3) }, 5));
-  assert.ok(!isSound({ form: FORM_RUNS, bytes: Uint8Array.of(2, 3) }, 4));
-  assert.ok(isSound({ form: FORM_BITS, bytes: Uint8Array.of(31) }, 5));
-  assert.ok(!isSound({ form: FORM_BITS, bytes: Uint8Array.of(32) }, 5));
-  assert.ok(!isSound({ form: FORM_BITS, bytes: Uint8Array.of(1, 0) }, 5));
-  assert.ok(!isSound({ form: FORM_ALL, bytes: Uint8Array.of(1) }, 5));
-  assert.ok(!isSound({ form: 9, bytes: new Uint8Array() }, 5));
+  assert.ok(isValid({ form: FORM_RUNS, bytes: Uint8Array.of(2, 3) }, 5));
+  assert.ok(!isValid({ form: FORM_RUNS, bytes: Uint8Array.of(2, 3) }, 4));
+  assert.ok(isValid({ form: FORM_BITS, bytes: Uint8Array.of(31) }, 5));
+  assert.ok(!isValid({ form: FORM_BITS, bytes: Uint8Array.of(32) }, 5));
+  assert.ok(!isValid({ form: FORM_BITS, bytes: Uint8Array.of(1, 0) }, 5));
+  assert.ok(!isValid({ form: FORM_ALL, bytes: Uint8Array.of(1) }, 5));
+  assert.ok(!isValid({ form: 9, bytes: new Uint8Array() }, 5));
 });

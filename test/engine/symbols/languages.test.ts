@@ -14,7 +14,7 @@ import {
   kindOfTag,
 } from '../../../daemon/engine/symbols/ctags-languages.ts';
 import { findCtags } from '../../../daemon/engine/symbols/ctags-process.ts';
-import { kindIndex, kindInPlace, SYMBOL_KINDS } from '../../../daemon/engine/symbols/kinds.ts';
+import { kindIndex, kindInContext, SYMBOL_KINDS } from '../../../daemon/engine/symbols/kinds.ts';
 import { grammarOf, TREE_LANGUAGES } from '../../../daemon/engine/symbols/grammars.ts';
 import { PATTERN_LANGUAGES } from '../../../daemon/engine/symbols/pattern-tables.ts';
 import { queryOf } from '../../../daemon/engine/symbols/queries.ts';
@@ -82,11 +82,14 @@ test('kinds of ctags, known and not', () => {
 
 test('kinds by their place', () => {
   const shape = { name: 'Shape', kind: 'class' } as const;
-  assert.equal(kindInPlace('Java', 'method', 'Shape', shape), 'constructor');
-  assert.equal(kindInPlace('Python', 'function', '__init__', shape), 'constructor');
-  assert.equal(kindInPlace('Python', 'function', 'Shape', shape), 'method');
-  assert.equal(kindInPlace('Python', 'variable', 'x', shape), 'field');
-  assert.equal(kindInPlace('Swift', 'variable', 'x', shape), 'property');
-  assert.equal(kindInPlace('Python', 'function', 'f', { name: 'g', kind: 'function' }), 'function');
-  assert.equal(kindInPlace('Kotlin', 'method', 'f', undefined), 'function');
+  assert.equal(kindInContext('Java', 'method', 'Shape', shape), 'constructor');
+  assert.equal(kindInContext('Python', 'function', '__init__', shape), 'constructor');
+  assert.equal(kindInContext('Python', 'function', 'Shape', shape), 'method');
+  assert.equal(kindInContext('Python', 'variable', 'x', shape), 'field');
+  assert.equal(kindInContext('Swift', 'variable', 'x', shape), 'property');
+  assert.equal(
+    kindInContext('Python', 'function', 'f', { name: 'g', kind: 'function' }),
+    'function',
+  );
+  assert.equal(kindInContext('Kotlin', 'method', 'f', undefined), 'function');
 });

@@ -66,7 +66,7 @@ export function shownSymbols(content: Buffer, symbols: readonly FoundSymbol[]): 
   return symbols.map(({ start, size, kind, parent }) => {
     const line = content.subarray(0, start).toString('latin1').split('\n').length;
     const name = content.toString('utf8', start, start + size);
-    const holder = parent === undefined ? '' : ` in ${SYMBOL_KINDS[parent.kind]} ${parent.name}`;
-    return `${line} ${SYMBOL_KINDS[kind]} ${name}${holder}`;
+    const clientKey = parent === undefined ? '' : ` in ${SYMBOL_KINDS[parent.kind]} ${parent.name}`;
+    return `${line} ${SYMBOL_KINDS[kind]} ${name}${clientKey}`;
   });
 }

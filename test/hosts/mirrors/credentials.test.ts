@@ -16,7 +16,7 @@ import {
   failureOf,
   fetchInto,
   logLines,
-  mirrorPlace,
+  mirrorFolder,
 } from './fetched.ts';
 import { basic, GitServer, type GitServerOptions } from './git-server.ts';
 
@@ -92,7 +92,7 @@ test(
     const { repo, server, url } = await startOrigin(t, { login: LOGIN });
     const release = deferred();
     server.holdAt = { size: 4096, until: () => release.promise };
-    const folder = mirrorPlace();
+    const folder = mirrorFolder();
     const fetching = fetchInto(folder, url, { credential: CREDENTIAL });
     const seen = new Set<string>();
     while (!seen.has('git-remote-http') || !seen.has('index-pack')) {
@@ -123,7 +123,7 @@ function assertNoFile(folder: string): void {
 
 test('wrong, missing, expired and exchanged credentials', async (t) => {
   const { repo, server, url } = await startOrigin(t, { login: LOGIN });
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const wrong = credentialOf('x-access-token', 'wr0ng');
   for (const credential of [wrong, undefined]) {
     const error = await failureOf(fetchInto(folder, url, { credential }), 'NOT_AUTHENTICATED');
@@ -150,7 +150,7 @@ test('a credential that expires between the question and the fetch', async (t) =
     return false;
   };
   const error = await failureOf(
-    fetchInto(mirrorPlace(), url, { credential: CREDENTIAL }),
+    fetchInto(mirrorFolder(), url, { credential: CREDENTIAL }),
     'NOT_AUTHENTICATED',
   );
   assertHidden(error.message, 'message');
@@ -166,7 +166,7 @@ test('what a host repeats of a credential is in no message', async (t) => {
     response.writeHead(418, { 'content-type': 'text/plain' }).end(said);
     return true;
   };
-  const error: unknown = await fetchInto(mirrorPlace(), url, { credential: CREDENTIAL }).catch(
+  const error: unknown = await fetchInto(mirrorFolder(), url, { credential: CREDENTIAL }).catch(
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Error);
@@ -177,7 +177,7 @@ test('a repository that moved on its host is followed', async (t) => {
   const { repo, server, url } = await startOrigin(t, { login: LOGIN });
   server.redirect = (asked) =>
     asked.startsWith('/old/name.git') ? asked.replace('/old/name.git', '/one.git') : undefined;
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const from = url.replace('/one.git', '/old/name.git');
   await fetchInto(folder, from, { credential: CREDENTIAL });
   assertMirrors(folder, repo);
@@ -190,7 +190,7 @@ test('a repository that moved to another host is refused, which sees neither cre
   const { server, url } = await startOrigin(t, { login: LOGIN });
   const other = await startOrigin(t);
   server.redirect = (asked) => other.server.url + asked;
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const refused = fetchInto(folder, url, { credential: CREDENTIAL });
   const error = await failureOf(refused, 'REDIRECT_REFUSED');
   assert.match(error.message, new RegExp(`:${other.server.port}\\b`));
@@ -202,7 +202,7 @@ test('a host that begins to point elsewhere once git asks', async (t) => {
   const other = await startOrigin(t, { login: LOGIN });
   let count = 0;
   server.redirect = (asked) => (++count > 2 ? other.server.url + asked : undefined);
-  await failureOf(fetchInto(mirrorPlace(), url, { credential: CREDENTIAL }), 'REDIRECT_REFUSED');
+  await failureOf(fetchInto(mirrorFolder(), url, { credential: CREDENTIAL }), 'REDIRECT_REFUSED');
   assert.ok(count > 2);
   assert.deepEqual(other.server.requests, []);
 });
@@ -210,14 +210,14 @@ test('a host that begins to point elsewhere once git asks', async (t) => {
 test('certificates of the connection count, and no others but those of the system', async (t) => {
   const tls = makeCertificates(t);
   const { repo, url } = await startOrigin(t, { tls, login: LOGIN });
-  const refused = fetchInto(mirrorPlace(), url, { credential: CREDENTIAL });
+  const refused = fetchInto(mirrorFolder(), url, { credential: CREDENTIAL });
   const error = await failureOf(refused, 'CERTIFICATE_REFUSED');
   assert.match(error.message, /tls\.caFile/);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, url, { credential: CREDENTIAL, caFile: tls.caFile });
   assertMirrors(folder, repo);
   await assert.rejects(
-    fetchInto(mirrorPlace(), url, { caFile: '/none.pem' }),
+    fetchInto(mirrorFolder(), url, { caFile: '/none.pem' }),
     /tls\.caFile.*none\.pem/,
   );
 });
@@ -251,7 +251,7 @@ test('questions and git go through the proxy of the environment', async (t) => {
     [sealed, 'https_proxy', tls.caFile],
   ] as const) {
     const before = proxy.asked.length;
-    const folder = mirrorPlace();
+    const folder = mirrorFolder();
     await withVariables({ [name]: address }, async () => {
       await fetchInto(folder, url, { credential: CREDENTIAL, caFile });
     });
@@ -266,7 +266,7 @@ test('questions and git go through the proxy of the environment', async (t) => {
     assert.ok(proxy.credentials.every((credential) => credential === undefined));
     const count = proxy.asked.length;
     await withVariables({ [name]: address, NO_PROXY: '127.0.0.1' }, async () => {
-      await fetchInto(mirrorPlace(), url, { credential: CREDENTIAL, caFile });
+      await fetchInto(mirrorFolder(), url, { credential: CREDENTIAL, caFile });
     });
     assert.equal(proxy.asked.length, count, `${name} with NO_PROXY`);
   }

@@ -35,7 +35,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import { assertMirrors, failureOf, fetchInto, logLines, mirrorPlace, refsOf } from './fetched.ts';
+import { assertMirrors, failureOf, fetchInto, logLines, mirrorFolder, refsOf } from './fetched.ts';
 import { freePort, GitServer } from './git-server.ts';
 
 interface Origin {
@@ -76,23 +76,23 @@ function pushMore({ tree, repo }: Origin, size = 50_000): void {
 
 test('a host that is down, and one that does not exist', async () => {
   const url = `http://127.0.0.1:${await freePort()}/one.git`;
-  const error = await failureOf(fetchInto(mirrorPlace(), url), 'HOST_UNAVAILABLE');
+  const error = await failureOf(fetchInto(mirrorFolder(), url), 'HOST_UNAVAILABLE');
   assert.match(error.message, /ECONNREFUSED/);
   const protocols = ['git'] as const;
   await failureOf(
-    fetchInto(mirrorPlace(), url.replace('http', 'git'), { protocols }),
+    fetchInto(mirrorFolder(), url.replace('http', 'git'), { protocols }),
     'HOST_UNAVAILABLE',
   );
   const unknown = 'git://no-such-host.invalid/one.git';
-  await failureOf(fetchInto(mirrorPlace(), unknown, { protocols }), 'HOST_UNAVAILABLE');
+  await failureOf(fetchInto(mirrorFolder(), unknown, { protocols }), 'HOST_UNAVAILABLE');
 });
 
 test('a repository that is not there, or is closed to all', async (t) => {
   const { server, url } = await startOrigin(t);
-  const error = await failureOf(fetchInto(mirrorPlace(), `${server.url}/none.git`), 'NOT_FOUND');
+  const error = await failureOf(fetchInto(mirrorFolder(), `${server.url}/none.git`), 'NOT_FOUND');
   assert.match(error.message, /none\.git/);
   server.answer = (_, response) => Boolean(response.writeHead(403).end());
-  await failureOf(fetchInto(mirrorPlace(), url), 'NOT_ALLOWED');
+  await failureOf(fetchInto(mirrorFolder(), url), 'NOT_ALLOWED');
 });
 
 test('a list of refs without an end is refused, and names the limit', async (t) => {
@@ -100,7 +100,7 @@ test('a list of refs without an end is refused, and names the limit', async (t) 
   const body = '0032'.repeat((REMOTE_REFS_SIZE_MAX >> 2) + 1);
   const server = await startServer(t, () => ({ body, headers: { 'content-type': type } }));
   const error = await failureOf(
-    fetchInto(mirrorPlace(), `${server.url}/acme/one.git`),
+    fetchInto(mirrorFolder(), `${server.url}/acme/one.git`),
     'TOO_MANY_REFS',
   );
   assert.match(error.message, /more than 16777216 bytes; .*exclude it/);
@@ -109,7 +109,7 @@ test('a list of refs without an end is refused, and names the limit', async (t) 
 test('a page for people is no repository without refs, whenever it comes', async (t) => {
   const origin = await startOrigin(t);
   const { repo, server, url } = origin;
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, url);
   pushMore(origin);
   let count = 0;
@@ -129,7 +129,7 @@ test('a page for people is no repository without refs, whenever it comes', async
       response.setHeader('content-type', 'text/html').end(page);
       return true;
     };
-    for (const place of [folder, mirrorPlace()]) {
+    for (const place of [folder, mirrorFolder()]) {
       count = 0;
       const error = await failureOf(fetchInto(place, url));
       assert.equal(error.code, code);
@@ -143,7 +143,7 @@ test('a page for people is no repository without refs, whenever it comes', async
 test('answers that are cut: nothing is taken for gone, and the next fetch is whole', async (t) => {
   const origin = await startOrigin(t);
   const { repo, server, url } = origin;
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   for (const size of [5000, 100_000, 250_000]) {
     server.cutAt = size;
     await failureOf(fetchInto(folder, url), 'HOST_UNAVAILABLE');
@@ -178,7 +178,7 @@ test('answers that are cut: nothing is taken for gone, and the next fetch is who
 
 test('a server that ends in the middle of a pack, of which a part is kept by then', async (t) => {
   const { server, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   let size = 0;
   server.holdAt = {
     size: 100_000,
@@ -208,7 +208,7 @@ test('a host that sends nothing more: the fetch ends, and one that sends slowly 
   boundGit(() => 100);
   t.after(() => boundGit(() => 30_000));
   const { repo, server, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
   const error = await failureOf(fetchInto(folder, url), 'TIMEOUT');
   assert.match(error.message, /127\.0\.0\.1/);
@@ -221,7 +221,7 @@ test('a host that sends nothing more: the fetch ends, and one that sends slowly 
 
 test('a fetch that nobody wants any more, and one that takes too long in all', async (t) => {
   const { server, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
   const abort = new AbortController();
   const fetching = fetchInto(folder, url, { signal: abort.signal });
@@ -288,7 +288,7 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
 for (const [what, damage] of Object.entries(DAMAGES))
   test(`a damaged mirror is made anew: ${what}`, async (t) => {
     const origin = await startOrigin(t);
-    const folder = mirrorPlace();
+    const folder = mirrorFolder();
     await fetchInto(folder, origin.url);
     damage(folder);
     pushMore(origin);
@@ -298,7 +298,7 @@ for (const [what, damage] of Object.entries(DAMAGES))
 
 test('bytes of packs that were changed, or are missing, are found where the mirror is doubted', async (t) => {
   const origin = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   pushMore(origin);
   await fetchInto(folder, origin.url);
@@ -333,7 +333,7 @@ function flip(file: string): void {
 
 test('a mirror that cannot be made anew stays', async (t) => {
   const origin = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   flip(
     path.join(
@@ -349,7 +349,7 @@ test('a mirror that cannot be made anew stays', async (t) => {
 
 test('what is not confirmed is never there, in no ref and in no object, and is asked about again', async (t) => {
   const origin = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   let asked = 0;
   const confirm = (): Promise<void> => {
     asked++;
@@ -379,7 +379,7 @@ test('what is not confirmed is never there, in no ref and in no object, and is a
 
 test('locks and parts that a killed git left are removed', async (t) => {
   const origin = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   const left = [
     'packed-refs.lock',
@@ -401,7 +401,7 @@ test('locks and parts that a killed git left are removed', async (t) => {
 
 test('a mirror that was whole, and about to take its place, does', async (t) => {
   const origin = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   renameSync(folder, `${folder}.new-1-2-3`);
   mkdirSync(`${folder}.old-1-2-3`);
@@ -413,7 +413,7 @@ const KILLS = Number(process.env['TRAWL_KILLS'] ?? 30);
 
 test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is whole`, async (t) => {
   const origin = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const file = fileURLToPath(new URL('./killed-child.js', import.meta.url));
   let random = SEED + 1;
   let midway = 0;

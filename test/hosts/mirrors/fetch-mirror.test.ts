@@ -28,7 +28,7 @@ import {
   failureOf,
   fetchInto,
   headOf,
-  mirrorPlace,
+  mirrorFolder,
   refsOf,
 } from './fetched.ts';
 import { GitServer, startGitDaemon } from './git-server.ts';
@@ -98,7 +98,7 @@ for (const format of ['sha1', 'sha256'] as const)
     test(`${format}, protocol ${isOld ? 0 : 2}: a mirror follows its repository`, async (t) => {
       const origin = await startOrigin(t, format);
       origin.server.isOld = isOld;
-      const folder = mirrorPlace();
+      const folder = mirrorFolder();
       const first = await fetchInto(folder, origin.url);
       assert.deepEqual(first, { isNew: true, isChanged: true, defaultBranch: 'refs/heads/main' });
       assertMirrors(folder, origin.repo);
@@ -115,7 +115,7 @@ for (const format of ['sha1', 'sha256'] as const)
 
 test('where nothing has changed git is not started', async (t) => {
   const { server, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, url);
   const before = server.requests.length;
   await fetchInto(folder, url);
@@ -127,7 +127,7 @@ test('where nothing has changed git is not started', async (t) => {
 
 test('refs that somebody changed in the mirror are those of the host again', async (t) => {
   const { repo, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, url);
   git(folder, 'update-ref', 'refs/heads/own', 'main');
   git(folder, 'update-ref', '-d', 'refs/tags/v1');
@@ -138,7 +138,7 @@ test('refs that somebody changed in the mirror are those of the host again', asy
 
 test('a HEAD that names no branch, a commit, or nothing of ours', async (t) => {
   const { repo, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const heads: [string, string | undefined][] = [
     ['ref: refs/heads/nowhere\n', undefined],
     [`${git(repo, 'rev-parse', 'main')}\n`, 'refs/heads/main'],
@@ -158,7 +158,7 @@ for (const isOld of [false, true])
     const origin = await startOrigin(t);
     const { repo, tree, url } = origin;
     origin.server.isOld = isOld;
-    const folder = mirrorPlace();
+    const folder = mirrorFolder();
     git(repo, 'config', 'receive.denyDeleteCurrent', 'ignore');
     push(origin, ':main', ':v1');
     assert.deepEqual(await fetchInto(folder, url), { isNew: true, isChanged: true });
@@ -174,7 +174,7 @@ for (const isOld of [false, true])
 
 test('a repository in the place of another one, of another hash', async (t) => {
   const { repo, server, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, url);
   const other = await startOrigin(t, 'sha256');
   renameSync(repo, path.join(temporaryFolder(), 'old'));
@@ -190,7 +190,7 @@ test('names and paths of refs as bytes', async (t) => {
   const names = ['ü/ß', 'a"b', "it's", 'main(1)', 'x'.repeat(200), '漢字', '-n', '$(id)'];
   for (const name of names) push(origin, `main:refs/heads/${name}`);
   git(origin.repo, 'symbolic-ref', 'HEAD', 'refs/heads/漢字');
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const { defaultBranch } = await fetchInto(folder, origin.url);
   assert.equal(defaultBranch, 'refs/heads/漢字');
   assertMirrors(folder, origin.repo);
@@ -204,7 +204,7 @@ test('objects that git would not write today', async (t) => {
   writeFileSync(file, `${text}\n`);
   const odd = git(origin.repo, 'hash-object', '-t', 'commit', '-w', '--literally', file);
   git(origin.repo, 'update-ref', 'refs/heads/odd', odd);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   assert.equal(git(folder, 'rev-parse', 'odd'), odd);
 });
@@ -221,7 +221,7 @@ test('100,000 branches', async (t) => {
     .filter((line) => line !== '' && !line.startsWith('^'));
   const sorted = [...known, ...lines].toSorted((a, b) => (a.slice(41) < b.slice(41) ? -1 : 1));
   writeFileSync(packed, `# pack-refs with: sorted \n${sorted.join('\n')}\n`);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, url);
   assert.equal(refsOf(folder), refsOf(repo));
   assert.equal((await fetchInto(folder, url)).isChanged, false);
@@ -232,7 +232,7 @@ test('100,000 branches', async (t) => {
 
 test('two fetches of one mirror at once: one waits, and finds nothing to do', async (t) => {
   const { repo, server, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const both = await Promise.all([fetchInto(folder, url), fetchInto(folder, url)]);
   assert.deepEqual(
     both.map(({ isNew }) => isNew),
@@ -256,7 +256,7 @@ test('progress is told as numbers', async (t) => {
   commitAll(origin.tree);
   push(origin, 'main');
   const told: FetchProgress[] = [];
-  await fetchInto(mirrorPlace(), origin.url, { onProgress: (progress) => told.push(progress) });
+  await fetchInto(mirrorFolder(), origin.url, { onProgress: (progress) => told.push(progress) });
   const phases = [...new Set(told.map(({ phase }) => phase))];
   assert.ok(phases.includes('preparing') && phases.includes('receiving'), JSON.stringify(told));
   for (const { percent, doneCount, totalCount } of told) {
@@ -270,7 +270,7 @@ test('where git is not installed, that is said', async () => {
   symlinkSync(execFileSync('which', ['nice']).toString().trim(), path.join(folder, 'nice'));
   process.env['PATH'] = folder;
   try {
-    const fetched = fetchInto(mirrorPlace(), `file://${folder}`, { protocols: ['file'] });
+    const fetched = fetchInto(mirrorFolder(), `file://${folder}`, { protocols: ['file'] });
     await assert.rejects(fetched, /could not be started: is git installed/);
   } finally {
     process.env['PATH'] = PATH;
@@ -300,7 +300,7 @@ test('nothing that a repository says of others is followed', async (t) => {
   // The host's own configuration and alternates are no part of what it serves.
   git(origin.repo, 'config', 'core.sshCommand', `touch ${touched}`);
   git(origin.repo, 'config', 'remote.origin.uploadpack', `touch ${touched}`);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   CHANGES['a commit']!(origin);
   await fetchInto(folder, origin.url);
@@ -321,8 +321,8 @@ describe('other protocols', () => {
     const origin = await startOrigin(t);
     const port = await startGitDaemon(t, path.dirname(origin.repo));
     const url = `git://127.0.0.1:${port}/one.git`;
-    await failureOf(fetchInto(mirrorPlace(), url), 'ADDRESS_REFUSED');
-    const folder = mirrorPlace();
+    await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
+    const folder = mirrorFolder();
     const protocols = ['git'] as const;
     const first = await fetchInto(folder, url, { protocols });
     assert.deepEqual(first, { isNew: true, isChanged: true, defaultBranch: 'refs/heads/main' });
@@ -333,7 +333,7 @@ describe('other protocols', () => {
       assert.equal((await fetchInto(folder, url, { protocols })).isChanged, false, what);
     }
     await failureOf(
-      fetchInto(mirrorPlace(), `git://127.0.0.1:${port}/none.git`, { protocols }),
+      fetchInto(mirrorFolder(), `git://127.0.0.1:${port}/none.git`, { protocols }),
       'NOT_FOUND',
     );
   });
@@ -341,8 +341,8 @@ describe('other protocols', () => {
   test('a folder, where that is asked for', async (t) => {
     const { repo } = await startOrigin(t);
     const url = `file://${repo}`;
-    await failureOf(fetchInto(mirrorPlace(), url), 'ADDRESS_REFUSED');
-    const folder = mirrorPlace();
+    await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
+    const folder = mirrorFolder();
     await fetchInto(folder, url, { protocols: ['file'] });
     assertMirrors(folder, repo);
   });
@@ -355,7 +355,7 @@ describe('other protocols', () => {
       response.setHeader('content-type', 'text/plain').end(readFileSync(file));
       return true;
     };
-    await failureOf(fetchInto(mirrorPlace(), url), 'HOST_ANSWER_INVALID');
+    await failureOf(fetchInto(mirrorFolder(), url), 'HOST_ANSWER_INVALID');
   });
 
   test('addresses that are none', async () => {
@@ -371,7 +371,7 @@ describe('other protocols', () => {
       'git@127.0.0.1:x.git',
     ];
     for (const url of wrong) {
-      const error = await failureOf(fetchInto(mirrorPlace(), url), 'ADDRESS_REFUSED');
+      const error = await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
       assert.doesNotMatch(error.message, /s3cret/, url);
     }
   });
@@ -379,7 +379,7 @@ describe('other protocols', () => {
 
 test('a folder that is no mirror gives way to one', async (t) => {
   const { repo, url } = await startOrigin(t);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   mkdirSync(folder);
   writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/x\n');
   assert.equal((await fetchInto(folder, url, { credential: credentialOf('u', 'p') })).isNew, true);

@@ -21,7 +21,7 @@ export function credentialOf(user: string, password: string): GitCredential {
 }
 
 /** A place for a mirror in a folder of its own. */
-export function mirrorPlace(): string {
+export function mirrorFolder(): string {
   return path.join(temporaryFolder(), '7.git');
 }
 

@@ -13,7 +13,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import { assertMirrors, fetchInto, log, mirrorPlace } from './fetched.ts';
+import { assertMirrors, fetchInto, log, mirrorFolder } from './fetched.ts';
 
 const protocols = ['file'] as const;
 
@@ -28,7 +28,7 @@ async function mirrored(): Promise<Mirrored> {
   const tree = makeRepo({ 'a.txt': 'plum\n'.repeat(100) });
   const repo = path.join(temporaryFolder(), 'one.git');
   git(tree, 'clone', '-q', '--bare', tree, repo);
-  const folder = mirrorPlace();
+  const folder = mirrorFolder();
   const fetch = (): Promise<unknown> => fetchInto(folder, `file://${repo}`, { protocols });
   await fetch();
   return { tree, folder, repo, fetch };
@@ -123,7 +123,7 @@ test('what is no mirror, and one that is empty, are left alone', async () => {
   assert.deepEqual(readdirSync(folder), []);
   const repo = path.join(temporaryFolder(), 'empty.git');
   git(temporaryFolder(), 'init', '-q', '--bare', repo);
-  const place = mirrorPlace();
+  const place = mirrorFolder();
   await fetchInto(place, `file://${repo}`, { protocols });
   assert.equal(await maintain(place), false);
 });

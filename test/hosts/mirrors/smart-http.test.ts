@@ -9,7 +9,7 @@ import { HostError } from '../../../daemon/hosts/host.ts';
 import type { Fetch } from '../../../daemon/hosts/transport.ts';
 import { remoteAddress } from '../../../daemon/hosts/remote-address.ts';
 import { digestOf, parseListed } from '../../../daemon/hosts/mirrors/remote-refs.ts';
-import { askOverHttp, type HttpRemote } from '../../../daemon/hosts/mirrors/smart-http.ts';
+import { listOverHttp, type HttpRemote } from '../../../daemon/hosts/mirrors/smart-http.ts';
 import { SEED } from '../../seed.ts';
 import { git, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { GitServer } from './git-server.ts';
@@ -38,7 +38,7 @@ function ask(answers: readonly Recorded[]): Promise<HttpRemote> {
   };
   const { signal } = new AbortController();
   const address = remoteAddress(`http://127.0.0.1:1/${++askedCount}.git`);
-  return askOverHttp({ address, credential: undefined, fetch, signal });
+  return listOverHttp({ address, credential: undefined, fetch, signal });
 }
 
 /** The error, or the refs. */
@@ -61,7 +61,7 @@ test('a repository that was asked for before takes one request', async (t) => {
   const askReal = async (): Promise<[remote: HttpRemote, methods: string]> => {
     const { signal } = new AbortController();
     const before = server.requests.length;
-    const remote = await askOverHttp({ address, credential: undefined, fetch, signal });
+    const remote = await listOverHttp({ address, credential: undefined, fetch, signal });
     const methods = server.requests.slice(before).map(({ method }) => method);
     return [remote, methods.join(' ')];
   };
@@ -118,7 +118,7 @@ describe('answers of a real git', () => {
         return response;
       };
       const { signal } = new AbortController();
-      await askOverHttp({ address, credential: undefined, fetch: recording, signal });
+      await listOverHttp({ address, credential: undefined, fetch: recording, signal });
       return answers;
     };
     // The old one first: of a host that speaks version 2 that is remembered.

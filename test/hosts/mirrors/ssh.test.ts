@@ -15,7 +15,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import { assertMirrors, failureOf, fetchInto, mirrorPlace } from './fetched.ts';
+import { assertMirrors, failureOf, fetchInto, mirrorFolder } from './fetched.ts';
 import { freePort, untilListening } from './git-server.ts';
 
 const SSHD = '/usr/sbin/sshd';
@@ -79,7 +79,7 @@ function writeKnownHosts(file: string, port: number, key: string): void {
 describe('over ssh', { skip }, () => {
   test('a mirror follows its repository', async (t) => {
     const { url, repo, tree, sshConfig } = await startSshd(t);
-    const folder = mirrorPlace();
+    const folder = mirrorFolder();
     const first = await fetchInto(folder, url, { sshConfig });
     assert.deepEqual(first, { isNew: true, isChanged: true, defaultBranch: 'refs/heads/main' });
     assertMirrors(folder, repo);
@@ -90,7 +90,7 @@ describe('over ssh', { skip }, () => {
     assertMirrors(folder, repo);
     assert.equal((await fetchInto(folder, url, { sshConfig })).isChanged, false);
     const error = await failureOf(
-      fetchInto(mirrorPlace(), `${url}.none`, { sshConfig }),
+      fetchInto(mirrorFolder(), `${url}.none`, { sshConfig }),
       'NOT_FOUND',
     );
     assert.match(error.message, /127\.0\.0\.1/);
@@ -101,14 +101,14 @@ describe('over ssh', { skip }, () => {
     const knownHosts = path.join(folder, 'known_hosts');
     rmSync(knownHosts);
     const unknown = await failureOf(
-      fetchInto(mirrorPlace(), url, { sshConfig }),
+      fetchInto(mirrorFolder(), url, { sshConfig }),
       'HOST_KEY_UNKNOWN',
     );
     assert.match(unknown.message, /ssh-keyscan.*known_hosts/);
     assert.equal(existsSync(knownHosts), false, 'nobody was added');
     writeKnownHosts(knownHosts, port, path.join(folder, 'client.pub'));
     const changed = await failureOf(
-      fetchInto(mirrorPlace(), url, { sshConfig }),
+      fetchInto(mirrorFolder(), url, { sshConfig }),
       'HOST_KEY_CHANGED',
     );
     assert.match(changed.message, /known_hosts/);
@@ -118,7 +118,7 @@ describe('over ssh', { skip }, () => {
     const { url, sshConfig, folder } = await startSshd(t);
     writeFileSync(path.join(folder, 'allowed'), '');
     const error = await failureOf(
-      fetchInto(mirrorPlace(), url, { sshConfig }),
+      fetchInto(mirrorFolder(), url, { sshConfig }),
       'NOT_AUTHENTICATED',
     );
     assert.match(error.message, /public key/);
@@ -126,7 +126,7 @@ describe('over ssh', { skip }, () => {
     const key = path.join(folder, 'client');
     chmodSync(key, 0o600);
     execFileSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'secret', '-f', key]);
-    await failureOf(fetchInto(mirrorPlace(), url, { sshConfig }), 'NOT_AUTHENTICATED');
+    await failureOf(fetchInto(mirrorFolder(), url, { sshConfig }), 'NOT_AUTHENTICATED');
   });
 
   test('a key of an agent', async (t) => {
@@ -143,7 +143,7 @@ describe('over ssh', { skip }, () => {
     });
     execFileSync('ssh-add', ['-q', path.join(folder, 'client')], { stdio: 'ignore' });
     rmSync(path.join(folder, 'client'));
-    const mirror = mirrorPlace();
+    const mirror = mirrorFolder();
     await fetchInto(mirror, url, { sshConfig });
     assertMirrors(mirror, repo);
   });
@@ -151,6 +151,6 @@ describe('over ssh', { skip }, () => {
   test('a host that is down', async (t) => {
     const { url, sshConfig, port } = await startSshd(t);
     const down = url.replace(`:${port}`, `:${await freePort()}`);
-    await failureOf(fetchInto(mirrorPlace(), down, { sshConfig }), 'HOST_UNAVAILABLE');
+    await failureOf(fetchInto(mirrorFolder(), down, { sshConfig }), 'HOST_UNAVAILABLE');
   });
 });

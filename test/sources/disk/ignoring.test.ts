@@ -298,13 +298,13 @@ test('a file of rules that is too large counts for nothing, and is told of', asy
   const committed = await openSource({ kind: 'commits', path: repo, commit }).list();
   assert.ok([...committed.files].some(({ path }) => path === 'a.c'));
   const told = { path: '.trawlignore', reason: 'unreadable: larger than 1048576 bytes' };
-  assert.deepEqual(committed.leftOut, [told]);
+  assert.deepEqual(committed.excluded, [told]);
   const root = temporaryFolder();
   writeFiles(root, { 'a.c': '', '.ignore': text });
-  const { leftOut, files } = await openSource({ kind: 'folder', path: root }).list();
+  const { excluded, files } = await openSource({ kind: 'folder', path: root }).list();
   assert.deepEqual(
     [...files].map(({ path }) => path),
     ['.ignore', 'a.c'],
   );
-  assert.match(leftOut[0]!.reason, /^unreadable: .*larger than 1048576 bytes$/);
+  assert.match(excluded[0]!.reason, /^unreadable: .*larger than 1048576 bytes$/);
 });

@@ -61,12 +61,12 @@ for (const kind of ['worktree', 'folder'] as const)
     const source = await makeSource(kind);
     const open = ['a.txt', 'harmless-link', 'link', 'state/b.txt'];
 
-    const { files, leftOut } = await openSource(source).list();
+    const { files, excluded } = await openSource(source).list();
     assert.deepEqual(
       [...files].map((file) => file.path),
       open,
     );
-    assert.deepEqual(leftOut, []);
+    assert.deepEqual(excluded, []);
 
     // Its own ignore file leaves it out; that is nobody's loss.
     writeFiles(source.path, { 'state/my data/.gitignore': '*\n', '.trawlignore': 'my data\n' });

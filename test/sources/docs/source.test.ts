@@ -106,8 +106,8 @@ function settle(t: TestContext): void {
 test('the three sources list and read the same docs', async (t) => {
   settle(t);
   for (const spec of makeSources()) {
-    const { files, leftOut, fingerprint } = await openSource(spec).list();
-    assert.deepEqual(leftOut, [], spec.kind);
+    const { files, excluded, fingerprint } = await openSource(spec).list();
+    assert.deepEqual(excluded, [], spec.kind);
     assert.equal(fingerprint, await openSource(spec).fingerprint());
     const { contents, failures } = await readAll(spec, files);
     assert.deepEqual(failures, []);
@@ -201,24 +201,24 @@ test('submodules, nested repositories, pipes and deleted files are no docs', asy
   cpSync(inner, path.join(repo, 'nested'), { recursive: true });
   spawnSync('mkfifo', [path.join(repo, 'pipe')]);
   rmSync(path.join(repo, 'gone'));
-  const { files, leftOut } = await openSource({ kind: 'worktree', path: repo }).list();
+  const { files, excluded } = await openSource({ kind: 'worktree', path: repo }).list();
   assert.deepEqual(
     [...files].map((file) => file.path),
     ['.gitmodules', 'kept', 'old/x'],
   );
-  assert.deepEqual(leftOut, [
+  assert.deepEqual(excluded, [
     { path: 'mod', reason: 'submodule' },
     { path: 'nested', reason: 'nested_repository' },
   ]);
   const folder = await openSource({ kind: 'folder', path: repo }).list();
-  assert.deepEqual(folder.leftOut, [{ path: 'pipe', reason: 'special_file' }]);
+  assert.deepEqual(folder.excluded, [{ path: 'pipe', reason: 'special_file' }]);
   assert.deepEqual(
     [...folder.files].map((file) => file.path),
     ['.gitmodules', 'kept', 'mod/a', 'nested/a', 'old/x'],
   );
   const commit = git(repo, 'rev-parse', 'HEAD');
   const committed = await openSource({ kind: 'commits', path: repo, commit }).list();
-  assert.deepEqual(committed.leftOut, [{ path: 'mod', reason: 'submodule' }]);
+  assert.deepEqual(committed.excluded, [{ path: 'mod', reason: 'submodule' }]);
 });
 
 test('nothing is read through a folder that became a link', async () => {
@@ -241,7 +241,7 @@ test('nothing is read through a folder that became a link', async () => {
     ['dir', 'other'],
   );
   assert.deepEqual(
-    after.leftOut.map(({ reason }) => reason),
+    after.excluded.map(({ reason }) => reason),
     ['behind_symlink', 'behind_symlink'],
   );
 });
@@ -287,9 +287,9 @@ test('unreadable files and folders are reported', { skip: process.getuid?.() ===
   chmodSync(path.join(folder, 'closed'), 0);
   chmodSync(path.join(folder, 'secret'), 0);
   const spec: SourceSpec = { kind: 'folder', path: folder };
-  const { files, leftOut } = await openSource(spec).list();
+  const { files, excluded } = await openSource(spec).list();
   chmodSync(path.join(folder, 'closed'), 0o755);
-  assert.deepEqual(leftOut, [{ path: 'closed', reason: 'unreadable: EACCES' }]);
+  assert.deepEqual(excluded, [{ path: 'closed', reason: 'unreadable: EACCES' }]);
   const { failures } = await readAll(spec, files);
   assert.deepEqual(failures, [{ path: 'secret', reason: 'unreadable: EACCES' }]);
 });
@@ -345,10 +345,10 @@ test('a path that is too long for the system is left out with its reason', async
   const script = 'for i in $(seq 20); do mkdir "$1" && cd "$1" || exit 1; done; echo x > end';
   const { status } = spawnSync('bash', ['-c', script, 'bash', 'd'.repeat(250)], { cwd: root });
   assert.equal(status, 0);
-  const { files, leftOut } = await openSource({ kind: 'folder', path: root }).list();
+  const { files, excluded } = await openSource({ kind: 'folder', path: root }).list();
   assert.equal(files.length, 0);
   assert.deepEqual(
-    leftOut.map(({ reason }) => reason),
+    excluded.map(({ reason }) => reason),
     ['unreadable: ENAMETOOLONG'],
   );
   spawnSync('rm', ['-rf', root]);

@@ -12,7 +12,7 @@ import {
   readTree,
   rootTreeOf,
 } from '../../../daemon/sources/git/object-reader.ts';
-import { allowGitPaths } from '../../../daemon/sources/git/git-place.ts';
+import { allowGitPaths } from '../../../daemon/sources/git/git-paths.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import { findItems, readTreeFolders } from '../../../daemon/sources/git/tree-paths.ts';
 import { LostObjectError } from '../../../daemon/sources/git/git.ts';

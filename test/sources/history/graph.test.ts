@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { allowGitPaths } from '../../../daemon/sources/git/git-place.ts';
+import { allowGitPaths } from '../../../daemon/sources/git/git-paths.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
 import { logOf } from './oracle.ts';
 import { importStream, makeHistory, type MadeCommit } from './repos.ts';

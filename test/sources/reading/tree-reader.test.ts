@@ -259,9 +259,9 @@ test('who asks for many deep folders holds up others by a turn each, not by all 
   const wanted = withFoldersAbove([folder]);
   const root = git(repo, 'rev-parse', 'HEAD^{tree}');
   const over: string[] = [];
-  const ask = async (holder: string): Promise<void> => {
-    await readTreeFolders(repo, root, wanted, signal, holder);
-    over.push(holder);
+  const ask = async (clientKey: string): Promise<void> => {
+    await readTreeFolders(repo, root, wanted, signal, clientKey);
+    over.push(clientKey);
   };
   // All trees are known from now on.
   await ask('first');

@@ -2,14 +2,14 @@
 
 import { indexerOf } from '../../../daemon/app/instance.ts';
 import type { Index } from '../../../daemon/app/open-index.ts';
-import { given } from '../../../daemon/base/given.ts';
+import { omitUndefined } from '../../../daemon/base/omit-undefined.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import type { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import type {
   ConnectionLimits,
   Connections,
 } from '../../../daemon/sync/connections/connections.ts';
-import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
+import type { ListedJob } from '../../../daemon/sync/jobs/job-facade.ts';
 import { maintainMirror } from '../../../daemon/hosts/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import type { MergeLimits } from '../../../daemon/index/merge/merge-plan.ts';
@@ -23,7 +23,7 @@ export interface ConnectedIndex extends IndexOf {
   /** As `configure` of the daemon. */
   configure(settings: Readonly<Record<string, ConnectionSettings>>): Promise<void>;
   /** Lists a connection now; the job, ended. */
-  sync(name: string): Promise<DeskJob>;
+  sync(name: string): Promise<ListedJob>;
   /** Resolves when nothing is under way any more. */
   settle(): Promise<void>;
   /** `name visibility` of the repos that searches see, by name; `enforcement` where there is one. */
@@ -82,10 +82,10 @@ export async function openConnected(
   };
   const index = await openIndexOf(dataDir, {
     findsSymbols,
-    ...given({ mergeLimits }),
+    ...omitUndefined({ mergeLimits }),
     hosts: {
-      openHost: (name, given) =>
-        Promise.resolve((typeof host === 'function' ? host(name, given) : host).open(name)),
+      openHost: (name, options) =>
+        Promise.resolve((typeof host === 'function' ? host(name, options) : host).open(name)),
       fetchClone,
       webhookSecret: () => webhookSecret,
       maintainClone: maintainMirror,
@@ -107,10 +107,10 @@ export async function openConnected(
     configure: (now) => connections.configure(now),
     async sync(name) {
       const { connectionId } = connections.all.find((one) => one.name === name)!;
-      const id = await connections.askSync(connectionId);
+      const id = await connections.requestSync(connectionId);
       await connections.sync.runner.whenIdle();
       await settle();
-      const { items } = await indexer.desk.list({ offset: 0, limit: 1_000 });
+      const { items } = await indexer.jobFacade.list({ offset: 0, limit: 1_000 });
       return items.find((job) => job.id === id)!;
     },
     settle,

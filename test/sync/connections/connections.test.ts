@@ -23,7 +23,7 @@ import { deferred } from '../../../daemon/base/deferred.ts';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import { indexerOf } from '../../../daemon/app/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
-import type { ToldRepository } from '../../../daemon/hosts/webhook.ts';
+import type { WebhookRepository } from '../../../daemon/hosts/webhook.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import {
   commitAll,
@@ -33,10 +33,10 @@ import {
   writeFiles,
 } from '../../sources/git/fixture.ts';
 import { isRunning } from '../../sources/history/braked-git.ts';
-import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
-import { fetchTeller } from '../../../daemon/sync/jobs/job-step.ts';
+import type { ListedJob } from '../../../daemon/sync/jobs/job-facade.ts';
+import { fetchReporter } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../store/harness.ts';
-import { Sights } from '../../../daemon/accounts/sights.ts';
+import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { SmallDisk } from '../small-disk.ts';
@@ -86,12 +86,12 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
 
   let nowMs = 0;
   const said: unknown[] = [];
-  const tell = fetchTeller(
+  const noteChange = fetchReporter(
     (message, fields) => said.push([message, fields['phase'], fields['percent']]),
     () => nowMs,
   );
   for (nowMs = 0; nowMs <= 40_000; nowMs += 500)
-    tell({ phase: 'receiving', doneCount: nowMs, totalCount: 50_000 });
+    noteChange({ phase: 'receiving', doneCount: nowMs, totalCount: 50_000 });
   assert.deepEqual(said, [
     ['fetching', 'receiving', 30],
     ['fetching', 'receiving', 60],
@@ -333,7 +333,7 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
   await index.settle();
   assert.deepEqual(host.asked, [0, 2, 4]);
   assert.equal((await found(index, 'plum')).length, 6);
-  const { items } = await indexerOf(index.instance).desk.list({
+  const { items } = await indexerOf(index.instance).jobFacade.list({
     offset: 0,
     limit: 9,
     queue: 'connection-sync',
@@ -382,9 +382,11 @@ test('what turned private is hidden before anything else, and what is not enforc
   };
   const enforcing = settingsOf({ enforcePermissions: true });
   const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchClone });
-  const sights = guestOf(index);
+  const accessResolver = guestOf(index);
   const guestFinds = async (): Promise<string[]> =>
-    (await index.search('plum', {}, sights.ofGuest())).files.map(({ repository }) => repository);
+    (await index.search('plum', {}, accessResolver.ofGuest())).files.map(
+      ({ repository }) => repository,
+    );
   await index.settle();
   assert.deepEqual(index.shown(), ['host/o/1 public restricted', 'host/o/2 internal restricted']);
   assert.deepEqual(await guestFinds(), ['host/o/1']);
@@ -426,7 +428,7 @@ test('what came to the address of a public repository is not shown as that, befo
   const guestFinds = async (word: string): Promise<string[]> =>
     (await index.search(word, {}, guest.ofGuest())).files.map(({ path }) => path).sort();
   const round = async (): Promise<string> => {
-    index.connections.askHost(1);
+    index.connections.requestFetch(1);
     await index.settle();
     return indexerOf(index.instance)
       .jobs.failed.sentences(() => true)
@@ -528,7 +530,7 @@ test('a page that was read before a repository turned private does not show it a
   host.repos[0] = hostedRepo('1', folder, { visibility: 'private' });
   writeFiles(folder, { 'c.txt': 'plum\n' });
   commitAll(folder);
-  index.connections.askHost(1);
+  index.connections.requestFetch(1);
   while ((await guestFinds()) > 0) await sleep(5);
   release.resolve();
   await listing;
@@ -578,10 +580,10 @@ test('a page that was read before another connection heard that a repository is 
   await index.settle();
   assert.equal(await guestFinds(), 1);
   isHeld = true;
-  const older = index.connections.askSync(idOf(index, 'a'));
+  const older = index.connections.requestSync(idOf(index, 'a'));
   await begun.promise;
   host.repos = [{ ...one, visibility: 'private' }, ...others];
-  const newer = index.connections.askSync(idOf(index, 'b'));
+  const newer = index.connections.requestSync(idOf(index, 'b'));
   while ((await guestFinds()) > 0) await sleep(5);
   release.resolve();
   await Promise.all([older, newer]);
@@ -599,14 +601,14 @@ function idOf(index: ConnectedIndex, wanted: string): number {
 }
 
 /** What guests of an index see. */
-function guestOf(index: ConnectedIndex): Sights {
+function guestOf(index: ConnectedIndex): RepoAccessResolver {
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
-  return new Sights({
+  return new RepoAccessResolver({
     directory,
     configuredGrants: [],
     countingLists: () => new Map(),
     hasGrants: () => false,
-    areRulesKnown: () => true,
+    areRulesLoaded: () => true,
   });
 }
 
@@ -706,13 +708,13 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.equal(fetches, 0, 'nothing is due');
   const { clones: kept } = index.connections;
-  assert.deepEqual([kept.hostToAsk(1), kept.hostToAsk(2)], [undefined, undefined]);
-  index.connections.askHost(1);
+  assert.deepEqual([kept.fetchHostOf(1), kept.fetchHostOf(2)], [undefined, undefined]);
+  index.connections.requestFetch(1);
   await index.settle();
   assert.equal(fetches, 1);
   // What could not be fetched is asked for again, and by its jobs alone.
-  assert.notEqual(kept.hostToAsk(1), undefined);
-  assert.equal(kept.hostToAsk(2), undefined);
+  assert.notEqual(kept.fetchHostOf(1), undefined);
+  assert.equal(kept.fetchHostOf(2), undefined);
   assert.match(index.connections.degradations.join(), /^$/);
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   await index.close();
@@ -733,8 +735,8 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   });
   host.failAt = undefined;
   const last = await openConnected(dataDir, host, { c: settingsOf() });
-  last.connections.askHost(1);
-  last.connections.askHost(2);
+  last.connections.requestFetch(1);
+  last.connections.requestFetch(2);
   await last.settle();
   assert.deepEqual(readdirSync(path.join(dataDir, 'clones')).sort(), [
     '1.git',
@@ -754,7 +756,7 @@ test('connections that came with a backup of another daemon are its own by name,
   const index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
   await index.settle();
   const idOf = new Map(index.connections.all.map(({ name, connectionId }) => [name, connectionId]));
-  await index.instance.index!.register.decide(({ connections }) => ({
+  await index.instance.index!.registry.decide(({ connections }) => ({
     changed: [],
     connections: connections.map((one) => ({ ...one, instance: 'another' })),
     result: undefined,
@@ -763,13 +765,13 @@ test('connections that came with a backup of another daemon are its own by name,
 
   const other = await openConnected(dataDir, host, { c: settingsOf() });
   await other.settle();
-  const { register } = other.instance.index!;
-  const known = register.connections.map((one) => [one.name, one.connectionId, one.instance]);
+  const { registry } = other.instance.index!;
+  const known = registry.connections.map((one) => [one.name, one.connectionId, one.instance]);
   assert.deepEqual(known, [['c', idOf.get('c'), 'embedded']]);
   assert.deepEqual(await found(other, 'plum'), ['host/o/1:a.txt']);
   await other.configure({});
   await other.settle();
-  assert.deepEqual(register.all, [], 'nobody has it any more');
+  assert.deepEqual(registry.all, [], 'nobody has it any more');
   await other.close();
 });
 
@@ -836,9 +838,11 @@ test('a disk that is full while a host is followed: all or nothing of each repos
   host.repos = [hostedRepo('1', open), hostedRepo('2', closing)];
   const settings = { c: settingsOf({ enforcePermissions: true }) };
   const index = await openConnected(disk.folder, host, settings);
-  const sights = guestOf(index);
+  const accessResolver = guestOf(index);
   const guestFinds = async (word: string): Promise<string[]> =>
-    (await index.search(word, {}, sights.ofGuest())).files.map(({ repository }) => repository);
+    (await index.search(word, {}, accessResolver.ofGuest())).files.map(
+      ({ repository }) => repository,
+    );
   await index.settle();
   assert.deepEqual(await guestFinds('plum'), ['host/o/1', 'host/o/2']);
   const pushedAt = '2026-01-01T00:00:00.000Z';
@@ -854,7 +858,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     disk.fill(pagesLeft);
     const message = `${pagesLeft} pages left`;
     // Not even its job can be kept.
-    const job: Partial<DeskJob> | undefined = await index.sync('c');
+    const job: Partial<ListedJob> | undefined = await index.sync('c');
     const before = await found(index, 'fig');
     const after = await found(index, 'again');
     assert.equal(before.length + after.length, 1, message);
@@ -894,10 +898,10 @@ test('what failed is told of the repository, not of its name, and no longer than
   const fine = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
   host.repos = [fine, hostedRepo('2', gone)];
   const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  const { jobs, desk } = indexerOf(index.instance);
+  const { jobs, jobFacade } = indexerOf(index.instance);
   const told = (): string => jobs.failed.sentences(() => true).join();
   const failedIds = (): number[] => {
-    const stateOf = desk.states();
+    const stateOf = jobFacade.states();
     const { records } = index.instance.served;
     return records.filter((one) => stateOf(one) === 'failed').map(({ repoId }) => repoId);
   };
@@ -1051,7 +1055,7 @@ test('what was fetched from an address that another repository had taken goes wi
     ['x', '2'],
   ] as const)
     renameSync(path.join(root, from), path.join(root, to));
-  index.connections.askHost(1);
+  index.connections.requestFetch(1);
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:b.txt', 'host/o/2:b.txt']);
   host.repos = [hostedRepo('1', two), hostedRepo('2', one)];
@@ -1083,7 +1087,7 @@ test('what may be public stays public if it was, and is for those who sign in if
     'host/o/3 internal restricted',
     'host/o/4 internal restricted',
   ]);
-  index.connections.askHost(1);
+  index.connections.requestFetch(1);
   await index.settle();
   assert.equal(index.shown()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
   await index.close();
@@ -1143,7 +1147,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
   const host = localHost();
   host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  const pushed: ToldRepository = {
+  const pushed: WebhookRepository = {
     codeHostType: 'gitea',
     hostId: '2',
     path: 'o/2',
@@ -1223,7 +1227,7 @@ test('what was refused at a path that another repository had taken is fetched wh
     return Promise.resolve();
   };
   host.repos = exchanged;
-  index.connections.askHost(1);
+  index.connections.requestFetch(1);
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   isListed = true;
@@ -1258,7 +1262,7 @@ test('a repository of 100,000 refs: what is wanted of them is searched, and a pu
   writeFiles(folder, { 'new.txt': 'plum\n' });
   commitAll(folder);
   git(folder, 'tag', '-f', 't49000');
-  index.connections.askHost(1);
+  index.connections.requestFetch(1);
   await index.settle();
   for (const query of ['plum', 'plum rev:t49000'])
     assert.deepEqual(await found(index, query), ['host/o/1:a.txt', 'host/o/1:new.txt']);

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
-import type { RepoBook, RepoDecision, StoredRepo } from '../../../daemon/store/repos.ts';
+import type { StoredRepos, RepoDecision, StoredRepo } from '../../../daemon/store/repos.ts';
 import {
   connectionSchema,
   type ConnectionSettings,
@@ -22,7 +22,7 @@ import {
 } from '../../../daemon/hosts/host.ts';
 import { configure } from '../../../daemon/sync/connections/configure.ts';
 import { endListing, type ListingEnd } from '../../../daemon/sync/connections/end-listing.ts';
-import { LinkBook } from '../../../daemon/sync/connections/link-book.ts';
+import { LinkIndex } from '../../../daemon/sync/connections/link-index.ts';
 import { notePage, type TargetStates } from '../../../daemon/sync/connections/target-states.ts';
 import { removalsOf } from '../../../daemon/sync/connections/removal.ts';
 import { addressOf } from '../../../daemon/sync/connections/rules.ts';
@@ -95,7 +95,7 @@ class World {
   readonly hosted: Hosted[] = [];
   readonly connections = new Map<string, Connection>();
   /** A source of this machine has one of the names. */
-  book: RepoBook = {
+  stored: StoredRepos = {
     repos: [{ repoId: 1, name: 'alpha/o/b', visibility: 'unknown', enforcement: 'none' }],
     removed: [],
     nextRepoId: 2,
@@ -158,13 +158,13 @@ class World {
       [...this.connections].map(([name, one]): [string, ConnectionSettings] => [name, full(one)]),
     );
     this.#keep(
-      configure(this.book, { instance: 'i', isAlone: false, connections, now: ++this.#now }),
+      configure(this.stored, { instance: 'i', isAlone: false, connections, now: ++this.#now }),
     );
   }
 
   #list({ name, pageSize, fates, pageMax }: OperationOf<'list'>): void {
     const connection = this.connections.get(name);
-    const { connectionId } = this.book.connections.find((one) => one.name === name) ?? {};
+    const { connectionId } = this.stored.connections.find((one) => one.name === name) ?? {};
     if (connection === undefined || connectionId === undefined) return;
     let end: ListingEnd | undefined;
     let before: { listing: number; targets: TargetStates } | undefined;
@@ -179,7 +179,9 @@ class World {
         notePage(targets, page);
       }
       const ended = { connectionId, listing, targets, now: ++this.#now };
-      end = this.#keep(endListing(this.book, before === undefined ? ended : { ...ended, before }));
+      end = this.#keep(
+        endListing(this.stored, before === undefined ? ended : { ...ended, before }),
+      );
       before = { listing, targets };
     }
     assert.equal(end?.kind, 'done');
@@ -198,7 +200,7 @@ class World {
         hosted,
         repos: hosted.map((one) => hostRepo(host, one)),
         issues,
-        target: { name: owner, namedCount: hosted.length, again: [] },
+        target: { name: owner, listedCount: hosted.length, again: [] },
         next: undefined,
       });
       const code = { refused: 'NOT_FOUND', open: 'HOST_UNAVAILABLE' };
@@ -218,7 +220,7 @@ class World {
 
   /** By what they are. */
   #presentOf(connectionId: number): Set<string> {
-    const present = this.book.links.filter(
+    const present = this.stored.links.filter(
       (link) => link.connectionId === connectionId && link.missingSince === null,
     );
     const keys = new Map([...this.ids].map(([key, repoId]) => [repoId, key]));
@@ -235,7 +237,7 @@ class World {
     for (const one of page) this.#noteOwner(connectionId, `${host} ${one.hostId}`, ownerOf(one)!);
     const given = { connectionId, listing, nameHost: host, repos, targets };
     const listed = { ...given, codeHostType: 'gitea' } as const;
-    const { repos: admitted } = this.#keep(admitListed(this.book, listed));
+    const { repos: admitted } = this.#keep(admitListed(this.stored, listed));
     for (const [index, { repoId }] of admitted.entries()) {
       const key = `${host} ${page[index]!.hostId}`;
       const known = this.ids.get(key);
@@ -286,8 +288,8 @@ class World {
 
   /** What is to go is known to no connection that is configured, and not kept. */
   #clean(): void {
-    const removals = removalsOf(this.book, 0);
-    const links = new LinkBook(this.book);
+    const removals = removalsOf(this.stored, 0);
+    const links = new LinkIndex(this.stored);
     for (const { repo } of removals) {
       const { repoId } = repo;
       assert.ok(links.isMissing(repoId) && !links.isKept(repoId));
@@ -302,7 +304,7 @@ class World {
   }
 
   #repo(repoId: number): StoredRepo | undefined {
-    return this.book.repos.find((repo) => repo.repoId === repoId);
+    return this.stored.repos.find((repo) => repo.repoId === repoId);
   }
 
   /** Keeps a decision as the store does. */
@@ -314,9 +316,9 @@ class World {
       removedConnections = [],
       links = [],
     } = decision;
-    const { book } = this;
-    const repos = new Map(book.repos.map((repo) => [repo.repoId, repo]));
-    const gone = new Map(book.removed.map((repo) => [repo.repoId, repo]));
+    const { stored } = this;
+    const repos = new Map(stored.repos.map((repo) => [repo.repoId, repo]));
+    const gone = new Map(stored.removed.map((repo) => [repo.repoId, repo]));
     for (const repo of changed) repos.set(repo.repoId, repo);
     for (const { repoId } of changed) gone.delete(repoId);
     for (const repoId of removed) {
@@ -324,24 +326,24 @@ class World {
       gone.set(repoId, { repoId, address, hostId });
       repos.delete(repoId);
     }
-    const kept = new Map(book.connections.map((one) => [one.connectionId, one]));
+    const kept = new Map(stored.connections.map((one) => [one.connectionId, one]));
     for (const one of connections) kept.set(one.connectionId, one);
     for (const id of removedConnections) kept.delete(id);
     const linked = new Map(
-      [...book.links, ...links].map((link) => [`${link.connectionId} ${link.repoId}`, link]),
+      [...stored.links, ...links].map((link) => [`${link.connectionId} ${link.repoId}`, link]),
     );
     for (const { connectionId } of links) assert.ok(kept.has(connectionId), 'a link to nothing');
     const last = Math.max(0, ...changed.map(({ repoId }) => repoId));
     const lastConnection = Math.max(0, ...connections.map(({ connectionId }) => connectionId));
-    this.book = {
+    this.stored = {
       repos: [...repos.values()].sort((a, b) => a.repoId - b.repoId),
       removed: [...gone.values()],
-      nextRepoId: Math.max(book.nextRepoId, last + 1),
+      nextRepoId: Math.max(stored.nextRepoId, last + 1),
       connections: [...kept.values()],
       links: [...linked.values()].filter(
         ({ connectionId, repoId }) => kept.has(connectionId) && repos.has(repoId),
       ),
-      nextConnectionId: Math.max(book.nextConnectionId, lastConnection + 1),
+      nextConnectionId: Math.max(stored.nextConnectionId, lastConnection + 1),
     };
     this.#check();
     return decision.result;
@@ -349,14 +351,14 @@ class World {
 
   /** What holds at any time. */
   #check(): void {
-    const { repos, links } = this.book;
+    const { repos, links } = this.stored;
     assert.equal(new Set(repos.map(({ name }) => name)).size, repos.length, 'a name twice');
     assert.equal(this.#repo(1)?.name, 'alpha/o/b');
     for (const { repoId, enforcement, visibility, host } of repos) {
       if (host === undefined) continue;
       const own = links.filter((link) => link.repoId === repoId);
       const rules = own.flatMap(({ connectionId }) => {
-        const { name } = this.book.connections.find((one) => one.connectionId === connectionId)!;
+        const { name } = this.stored.connections.find((one) => one.connectionId === connectionId)!;
         return this.connections.get(name) ?? [];
       });
       assert.ok(own.length > 0, 'a repo of no connection');

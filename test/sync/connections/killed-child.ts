@@ -14,5 +14,5 @@ process.stdout.write('ready\n');
 const index = await openConnected(dataDir, host, settings, { attemptsMax: 2 });
 for (;;) {
   await index.sync('c');
-  for (const { repoId } of index.instance.served.records) index.connections.askHost(repoId);
+  for (const { repoId } of index.instance.served.records) index.connections.requestFetch(repoId);
 }

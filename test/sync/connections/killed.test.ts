@@ -167,7 +167,7 @@ async function checkUp(dataDir: string, host: ChangingHost, message: string): Pr
   up.repos = host.repos;
   const index = await openConnected(dataDir, up, SETTINGS);
   await index.settle();
-  for (const { repoId } of index.instance.served.records) index.connections.askHost(repoId);
+  for (const { repoId } of index.instance.served.records) index.connections.requestFetch(repoId);
   // The first may go on with a listing that is older.
   for (let i = 0; i < 2; i++) await index.sync('c');
   await index.settle();

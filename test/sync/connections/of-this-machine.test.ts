@@ -100,7 +100,7 @@ test('what a glob means is read in place, named by its remote; what comes and go
   const { result } = await index.sync('disk');
   assert.equal(result!['missing'], 1);
   const work = index.instance.served.records.find(({ name }) => name === 'local/work')!;
-  index.connections.askHost(work.repoId);
+  index.connections.requestFetch(work.repoId);
   await index.settle();
   const now = ALL.filter((one) => !one.includes('one-2'));
   assert.deepEqual(
@@ -142,7 +142,7 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
 
   renameSync(path.join(work, '.git'), path.join(root, 'kept'));
   await index.sync('work');
-  index.connections.askHost(
+  index.connections.requestFetch(
     index.instance.served.records.find(({ name }) => name === 'team/work')!.repoId,
   );
   await index.settle();

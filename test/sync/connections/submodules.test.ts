@@ -8,9 +8,9 @@ import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { ConfiguredGrant } from '../../../daemon/accounts/configured-grants.ts';
-import { Sights } from '../../../daemon/accounts/sights.ts';
+import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
-import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
+import { SEES_ALL, type RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { fetchMirror } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { startGitServer } from '../../hosts/git-server.ts';
@@ -94,17 +94,17 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
   const start = `${new URL(url).host}/o/`;
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
   let configuredGrants: ConfiguredGrant[] = [];
-  const sights = new Sights({
+  const accessResolver = new RepoAccessResolver({
     directory,
     get configuredGrants() {
       return configuredGrants;
     },
     countingLists: () => new Map(),
     hasGrants: () => true,
-    areRulesKnown: () => true,
+    areRulesLoaded: () => true,
   });
-  const finds = async (sight: Sight, word = 'plum'): Promise<string[]> =>
-    (await index.search(word, {}, sight)).files
+  const finds = async (repoAccess: RepoAccess, word = 'plum'): Promise<string[]> =>
+    (await index.search(word, {}, repoAccess)).files
       .map(({ repository, path: file }) => `${repository}:${file}`.slice(start.length))
       .sort();
   const grantAll = (begin: string): void => {
@@ -123,15 +123,15 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
   const up = 'lib/up:outer.txt';
   const closed = ['outer/vendor/secret:secret.txt', 'secret:secret.txt'];
   assert.deepEqual(await finds(SEES_ALL), [...open, ...closed, up].sort());
-  assert.deepEqual(await finds(sights.ofGuest()), [...open, up].sort());
+  assert.deepEqual(await finds(accessResolver.ofGuest()), [...open, up].sort());
   grantAll(`${start}outer/`);
   assert.deepEqual(
-    await finds(sights.ofGuest()),
+    await finds(accessResolver.ofGuest()),
     [...open, up].sort(),
     'a grant by the name gives nothing',
   );
   grantAll(`${start}secret`);
-  assert.deepEqual(await finds(sights.ofGuest()), [...open, ...closed, up].sort());
+  assert.deepEqual(await finds(accessResolver.ofGuest()), [...open, ...closed, up].sort());
   configuredGrants = [];
   const record = directory.all.find(({ name }) => name.endsWith('outer/vendor/lib'))!;
   const read = await readSource(record, 'lib.txt', undefined, {
@@ -162,7 +162,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
 
   host.repos[1] = of('lib', 'private', '2026-01-02T00:00:00Z');
   await index.sync('c');
-  assert.deepEqual(await finds(sights.ofGuest()), ['deep:deep.txt', 'outer:outer.txt']);
+  assert.deepEqual(await finds(accessResolver.ofGuest()), ['deep:deep.txt', 'outer:outer.txt']);
   await index.configure({ c: settingsOf({ enforcePermissions: true }) });
   await index.settle();
   assert.deepEqual(

@@ -11,7 +11,7 @@ function stateBehind(...codes: readonly string[]): unknown {
     const effect = 'TARGET_SKIPPED' as const;
     return { code, target: 'orgs: a', effect, message: '' };
   });
-  const target = { name: 'orgs: a', namedCount: 0, again: [] };
+  const target = { name: 'orgs: a', listedCount: 0, again: [] };
   notePage(states, { repos: [], issues, target, next: undefined });
   return states['orgs: a'];
 }

@@ -290,7 +290,7 @@ test('what left or turned public loses its list, also while it is asked about', 
   mail.onAsked = async (path) => {
     if (path !== 'acme/r1') return;
     world.listed = [repoOf(4)];
-    await sync.dropLeft();
+    await sync.dropRemoved();
   };
   await sync.run('gh');
   assert.deepEqual(await world.counts(), { 4: 1 });

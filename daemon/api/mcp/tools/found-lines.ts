@@ -1,7 +1,7 @@
 // Matching lines by file, as tools show them.
 
 import type { BoundedText } from './bounded-text.ts';
-import { shownName } from './shown-name.ts';
+import { displayName } from './display-name.ts';
 
 export interface FoundLine {
   readonly number: number;
@@ -17,14 +17,14 @@ export interface FoundLines {
   readonly lines: readonly FoundLine[];
 }
 
-interface Place {
+interface Position {
   readonly lineNumber: number;
   readonly column: number;
 }
 
 interface Range {
-  readonly start: Place;
-  readonly end: Place;
+  readonly start: Position;
+  readonly end: Position;
 }
 
 /** Line of a range's last character. */
@@ -59,14 +59,14 @@ export function inOrder(lines: readonly FoundLine[]): FoundLine[] {
 }
 
 /** The first files with this many matching lines in total; the last file may lose some. */
-export function firstPlaces(files: readonly FoundLines[], countMax: number): FoundLines[] {
+export function firstLines(files: readonly FoundLines[], countMax: number): FoundLines[] {
   const first: FoundLines[] = [];
-  let left = countMax;
+  let remaining = countMax;
   for (const file of files) {
-    if (left === 0) break;
-    const lines = file.lines.slice(0, left);
+    if (remaining === 0) break;
+    const lines = file.lines.slice(0, remaining);
     first.push({ ...file, lines });
-    left -= lines.length;
+    remaining -= lines.length;
   }
   return first;
 }
@@ -93,11 +93,11 @@ export function addFiles<File>(
 function writeFile({ repository, path, lines }: FoundLines): string[] {
   const hasContext = lines.some(({ isMatch }) => !isMatch);
   const written = lines.flatMap(({ number, text, isMatch }, index) => {
-    const shown = text.length > LINE_SIZE_MAX ? `${text.slice(0, LINE_SIZE_MAX)}…` : text;
-    const line = `  ${number}${isMatch ? ':' : '-'} ${shown}`;
+    const shortened = text.length > LINE_SIZE_MAX ? `${text.slice(0, LINE_SIZE_MAX)}…` : text;
+    const line = `  ${number}${isMatch ? ':' : '-'} ${shortened}`;
     const before = lines[index - 1];
     const isGap = hasContext && before !== undefined && before.number < number - 1;
     return isGap ? ['  --', line] : [line];
   });
-  return [`[${repository}] ${shownName(path)}:`, ...written];
+  return [`[${repository}] ${displayName(path)}:`, ...written];
 }

@@ -1,7 +1,7 @@
 // The tool `glob`: finds files by path.
 
 import { z } from 'zod';
-import { ORG } from '../../../accounts/audit-trail.ts';
+import { ORG } from '../../../accounts/audit-log.ts';
 import { addToList } from '../../../base/lists.ts';
 import { patternNode } from '../../../engine/query/nodes.ts';
 import { jsonInteger } from '../../shapes/input.ts';
@@ -17,7 +17,7 @@ import {
   searchFor,
   type ToolAnswer,
 } from './search-scope.ts';
-import { shownName } from './shown-name.ts';
+import { displayName } from './display-name.ts';
 import { aboveMost } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
@@ -37,7 +37,7 @@ export const glob = tool(
     }),
   },
   async ({ pattern, limit, ...rest }, context) => {
-    context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
+    context.accounts.auditLog.note(context.actor, 'user.performed_code_search', ORG);
     const node = patternNode('file', globPattern(pattern));
     const scope = conditionsOf(rest, context);
     const conditions = new Map([...scope, ['pattern', node] as const]);
@@ -52,18 +52,19 @@ export const glob = tool(
   },
 );
 
-function listOf(answer: ToolAnswer, asked: number, limitMax: number): string {
-  const files = answer.files.slice(0, Math.min(asked, limitMax));
+function listOf(answer: ToolAnswer, requestedMax: number, limitMax: number): string {
+  const files = answer.files.slice(0, Math.min(requestedMax, limitMax));
   const byRepo = new Map<string, string[]>();
   for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
   const text = new BoundedText();
   text.add(`Found ${files.length} files`);
-  let shown = 0;
+  let addedCount = 0;
   for (const [repository, paths] of byRepo) {
     if (!text.add(`[${repository}]`)) break;
-    for (const path of paths.sort()) if (text.add(`  ${shownName(path)}`)) shown++;
+    for (const path of paths.sort()) if (text.add(`  ${displayName(path)}`)) addedCount++;
   }
-  for (const line of endLines(answer, files.length - shown, [asked, limitMax])) text.end(line);
+  for (const line of endLines(answer, files.length - addedCount, [requestedMax, limitMax]))
+    text.end(line);
   return text.toString();
 }
 
@@ -71,11 +72,11 @@ function listOf(answer: ToolAnswer, asked: number, limitMax: number): string {
 function endLines(
   answer: ToolAnswer,
   unshown: number,
-  [asked, limitMax]: readonly [number, number],
+  [requestedMax, limitMax]: readonly [number, number],
 ): string[] {
   const { files, incompleteReasons = [], stats } = answer;
-  const limit = Math.min(asked, limitMax);
-  const lines = aboveMost({ limit: [asked, limitMax] });
+  const limit = Math.min(requestedMax, limitMax);
+  const lines = aboveMost({ limit: [requestedMax, limitMax] });
   if (unshown > 0)
     lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
   lines.push(...gapsOf(answer));

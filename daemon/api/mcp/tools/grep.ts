@@ -1,7 +1,7 @@
 // The tool `grep`: finds lines that match a regular expression.
 
 import { z } from 'zod';
-import { ORG } from '../../../accounts/audit-trail.ts';
+import { ORG } from '../../../accounts/audit-log.ts';
 import { regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
 import { QueryError } from '../../../engine/regex/query-error.ts';
@@ -58,7 +58,7 @@ export const grep = tool(
     input,
   },
   async (args, context) => {
-    context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
+    context.accounts.auditLog.note(context.actor, 'user.performed_code_search', ORG);
     const pattern = contentOf(args.pattern);
     const conditions = conditionsOf(args, context);
     const limits = limitsOf(args, context);
@@ -128,13 +128,13 @@ function byFile(answer: ToolAnswer, limits: Limits): string {
   const { files } = answer;
   const text = new BoundedText();
   text.add(`Found ${matchCount} matches in ${files.length} files`);
-  const shown = addFiles(text, files, linesOf);
-  const isFull = shown < files.length || isAnswerFull(answer);
+  const addedCount = addFiles(text, files, linesOf);
+  const isFull = addedCount < files.length || isAnswerFull(answer);
   const least = isAnswerFull(answer) ? 'at least ' : '';
-  const unshown = files.length - shown + (isAnswerFull(answer) ? 1 : 0);
+  const cutCount = files.length - addedCount + (isAnswerFull(answer) ? 1 : 0);
   if (isFull)
     text.end(
-      `(cut: the text is full, ${least}${unshown} more files are not shown; narrow by path, include or repo, or set a smaller limit)`,
+      `(cut: the text is full, ${least}${cutCount} more files are not shown; narrow by path, include or repo, or set a smaller limit)`,
     );
   for (const line of endLines(answer, limits, isFull)) text.end(line);
   return text.toString();
@@ -178,16 +178,18 @@ function byRepo(answer: ToolAnswer, limits: Limits): string {
   const text = new BoundedText();
   text.add(`Found ${actualMatchCount} matches in ${repos.size} repositories`);
   const sorted = [...repos].sort(([, a], [, b]) => b.matches - a.matches);
-  let left = sorted.length;
+  let remaining = sorted.length;
   for (const [name, { matches, files }] of sorted) {
     if (!text.add(`${name}: ${matches} matches in ${files} files`)) break;
-    left--;
+    remaining--;
   }
   if (isAnswerFull(answer))
     text.end(
       '(cut: only matches of the first files were counted; narrow by path, include or repo)',
     );
-  if (left > 0) text.end(`(cut: ${left} more repositories; narrow by path, include or pattern)`);
-  for (const line of endLines(answer, limits, left > 0 || isAnswerFull(answer))) text.end(line);
+  if (remaining > 0)
+    text.end(`(cut: ${remaining} more repositories; narrow by path, include or pattern)`);
+  for (const line of endLines(answer, limits, remaining > 0 || isAnswerFull(answer)))
+    text.end(line);
   return text.toString();
 }

@@ -8,8 +8,8 @@ import { diffOf, type FileDiff } from '../../history/diff-endpoints.ts';
 import { expressionText } from '../../history/expression-input.ts';
 import { BoundedText } from './bounded-text.ts';
 import { pageArguments, partOf } from './pages.ts';
-import { shownName } from './shown-name.ts';
-import { askedRepo, pathField, repoField } from './tool-arguments.ts';
+import { displayName } from './display-name.ts';
+import { requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 const DATE = '2024-05-06, 2 weeks ago, yesterday';
@@ -35,7 +35,7 @@ export const listCommits = tool(
     }),
   },
   async (args, context) => {
-    const repo = askedRepo(args.repo, context).name;
+    const repo = requestedRepo(args.repo, context).name;
     const { total, items } = await commitsOf({ ...args, repo }, context);
     // Empty values and e-mail addresses do not help a model.
     const commits = items.map(({ hash, date, message, body, refs, authorName }) => ({
@@ -68,7 +68,7 @@ export const getDiff = tool(
     }),
   },
   async ({ page, ...args }, context) => {
-    const repo = askedRepo(args.repo, context).name;
+    const repo = requestedRepo(args.repo, context).name;
     const window = { offset: (page - 1) * FILES_MAX, limit: FILES_MAX };
     const { json, total } = await diffOf({ ...args, repo, window }, context);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
@@ -80,17 +80,17 @@ export const getDiff = tool(
 
 function diffText(files: readonly FileDiff[], total: number, page: number): string {
   const text = new BoundedText();
-  const left: FileDiff[] = [];
+  const remaining: FileDiff[] = [];
   let isFull = false;
   for (const file of files) {
     if (!isFull && text.add(...linesOf(file))) continue;
     if (file === files[0]) addStart(text, file);
-    else left.push(file);
+    else remaining.push(file);
     isFull = true;
   }
-  if (left.length > 0) {
-    text.end(`(cut: ${left.length} more files; call again with path:`);
-    text.end(`${left.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
+  if (remaining.length > 0) {
+    text.end(`(cut: ${remaining.length} more files; call again with path:`);
+    text.end(`${remaining.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
   }
   if (page * FILES_MAX < total)
     text.end(`(cut: page ${page} of ${total} files; continue with page ${page + 1}, or set path)`);
@@ -100,9 +100,9 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
 /** Adds as much of a long file as fits. */
 function addStart(text: BoundedText, file: FileDiff): void {
   const lines = linesOf(file).flatMap((part) => part.split('\n'));
-  const shown = lines.findIndex((line) => !text.add(line));
+  const addedCount = lines.findIndex((line) => !text.add(line));
   text.end(
-    `(cut: ${lines.length - shown} more lines of this file; read_file shows it at both commits)`,
+    `(cut: ${lines.length - addedCount} more lines of this file; read_file shows it at both commits)`,
   );
 }
 
@@ -110,18 +110,23 @@ function addStart(text: BoundedText, file: FileDiff): void {
 const NAMES_MAX = 50;
 
 function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {
-  return `  ${shownName(newPath ?? oldPath ?? '')} +${additions} -${deletions}`;
+  return `  ${displayName(newPath ?? oldPath ?? '')} +${additions} -${deletions}`;
 }
 
 function linesOf({ oldPath, newPath, isBinary, hunks }: FileDiff): string[] {
   const [before, after] = [oldPath ?? newPath ?? '', newPath ?? oldPath ?? ''];
   const renamed =
-    before === after ? [] : [`rename from ${shownName(before)}`, `rename to ${shownName(after)}`];
-  const head = [`diff --git ${shownName(`a/${before}`)} ${shownName(`b/${after}`)}`, ...renamed];
+    before === after
+      ? []
+      : [`rename from ${displayName(before)}`, `rename to ${displayName(after)}`];
+  const head = [
+    `diff --git ${displayName(`a/${before}`)} ${displayName(`b/${after}`)}`,
+    ...renamed,
+  ];
   if (isBinary) return [...head, 'Binary files differ'];
   const names = [
-    `--- ${oldPath === null ? '/dev/null' : shownName(`a/${oldPath}`)}`,
-    `+++ ${newPath === null ? '/dev/null' : shownName(`b/${newPath}`)}`,
+    `--- ${oldPath === null ? '/dev/null' : displayName(`a/${oldPath}`)}`,
+    `+++ ${newPath === null ? '/dev/null' : displayName(`b/${newPath}`)}`,
   ];
   const body = hunks.flatMap(({ oldRange, newRange, heading, body }) => [
     `@@ -${spanOf(oldRange)} +${spanOf(newRange)} @@${heading === undefined ? '' : ` ${heading}`}`,

@@ -8,8 +8,8 @@ import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import { readFolders } from '../../sources/git-calls.ts';
-import { shownName } from './shown-name.ts';
-import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts';
+import { displayName } from './display-name.ts';
+import { aboveMost, requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
 
 const DEPTH_MAX = 10;
@@ -39,23 +39,23 @@ export const listTree = tool(
     input,
   },
   async (args, context) => {
-    const repo = askedRepo(args.repo, context);
+    const repo = requestedRepo(args.repo, context);
     const root = folderPathOf(args.path);
     const most = Math.min(args.maxEntries, ENTRIES_MAX);
     const { folders, isCut } = await openLevels(repo, args, root, most, context);
     if (!folders.has(root)) throw await noFolder(repo, args.ref, root, context);
     const lines = linesBelow(root, folders, args);
-    const shown = lines.slice(0, most);
+    const visible = lines.slice(0, most);
     const isWhole = !isCut && lines.length <= most;
     const larger = most < ENTRIES_MAX ? `, or set maxEntries up to ${ENTRIES_MAX}` : '';
-    const end = isWhole ? [] : [`(cut at ${shown.length} entries; list a folder below${larger})`];
+    const end = isWhole ? [] : [`(cut at ${visible.length} entries; list a folder below${larger})`];
     const empty = lines.length === 0 ? ['(empty)'] : [];
     const notes = aboveMost({
       depth: [args.depth, DEPTH_MAX],
       maxEntries: [args.maxEntries, ENTRIES_MAX],
     });
-    const head = `[${repo.name}] ${shownName(root)}/`;
-    return [head, ...shown, ...empty, ...notes, ...end].join('\n');
+    const head = `[${repo.name}] ${displayName(root)}/`;
+    return [head, ...visible, ...empty, ...notes, ...end].join('\n');
   },
 );
 
@@ -70,7 +70,7 @@ async function noFolder(
   const { folders } = await readFolders(repo, ref, [above], context);
   const item = folders.get(above)?.find(({ name }) => below(above, name) === path);
   if (item?.type !== 'commit') return new ApiError('FILE_NOT_FOUND', `Folder "${path}" not found.`);
-  const inner = context.services.repos.byName(`${repo.name}/${path}`, context.sight);
+  const inner = context.services.repos.byName(`${repo.name}/${path}`, context.repoAccess);
   const where =
     inner === undefined
       ? 'which is not indexed as a part of this repository'
@@ -89,13 +89,13 @@ async function openLevels(
   const open = [root];
   let folders: Folders = new Map();
   let level = [root];
-  for (let left = Math.min(depth, DEPTH_MAX); left > 0 && level.length > 0; left--) {
+  for (let remaining = Math.min(depth, DEPTH_MAX); remaining > 0 && level.length > 0; remaining--) {
     ({ folders } = await readFolders(repo, ref, open, context));
     const found = folders;
     level = level.flatMap((folder) => foldersIn(folder, found.get(folder) ?? []));
-    if (left > 1 && countBelow(open, folders, includeDirectories) > most)
+    if (remaining > 1 && countBelow(open, folders, includeDirectories) > most)
       return { folders: pick(folders, open), isCut: level.length > 0 };
-    if (left > 1) open.push(...level);
+    if (remaining > 1) open.push(...level);
   }
   return { folders: pick(folders, open), isCut: false };
 }
@@ -136,7 +136,7 @@ function linesBelow(
       const isFolder = type !== 'blob';
       if (isFolder ? includeDirectories : includeFiles)
         lines.push(
-          `${indent}${shownName(includeDirectories ? name : below(folder, name))}${ENDINGS[type]}`,
+          `${indent}${displayName(includeDirectories ? name : below(folder, name))}${ENDINGS[type]}`,
         );
       if (type === 'tree') walk(below(folder, name), includeDirectories ? `${indent}  ` : indent);
     }

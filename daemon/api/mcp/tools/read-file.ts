@@ -7,8 +7,8 @@ import { ApiError } from '../../shapes/api-error.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import { lineCountOf, linesOf } from '../../sources/content-lines.ts';
 import { noteFile, readFile } from '../../sources/file-reading.ts';
-import { shownName } from './shown-name.ts';
-import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts';
+import { displayName } from './display-name.ts';
+import { aboveMost, requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 const LINES_MAX = 500;
@@ -30,16 +30,16 @@ export const readFileTool = tool(
       limit: jsonInteger(1).default(LINES_MAX).meta({ description: 'Lines, at most 500.' }),
     }),
   },
-  async ({ offset, limit, ...asked }, context) => {
-    const ref = asked.ref === 'HEAD' ? undefined : asked.ref;
-    const { name } = askedRepo(asked.repo, context);
-    const { repo, content } = await readFile({ path: asked.path, repo: name, ref }, context);
-    noteFile(context, repo, asked.path);
+  async ({ offset, limit, ...request }, context) => {
+    const ref = request.ref === 'HEAD' ? undefined : request.ref;
+    const { name } = requestedRepo(request.repo, context);
+    const { repo, content } = await readFile({ path: request.path, repo: name, ref }, context);
+    noteFile(context, repo, request.path);
     const { bytes } = content;
     const head = [
       `<repo>${repo.name}</repo>`,
-      `<path>${shownName(asked.path)}</path>`,
-      `<url>${blobPageUrl(context.baseUrl, repo.name, ref, asked.path)}</url>`,
+      `<path>${displayName(request.path)}</path>`,
+      `<url>${blobPageUrl(context.baseUrl, repo.name, ref, request.path)}</url>`,
     ];
     if (bytes.includes(NUL)) return [...head, `(binary file of ${bytes.length} bytes)`].join('\n');
     const total = await lineCountOf(bytes);
@@ -60,20 +60,20 @@ export const readFileTool = tool(
 
 /** As many lines as fit, at least one. */
 function numbered(lines: readonly string[], first: number): string[] {
-  const shown: string[] = [];
-  let left = SIZE_MAX;
+  const numberedLines: string[] = [];
+  let remaining = SIZE_MAX;
   for (const [index, line] of lines.entries()) {
     const size = Buffer.byteLength(line) + 1;
-    if (size > left && index > 0) break;
+    if (size > remaining && index > 0) break;
     const isCut = size > SIZE_MAX;
     const text = isCut
       ? `${utf8Start(line, SIZE_MAX)}… (cut, the line has ${size - 1} bytes)`
       : line;
-    shown.push(`${first + index}: ${text.replace(/\r$/, '')}`);
-    left -= size;
-    if (left < 0) break;
+    numberedLines.push(`${first + index}: ${text.replace(/\r$/, '')}`);
+    remaining -= size;
+    if (remaining < 0) break;
   }
-  return shown;
+  return numberedLines;
 }
 
 function rest(first: number, last: number, total: number): string {

@@ -2,14 +2,14 @@
 
 import { z } from 'zod';
 import { isoTimeOf } from '../../../sources/git/iso-time.ts';
-import { ORG } from '../../../accounts/audit-trail.ts';
+import { ORG } from '../../../accounts/audit-log.ts';
 import { shortRefName } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { windowOf } from '../../shapes/pagination.ts';
 import { gitSignal } from '../../sources/git-calls.ts';
 import { defaultBranchOf, sortRepos } from '../../sources/repo-order.ts';
 import { pageArguments, partOf } from './pages.ts';
-import { askedRepo, repoField } from './tool-arguments.ts';
+import { requestedRepo, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 export const listRepos = tool(
@@ -23,20 +23,20 @@ export const listRepos = tool(
       direction: z.enum(['asc', 'desc']).default('asc'),
     }),
   },
-  ({ query, sort, direction, ...page }, { services, sight, accounts, actor }) => {
-    accounts.trail.note(actor, 'user.listed_repos', ORG);
+  ({ query, sort, direction, ...page }, { services, repoAccess, accounts, actor }) => {
+    accounts.auditLog.note(actor, 'user.listed_repos', ORG);
     const part = query.toLowerCase();
     const found = services.repos
-      .list(sight)
+      .list(repoAccess)
       .filter(({ name }) => name.toLowerCase().includes(part));
     const sorted = sortRepos(found, sort, direction);
     const { offset, limit } = windowOf(page);
-    const repos = sorted.slice(offset, offset + limit).map(shownRepo);
+    const repos = sorted.slice(offset, offset + limit).map(repoView);
     return partOf({ repos, totalCount: sorted.length }, page);
   },
 );
 
-function shownRepo(repo: RepoRecord) {
+function repoView(repo: RepoRecord) {
   const { name, webUrl: url, pushedAt, isFork, isArchived } = repo;
   return { name, url, pushedAt, defaultBranch: defaultBranchOf(repo), isFork, isArchived };
 }
@@ -52,7 +52,7 @@ export const listBranches = tool(
     }),
   },
   async ({ repo: name, query, ...page }, context) => {
-    const repo = askedRepo(name, context);
+    const repo = requestedRepo(name, context);
     const part = query.toLowerCase();
     const all = await context.services.refs.list(repo, gitSignal(context));
     const found = all.filter(

@@ -9,7 +9,7 @@ import { folderPathOf } from '../../../sources/git/names.ts';
 import type { SearchResponse } from '../../search/search-schemas.ts';
 import { allBytes, type LazyBytes } from '../../../base/lazy-bytes.ts';
 import { globPattern } from './glob-pattern.ts';
-import { askedRepo, pathField } from './tool-arguments.ts';
+import { requestedRepo, pathField } from './tool-arguments.ts';
 import type { ToolContext } from './tool.ts';
 
 /** Arguments of tools that search. */
@@ -35,7 +35,7 @@ export function conditionsOf(
   context: ToolContext,
 ): Map<keyof SearchScope, QueryNode> {
   const conditions = new Map<keyof SearchScope, QueryNode>();
-  if (repo !== '') conditions.set('repo', repoNode(askedRepo(repo, context).name));
+  if (repo !== '') conditions.set('repo', repoNode(requestedRepo(repo, context).name));
   const folder = folderPathOf(path);
   if (folder !== '') conditions.set('path', patternNode('file', `^${quotePattern(folder)}(?:/|$)`));
   if (include !== '') conditions.set('include', patternNode('file', globPattern(include)));
@@ -131,14 +131,14 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
 
 /** Why matches may be missing apart from a limit; empty: none are. */
 export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
-  const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
+  const gaps = incompleteReasons.filter((reason) => !SHOWN_APART.includes(reason));
   return [
     ...(incompleteReasons.includes(UNINDEXED) ? [UNINDEXED_TEXT] : []),
     ...(gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`]),
   ];
 }
 
-const TOLD_APART: readonly string[] = ['match_limit', 'size_limit', UNINDEXED];
+const SHOWN_APART: readonly string[] = ['match_limit', 'size_limit', UNINDEXED];
 
 const UNINDEXED_TEXT =
   '(some repositories are not indexed yet and were not searched; list_repos shows which: try again in a while)';

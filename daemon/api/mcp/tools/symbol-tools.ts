@@ -1,7 +1,7 @@
 // The tools `find_symbol_definitions` and `find_symbol_references`: the definitions and occurrences of a name.
 
 import { z } from 'zod';
-import { ORG } from '../../../accounts/audit-trail.ts';
+import { ORG } from '../../../accounts/audit-log.ts';
 import type { NavigationKind } from '../../../engine/search/navigation.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { DEFAULT_REVISION } from '../../../engine/query/revisions.ts';
@@ -9,9 +9,9 @@ import type { NavigationResponse } from '../../search/navigation-endpoints.ts';
 import { SYMBOL_NAME_SIZE_MAX } from '../../search/navigation-endpoints.ts';
 import { boundedText } from '../../shapes/input.ts';
 import { BoundedText } from './bounded-text.ts';
-import { addFiles, firstPlaces, type FoundLines, inOrder, linesWith } from './found-lines.ts';
+import { addFiles, firstLines, type FoundLines, inOrder, linesWith } from './found-lines.ts';
 import { environmentOf } from './search-scope.ts';
-import { askedRepo, repoField } from './tool-arguments.ts';
+import { requestedRepo, repoField } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
 
 const input = z.strictObject({
@@ -27,20 +27,20 @@ async function find(
   context: ToolContext,
 ): Promise<string> {
   const done = kind === 'definitions' ? 'goto_definition' : 'find_references';
-  context.accounts.trail.note(context.actor, `user.performed_${done}`, ORG);
+  context.accounts.auditLog.note(context.actor, `user.performed_${done}`, ORG);
   const call = {
     symbolName: symbol,
-    repoName: askedRepo(repo, context).name,
+    repoName: requestedRepo(repo, context).name,
     revisionName: DEFAULT_REVISION,
   };
   const answer = await context.services.search.navigate(kind, call, environmentOf(context));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
   const found = answer as NavigationResponse;
-  return found.files.length === 0 ? nothing(kind, symbol, found) : placesOf(symbol, found);
+  return found.files.length === 0 ? nothing(kind, symbol, found) : occurrencesText(symbol, found);
 }
 
 /** Lines with occurrences in a result: to find one of more a model should use grep. */
-const PLACES_SHOWN = 100;
+const OCCURRENCES_SHOWN = 100;
 
 function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse): string {
   const other =
@@ -50,15 +50,15 @@ function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse
   return ['Found 0 places in 0 files', ...gaps(found), `(${other})`].join('\n');
 }
 
-function placesOf(symbol: string, found: NavigationResponse): string {
+function occurrencesText(symbol: string, found: NavigationResponse): string {
   const { files, stats } = found;
   const text = new BoundedText();
   text.add(`Found ${stats.matchCount} places in ${files.length} files`);
-  const first = firstPlaces(files.map(linesOf), PLACES_SHOWN);
-  const shownCount = addFiles(text, first, (file) => file);
-  if (shownCount < files.length || stats.matchCount > PLACES_SHOWN)
+  const first = firstLines(files.map(linesOf), OCCURRENCES_SHOWN);
+  const addedCount = addFiles(text, first, (file) => file);
+  if (addedCount < files.length || stats.matchCount > OCCURRENCES_SHOWN)
     text.end(
-      `(cut: places in ${shownCount} of ${files.length} files are shown; grep for \\b${quotePattern(symbol)}\\b with path, include or a larger limit gets others)`,
+      `(cut: places in ${addedCount} of ${files.length} files are shown; grep for \\b${quotePattern(symbol)}\\b with path, include or a larger limit gets others)`,
     );
   for (const line of gaps(found)) text.end(line);
   return text.toString();

@@ -5,7 +5,7 @@ import type { RepoRecord } from '../../../repos/records.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import type { RepoView } from '../../sources/git-calls.ts';
 
-/** The argument that names a repository; see `askedRepo`. */
+/** The argument that names a repository; see `requestedRepo`. */
 export const repoField = z.string().exactOptional().meta({
   description: 'Name of the repository; optional if there is only one.',
 });
@@ -25,15 +25,15 @@ type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
  *
  * @param properties  of the JSON schema
  */
-export function meantArguments(args: unknown, properties: Properties): unknown {
+export function coercedArguments(args: unknown, properties: Properties): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
   const entries = Object.entries(args).filter(([, value]) => value !== null);
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, meantValue(value, properties[name]?.type)]),
+    entries.map(([name, value]) => [name, coercedValue(value, properties[name]?.type)]),
   );
 }
 
-function meantValue(value: unknown, type: unknown): unknown {
+function coercedValue(value: unknown, type: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (type === 'integer' && /^\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && /^(?:true|false)$/.test(value)) return value === 'true';
@@ -41,7 +41,7 @@ function meantValue(value: unknown, type: unknown): unknown {
 }
 
 /** Repositories in an error, and characters of a wrong name. */
-const NAMED_MAX = 5;
+const LISTED_MAX = 5;
 const WRONG_NAME_SIZE_MAX = 100;
 
 /**
@@ -49,19 +49,22 @@ const WRONG_NAME_SIZE_MAX = 100;
  *
  * Errors: INVALID_REQUEST_BODY, NOT_FOUND; both name visible repositories and the next call.
  */
-export function askedRepo(name: string | undefined, { services, sight }: RepoView): RepoRecord {
+export function requestedRepo(
+  name: string | undefined,
+  { services, repoAccess }: RepoView,
+): RepoRecord {
   if (name === undefined || name === '') {
-    const repos = services.repos.list(sight);
+    const repos = services.repos.list(repoAccess);
     const [only, another] = repos;
     if (only !== undefined && another === undefined) return only;
     throw new ApiError('INVALID_REQUEST_BODY', `repo: required; ${someOf(repos)}`);
   }
-  const repo = services.repos.byName(name, sight);
+  const repo = services.repos.byName(name, repoAccess);
   if (repo !== undefined) return repo;
   const isLong = name.length > WRONG_NAME_SIZE_MAX;
-  const shown = isLong ? `${name.slice(0, WRONG_NAME_SIZE_MAX)}…` : name;
-  const some = someOf(services.repos.list(sight), name);
-  throw new ApiError('NOT_FOUND', `Repository "${shown}" not found; ${some}`);
+  const shortened = isLong ? `${name.slice(0, WRONG_NAME_SIZE_MAX)}…` : name;
+  const some = someOf(services.repos.list(repoAccess), name);
+  throw new ApiError('NOT_FOUND', `Repository "${shortened}" not found; ${some}`);
 }
 
 /** Existing repositories, those with the last segment of `name` first. */
@@ -69,10 +72,10 @@ function someOf(repos: readonly RepoRecord[], name = ''): string {
   if (repos.length === 0) return 'there is no repository yet; list_repos shows when there is one';
   const segment = (name.replace(/\/+$/, '').split('/').at(-1) ?? '').toLowerCase();
   const near = repos.filter((repo) => repo.name.toLowerCase().includes(segment));
-  const named = (near.length > 0 ? near : repos).slice(0, NAMED_MAX).map((repo) => repo.name);
-  const rest = repos.length - named.length;
+  const listed = (near.length > 0 ? near : repos).slice(0, LISTED_MAX).map((repo) => repo.name);
+  const rest = repos.length - listed.length;
   const more = rest === 0 ? '' : ` and ${rest} more, which list_repos shows`;
-  return `there ${repos.length === 1 ? 'is' : 'are'} ${named.join(', ')}${more}; call again with one as repo`;
+  return `there ${repos.length === 1 ? 'is' : 'are'} ${listed.join(', ')}${more}; call again with one as repo`;
 }
 
 /**

@@ -6,8 +6,8 @@ import { ApiError } from '../../shapes/api-error.ts';
 import type { CallContext } from '../../shapes/endpoint.ts';
 import type { Services } from '../../shapes/endpoint-services.ts';
 import { parseBody } from '../../shapes/input.ts';
-import type { Trail } from '../../sources/git-calls.ts';
-import { meantArguments } from './tool-arguments.ts';
+import type { AuditContext } from '../../sources/git-calls.ts';
+import { coercedArguments } from './tool-arguments.ts';
 
 /** Services that tools use; a local index has no more. */
 export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'trees' | 'refs'> & {
@@ -17,10 +17,17 @@ export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'tree
 /** The context of a tool call: the part of a request context that needs no request. */
 export interface ToolContext
   extends
-    Trail,
+    AuditContext,
     Pick<
       CallContext,
-      'baseUrl' | 'holder' | 'memory' | 'place' | 'settings' | 'sight' | 'signal' | 'takeMemory'
+      | 'baseUrl'
+      | 'clientKey'
+      | 'memory'
+      | 'permit'
+      | 'settings'
+      | 'repoAccess'
+      | 'signal'
+      | 'takeMemory'
     > {
   readonly services: ToolServices;
   /** Undefined: nobody requested progress. */
@@ -76,7 +83,7 @@ export function tool<Schema extends z.ZodObject>(
       checkSizes(args);
       let read;
       try {
-        read = parseBody(input, meantArguments(args ?? {}, inputSchema.properties), 'arguments');
+        read = parseBody(input, coercedArguments(args ?? {}, inputSchema.properties), 'arguments');
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         throw new ApiError(

@@ -9,13 +9,13 @@ import { QueryError } from '../../../engine/regex/query-error.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { globPattern } from './glob-pattern.ts';
 import { searchFor, type ToolAnswer } from './search-scope.ts';
-import { shownName } from './shown-name.ts';
+import { displayName } from './display-name.ts';
 import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
 
 /** A search that found nothing. */
-interface Asked {
+interface EmptySearch {
   /** The content pattern; undefined: a search for paths. */
   readonly pattern?: string;
   /** Globs by argument. */
@@ -25,10 +25,10 @@ interface Asked {
 }
 
 /** Lines for the result, the likeliest reason first. Errors: those of a search. */
-export async function whyNothing(asked: Asked, context: ToolContext): Promise<string[]> {
-  const { pattern, conditions } = asked;
+export async function whyNothing(search: EmptySearch, context: ToolContext): Promise<string[]> {
+  const { pattern, conditions } = search;
   const unindexed = whatIsUnindexed(context);
-  const filters = await emptyFilters(asked, context);
+  const filters = await emptyFilters(search, context);
   const near =
     pattern === undefined || filters.length > 0
       ? []
@@ -36,8 +36,8 @@ export async function whyNothing(asked: Asked, context: ToolContext): Promise<st
   return [...unindexed, ...filters, ...near];
 }
 
-function whatIsUnindexed({ services, sight }: ToolContext): string[] {
-  const repos = services.repos.list(sight);
+function whatIsUnindexed({ services, repoAccess }: ToolContext): string[] {
+  const repos = services.repos.list(repoAccess);
   if (repos.length === 0) return ['There is no repository to search.'];
   const waiting = repos.filter(({ indexedAt }) => indexedAt === undefined);
   if (waiting.length === 0) return [];
@@ -70,7 +70,7 @@ async function isFound(conditions: OneOrMore, context: ToolContext): Promise<boo
 
 /** Filters without any file, each alone or combined. */
 async function emptyFilters(
-  { pattern, globs, conditions }: Asked,
+  { pattern, globs, conditions }: EmptySearch,
   context: ToolContext,
 ): Promise<string[]> {
   const [first, ...rest] = conditions.values();
@@ -111,7 +111,7 @@ async function nearGlob(
   const path = folded && (await pathWith([folded, ...repos], context));
   return path === undefined
     ? []
-    : [`Case counts; without it ${name} fits files such as ${shownName(path)}`];
+    : [`Case counts; without it ${name} fits files such as ${displayName(path)}`];
 }
 
 /** Alternative forms of a pattern, each with the hint for it. */
@@ -142,8 +142,8 @@ async function nearForms(
   for (const [message, near] of nearFormsOf(pattern)) {
     const node = nodeIf(() => regexNode(near));
     if (node === undefined) continue;
-    const asked = [node, ...conditions.values()] as const;
-    const { stats } = await searchAgain(asked, NEAR_MATCHES_MAX, context);
+    const search = [node, ...conditions.values()] as const;
+    const { stats } = await searchAgain(search, NEAR_MATCHES_MAX, context);
     const { totalMatchCount: count } = stats;
     if (count > 0) return [`${message} there ${matchesFound(count)}: use ${near}`];
   }

@@ -1,0 +1,228 @@
+// The blocks of the bound shard in which a match of a regular expression can begin, by the grams
+// that every match contains (conditions.ts). A match within one line has them all in one block. A
+// match that may span lines begins in a block with the grams of its first line; the rest of its
+// reach (daemon/engine/regex/match-start.ts) lies in that block or in the next one, unless the next
+// one consists only of bytes of the chain. Blocks without all of the reach are borders: a match
+// begins there only in the bytes of the chain at the end, which regex-leaf.ts finds.
+//
+//   inside   the block has start and near                            all of it is searched
+//   border   it has start; it and the next one have near, or the     the bytes of the chain at its
+//            next one may consist only of bytes of the chain         end are searched
+
+import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
+import { blockAt } from '../shard/open.ts';
+import {
+  blocksOfDocs,
+  countBits,
+  docsOfBlocks,
+  intersectGrams,
+  newBlockBitmap,
+  readCostNs,
+  setAllBlocks,
+} from './block-sets.ts';
+import {
+  ALL_DOCS,
+  blockBitmapSize,
+  boundView,
+  failStatus,
+  intersectBitmaps,
+  NO_DOCS,
+  uniteBitmaps,
+} from './bound.ts';
+import { docsOfCondition, fillBlocks, gramsOf } from './conditions.ts';
+import { Expression, isGiven } from './expression.ts';
+import { dropForeign, hasByte } from './foreign.ts';
+import { ContentLeaf, MatchNode, nodeAt } from './node.ts';
+
+const NEWLINE: u32 = 10;
+/** Guess: cost of searching the starts in a block; a needle skips most of it. */
+const VERIFY_START_NS: u32 = 1500;
+/** Guess: every thread binds, but they share the blocks; and half of the blocks remain. */
+const BIND_COST_TIMES: u32 = 4;
+
+/**
+ * Binds an expression that spans lines and has a condition: sets the node's `starts`, `borders` and
+ * cost, and returns the docs that it may hold for. Sets `bitmap` to all blocks of these docs: a
+ * match may extend into each.
+ */
+export function bindSpanning(
+  arena: Arena,
+  node: ContentLeaf,
+  expression: Expression,
+  bitmap: usize,
+): usize {
+  let docs: usize = ALL_DOCS;
+  if (isGiven(expression.condition)) {
+    docs = docsOfCondition(arena, node, expression.condition, bitmap);
+    if (docs == NO_DOCS) return NO_DOCS;
+    blocksOfDocs(docs, bitmap);
+    if (!isGiven(expression.start) && !isGiven(expression.near)) return docs;
+  } else setAllBlocks(bitmap);
+  const starts = newBlockBitmap(arena);
+  if (starts == 0) return NO_DOCS;
+  if (!isGiven(expression.start)) memory.copy(starts, bitmap, blockBitmapSize);
+  else {
+    fillBlocks(arena, expression.start, starts);
+    intersectBitmaps(starts, bitmap, blockBitmapSize);
+  }
+  if (isGiven(expression.near)) keepNear(arena, node, expression, starts);
+  if (failStatus != 0) return NO_DOCS;
+  node.starts = <u32>starts;
+  docs = docsOfBlocks(arena, node, starts);
+  if (docs != NO_DOCS) blocksOfDocs(docs, bitmap);
+  return docs;
+}
+
+/** Keeps in `starts` the inside blocks and the borders; sets the node's borders. */
+function keepNear(arena: Arena, node: ContentLeaf, expression: Expression, starts: usize): void {
+  const borders = newBlockBitmap(arena);
+  const mark = arenaMark(arena);
+  const inside = copyOf(arena, starts);
+  const near = copyOf(arena, starts);
+  if (failStatus != 0) return;
+  narrow(arena, expression.near, inside, near);
+  if (failStatus != 0) return;
+  if (hasByte(expression.chain, NEWLINE)) {
+    // What neither block has may still follow a next block that is all chain.
+    memory.copy(borders, starts, blockBitmapSize);
+    subtractBitmap(borders, near);
+    dropForeign(arena, borders, expression.chain);
+    subtractBitmap(near, inside);
+    uniteBitmaps(borders, near, blockBitmapSize);
+    dropLastBlocks(borders);
+    node.borders = <u32>borders;
+  }
+  memory.copy(starts, inside, blockBitmapSize);
+  uniteBitmaps(starts, borders, blockBitmapSize);
+  arenaReset(arena, mark);
+}
+
+function copyOf(arena: Arena, bitmap: usize): usize {
+  const copy = newBlockBitmap(arena);
+  if (copy != 0) memory.copy(copy, bitmap, blockBitmapSize);
+  return copy;
+}
+
+/**
+ * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that satisfy it
+ * together with the next one, as long as reading more lists pays. The next block may be of another
+ * blob: then it is a false candidate.
+ */
+function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
+  if (condition.kind == NODE_AND) {
+    for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
+      narrow(arena, nodeAt(condition.children, i), inside, near);
+    }
+    return;
+  }
+  const saved = (<u64>countBits(inside, blockBitmapSize) * VERIFY_START_NS) / BIND_COST_TIMES;
+  if (saved < costNs(condition)) return;
+  const mark = arenaMark(arena);
+  const ownInside = newBlockBitmap(arena);
+  const ownNear = newBlockBitmap(arena);
+  if (failStatus == 0) addNear(arena, condition, near, ownInside, ownNear);
+  intersectBitmaps(inside, ownInside, blockBitmapSize);
+  intersectBitmaps(near, ownNear, blockBitmapSize);
+  arenaReset(arena, mark);
+}
+
+/** Cost of reading the lists of a condition. */
+function costNs(condition: MatchNode): u64 {
+  if (condition.kind == NODE_GRAMS)
+    return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < condition.childCount; i++) sum += costNs(nodeAt(condition.children, i));
+  return sum;
+}
+
+/**
+ * Adds the blocks that satisfy the condition to `inside` and `near`, as in narrow; only those in
+ * `within` count.
+ */
+function addNear(
+  arena: Arena,
+  condition: MatchNode,
+  within: usize,
+  inside: usize,
+  near: usize,
+): void {
+  const mark = arenaMark(arena);
+  const ownInside = newBlockBitmap(arena);
+  const ownNear = newBlockBitmap(arena);
+  if (failStatus != 0) return;
+  if (condition.kind == NODE_AND) {
+    memory.copy(ownInside, within, blockBitmapSize);
+    memory.copy(ownNear, within, blockBitmapSize);
+    narrow(arena, condition, ownInside, ownNear);
+  } else {
+    if (condition.kind == NODE_GRAMS) fillByKeys(arena, condition, ownInside);
+    else addAnyNear(arena, condition, within, ownInside, ownNear);
+    // Each literal is in one block.
+    addBefore(ownNear, ownInside);
+  }
+  uniteBitmaps(inside, ownInside, blockBitmapSize);
+  uniteBitmaps(near, ownNear, blockBitmapSize);
+  arenaReset(arena, mark);
+}
+
+/** As addNear, for an OR; its literals only count in `inside`. */
+function addAnyNear(
+  arena: Arena,
+  condition: MatchNode,
+  within: usize,
+  inside: usize,
+  near: usize,
+): void {
+  const own = newBlockBitmap(arena);
+  for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
+    const child = nodeAt(condition.children, i);
+    if (child.kind != NODE_GRAMS) addNear(arena, child, within, inside, near);
+    else {
+      memory.fill(own, 0, blockBitmapSize);
+      fillByKeys(arena, child, own);
+      uniteBitmaps(inside, own, blockBitmapSize);
+    }
+  }
+}
+
+function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
+  const mark = arenaMark(arena);
+  intersectGrams(
+    arena,
+    gramsOf(condition).keys,
+    gramsOf(condition).keyCount,
+    bitmap,
+    VERIFY_START_NS,
+  );
+  arenaReset(arena, mark);
+}
+
+/** Adds to `near` the blocks and the one before each. */
+function addBefore(near: usize, blocks: usize): void {
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
+    const word = load<u64>(blocks + offset);
+    const next = offset + 8 < blockBitmapSize ? load<u64>(blocks + offset + 8) : 0;
+    store<u64>(near + offset, load<u64>(near + offset) | word | (word >> 1) | (next << 63));
+  }
+}
+
+function subtractBitmap(target: usize, other: usize): void {
+  for (let i: usize = 0; i < blockBitmapSize; i += 16) {
+    v128.store(target + i, v128.andnot(v128.load(target + i), v128.load(other + i)));
+  }
+}
+
+/** Removes the last blocks of blobs, which have no next block. */
+function dropLastBlocks(bitmap: usize): void {
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
+    for (let word = load<u64>(bitmap + offset); word != 0; word &= word - 1) {
+      const blockId = (<u32>offset << 3) + <u32>ctz(word);
+      const hasNext =
+        blockId < boundView.blockCount &&
+        blockAt(boundView, blockId).blobId == blockAt(boundView, blockId + 1).blobId;
+      if (!hasNext)
+        store<u64>(bitmap + offset, load<u64>(bitmap + offset) & ~(<u64>1 << (blockId & 63)));
+    }
+  }
+}

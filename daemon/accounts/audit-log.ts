@@ -1,0 +1,278 @@
+// Audit log: who did what (API.md 24.3). A change is recorded before it is acknowledged; reads are collected and written
+// shortly after, so that a search does not wait for it.
+
+import { LRUCache } from 'lru-cache';
+import { omitUndefined } from '../base/omit-undefined.ts';
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
+import type { Log } from '../base/log.ts';
+import type { Actor, NewAuditRecord } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
+import type { Caller } from './caller.ts';
+
+export type { Actor };
+
+export type AuditAction =
+  | 'api_key.created'
+  | 'api_key.creation_failed'
+  | 'api_key.deleted'
+  | 'api_key.deletion_failed'
+  | 'scoped_token.created'
+  | 'scoped_token.revoked'
+  | 'user.signed_in'
+  | 'user.signed_out'
+  | 'user.sign_in_failed'
+  | 'user.owner_created'
+  | 'user.creation_failed'
+  | 'user.unlinked'
+  | 'user.list'
+  | 'user.read'
+  | 'user.delete'
+  | 'user.listed_repos'
+  | 'user.performed_code_search'
+  | 'user.performed_find_references'
+  | 'user.performed_goto_definition'
+  | 'user.fetched_file_source'
+  | 'user.fetched_file_blame'
+  | 'user.fetched_file_tree'
+  | 'org.member_added'
+  | 'org.member_removed'
+  | 'org.member_promoted_to_owner'
+  | 'org.owner_demoted_to_member'
+  | 'org.member_deactivated'
+  | 'org.member_reactivated'
+  | 'audit.fetch'
+  | 'license.changed'
+  | 'settings.changed'
+  | 'grant.added'
+  | 'grant.removed'
+  | 'grant.synced'
+  | 'oauth.client_registered'
+  | 'oauth.token_issued'
+  | 'oauth.token_revoked';
+
+export type AuditTargetType =
+  'user' | 'org' | 'file' | 'repo' | 'api_key' | 'scoped_token' | 'oauth_client';
+
+export interface AuditTarget {
+  readonly id: string;
+  readonly type: AuditTargetType;
+}
+
+/** There is one organization. */
+export const ORG_ID = '1';
+export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
+
+/** The operator on the daemon's machine, and actions of the daemon itself. */
+export const OPERATOR: Actor = { id: 'operator', type: 'user' };
+
+/** The operator, with the account that the command reported. It is not verified. */
+export function operatorUnder(account: string | undefined): Actor {
+  return account === undefined ? OPERATOR : { ...OPERATOR, account: account.slice(0, ACCOUNT_MAX) };
+}
+
+/** Undefined: a guest or nobody, who is not recorded; or a local caller before there are accounts. */
+export function actorOf(caller: Caller | undefined, clientSource?: string): Actor | undefined {
+  if (caller?.person === undefined) return undefined;
+  const { source, credentialId, person } = caller;
+  const head =
+    source === 'api_key' && credentialId !== undefined
+      ? ({ id: credentialId, type: 'api_key' } as const)
+      : ({ id: person.id, type: 'user' } as const);
+  return clientSource === undefined ? head : { ...head, clientSource };
+}
+
+const ACCOUNT_MAX = 64;
+/** Repos per record; more of them make several records, so that each is named. */
+const LISTED_MAX = 100;
+
+/** Repeated reads are recorded once in this time, for this many actors and targets. */
+const REPEATED_MS = HOUR_MS;
+const REPEATED_MAX = 10_000;
+
+const FLUSH_MS = 200;
+/** Records of one transaction: about 2 ms in the embedded store. */
+const BATCH_SIZE = 100;
+/** Bound: while the store cannot be reached, later records are dropped, which is logged. */
+const WAITING_MAX = 20_000;
+
+export interface AuditLogOptions {
+  readonly store: Store;
+  readonly version: string;
+  /** 0: forever. */
+  readonly retentionDays: number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export class AuditLog {
+  readonly #options: AuditLogOptions;
+  #waiting: NewAuditRecord[] = [];
+  /** When a repeated read was last recorded. */
+  readonly #repeated = new LRUCache<string, number>({ max: REPEATED_MAX });
+  #lostCount = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  readonly #pruning: NodeJS.Timeout;
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    this.#pruning = setInterval(() => void this.prune(), DAY_MS);
+    this.#pruning.unref();
+    void this.prune();
+  }
+
+  /** Records a change. Errors: NOT_READY. */
+  async record(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    if (actor === undefined) return;
+    await this.#options.store.audit.append(this.made(actor, action, target, metadata));
+  }
+
+  /** Builds the record of a change, to be written together with the change; undefined for nobody. */
+  made(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): readonly NewAuditRecord[] {
+    return actor === undefined ? [] : [this.#make(actor, action, target, metadata)];
+  }
+
+  /** Records a read, with a short delay. */
+  note(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): void {
+    if (actor === undefined) return;
+    if (this.#waiting.length >= WAITING_MAX) {
+      this.#lostCount++;
+      return;
+    }
+    this.#waiting.push(this.#make(actor, action, target, metadata));
+    this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
+  }
+
+  /** As `note`, for repeated reads such as the tree of a repository: once an hour per actor. */
+  noteRepeated(actor: Actor | undefined, action: AuditAction, target: AuditTarget): void {
+    if (actor === undefined) return;
+    const key = `${actor.id} ${action} ${target.id}`;
+    const now = this.#options.now();
+    if (now < (this.#repeated.get(key) ?? -Infinity) + REPEATED_MS) return;
+    this.#repeated.set(key, now);
+    this.note(actor, action, target);
+  }
+
+  /** Whether records are pending. */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Writes pending records. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#writeAll());
+    await this.#writing;
+  }
+
+  /** Removes records beyond the retention time. */
+  async prune(): Promise<void> {
+    const { store, retentionDays, now, log } = this.#options;
+    if (retentionDays === 0) return;
+    try {
+      await store.audit.prune(now() - retentionDays * DAY_MS);
+    } catch (error) {
+      log.warn('old audit records could not be removed', { error: String(error) });
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pruning);
+    await this.flush();
+  }
+
+  #flushSoon(): void {
+    void this.flush();
+  }
+
+  async #writeAll(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting.slice(0, BATCH_SIZE);
+        await store.audit.append(batch);
+        this.#waiting = this.#waiting.slice(batch.length);
+      }
+    } catch (error) {
+      log.warn('audit records could not be written yet', {
+        error: String(error),
+        waiting: this.#waiting.length,
+      });
+      this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS * 10).unref();
+    }
+    if (this.#lostCount > 0) log.error('audit records were lost', { count: this.#lostCount });
+    this.#lostCount = 0;
+  }
+
+  #make(
+    actor: Actor,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): NewAuditRecord {
+    const { version, now } = this.#options;
+    return auditRecord(version, now(), actor, action, target, metadata);
+  }
+}
+
+/** Repos in the form of a record. */
+export function repoFields(
+  repos: readonly { readonly repoId: number; readonly name: string }[],
+): Readonly<Record<string, unknown>> {
+  const listed = repos.slice(0, LISTED_MAX);
+  return {
+    repoIds: listed.map(({ repoId }) => repoId),
+    repos: listed.map(({ name }) => name),
+    repoCount: repos.length,
+  };
+}
+
+/** Repos in parts that each fit into a record. */
+export function inListedParts<Repo>(repos: readonly Repo[]): Repo[][] {
+  const count = Math.ceil(repos.length / LISTED_MAX);
+  return Array.from({ length: count }, (_, index) =>
+    repos.slice(index * LISTED_MAX, (index + 1) * LISTED_MAX),
+  );
+}
+
+/** @param timestamp  milliseconds since the epoch */
+export function auditRecord(
+  productVersion: string,
+  timestamp: number,
+  { id, type, account, clientSource }: Actor,
+  action: AuditAction,
+  target: AuditTarget,
+  metadata?: Readonly<Record<string, unknown>>,
+): NewAuditRecord {
+  const all = {
+    ...metadata,
+    ...omitUndefined({ account, source: clientSource }),
+  };
+  return {
+    timestamp,
+    action,
+    actorId: id,
+    actorType: type,
+    targetId: target.id,
+    targetType: target.type,
+    productVersion,
+    metadata: Object.keys(all).length === 0 ? null : all,
+    orgId: ORG_ID,
+  };
+}

@@ -1,0 +1,77 @@
+// The licence key in force: the environment's, else the one that an owner set, which is in the store (API.md 4.9, 15.5).
+
+import type { KeyObject } from 'node:crypto';
+import type { Store } from '../store/store.ts';
+import { type Actor, type AuditLog, ORG } from './audit-log.ts';
+import { AccountError } from './error.ts';
+import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';
+
+/** Setting of the store with the key. */
+export const LICENCE_SETTING = 'licence';
+
+export interface LicenceServiceOptions {
+  readonly store: Store;
+  readonly publicKey: KeyObject;
+  /** From the environment. */
+  readonly fixedKey: string | undefined;
+  readonly auditLog: AuditLog;
+  readonly now: () => number;
+}
+
+export class LicenceService {
+  readonly licence = new Licence({ kind: 'none' });
+  readonly #options: LicenceServiceOptions;
+
+  constructor(options: LicenceServiceOptions) {
+    this.#options = options;
+  }
+
+  /** Loads the key in force. Errors: NOT_READY. */
+  async load(): Promise<void> {
+    const { store, fixedKey, publicKey } = this.#options;
+    const key = fixedKey ?? (await store.settings.get(LICENCE_SETTING));
+    this.licence.replace(await readLicence(key, publicKey));
+  }
+
+  /** Answer of GET /api/license. */
+  async describe(): Promise<LicenceDescription & { readonly seatsUsed: number }> {
+    const { store, now } = this.#options;
+    return { ...this.licence.describe(now()), seatsUsed: await store.users.countActive() };
+  }
+
+  /**
+   * Sets another key.
+   *
+   * Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE if it is not valid now; NOT_READY.
+   */
+  async set(actor: Actor | undefined, key: string): Promise<void> {
+    const { store, publicKey, auditLog, now } = this.#options;
+    this.#checkFree();
+    const read = await readLicence(key, publicKey);
+    const state = stateOf(read, now());
+    if (state !== 'valid') {
+      const reason = read.kind === 'invalid' ? `: ${read.reason}` : '';
+      throw new AccountError('INVALID_LICENSE', `The licence key is ${state}${reason}.`);
+    }
+    await store.settings.set(LICENCE_SETTING, key.trim());
+    await auditLog.record(actor, 'license.changed', ORG);
+    await this.load();
+  }
+
+  /** Removes the key set by an owner. Errors: LICENSE_CONTROLLED_BY_ENV; NOT_READY. */
+  async remove(actor: Actor | undefined): Promise<void> {
+    const { store, auditLog } = this.#options;
+    this.#checkFree();
+    await store.settings.remove(LICENCE_SETTING);
+    await auditLog.record(actor, 'license.changed', ORG);
+    await this.load();
+  }
+
+  #checkFree(): void {
+    if (this.#options.fixedKey === undefined) return;
+    throw new AccountError(
+      'LICENSE_CONTROLLED_BY_ENV',
+      'The licence key is fixed by TRAWL_LICENSE_KEY.',
+    );
+  }
+}

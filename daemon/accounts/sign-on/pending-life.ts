@@ -1,0 +1,3 @@
+// Maximum duration of a visit to an identity provider; for the seal and for the cookie.
+
+export const PENDING_SECONDS = 600;

@@ -1,0 +1,22 @@
+// A search's permit to run: it says when to pause for others. Created by the admission of searches (http/admission.ts); on
+// the command line there is none, and a search never pauses.
+
+/** Something that can be paused. */
+export interface PausableSearch {
+  pause(): void;
+  resume(): void;
+}
+
+export interface SearchPermit {
+  /** Whom the search is for: holders alternate (base/next-turn.ts). */
+  readonly clientKey: string;
+  /** Arrival of the request (performance.now); the deadline counts from here. */
+  readonly arrivedMs: number;
+  /** Registers the search to pause and resume; paused at once if others are due. */
+  attach(search: PausableSearch): void;
+  /** Resolves when the search may run, or is over; undefined: it may run now. */
+  whenRunning(): Promise<void> | undefined;
+  /** Returns the permit until `want`: the search has nothing to do. */
+  rest(): void;
+  want(): void;
+}

@@ -1,0 +1,113 @@
+// Limits how many mappings each searcher holds. A process has at most vm.max_map_count of them, each thread maps each shard,
+// and a process that runs out dies; so every searcher has a share. The first shards stay mapped. On threads with time slices
+// the shards beyond the share are mapped per search, and the last few stay mapped; elsewhere they are refused.
+// Guess: mapping a shard with symbols again for a search costs 30 to 40 us.
+
+import { mappingLimit } from './mapping.ts';
+import { mappingCountOf, type ShardFile } from './space.ts';
+
+/** Guess: mappings of the process itself: libraries, heaps and code of all threads, running builds. */
+const OWN_MIN = 4096;
+const OWN_SHARE = 8;
+/** Shards mapped per search that stay mapped at a time; each takes at most two mappings. */
+const VISITOR_COUNT_MAX = 64;
+
+/** Mappings of a thread's second searcher, which maps all shards per search. */
+export const SECOND_MAPPING_MAX = 2 * VISITOR_COUNT_MAX;
+
+/** Mappings of shards that each kind of searcher may hold. */
+export interface MappingShares {
+  /** On the main thread, which needs every shard. */
+  readonly main: number;
+  /** On the first searcher of each search thread. */
+  readonly thread: number;
+}
+
+/** The shares for `threadCount` search threads beside the main one; undefined: the system has no limit. */
+export function mappingShares(
+  threadCount: number,
+  limit: number | undefined = mappingLimit(),
+): MappingShares | undefined {
+  if (limit === undefined) return undefined;
+  const free = limit - Math.max(OWN_MIN, Math.floor(limit / OWN_SHARE));
+  const main = Math.max(0, Math.floor(free / 2));
+  return {
+    main,
+    thread: Math.max(2 * VISITOR_COUNT_MAX, Math.floor(main / threadCount) - SECOND_MAPPING_MAX),
+  };
+}
+
+/** The operator's warning that the shards exceed the system's limit; undefined: they do not. */
+export function mappingWarning(
+  shards: readonly ShardFile[],
+  threadCount: number,
+  limit: number | undefined = mappingLimit(),
+): string | undefined {
+  const shares = mappingShares(threadCount, limit);
+  const count = shards.reduce((sum, shard) => sum + mappingCountOf(shard), 0);
+  if (shares === undefined || count + 2 * VISITOR_COUNT_MAX <= shares.thread) return undefined;
+  const needed = Math.ceil(
+    (2 * threadCount * (count + 2 * VISITOR_COUNT_MAX + SECOND_MAPPING_MAX) * 8) / 7,
+  );
+  const effect =
+    count > shares.main
+      ? 'some of them cannot be searched'
+      : 'searches of many shards are slower than they could be';
+  return `${shards.length} shards are more than the system lets this process map at once (vm.max_map_count is ${limit}): ${effect}; sysctl -w vm.max_map_count=${needed} helps`;
+}
+
+/** The mapped shards of one searcher. */
+export class MappingBudget {
+  readonly max: number;
+  readonly #evicts: boolean;
+  readonly #takeOut: (shardId: string) => void;
+  /** Mappings of each shard that stays. */
+  readonly #staying = new Map<string, number>();
+  #count = 0;
+  /** Shards mapped per search that are mapped now, oldest first. */
+  readonly #visitors = new Set<string>();
+
+  /** @param takeOut  unmaps a shard mapped per search */
+  constructor(max: number, evicts: boolean, takeOut: (shardId: string) => void) {
+    this.max = max;
+    this.#evicts = evicts;
+    this.#takeOut = takeOut;
+  }
+
+  /** Mappings of the shards that stay. */
+  get count(): number {
+    return this.#count;
+  }
+
+  #canStay(count: number): boolean {
+    const reserved = this.#evicts ? 2 * VISITOR_COUNT_MAX : 0;
+    return this.#count + count <= this.max - reserved;
+  }
+
+  /** Whether a shard with `count` mappings may be opened. */
+  canFit(count: number): boolean {
+    return this.#evicts || this.#canStay(count);
+  }
+
+  /** Counts a shard that was just mapped; may unmap another one. */
+  add(shardId: string, count: number): void {
+    if (this.#canStay(count)) {
+      this.#staying.set(shardId, count);
+      this.#count += count;
+      return;
+    }
+    this.#visitors.add(shardId);
+    for (const oldest of this.#visitors) {
+      if (this.#visitors.size <= VISITOR_COUNT_MAX) break;
+      this.#visitors.delete(oldest);
+      this.#takeOut(oldest);
+    }
+  }
+
+  /** Removes a closed shard. */
+  remove(shardId: string): void {
+    this.#count -= this.#staying.get(shardId) ?? 0;
+    this.#staying.delete(shardId);
+    this.#visitors.delete(shardId);
+  }
+}

@@ -1,0 +1,280 @@
+// The search loop of one thread: binds a shard, claims and runs its units, continues with the next shard; head units of all
+// shards come first (core/match/heads.ts). The main thread runs it on its own, the pool's threads run it together on one
+// search. Each step is bounded, so that the caller can check the clock, the stop flag and other searches between steps; a
+// long step is abandoned when the search is stopped or the caller's time is up. A failed shard is retried once on a new
+// instance; a second failure affects only that shard.
+
+import { isTrap, type StopTest } from './core.ts';
+import { PrefixSum, type SearchControl } from './control.ts';
+import type {
+  BindFinding,
+  FailureFinding,
+  Findings,
+  ShardTimes,
+  UnitFinding,
+} from './search-messages.ts';
+import type { SearchPlan } from './search-plan.ts';
+import type { Searcher } from './searcher.ts';
+import { ShardError } from './space.ts';
+import { messageOf } from '../../base/caught.ts';
+
+/** Shards tested for heads in one step: some microseconds each. */
+const HEAD_QUESTIONS = 64;
+
+export class SearchLoop {
+  bindings: BindFinding[] = [];
+  headBindings: BindFinding[] = [];
+  units: UnitFinding[] = [];
+  failures: FailureFinding[] = [];
+  firstUnitNs: bigint | undefined;
+  #searcher: Searcher;
+  readonly #shardIds: readonly string[];
+  readonly #limit: number;
+  readonly #control: SearchControl;
+  readonly #plan: SearchPlan;
+  /** Indexes of shards with heads, in order: of those tested, at the end of all. */
+  readonly #headShards: number[] = [];
+  #queriedCount = 0;
+  #hasQueried: boolean;
+  /** Number of shards with heads that this thread has finished. */
+  #headsDone = 0;
+  #prefix: PrefixSum | undefined;
+  #times: ShardTimes[] = [];
+  /** Shards whose binding is among the findings, including those taken. */
+  readonly #bound = new Set<number>();
+  #shard = 0;
+  #unitCount: number | undefined;
+  #hasStarted = false;
+  #isPlanned = false;
+
+  constructor(
+    searcher: Searcher,
+    plan: SearchPlan,
+    shardIds: readonly string[],
+    limit: number,
+    control: SearchControl,
+  ) {
+    this.#searcher = searcher;
+    this.#plan = plan;
+    this.#shardIds = shardIds;
+    this.#limit = limit;
+    this.#control = control;
+    // A search without a limit needs no order.
+    this.#hasQueried = limit === Infinity;
+  }
+
+  /** The head units of a shard are drained, its other units are not. */
+  get #isAmidHeads(): boolean {
+    return this.#headsDone < this.#headShards.length;
+  }
+
+  /** Continues on a searcher that another search may have used: plan and binding must be set again. */
+  resumeOn(searcher: Searcher): void {
+    this.#searcher = searcher;
+    this.#isPlanned = false;
+  }
+
+  /** The findings since the last call. */
+  take(): Findings {
+    const { bindings, headBindings, units, failures, firstUnitNs } = this;
+    const times = this.#times;
+    this.bindings = [];
+    this.headBindings = [];
+    this.units = [];
+    this.failures = [];
+    this.#times = [];
+    const headShards = this.#hasQueried ? this.#headShards : undefined;
+    return { bindings, headBindings, units, failures, times, firstUnitNs, headShards };
+  }
+
+  #addTimes(bindNs: number, searchNs: number): void {
+    const shard = this.#shard;
+    const last = this.#times.at(-1);
+    if (last?.shard !== shard) this.#times.push({ shard, bindNs, searchNs });
+    else {
+      const sums = { shard, bindNs: last.bindNs + bindNs, searchNs: last.searchNs + searchNs };
+      this.#times[this.#times.length - 1] = sums;
+    }
+  }
+
+  /**
+   * Does one bounded step; false when this thread has nothing more to do. Throws PlanError.
+   *
+   * @param isStopRequested  when to abandon the step, which the next thread to claim it repeats. Default: when the search is
+   *   stopped
+   */
+  step(isStopRequested: StopTest = () => this.#control.isStopped): boolean {
+    if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
+    if (!this.#isPlanned) {
+      if (this.#hasStarted) this.#searcher.setPlan(this.#plan);
+      else this.#searcher.beginPlan(this.#plan);
+      this.#hasStarted = true;
+      this.#isPlanned = true;
+    }
+    if (!this.#hasQueried) {
+      this.#queryHeads();
+      return true;
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    if (this.#isAmidHeads) {
+      this.#searchHeads(shardId, isStopRequested);
+      return true;
+    }
+    if (this.#control.isDrained(this.#shard)) {
+      this.#nextShard();
+      return true;
+    }
+    if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
+      this.#try(() => this.#bind(shardId, isStopRequested));
+      return true;
+    }
+    const unit = this.#control.claim(this.#shard);
+    if (unit === undefined) this.#nextShard();
+    else this.#runOrLose(unit, isStopRequested);
+    return true;
+  }
+
+  /** Tests some shards for symbols that the query names. */
+  #queryHeads(): void {
+    const count = this.#shardIds.length;
+    const end = Math.min(count, this.#queriedCount + HEAD_QUESTIONS);
+    for (; this.#queriedCount < end; this.#queriedCount++)
+      if (this.#hasHeads(this.#shardIds[this.#queriedCount]!))
+        this.#headShards.push(this.#queriedCount);
+    if (end < count) return;
+    this.#hasQueried = true;
+    this.#shard = this.#headShards[0] ?? 0;
+    this.#prefix = new PrefixSum(this.#control, this.#shardIds.length, this.#headShards);
+  }
+
+  /** An unreadable shard counts as without heads; binding reports the error. */
+  #hasHeads(shardId: string): boolean {
+    try {
+      return this.#searcher.hasHeads(shardId);
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      if (isTrap(error)) this.#searcher.replaceSpaceOf(shardId);
+      return false;
+    }
+  }
+
+  #nextShard(): void {
+    this.#unitCount = undefined;
+    if (!this.#isAmidHeads) this.#shard++;
+    else this.#shard = this.#headShards[++this.#headsDone] ?? 0;
+  }
+
+  #bind(shardId: string, isStopRequested: StopTest): void {
+    const start = process.hrtime.bigint();
+    const binding = this.#searcher.bind(shardId, isStopRequested);
+    this.#addTimes(Number(process.hrtime.bigint() - start), 0);
+    if (binding === undefined) return;
+    this.#unitCount = binding.unitCount;
+    if (!this.#bound.has(this.#shard)) {
+      this.#bound.add(this.#shard);
+      this.bindings.push({ shard: this.#shard, ...binding });
+    }
+    this.#control.setUnitCount(this.#shard, binding.unitCount);
+  }
+
+  /** Searches the head unit of a shard, unless another thread does, and advances to the next shard. */
+  #searchHeads(shardId: string, isStopRequested: StopTest): void {
+    const shard = this.#shard;
+    let isClaimed = false;
+    const hasSucceeded = this.#try(() => {
+      if (!isClaimed && this.#control.isHeadDrained(shard)) return;
+      if (!this.#bindHeads(shardId, isStopRequested)) return;
+      isClaimed ||= this.#control.claimHead(shard);
+      if (isClaimed) this.#runUnit(0, isStopRequested);
+    });
+    if (isClaimed && !hasSucceeded) this.#control.finish(shard, 0, 0);
+    if (hasSucceeded && this.#control.isHeadDrained(shard)) this.#nextShard();
+  }
+
+  /** False: it was stopped. */
+  #bindHeads(shardId: string, isStopRequested: StopTest): boolean {
+    const start = process.hrtime.bigint();
+    const binding = this.#searcher.bindHeads(shardId, isStopRequested);
+    this.#addTimes(Number(process.hrtime.bigint() - start), 0);
+    if (binding === undefined) return false;
+    if (this.#control.headCount(this.#shard) === undefined)
+      this.headBindings.push({ shard: this.#shard, ...binding });
+    this.#control.setHeadCount(this.#shard, binding.headUnitCount);
+    return true;
+  }
+
+  #runUnit(unit: number, isStopRequested: StopTest): void {
+    const start = process.hrtime.bigint();
+    this.firstUnitNs ??= start;
+    const found = this.#searcher.searchUnit(unit, isStopRequested);
+    this.#addTimes(0, Number(process.hrtime.bigint() - start));
+    if (found === undefined) {
+      // In a stopped search it counts as not begun.
+      if (!this.#control.isStopped) this.#control.giveBack(this.#shard, unit);
+      return;
+    }
+    this.units.push({ shard: this.#shard, unit, ...found });
+    this.#control.finish(this.#shard, unit, found.matches);
+    if (this.#limit !== Infinity && this.#prefix?.isOver(this.#limit)) this.#control.stop();
+  }
+
+  #runOrLose(unit: number, isStopRequested: StopTest): void {
+    const shard = this.#shard;
+    // A lost unit counts as finished without ranges, so that the ordered sum can pass it.
+    if (!this.#try(() => this.#runUnit(unit, isStopRequested)))
+      this.#control.finish(shard, unit, 0);
+  }
+
+  /**
+   * Runs `work`; after a trap or damage, once more on a new instance. False: it failed again, and this thread gives up the
+   * shard.
+   */
+  #try(work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      if (isUnmapped(error)) return this.#giveUp(error);
+      this.#renew(error);
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    try {
+      this.#searcher.setPlan(this.#plan);
+      if (this.#unitCount !== undefined) this.#searcher.bind(shardId);
+      work();
+      return true;
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      return this.#giveUp(error);
+    }
+  }
+
+  /** Makes the searcher usable after a failure: a trapped instance is dead, a refused call left it usable. */
+  #renew(error: unknown): void {
+    const shardId = this.#shardIds[this.#shard]!;
+    if (!isTrap(error)) this.#searcher.beginPlan(this.#plan);
+    else if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
+  }
+
+  #giveUp(error: unknown): false {
+    const fault = error instanceof ShardError ? { fault: error.fault } : {};
+    this.failures.push({ shard: this.#shard, reason: messageOf(error), ...fault });
+    this.#renew(error);
+    this.#isPlanned = false;
+    if (this.#control.headCount(this.#shard) === undefined)
+      this.#control.setHeadCount(this.#shard, 0);
+    if (this.#control.unitCount(this.#shard) === undefined)
+      this.#control.setUnitCount(this.#shard, 0);
+    this.#nextShard();
+    return false;
+  }
+}
+
+function isShardFailure(error: unknown): boolean {
+  return error instanceof ShardError || isTrap(error);
+}
+
+function isUnmapped(error: unknown): boolean {
+  return error instanceof ShardError && error.fault === 'unmapped';
+}

@@ -1,0 +1,305 @@
+// Counts what a run found (API.md 6.6 and 7). `totalsOfRun` counts for a final answer: it walks the head units of all shards,
+// then the other units shard by shard, and stops after the unit that exceeds the limit, so that a cut answer depends only on
+// the snapshot, not on how threads race. A stream counts everything it gets.
+
+import { addToList } from '../../base/lists.ts';
+import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
+import type { RunOutcome } from './run.ts';
+import { liveDocCount } from '../shards/parts.ts';
+import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
+import { UnitOrder } from './unit-order.ts';
+
+/** The numbers of API.md 7 that come from the run. */
+export interface Counts {
+  totalMatchCount: number;
+  fileCount: number;
+  filesSkipped: number;
+  contentBytesLoaded: number;
+  indexBytesLoaded: number;
+  crashes: number;
+  shardFilesConsidered: number;
+  filesConsidered: number;
+  filesLoaded: number;
+  shardsScanned: number;
+  shardsSkipped: number;
+  shardsSkippedFilter: number;
+  ngramMatches: number;
+  ngramLookups: number;
+  regexpsConsidered: number;
+}
+
+/** Findings that count, of a shard in which the search has started. */
+export interface ShardFindings {
+  readonly shard: number;
+  /** Only of its heads. */
+  readonly headBinding: BindFinding | undefined;
+  readonly binding: BindFinding | undefined;
+  /** In order. */
+  readonly units: readonly UnitFinding[];
+  readonly isFailed: boolean;
+}
+
+/** The findings of a search, cut at its limit. */
+export interface Totals {
+  readonly counts: Counts;
+  /** In order; shards in which the search has not started are missing. */
+  readonly shards: readonly ShardFindings[];
+  /** Units that count, in the order of the search. */
+  readonly units: readonly UnitFinding[];
+  /** More ranges than the limit were found. */
+  readonly isOverLimit: boolean;
+}
+
+/** How many of the eligible shards are finished. */
+export interface SearchProgress {
+  readonly shardsDone: number;
+  readonly shardsEligible: number;
+}
+
+/** What is known of a shard. */
+interface ShardTotals {
+  /** Only of its heads: counts until the whole shard is bound. */
+  headBinding: BindFinding | undefined;
+  binding: BindFinding | undefined;
+  unitCount: number;
+  /** Docs. */
+  considered: number;
+  isFailed: boolean;
+}
+
+/** Adds up findings as they come; `close` adds what depends on the end of the search. */
+export class RunningTotals {
+  readonly counts = emptyCounts();
+  readonly #shards: readonly LiveShard[];
+  readonly #quarantined: Snapshot['quarantined'];
+  readonly #shardTotals: ShardTotals[];
+
+  /**
+   * @param shards  the shards of the run, in order
+   * @param quarantined  eligible shards out of service
+   */
+  constructor(shards: readonly LiveShard[], quarantined: Snapshot['quarantined']) {
+    this.#shards = shards;
+    this.#quarantined = quarantined;
+    this.#shardTotals = shards.map(() => ({
+      headBinding: undefined,
+      binding: undefined,
+      unitCount: 0,
+      considered: 0,
+      isFailed: false,
+    }));
+  }
+
+  /** Counts only the first one of a shard, and only until the whole shard is bound. */
+  addHeadBinding(binding: BindFinding): void {
+    const totals = this.#shardTotals[binding.shard]!;
+    if (totals.headBinding !== undefined || totals.binding !== undefined) return;
+    totals.headBinding = binding;
+    this.#count(binding, 1);
+  }
+
+  /** Counts only the first binding of a shard. */
+  addBinding(binding: BindFinding): void {
+    const totals = this.#shardTotals[binding.shard]!;
+    if (totals.binding !== undefined) return;
+    totals.binding = binding;
+    if (totals.headBinding !== undefined) this.#count(totals.headBinding, -1);
+    this.#count(binding, 1);
+  }
+
+  #count(binding: BindFinding, sign: 1 | -1): void {
+    if (this.#hidesDocs(binding.shard)) return;
+    this.counts.ngramLookups += sign * binding.lookups;
+    this.counts.regexpsConsidered += sign * binding.regexps;
+    this.counts.indexBytesLoaded += sign * binding.indexBytes;
+    this.counts.ngramMatches += sign * binding.candidateBlocks;
+  }
+
+  addUnit(unit: UnitFinding): void {
+    const { counts } = this;
+    counts.totalMatchCount += unit.matches;
+    counts.fileCount += unit.rows.length / 4;
+    const totals = this.#shardTotals[unit.shard]!;
+    totals.unitCount++;
+    if (this.#hidesDocs(unit.shard)) return;
+    counts.filesConsidered += unit.considered;
+    counts.regexpsConsidered += unit.regexps;
+    counts.filesLoaded += unit.loaded;
+    counts.contentBytesLoaded += unit.contentBytes;
+    totals.considered += unit.considered;
+  }
+
+  /** Costs of such a shard depend on hidden docs, so its visible docs all count as scanned. */
+  #hidesDocs(shard: number): boolean {
+    return this.#shards[shard]!.hidesDocs === true;
+  }
+
+  /** False: the failure of this shard is already counted. */
+  addFailure(shard: number): boolean {
+    const totals = this.#shardTotals[shard]!;
+    if (totals.isFailed) return false;
+    totals.isFailed = true;
+    return true;
+  }
+
+  /** How many of the eligible shards are finished. */
+  get progress(): SearchProgress {
+    const done = this.#shardTotals.filter(
+      ({ binding, unitCount, isFailed }) =>
+        isFailed ||
+        (binding !== undefined && (binding.candidateDocs === 0 || unitCount >= binding.unitCount)),
+    );
+    const shardsEligible = this.#shardTotals.length + this.#quarantined.length;
+    return { shardsDone: done.length, shardsEligible };
+  }
+
+  /** Classifies each shard by API.md 7.1. Called once, at the end. */
+  close(): void {
+    const { counts } = this;
+    for (const [index, totals] of this.#shardTotals.entries()) {
+      const docCount = liveDocCount(this.#shards[index]!);
+      if (this.#hidesDocs(index)) this.#countScanned(totals, docCount);
+      else this.#classify(totals, docCount);
+    }
+    for (const shard of this.#quarantined) {
+      counts.shardsSkipped++;
+      counts.filesSkipped += liveDocCount(shard);
+    }
+  }
+
+  #countScanned({ isFailed }: ShardTotals, docCount: number): void {
+    const { counts } = this;
+    counts.shardFilesConsidered += docCount;
+    counts.filesConsidered += docCount;
+    if (isFailed) counts.crashes++;
+    else counts.shardsScanned++;
+  }
+
+  #classify({ binding, unitCount, considered, isFailed }: ShardTotals, docCount: number): void {
+    const { counts } = this;
+    const candidates = binding?.candidateDocs ?? 0;
+    const isRuledOut = binding !== undefined && candidates === 0;
+    if (!isRuledOut && unitCount === 0 && !isFailed) {
+      counts.shardsSkipped++;
+      counts.filesSkipped += docCount;
+      return;
+    }
+    counts.shardFilesConsidered += docCount;
+    // With only heads bound, or nothing, no doc is ruled out.
+    counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
+    if (isFailed) counts.crashes++;
+    else if (isRuledOut) counts.shardsSkippedFilter++;
+    else counts.shardsScanned++;
+  }
+}
+
+/**
+ * @param shards  the shards of the run, in order
+ * @param quarantined  eligible shards out of service
+ */
+export function totalsOfRun(
+  shards: readonly LiveShard[],
+  quarantined: Snapshot['quarantined'],
+  outcome: RunOutcome,
+  limit: number,
+): Totals {
+  const totals = new RunningTotals(shards, quarantined);
+  const units: UnitFinding[] = [];
+  const bindings = new Map<number, BindFinding>();
+  const headBindings = new Map<number, BindFinding>();
+  const order = new UnitOrder(shards.length, limit, {
+    addHeadBinding: (binding) => {
+      headBindings.set(binding.shard, binding);
+      totals.addHeadBinding(binding);
+    },
+    addBinding: (binding) => {
+      bindings.set(binding.shard, binding);
+      totals.addBinding(binding);
+    },
+    addUnit: (unit) => {
+      units.push(unit);
+      totals.addUnit(unit);
+    },
+  });
+  order.add(outcome);
+  order.end();
+  const failed = new Set(outcome.failures.map(({ shard }) => shard));
+  for (const shard of failed) totals.addFailure(shard);
+  totals.close();
+  const byShard = groupUnits(units);
+  const isStarted = (shard: number): boolean =>
+    bindings.has(shard) || headBindings.has(shard) || failed.has(shard);
+  const findings = [...shards.keys()].filter(isStarted).map((shard) => ({
+    shard,
+    headBinding: headBindings.get(shard),
+    binding: bindings.get(shard),
+    units: byShard.get(shard) ?? [],
+    isFailed: failed.has(shard),
+  }));
+  return { counts: totals.counts, shards: findings, units, isOverLimit: order.isOverLimit };
+}
+
+function addFindings(
+  totals: RunningTotals,
+  { shard, headBinding, binding, units, isFailed }: ShardFindings,
+): void {
+  if (headBinding !== undefined) totals.addHeadBinding(headBinding);
+  if (binding !== undefined) totals.addBinding(binding);
+  for (const unit of units) totals.addUnit(unit);
+  if (isFailed) totals.addFailure(shard);
+}
+
+/**
+ * A shard's share of the counts of its tally.
+ *
+ * @param findings  undefined: the search has not started in it
+ */
+export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): Counts {
+  const totals = new RunningTotals([shard], []);
+  if (findings !== undefined) {
+    const { headBinding, binding, units, isFailed } = findings;
+    addFindings(totals, {
+      shard: 0,
+      headBinding: headBinding && { ...headBinding, shard: 0 },
+      binding: binding && { ...binding, shard: 0 },
+      units: units.map((unit) => ({ ...unit, shard: 0 })),
+      isFailed,
+    });
+  }
+  totals.close();
+  return totals.counts;
+}
+
+/** The share of a shard out of service. */
+export function shareOfQuarantined(shard: QuarantinedShard): Counts {
+  const totals = new RunningTotals([], [shard]);
+  totals.close();
+  return totals.counts;
+}
+
+function emptyCounts(): Counts {
+  return {
+    totalMatchCount: 0,
+    fileCount: 0,
+    filesSkipped: 0,
+    contentBytesLoaded: 0,
+    indexBytesLoaded: 0,
+    crashes: 0,
+    shardFilesConsidered: 0,
+    filesConsidered: 0,
+    filesLoaded: 0,
+    shardsScanned: 0,
+    shardsSkipped: 0,
+    shardsSkippedFilter: 0,
+    ngramMatches: 0,
+    ngramLookups: 0,
+    regexpsConsidered: 0,
+  };
+}
+
+function groupUnits(units: readonly UnitFinding[]): Map<number, UnitFinding[]> {
+  const byShard = new Map<number, UnitFinding[]>();
+  for (const unit of units) addToList(byShard, unit.shard, unit);
+  for (const group of byShard.values()) group.sort((a, b) => a.unit - b.unit);
+  return byShard;
+}

@@ -1,0 +1,47 @@
+// Limits a process's time for one content, in processor time, so that load on the machine fails no file. Where processor time
+// cannot be read, and for a process that hangs idle, wall time counts.
+
+import { readFileSync } from 'node:fs';
+
+/** Why: a stopped or waiting process uses no processor time. */
+const CLOCK_FACTOR = 30;
+/** Source: proc(5), times of processes: USER_HZ, 100 on all current Linux systems. */
+const MS_PER_TICK = 10;
+const RECHECK_MS_MIN = 50;
+
+/** Milliseconds of processor time used by a process; undefined: unknown here. */
+function processorMs(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The program's name, in parentheses, may contain anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process, possibly still starting. */
+interface Started {
+  readonly pid?: number | undefined;
+}
+
+/**
+ * Calls back once when the process has used `limitMs` of processor time from now on, or after 30 times as much wall time.
+ *
+ * @returns  stops watching
+ */
+export function watchTime(started: Started, limitMs: number, onOver: () => void): () => void {
+  const now = (): number | undefined =>
+    started.pid === undefined ? undefined : processorMs(started.pid);
+  const startMs = performance.now();
+  const usedBefore = now() ?? 0;
+  let timer = setTimeout(check, limitMs);
+  return () => clearTimeout(timer);
+
+  function check(): void {
+    const used = (now() ?? Infinity) - usedBefore;
+    if (used >= limitMs || performance.now() - startMs >= limitMs * CLOCK_FACTOR) onOver();
+    else timer = setTimeout(check, Math.max(limitMs - used, RECHECK_MS_MIN));
+  }
+}

@@ -1,0 +1,73 @@
+// Whether public repositories of a server are readable without sign-in. A closed server does not report that it is closed;
+// so once per listing an address that an open server shows to all is requested without a credential.
+
+import type { HostRepo, ListingIssue, SaidVisibility } from './host.ts';
+import { isOpenToAll } from './open-to-all.ts';
+import type { TransportOptions } from './transport.ts';
+
+export class AnonymousProbe {
+  readonly #options: Omit<TransportOptions, 'url'>;
+  readonly #addressOf: (repo: HostRepo) => string;
+  /** The visibility that replaces public; undefined: not determined yet. */
+  #probed: Promise<SaidVisibility> | undefined;
+  /** Name of the host that gave no answer. */
+  #untold: string | undefined;
+
+  /** @param addressOf  an API address about a public repository, or about the server */
+  constructor(options: Omit<TransportOptions, 'url'>, addressOf: (repo: HostRepo) => string) {
+    this.#options = options;
+    this.#addressOf = addressOf;
+  }
+
+  /** As `at`, for one. */
+  async of(repo: HostRepo, signal: AbortSignal): Promise<HostRepo> {
+    const [seen] = await this.at([{ repo }], signal);
+    return seen!.repo;
+  }
+
+  /** The same repositories; public ones of a closed server become internal. Errors: HostError; the reason of the signal. */
+  async at<One extends Probed>(
+    listed: readonly One[],
+    signal: AbortSignal,
+  ): Promise<readonly One[]> {
+    const publicRepo = listed.find(({ repo }) => repo?.visibility === 'public')?.repo;
+    if (publicRepo === undefined) return listed;
+    this.#probed ??= this.#fetch(this.#addressOf(publicRepo), signal).catch((error: unknown) => {
+      this.#probed = undefined;
+      throw error;
+    });
+    const visibility = await this.#probed;
+    return visibility === 'public' ? listed : listed.map((one) => withVisibility(one, visibility));
+  }
+
+  async #fetch(url: string, signal: AbortSignal): Promise<SaidVisibility> {
+    const isOpen = await isOpenToAll({ ...this.#options, url }, signal);
+    if (isOpen !== undefined) return isOpen ? 'public' : 'internal';
+    this.#untold = new URL(url).host;
+    return 'maybe-public';
+  }
+
+  /** The issue that the host gave no answer; returned once. @param target  that was read */
+  takeIssue(target: string): ListingIssue | undefined {
+    const host = this.#untold;
+    if (host === undefined) return undefined;
+    this.#untold = undefined;
+    return {
+      code: 'RATE_LIMITED',
+      target,
+      effect: 'TARGET_SKIPPED',
+      message:
+        `${host}: whether its public repositories are visible without sign-in is unknown: it accepts no more anonymous requests now; ` +
+        'repositories that were public stay public, others are internal until the next listing',
+    };
+  }
+}
+
+interface Probed {
+  readonly repo: HostRepo | undefined;
+}
+
+function withVisibility<One extends Probed>(one: One, visibility: SaidVisibility): One {
+  if (one.repo?.visibility !== 'public') return one;
+  return { ...one, repo: { ...one.repo, visibility } };
+}

@@ -1,0 +1,159 @@
+// Resolves paths that a user names to sources: a repository or folder is one source; a folder without git that contains
+// repositories gives one source for each, and one for the files beside them. A folder that was indexed as one source
+// stays so until a mode is given.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import { compareText } from '../../base/paths.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { seeFolder } from '../../sources/disk/identity.ts';
+import { layoutOf } from '../../sources/git/layout.ts';
+import type { SourceMode } from '../../sources/git/probe.ts';
+import { findRepos, type FoundRepos } from './find-repos.ts';
+
+/** A source to probe. */
+export interface RequestedSource {
+  /** Absolute if it was found, else as given. */
+  readonly path: string;
+  readonly mode: SourceMode | undefined;
+  /** It was found in a named folder. */
+  readonly isFound: boolean;
+  /** That folder, absolute; absent: the source itself was named, or is the files beside sources. */
+  readonly below?: string;
+  /** As of a source (repos/records.ts); absent: unchanged. */
+  readonly reposApart?: boolean;
+}
+
+/** A folder that is searched for sources, now and later. */
+export interface SearchedFolder {
+  /** Absolute. */
+  readonly path: string;
+  readonly mode: 'commits' | undefined;
+  readonly found: FoundRepos;
+}
+
+export interface RequestedSources {
+  /** Each path once. */
+  readonly sources: readonly RequestedSource[];
+  readonly folders: readonly SearchedFolder[];
+}
+
+export interface RequestedSourcesOptions {
+  /** Existing repos that the user may have named. */
+  readonly records: readonly RepoRecord[];
+  /** Search in work trees too. */
+  readonly isDeep: boolean;
+  /** For folders that cannot be searched; undefined: not reported. */
+  readonly log: Log | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Errors: the reason of the signal. An unreadable path is returned as a source; probing it reports the error. */
+export async function requestedSources(
+  paths: readonly string[],
+  mode: SourceMode | undefined,
+  options: RequestedSourcesOptions,
+): Promise<RequestedSources> {
+  const sources = new Map<string, RequestedSource>();
+  const folders: SearchedFolder[] = [];
+  const found: RequestedSource[] = [];
+  for (const one of paths) {
+    const folder = path.resolve(one);
+    const inside = await sourcesInside(folder, mode, options);
+    if (inside === undefined) {
+      const reposApart = mode === 'folder' ? { reposApart: false } : {};
+      sources.set(folder, { path: one, mode, isFound: false, ...reposApart });
+      continue;
+    }
+    folders.push({ path: folder, mode: modeInside(mode), found: inside.found });
+    found.push(...inside.sources);
+  }
+  for (const one of found) if (!sources.has(one.path)) sources.set(one.path, one);
+  return { sources: [...sources.values()], folders };
+}
+
+/** Mode for found repositories: bare ones have no files on disk. */
+function modeInside(mode: SourceMode | undefined): 'commits' | undefined {
+  return mode === 'commits' ? mode : undefined;
+}
+
+/** The sources in a folder; undefined: it is a source itself. Errors: the reason of the signal. */
+async function sourcesInside(
+  folder: string,
+  mode: SourceMode | undefined,
+  options: RequestedSourcesOptions,
+): Promise<{ sources: RequestedSource[]; found: FoundRepos } | undefined> {
+  if (mode === 'folder' || isIndexedFolder(folder, mode, options)) return undefined;
+  const layout = await layoutOf(folder).catch(() => undefined);
+  if (layout === 'bare' || layout === 'worktree') return undefined;
+  const found = await foundIn(folder, options);
+  const paths = new Set(found.repos.map((repo) => repo.path));
+  const existing = indexedBelow(folder, options).filter((one) => !paths.has(one));
+  // If everything known is gone, a disk is probably missing.
+  const isEmpty = paths.size + found.fileCount === 0 && existing.every((one) => !existsSync(one));
+  for (const one of existing) if (isEmpty || existsSync(one)) paths.add(one);
+  if (paths.size === 0) return undefined;
+  const ofMode = { mode: modeInside(mode), isFound: true, below: folder };
+  const sources: RequestedSource[] = [...paths]
+    .sort(compareText)
+    .map((one) => ({ path: one, ...ofMode }));
+  if (found.fileCount > 0 && mode !== 'commits') sources.push(besideRepos(folder));
+  return { sources, found };
+}
+
+/** The source of the files beside the repositories in a folder. */
+export function besideRepos(folder: string): RequestedSource {
+  return { path: folder, mode: undefined, isFound: true, reposApart: true };
+}
+
+/** Whether a folder was indexed together with its repositories, and nobody requests otherwise. */
+function isIndexedFolder(
+  folder: string,
+  mode: SourceMode | undefined,
+  { records }: RequestedSourcesOptions,
+): boolean {
+  if (mode !== undefined) return false;
+  const realPath = seeFolder(folder)?.realPath;
+  const isSame = (location: string): boolean =>
+    location === folder || (realPath !== undefined && seeFolder(location)?.realPath === realPath);
+  return records.some(
+    ({ source }) => source.kind === 'folder' && source.reposApart !== true && isSame(source.path),
+  );
+}
+
+function indexedBelow(folder: string, { records }: RequestedSourcesOptions): string[] {
+  const start = folder.endsWith('/') ? folder : `${folder}/`;
+  return records
+    .filter(({ source }) => source.kind !== 'folder' && source.path.startsWith(start))
+    .map(({ source }) => source.path);
+}
+
+async function foundIn(
+  folder: string,
+  { isDeep, log, signal }: RequestedSourcesOptions,
+): Promise<FoundRepos> {
+  try {
+    return await findRepos(folder, { isDeep, signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    // Probing it reports that it is missing, or a file.
+    if (existsSync(`${folder}/.`))
+      log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
+    return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
+  }
+}
+
+/** Logs what was found in a folder, and what was skipped. */
+export function logFound({ path: folder, found }: SearchedFolder, log: Log): void {
+  const { repos, odd, fileCount, linkCount } = found;
+  log.info('repositories found in a folder', {
+    folder,
+    repos: repos.length,
+    bare: repos.filter(({ isBare }) => isBare).length,
+    filesBeside: fileCount,
+    linksNotFollowed: linkCount,
+  });
+  for (const { path: location, reason } of odd) log.warn('skipped', { path: location, reason });
+}

@@ -1,0 +1,78 @@
+// Where names and addresses of a file lead: what its buttons, cards and keys do.
+
+import { useLocation } from 'wouter';
+import type { getCommit } from '../../api/history/commit-endpoints.ts';
+import { lineRangeOf, rangeText } from '../code/line-range.ts';
+import type { LineRange } from '../code/line-range.ts';
+import type { NameLocation } from '../code/names.ts';
+import { call } from '../data/api.ts';
+import { queryClient } from '../data/session.ts';
+import { copyText } from '../parts/clipboard.ts';
+import { toast } from '../parts/toasts.ts';
+import { addressOf, belowBase } from './address.ts';
+import type { BrowseTarget } from './address.ts';
+import { useFileParameters } from './file-parameters.ts';
+import { explorationText, findDefinitionsAt, lacksSymbols } from './symbols.ts';
+
+/** The id of the commit that a revision is now. Errors: as `call`. */
+async function commitOf({ repo, revision }: BrowseTarget): Promise<string> {
+  const ref = revision ?? 'HEAD';
+  const { hash } = await queryClient.fetchQuery({
+    queryKey: ['commit', repo, ref],
+    queryFn: () => call<typeof getCommit>('/api/commit', { query: { repo, ref } }),
+  });
+  return hash;
+}
+
+function reportFailure(doing: Promise<void>): void {
+  doing.catch((error: unknown) => toast(error instanceof Error ? error.message : String(error)));
+}
+
+/** The address of this page, with these lines in place of its own. */
+function linkTo(selected: LineRange | undefined): string {
+  const url = new URL(location.href);
+  // Why not as it is: a parameter encodes the colon, which an address may have.
+  if (selected !== undefined) {
+    url.searchParams.delete('highlightRange');
+    const others = url.search.replace(/^\?/, '&').replace(/^&$/, '');
+    url.search = `?highlightRange=${rangeText(selected)}${others}`;
+  }
+  return url.href;
+}
+
+export function useFileWays(target: BrowseTarget, language: string) {
+  const { valueOf, addressWith, change } = useFileParameters();
+  const [, navigate] = useLocation();
+  const explore = (kind: 'definitions' | 'references', name: string): void =>
+    change({ explore: explorationText({ kind, name }) });
+  const goToDefinition = async (at: NameLocation): Promise<void> => {
+    const found = await findDefinitionsAt(target, language, at);
+    const { files, stats } = found;
+    const [file] = files;
+    const line = file?.matches[0]?.range.start.lineNumber;
+    if (file === undefined || line === undefined)
+      toast(
+        `No definition of ${at.name} found${lacksSymbols(found) ? ': symbols are missing' : ''}`,
+      );
+    else if (stats.matchCount > 1) explore('definitions', at.name);
+    else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
+  };
+  const pin = async (): Promise<void> => {
+    const revision = await commitOf(target);
+    navigate(addressWith(addressOf({ ...target, revision })), { replace: true });
+    toast('The address names the commit');
+  };
+  return {
+    goToDefinition: (at: NameLocation) => reportFailure(goToDefinition(at)),
+    findReferences: (name: string) => explore('references', name),
+    pin: () => reportFailure(pin()),
+    /** @param selected  the lines and columns that it is to name; undefined: those of the address */
+    copyLink: (selected?: LineRange) => void copyText(linkTo(selected), 'Link'),
+    copyPlace: () => {
+      const line = lineRangeOf(valueOf('highlightRange'))?.from;
+      void copyText(`${target.path}${line === undefined ? '' : `:${line}`}`, 'Path');
+    },
+  };
+}
+
+export type FileWays = ReturnType<typeof useFileWays>;
