@@ -40,8 +40,8 @@ function section(number: string): string {
 function rowsOf(number: string): string[][] {
   const lines = section(number).split('\n');
   return lines
-    .filter((line, index) => line.startsWith('|') && !/^\| -/.test(lines[index + 1] ?? ''))
-    .filter((line) => !/^\| -/.test(line))
+    .filter((line, index) => line.startsWith('|') && lines[index + 1]?.startsWith('|-') !== true)
+    .filter((line) => !line.startsWith('|-'))
     .map((line) => line.split(/(?<!\\)\|/).slice(1, -1))
     .map((cells) => cells.map((cell) => cell.trim().replaceAll('\\|', '|')));
 }
@@ -49,6 +49,17 @@ function rowsOf(number: string): string[][] {
 /** Texts in code font. */
 function codesIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+}
+
+/** The same values, in any order. */
+function assertSame(
+  said: readonly unknown[],
+  expected: readonly unknown[],
+  message?: string,
+): void {
+  const inOrder = (list: readonly unknown[]): string[] =>
+    list.map((one) => JSON.stringify(one)).toSorted();
+  assert.deepEqual(inOrder(said), inOrder(expected), message);
 }
 
 function accessOf({ access, isNobodyWelcome }: Endpoint): string {
@@ -69,7 +80,7 @@ test('endpoints: same methods, paths, access, entitlement; what counts', () => {
       .split(', ')
       .map((method) => [method, path, access, entitlement, counted].join(' '));
   });
-  assert.deepEqual(said.toSorted(), expected.toSorted());
+  assertSame(said, expected);
 });
 
 /** A heading or the row of a table has this number. */
@@ -160,7 +171,7 @@ function kindsOf(key: string): readonly SchemaNode[] {
 
 test('configuration: the top-level keys', () => {
   const said = rowsOf('19.1').flatMap(([key = '']) => codesIn(key));
-  assert.deepEqual(said.toSorted(), Object.keys(configuration).toSorted());
+  assert.deepEqual(said, Object.keys(configuration));
 });
 
 test('configuration: settings and their defaults', () => {
@@ -171,7 +182,7 @@ test('configuration: settings and their defaults', () => {
     return [key, isOpen ? OTHER_SETTINGS[key as keyof typeof OTHER_SETTINGS].defaultNote : value];
   });
   const said = rowsOf('19.3').map(([key = '', value]) => [key.replace(/ \*$/, ''), value]);
-  assert.deepEqual(said.toSorted(), expected.toSorted());
+  assertSame(said, expected);
 });
 
 const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
@@ -186,9 +197,9 @@ test('configuration: keys of each kind of connection and their defaults', () => 
     keysOf(kind).map(([key, value]) => `${kind.properties!['type']!.const} ${key} ${value}`),
   );
   const said = rowsOf('19.4').flatMap(([key, types = '', value]) =>
-    [...types].map((letter) => `${LETTERS[letter]} ${key} ${value}`),
+    types.split('').map((letter) => `${LETTERS[letter]} ${key} ${value}`),
   );
-  assert.deepEqual(said.toSorted(), expected.toSorted());
+  assertSame(said, expected);
 });
 
 test('configuration: keys of contexts, permissions, apps and identity providers', () => {
@@ -199,7 +210,7 @@ test('configuration: keys of contexts, permissions, apps and identity providers'
     ...kindsOf('identityProviders').flatMap((kind) => keysOf(kind, 'identityProviders.*.')),
   ].map((row) => row.join(' '));
   const said = ['19.5', '19.6'].flatMap(rowsOf).map(([key, value]) => `${key} ${value}`);
-  assert.deepEqual(said.toSorted(), [...new Set(expected)].toSorted());
+  assertSame(said, [...new Set(expected)]);
 });
 
 test('variables: names, flags, defaults, secrets', () => {
@@ -213,21 +224,24 @@ test('variables: names, flags, defaults, secrets', () => {
     value,
     help.startsWith('S;'),
   ]);
-  assert.deepEqual(said.toSorted(), expected.toSorted());
+  assertSame(said, expected);
 });
 
 test('statistics and reasons: the same names', () => {
   const said = rowsOf('7.2').map(([field]) => field);
-  assert.deepEqual(said.toSorted(), [...Object.keys(statsNumbers), 'flushReason'].toSorted());
+  assertSame(said, [...Object.keys(statsNumbers), 'flushReason']);
   const reasons = rowsOf('6.6').map(([reason = '']) => codesIn(reason)[0]);
   assert.deepEqual(reasons, exhaustiveness.incompleteReasons.unwrap().element.options);
 });
 
 test('queries: the same prefixes; each worked example has its canonical form', () => {
   const prefixes = rowsOf('9.3').flatMap(([prefix = '']) => codesIn(prefix));
-  assert.deepEqual(prefixes.toSorted(), PREFIX_NAMES.map((name) => `${name}:`).toSorted());
+  assertSame(
+    prefixes,
+    PREFIX_NAMES.map((name) => `${name}:`),
+  );
   const examples = rowsOf('9.8');
-  assert.ok(examples.length > 50);
+  assert.ok(examples.length > 30);
   for (const [number, query = '', mode, form = ''] of examples)
     assert.equal(formOf(query.slice(1, -1), mode as 'K' | 'R'), form.slice(1, -1), number);
 });
@@ -238,15 +252,18 @@ test('tools: the same names, and arguments', () => {
       const known = TOOLS.find((tool) => tool.name === name);
       assert.ok(known, name);
       const properties = (known.inputSchema as SchemaNode).properties ?? {};
-      assert.deepEqual(codesIn(input).toSorted(), Object.keys(properties).toSorted(), name);
+      assertSame(codesIn(input), Object.keys(properties), name);
     }
   const said = rowsOf('17.3').flatMap(([names = '']) => codesIn(names));
-  assert.deepEqual(said.toSorted(), TOOLS.map(({ name }) => name).toSorted());
+  assertSame(
+    said,
+    TOOLS.map(({ name }) => name),
+  );
 });
 
 test('licences: the same entitlements and states', () => {
   const said = rowsOf('4.9').map(([name = '']) => codesIn(name)[0]);
-  assert.deepEqual(said.toSorted(), [...ENTITLEMENTS].toSorted());
+  assertSame(said, [...ENTITLEMENTS]);
   const [, states = ''] = section('4.9').split('States:');
   assert.deepEqual(codesIn(states).slice(0, LICENCE_STATES.length), LICENCE_STATES);
 });
@@ -262,7 +279,7 @@ test('audit: the same actions', () => {
   const actions = [...union.matchAll(/'([^']+)'/g)].map(([, action]) => action);
   assert.ok(actions.length > 30);
   const said = rowsOf('24.3').flatMap(([, names = '']) => codesIn(names));
-  assert.deepEqual(said.toSorted(), actions.toSorted());
+  assert.deepEqual(said, actions);
 });
 
 test('command line: the same commands', () => {
@@ -272,7 +289,7 @@ test('command line: the same commands', () => {
   const [, commands = ''] = help.split('\nCommands:\n');
   const names = [...commands.matchAll(/^  ([a-z]+) /gm)].map(([, name]) => name);
   const said = rowsOf('22.2').flatMap(([command = '']) => codesIn(command));
-  assert.deepEqual([...said, 'help'].toSorted(), names.toSorted());
+  assertSame([...said, 'help'], names);
 });
 
 test('sections that comments and documents name are there', () => {
