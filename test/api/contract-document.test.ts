@@ -17,6 +17,7 @@ import { exhaustiveness, statsNumbers } from '../../daemon/api/search/search-sch
 import { schemaDocument } from '../../daemon/base/config/schema-document.ts';
 import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/settings.ts';
 import { VARIABLES, type Variable } from '../../daemon/base/config/variables.ts';
+import { SYMBOL_KINDS } from '../../daemon/engine/symbols/kinds.ts';
 import { PREFIX_NAMES } from '../../daemon/engine/query/prefixes.ts';
 import { STEPS } from '../../daemon/http/pipeline.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -270,6 +271,12 @@ test('licences: the same entitlements and states', () => {
   assertSame(said, [...ENTITLEMENTS]);
   const [, states = ''] = section('4.9').split('States:');
   assert.deepEqual(codesIn(states).slice(0, LICENCE_STATES.length), LICENCE_STATES);
+});
+
+test('kinds of symbols and code hosts: the same names', () => {
+  assertSame(codesIn(section('10.3')), SYMBOL_KINDS);
+  const [, hosts = ''] = section('1').split('Code host types (seed):');
+  assertSame(codesIn(hosts), wholeDocument().components.schemas['CodeHostType']?.enum ?? []);
 });
 
 test('members that the description requires of errors are those of the contract', () => {
