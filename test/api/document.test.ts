@@ -35,7 +35,7 @@ const COUNTED = [
   'GET /api/connections',
 ];
 
-/** Operation ids by the contract (API.md 18.4), in its order. */
+/** Operation ids, which are part of the contract (API.md 18.4). */
 const AGREED_IDS = [
   ['search', 'streamSearch', 'findDefinitions', 'findReferences'],
   ['getFileSource', 'listFiles', 'getFileTree', 'getFolderContents', 'listRefs'],
