@@ -285,7 +285,7 @@ test('members that the description requires of errors are those of the contract'
 });
 
 test('audit: the same actions', () => {
-  const source = readFileSync('daemon/accounts/audit-trail.ts', 'utf8');
+  const source = readFileSync('daemon/accounts/audit-log.ts', 'utf8');
   const [, union = ''] = /^export type AuditAction =([^;]+);/m.exec(source) ?? [];
   const actions = [...union.matchAll(/'([^']+)'/g)].map(([, action]) => action);
   assert.ok(actions.length > 30);

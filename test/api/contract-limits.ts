@@ -118,7 +118,7 @@ const SEARCHES: readonly Limit[] = [
 
 const READING: readonly Limit[] = [
   ['10.1', '1 to {} bytes', SYMBOL_NAME_SIZE_MAX],
-  ['10.1', 'At most {} ranges', numberIn('daemon/engine/search/navigation.ts', 'PLACES_MAX')],
+  ['10.1', 'At most {} ranges', numberIn('daemon/engine/search/navigation.ts', 'OCCURRENCES_MAX')],
   ['11.0', 'than {} bytes', numberIn('daemon/sources/git/names.ts', 'REF_SIZE_MAX')],
   ['11.3', 'at most {}, with', numberIn('daemon/api/sources/tree-endpoints.ts', 'PATHS_MAX')],
   ['11.3', 'with {} folders', numberIn('daemon/api/sources/tree-endpoints.ts', 'FOLDERS_MAX')],
@@ -133,7 +133,7 @@ const READING: readonly Limit[] = [
     numberIn('daemon/api/search/suggestion-endpoints.ts', 'PREFIX_SIZE_MAX'),
   ],
   ['13.7', '1 to {},', numberIn('daemon/api/search/suggestion-endpoints.ts', 'COUNT_MAX')],
-  ['20.2', 'for {} days', numberIn('daemon/sync/jobs/job-book.ts', 'KEPT_MS') / DAY_MS],
+  ['20.2', 'for {} days', numberIn('daemon/sync/jobs/job-history.ts', 'KEPT_MS') / DAY_MS],
   ['21.3', 'within {} s', numberIn('daemon/http/server.ts', 'GRACE_MS') / SECOND_MS],
 ];
 
@@ -150,7 +150,7 @@ const AGENTS: readonly Limit[] = [
   ['17.3', 'at most {} KB', numberIn(`${TOOLS}/read-file.ts`, 'SIZE_MAX') / KIB],
   ['17.3', '(1, at most {})', numberIn(`${TOOLS}/list-tree.ts`, 'DEPTH_MAX')],
   ['17.3', '1000, at most {})', numberIn(`${TOOLS}/list-tree.ts`, 'ENTRIES_MAX')],
-  ['17.3', 'the first {} ', numberIn(`${TOOLS}/symbol-tools.ts`, 'PLACES_SHOWN')],
+  ['17.3', 'the first {} ', numberIn(`${TOOLS}/symbol-tools.ts`, 'OCCURRENCES_SHOWN')],
 ];
 
 export const LIMITS: readonly Limit[] = [
