@@ -114,6 +114,16 @@ test('error codes: same codes, same statuses', () => {
   assert.equal(said.length, Object.keys(ERROR_STATUS).length);
 });
 
+test('error codes: reserved ones are not in use', () => {
+  const [, text = ''] = /\nReserved, never sent ([^\n]+)/.exec(section('25')) ?? [];
+  const reserved = codesIn(text);
+  assert.equal(reserved.length, 29);
+  assert.deepEqual(
+    reserved.filter((code) => Object.hasOwn(ERROR_STATUS, code)),
+    [],
+  );
+});
+
 test('error codes: those that a section names exist', () => {
   const enums = new Set(codesIn(section('13')).concat(codesIn(section('20'))));
   const [text] = contract.split('\n## 25. ');

@@ -1,4 +1,4 @@
-// The registry of all error codes with their status and meaning. daemon/README.md, "Errors", and the API description
+// The registry of all error codes with their status and meaning. API.md 25 and the API description
 // show the same table; a test keeps the three equal. Also converts errors of lower layers. The HTTP layer encodes them.
 
 import { QueryError } from '../../engine/regex/query-error.ts';
@@ -47,7 +47,7 @@ export const ERROR_STATUS = {
   OAUTH_ERROR: 400,
 } as const;
 
-/** Without the reserved codes of daemon/README.md. */
+/** Without the reserved codes of API.md 25. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** Meanings for people; the documents show them beside the code. */

@@ -1,4 +1,4 @@
-// The daemon's settings as one table: default, bounds, help. All numbers are integers. daemon/README.md, "Settings", has
+// The daemon's settings as one table: default, bounds, help. All numbers are integers. API.md 19.3 has
 // the same table; a test keeps them equal.
 
 import { isIP } from 'node:net';

@@ -1,5 +1,5 @@
 // Environment variables and their flags as one table: name, default, help and the schema that reads the text.
-// daemon/README.md, "Environment variables", has the same table; a test keeps them equal.
+// API.md 21.2 has the same rows; a test keeps them equal.
 
 import path from 'node:path';
 import { z } from 'zod';
