@@ -156,12 +156,12 @@ test('a disk without room ends nothing: lines wait, others are counted, and it i
     const turn = () => new Promise(setImmediate);
     for (let i = 0; i < 2000; i++) log.warn('x'.repeat(1000), { i });
     await turn();
-    console.log(log.trouble);
+    console.log(log.lastError);
     log.warn('dropped');
     await turn();
     // There is room again: the limit is on the size of a file.
     let text = '';
-    while (log.trouble !== undefined) {
+    while (log.lastError !== undefined) {
       text += readFileSync(file, 'utf8');
       truncateSync(file);
       log.warn('after');

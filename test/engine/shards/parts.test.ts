@@ -114,7 +114,7 @@ test('each doc is in its part, and those of nobody in none', () => {
       for (let doc = 0; doc < shard.docCount; doc++) {
         const expected = shard.parts.find((one) => one.docStart <= doc && doc < one.docEnd);
         if (expected === undefined) {
-          assert.throws(() => partOf(shard, doc), /of no repo/);
+          assert.throws(() => partOf(shard, doc), /belongs to no repo/);
           continue;
         }
         assert.equal(partOf(shard, doc), expected);
