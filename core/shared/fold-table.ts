@@ -4,7 +4,7 @@
 
 /** Rows of the table. */
 export const FOLD_RANGE_COUNT: u32 = 209;
-/** Added to a delta to make the packed number non-negative. */
+/** Added to a delta so that the packed number is not negative. */
 export const FOLD_DELTA_BIAS: u32 = 131072;
 /** Most code points that share one fold. */
 export const FOLD_CLASS_MAX: u32 = 4;

@@ -157,7 +157,7 @@ void test(
     );
     const [first, last] = [(await all()).find(({ id }) => id === jobId), await latestOf(1)];
     assert.deepEqual([first?.status, last?.status], ['FAILED', 'COMPLETED']);
-    assert.match(first?.errorMessage ?? '', /^interrupted; a later job/);
+    assert.match(first?.errorMessage ?? '', /^interrupted; replaced by a later job/);
   },
 );
 

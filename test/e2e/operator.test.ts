@@ -466,7 +466,7 @@ void test('visibility and enforcement of sources that are given as arguments', a
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await get<unknown[]>(`${served.url}/api/repos`, headers);
     const { stderr } = await served.process.stop();
-    warnings = stderr.match(/^.* WARN .*enforced any more.*$/gm) ?? [];
+    warnings = stderr.match(/^.* WARN .*no longer enforced.*$/gm) ?? [];
     return body.length;
   };
   assert.equal(await listed([]), 0);

@@ -2,7 +2,7 @@
 // General categories and scripts: names with their aliases (`=` between them), and runs of code points from 0 on, each
 // its size in base 36, lower case, and the index of its name in base 26, two capital letters.
 
-/** The version of Unicode, the same as in core/shared/fold-table.ts. */
+/** The version of Unicode; that of core/shared/fold-table.ts too. */
 export const UNICODE_VERSION = '17.0';
 
 // prettier-ignore

@@ -126,7 +126,7 @@ void test('an expression that takes long on names of repos is refused', async ()
   const test = (): boolean[] => engine.searcher.testNames(heavy, names);
   assert.throws(test, (error: unknown) => {
     assert.ok(error instanceof PlanError);
-    assert.match(error.message, /too much work on 800 names of repos/);
+    assert.match(error.message, /too many steps on 800 repository names/);
     return true;
   });
   const light = engine.searcher.testNames(program('/[01]{20}'), names);
