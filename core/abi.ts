@@ -8,7 +8,7 @@
 //            (docSetsInit if the plan names sets -> planBind -> searchUnit* / renderDocs*) for each
 //            shard) for each request
 //   build:   coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
-//            builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddSegment*
+//            builderFinish -> read segments and rows) for each batch; mergeBegin -> mergeAddSegment*
 //            -> mergeStep* -> mergeFinish, pathGramsBuild for each shard
 //   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
 //            sections

@@ -22,13 +22,13 @@ class Xxh64State {
   lane2: u64;
   lane3: u64;
   lane4: u64;
-  stripe0: u64; // 32 bytes of an incomplete stripe
+  stripe0: u64; // 32 bytes of an incomplete segment
   stripe1: u64;
   stripe2: u64;
   stripe3: u64;
   seed: u64;
   totalSize: u64; // bytes added so far
-  waitingSize: u32; // bytes in the stripe, < 32
+  waitingSize: u32; // bytes in the segment, < 32
   reserved: u32; // zero
 }
 

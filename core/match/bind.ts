@@ -87,7 +87,7 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
 
 /**
  * As bindShard, but only for the heads (heads.ts), which are its only unit, and the first one of
- * bindShard. Reads only the lists of the stripes with heads.
+ * bindShard. Reads only the lists of the segments with heads.
  */
 export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;

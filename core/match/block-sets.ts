@@ -1,5 +1,5 @@
 // The blocks of the bound shard that may contain a literal, as a bitmap, by its grams. Lists of
-// longer literals are intersected stripe by stripe, rarest first, as long as a list can save more
+// longer literals are intersected segment by segment, rarest first, as long as a list can save more
 // verifying than it costs; for literals of one and two characters the lists of all keys that
 // contain them are united.
 
@@ -46,7 +46,7 @@ const PREFIX_SHARE_DENOMINATOR: u32 = 10;
 /** Guess: decoding a coded byte costs 8 ns; a full bitmap of 1,024 bytes 80 ns. */
 const DECODE_NS_PER_BYTE: u32 = 8;
 const BITMAP_NS: u32 = 80;
-/** Pieces of at least this coded size count as bitmaps. */
+/** Frames of at least this coded size count as bitmaps. */
 const DENSE_SIZE: u32 = 900;
 
 /** Guess: cost of verifying a block by a regular expression. */
@@ -57,7 +57,7 @@ const MARKED_BLOCKS_MIN: u32 = 2;
 
 const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
-/** A bitmap of one stripe. */
+/** A bitmap of one segment. */
 let scratchBitmap: usize = 0;
 
 /** Allocates scratch memory from the arena; false if it is full. */
@@ -230,7 +230,7 @@ export function readCostNs(keys: usize, keyCount: u32): u32 {
   return least;
 }
 
-/** Cost of reading a piece of this coded size. */
+/** Cost of reading a frame of this coded size. */
 @inline
 function frameCostNs(size: u32): u32 {
   return size >= DENSE_SIZE ? BITMAP_NS : size * DECODE_NS_PER_BYTE + BITMAP_NS;

@@ -10,9 +10,9 @@ import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, SEGMENT_BLOCKS } from '../shar
 import { setBit } from '../shard/frame.ts';
 
 export let boundView: ShardView = changetype<ShardView>(0);
-/** Bytes of a bitmap of the bound shard's blocks: whole stripes, so that pieces can be copied. */
+/** Bytes of a bitmap of the bound shard's blocks: whole segments, so that frames can be copied. */
 export let blockBitmapSize: usize = 0;
-/** Its stripes, a bit each: a damaged list may contain others. */
+/** Its segments, a bit each: a damaged list may contain others. */
 export let boundSegments: u32 = 0;
 /** The groups of docs whose paths are scanned, a bit each (shard/path-grams.ts). */
 export const boundGroups = memory.data(128, 16);
@@ -58,7 +58,7 @@ export function rebind(view: ShardView): void {
 }
 
 /**
- * Reduces the stripes to those with contents of the docs, and the groups to theirs: only these are
+ * Reduces the segments to those with contents of the docs, and the groups to theirs: only these are
  * bound.
  */
 export function restrictTo(docs: usize): void {

@@ -1,6 +1,6 @@
 // Orders candidates so that those that may score best come first, since a search stops at its
-// limit: with several atoms, docs with one block that may contain all of them come first; within
-// each group, docs whose base name contains an atom.
+// limit: with several leaves, docs with one block that may contain all of them come first; within
+// each group, docs whose base name contains a leaf.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -94,7 +94,7 @@ function classOf(docId: u32, blobId: u32): u32 {
   return (haveCommonBlock(blobId) ? 0 : APART) | (isInBaseName(docId) ? 0 : UNNAMED);
 }
 
-/** Blocks that may contain all atoms; 0: every block. */
+/** Blocks that may contain all leaves; 0: every block. */
 let common: usize = 0;
 
 /** False: the arena is full. */
@@ -121,7 +121,7 @@ function haveCommonBlock(blobId: u32): bool {
   return false;
 }
 
-/** Whether the base name contains the literal of an atom; only ASCII folds. */
+/** Whether the base name contains the literal of a leaf; only ASCII folds. */
 function isInBaseName(docId: u32): bool {
   const doc = docAt(boundView, docId);
   const path = <usize>boundView.paths + doc.pathOffset;

@@ -49,7 +49,7 @@ export function forgetReads(): void {
 }
 
 /**
- * Makes `id` the current doc. Resets the atoms' state for the doc, and that for the blob if it is
+ * Makes `id` the current doc. Resets the leaves' state for the doc, and that for the blob if it is
  * another one.
  */
 export function enterDoc(id: u32): void {

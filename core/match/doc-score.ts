@@ -1,19 +1,19 @@
 // The score of a doc whose content matched (API.md 6.7), from one walk over its ranges: how often
-// and how well its atoms match, the symbol that they cover best, how near together they are, and
+// and how well its leaves match, the symbol that they cover best, how near together they are, and
 // what they cover of the path's base name. Computed in f64 in a fixed order, so that it does not
 // depend on the doc's shard.
 //
-//   text    mean over the atoms of sum / (sum + HALF); each range adds to the sum, more for a whole
+//   text    mean over the leaves of sum / (sum + HALF); each range adds to the sum, more for a whole
 //           word, and for one with the spelling of its literal
-//   symbol  of the best one: share of the atoms in it x share of its letters that they cover,
-//           for a lone atom x (1 + points of its kind); more for a symbol covered whole by all atoms,
+//   symbol  of the best one: share of the leaves in it x share of its letters that they cover,
+//           for a lone leaf x (1 + points of its kind); more for a symbol covered whole by all leaves,
 //           and for one with the spelling of a lone literal
-//   name    share of the base name's letters that atoms cover, more if that is all of them; share of
-//           atoms that are words of it; of several, share of atoms that are in the path, more if that
+//   name    share of the base name's letters that leaves cover, more if that is all of them; share of
+//           leaves that are words of it; of several, share of leaves that are in the path, more if that
 //           is all of them and they cover the base name
-//   near    most atoms on one line, near together, and in a row (near.ts)
+//   near    most leaves on one line, near together, and in a row (near.ts)
 //
-// Atoms are counted by slots: those of the plan in content, under no negation. Atoms missing from
+// Leaves are counted by slots: those of the plan in content, under no negation. Leaves missing from
 // the doc (sides of an `or`) count as zero.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
@@ -65,9 +65,9 @@ const NEAR: f64 = 0.9;
 /** Factor for docs in tests, and for vendored and generated ones. */
 const TIER: f64 = 0.7;
 
-/** No symbol gives a lone atom much more. */
+/** No symbol gives a lone leaf much more. */
 const SYMBOL_ENOUGH: f64 = 2.6;
-/** Most ranges of a lone atom to read if there are no symbols: its sum changes no more then. */
+/** Most ranges of a lone leaf to read if there are no symbols: its sum changes no more then. */
 const RANGES_ENOUGH: u32 = 64;
 
 /** Slots that are distinguished. */
@@ -80,7 +80,7 @@ let bestSymbol: f64 = 0;
 const sums = memory.data(128, 8);
 if (SLOTS_MAX * 8 > 128) ERROR('sums: size');
 
-/** The atoms found so far in the symbol of the last range. */
+/** The leaves found so far in the symbol of the last range. */
 @unmanaged
 class SymbolCover {
   start: usize; // address; 0: there is none yet
@@ -103,7 +103,7 @@ class ScoreParts {
 const scoreParts = changetype<ScoreParts>(memory.data(40, 8));
 if (offsetof<ScoreParts>() > 40) ERROR('ScoreParts: size');
 
-/** Begins the score of the current doc, whose active atoms are known (evaluate.ts). */
+/** Begins the score of the current doc, whose active leaves are known (evaluate.ts). */
 export function beginScore(): void {
   count = min(slotCount, SLOTS_MAX);
   rangeCount = 0;
@@ -113,13 +113,13 @@ export function beginScore(): void {
   beginNear();
 }
 
-/** Whether further ranges of a lone atom do not change the score. */
+/** Whether further ranges of a lone leaf do not change the score. */
 export function isScoreSettled(): bool {
   if (activeInContent.count > 1) return false;
   return walk.isAtEnd ? rangeCount >= RANGES_ENOUGH : bestSymbol >= SYMBOL_ENOUGH;
 }
 
-/** Counts further ranges of a lone atom. */
+/** Counts further ranges of a lone leaf. */
 export function scoreRest(rest: u32): void {
   addSum(leafAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
 }
@@ -177,7 +177,7 @@ function kindPoints(): f64 {
   return isInFunction ? NESTED * points : points;
 }
 
-/** Whether the range has the exact spelling of its atom's literal. */
+/** Whether the range has the exact spelling of its leaf's literal. */
 function isSpelledAlike(range: Range): bool {
   const leaf = changetype<RangeLeaf>(<usize>range.leaf);
   if (leaf.kind != NODE_TEXT && leaf.kind != NODE_SYMBOL) return false;
@@ -217,7 +217,7 @@ function namePart(): f64 {
   return letters + (NAME_WORDS * <f64>popcnt(nameWords)) / count + (count > 1 ? pathPart() : 0);
 }
 
-/** For several atoms: those in the path. */
+/** For several leaves: those in the path. */
 function pathPart(): f64 {
   const share = <f64>min(activeWords.count, count) / count;
   return NAME_PATH * share + (share == 1 && nameShare == 1 ? NAME_PATH_WHOLE : 0);

@@ -1,7 +1,7 @@
 // Evaluates the bound tree on one doc: whether it matches, and which leaves are active. Children
-// are evaluated cheapest first, up to the first that decides; an atom is searched only in its
+// are evaluated cheapest first, up to the first that decides; a leaf is searched only in its
 // candidate blocks, and its result is kept for all docs that share the blob. A leaf is active if it
-// and every node above it hold and none above it is a negation: active atoms give the doc its
+// and every node above it hold and none above it is a negation: active leaves give the doc its
 // ranges (ranges.ts). Allocates nothing.
 
 import * as layout from '../shared/plan.ts';
@@ -26,7 +26,7 @@ import { matchesInPath, TextLeaf } from './text-leaf.ts';
 export let activeLeafCount: u32 = 0;
 
 /**
- * Makes `id` the current doc and evaluates the tree; if it holds, lists the active atoms. Hot:
+ * Makes `id` the current doc and evaluates the tree; if it holds, lists the active leaves. Hot:
  * called for every candidate. After isStopped (base/work.ts) the result is meaningless.
  */
 export function evaluateDoc(id: u32): bool {
@@ -41,7 +41,7 @@ export function evaluateDoc(id: u32): bool {
 }
 
 /**
- * Whether a subtree holds for the current doc. Atoms cache their result for the current doc, or
+ * Whether a subtree holds for the current doc. Leaves cache their result for the current doc, or
  * blob, so evaluating again is cheap. Bound: PLAN_DEPTH_MAX deep.
  */
 function matches(node: MatchNode): bool {
@@ -80,7 +80,7 @@ function matches(node: MatchNode): bool {
 }
 
 /**
- * Lists the active atoms below a node that holds. All children of an AND hold; those of an OR are
+ * Lists the active leaves below a node that holds. All children of an AND hold; those of an OR are
  * all evaluated, including those that `matches` skipped: each that holds gives ranges.
  */
 function collectActive(node: MatchNode): void {

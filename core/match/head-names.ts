@@ -107,7 +107,7 @@ function findNameHeads(view: ShardView, visible: usize, isTest: bool): bool {
   return nameHeadCount > 0;
 }
 
-/** Whether all atoms are words searched in paths, of two letters or more. */
+/** Whether all leaves are words searched in paths, of two letters or more. */
 function areWords(): bool {
   if (slotLeaves.count == 0 || slotLeaves.count > WORDS_MAX) return false;
   for (let i: u32 = 0; i < slotLeaves.count; i++) {

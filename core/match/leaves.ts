@@ -1,5 +1,5 @@
-// Operations on atoms of any kind: whether a content atom holds for the current doc, and the
-// matches of an atom in order. Each kind implements them in its own file.
+// Operations on leaves of any kind: whether a content leaf holds for the current doc, and the
+// matches of a leaf in order. Each kind implements them in its own file.
 
 import { NODE_PATH, NODE_PATH_REGEX, NODE_REGEX, NODE_TEXT } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -26,7 +26,7 @@ import { advanceSymbol, SymbolLeaf } from './symbol-leaf.ts';
 import { advanceText, countRestOfText, TextLeaf } from './text-leaf.ts';
 
 /**
- * Whether the atom has a match in the content of the current doc; computed once for all docs with
+ * Whether the leaf has a match in the content of the current doc; computed once for all docs with
  * this blob.
  */
 export function matchesContent(node: ContentLeaf): bool {
@@ -92,7 +92,7 @@ export function countFromHere(node: RangeLeaf): u32 {
 
 /**
  * Whether ranges are worth keeping and sufficient to render a doc: those of the plan's only content
- * atom, if it is an expression that reads nothing beyond its candidate blocks.
+ * leaf, if it is an expression that reads nothing beyond its candidate blocks.
  */
 export function canKeepRanges(): bool {
   if (contentLeaves.count != 1) return false;

@@ -36,7 +36,7 @@ import { compileText, TextLeaf } from './text-leaf.ts';
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
 /** Leaves that count for a doc's share: those under no negation, except DOCS and CONST. */
 export let positiveLeafCount: u32 = 0;
-/** Those of them that are content atoms: their slots are numbered in plan order. */
+/** Those of them that are content leaves: their slots are numbered in plan order. */
 export let slotCount: u32 = 0;
 
 /** The plan: rows, children, data; their numbers, and bytes of the data. */

@@ -1,5 +1,5 @@
-// The part of a path's base name, without its extension, that atoms cover by their literals or
-// expressions: the covered letters and digits, and the number of atoms that are whole words of it.
+// The part of a path's base name, without its extension, that leaves cover by their literals or
+// expressions: the covered letters and digits, and the number of leaves that are whole words of it.
 // A word also ends at an underscore, and between a small and a capital letter. Only ASCII folds.
 
 import { beginRegexText, findRegex, foundEnd, foundStart } from '../regex/regex.ts';
@@ -14,20 +14,20 @@ import { RegexLeaf } from './regex-leaf.ts';
 /** Most bytes of a base name to test: a bit each. */
 const NAME_SIZE_MAX: usize = 64;
 
-/** The result of coverName: share of the letters, and the atoms (by slot) that are words. */
+/** The result of coverName: share of the letters, and the leaves (by slot) that are words. */
 export let nameShare: f64 = 0;
 export let nameWords: u32 = 0;
 
 let nameStart: usize = 0;
 let nameEnd: usize = 0;
 
-/** Covers the name of the current doc by its active atoms. */
+/** Covers the name of the current doc by its active leaves. */
 export function coverName(): void {
   findName(current.pathStart, current.pathEnd);
   setCover(coverByAll(activeInContent) | coverByAll(activeWords));
 }
 
-/** Covers the name in the path [start, end) by atoms; returns the share of its letters. */
+/** Covers the name in the path [start, end) by leaves; returns the share of its letters. */
 export function coverNameOf(start: usize, end: usize, leaves: LeafList): f64 {
   findName(start, end);
   setCover(coverByAll(leaves));
@@ -70,7 +70,7 @@ function lettersOfName(): u64 {
   return letters;
 }
 
-/** The bytes of the name that the atom's literal covers. */
+/** The bytes of the name that the leaf's literal covers. */
 function coverBy(leaf: RangeLeaf): u64 {
   const size = <usize>leaf.dataSize;
   let covered: u64 = 0;
@@ -89,7 +89,7 @@ function coverByRegex(leaf: RegexLeaf): u64 {
   return covered;
 }
 
-/** The bytes of the range, which is a match of the atom in the name. */
+/** The bytes of the range, which is a match of the leaf in the name. */
 function coverRange(leaf: RangeLeaf, start: usize, end: usize): u64 {
   if (isNameWord(start, end)) nameWords |= slotBit(leaf.slot);
   const size = end - start;

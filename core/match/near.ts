@@ -1,4 +1,4 @@
-// The proximity of the ranges of a doc's atoms: most atoms on one line, most of them within WINDOW
+// The proximity of the ranges of a doc's leaves: most leaves on one line, most of them within WINDOW
 // bytes, and most in a row, adjacent and in the order of the query.
 
 import { findByte } from '../scan/newlines.ts';
@@ -8,7 +8,7 @@ import { Range } from './ranges.ts';
 export const SLOTS_MAX: u32 = 16;
 const WINDOW: usize = 600;
 
-/** Most atoms so far, of the current doc. */
+/** Most leaves so far, of the current doc. */
 export let leavesOnLine: u32 = 0;
 export let leavesInWindow: u32 = 0;
 export let leavesInRow: u32 = 0;

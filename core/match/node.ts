@@ -5,7 +5,7 @@
 //   MatchNode              kind, children, results of binding           AND, OR, NOT, CONST, REPOS
 //     GramsNode            conditions.ts                                GRAMS
 //     LanguageNode, DocsNode   filters.ts                               LANGUAGE, DOCS
-//     Atom                 finds ranges: a cursor, its current match
+//     Leaf                 finds ranges: a cursor, its current match
 //       PathLeaf           path-leaf.ts                                 PATH, PATH_REGEX
 //       ContentLeaf        reads the content by runs of blocks
 //         TextLeaf         text-leaf.ts                                 TEXT
@@ -48,7 +48,7 @@ export const STATE_YES: u32 = 2;
 @unmanaged
 export class RangeLeaf extends MatchNode {
   // Of the request:
-  slot: u32; // of a content atom under no negation: its index among them (doc-score.ts)
+  slot: u32; // of a content leaf under no negation: its index among them (doc-score.ts)
   // Of the current doc, or of all docs with the current blob:
   state: u32; // STATE_*: whether it holds
   cursor: u32; // next address to scan
@@ -58,7 +58,7 @@ export class RangeLeaf extends MatchNode {
   isFresh: u32; // 1: that is the first one of the current doc
 }
 
-/** An atom in the content. Its index results are bitmaps of the shard's blocks, a bit each. */
+/** A leaf in the content. Its index results are bitmaps of the shard's blocks, a bit each. */
 @unmanaged
 export class ContentLeaf extends RangeLeaf {
   // Of the bound shard:
@@ -81,14 +81,14 @@ let nodeCount: u32 = 0;
 /** The first failure while the plan is compiled. */
 export let compileStatus: i32 = STATUS_OK;
 
-/** A list of atoms. */
+/** A list of leaves. */
 @unmanaged
 export class LeafList {
   leaves: u32; // address of their addresses, u32 each
   count: u32;
 }
 const LIST_SIZE: i32 = 8;
-/** All atoms of the plan, in plan order: those in content, those in paths. */
+/** All leaves of the plan, in plan order: those in content, those in paths. */
 export const contentLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 export const pathLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** Those in content under no negation, in the order of their slots. */
@@ -100,7 +100,7 @@ export const activeInPath = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 export const activeWords = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 
 /**
- * Makes `count` zeroed nodes, and empty lists for as many atoms. They live as long as the request.
+ * Makes `count` zeroed nodes, and empty lists for as many leaves. They live as long as the request.
  */
 export function makeNodes(arena: Arena, count: u32): void {
   compileStatus = STATUS_OK;
@@ -163,7 +163,7 @@ export function setNode(list: usize, index: u32, node: MatchNode): void {
   store<u32>(list + (<usize>index << 2), changetype<usize>(node));
 }
 
-/** Whether nodes of a kind are content atoms. */
+/** Whether nodes of a kind are content leaves. */
 export function isInContent(kind: u32): bool {
   return (
     kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX

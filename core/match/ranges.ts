@@ -1,4 +1,4 @@
-// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), merged in order
+// The ranges of a doc that matched: the matches of its active leaves (evaluate.ts), merged in order
 // of start, the longest first at equal start; a range that overlaps the one before is dropped.
 // Content and path are walked separately. Allocates nothing per doc.
 
@@ -15,13 +15,13 @@ export class Range {
   end: usize;
   isSymbol: bool; // it is part of the name of a symbol that the query searches
   leaf: u32;
-  slot: u32; // of that atom
+  slot: u32; // of that leaf
 }
 export const range = changetype<Range>(memory.data(20, 4));
 if (offsetof<Range>() > 20) ERROR('Range: size');
 
 /**
- * The atoms being walked; if there are several, those with another match come first, as a heap
+ * The leaves being walked; if there are several, those with another match come first, as a heap
  * (isBefore).
  */
 let walked: LeafList = activeInContent;
@@ -54,7 +54,7 @@ function beginWalk(list: LeafList): void {
 /** Moves to the next range; false at the end. */
 export function nextRange(): bool {
   if (walked.count == 1) {
-    // The usual case: one atom, whose matches never overlap.
+    // The usual case: one leaf, whose matches never overlap.
     const leaf = leafAt(walked, 0);
     if (leaf.matchStart == 0) return false;
     range.start = leaf.matchStart;
@@ -86,14 +86,14 @@ function setLeafOfRange(leaf: RangeLeaf): void {
   range.slot = leaf.slot;
 }
 
-/** Number of remaining ranges, if only one content atom is walked. */
+/** Number of remaining ranges, if only one content leaf is walked. */
 export function countRest(): u32 {
   return countFromHere(leafAt(activeInContent, 0));
 }
 
 /**
  * Whether the match of `a` comes first: by smaller start, then larger end; of equal ones that of a
- * symbol, then that of the atom which is first in the query.
+ * symbol, then that of the leaf which is first in the query.
  */
 function isBefore(a: RangeLeaf, b: RangeLeaf): bool {
   if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
@@ -106,7 +106,7 @@ function setLeaf(list: LeafList, index: u32, leaf: RangeLeaf): void {
   setNode(list.leaves, index, leaf);
 }
 
-/** Moves the atoms with a match to the head of the list, as a heap; returns their number. */
+/** Moves the leaves with a match to the head of the list, as a heap; returns their number. */
 function makeHeap(list: LeafList): u32 {
   let live: u32 = 0;
   for (let i: u32 = 0; i < list.count; i++) {
@@ -121,7 +121,7 @@ function makeHeap(list: LeafList): u32 {
 }
 
 /**
- * Restores the heap after its first atom has advanced; an atom without further matches moves behind
+ * Restores the heap after its first leaf has advanced; a leaf without further matches moves behind
  * it.
  */
 function sinkFirst(list: LeafList): void {

@@ -1,4 +1,4 @@
-// Runs: sequences of neighbouring candidate blocks of the current blob, each scanned by an atom in
+// Runs: sequences of neighbouring candidate blocks of the current blob, each scanned by a leaf in
 // one pass.
 //
 //   candidate   . # # # . . # .
@@ -9,7 +9,7 @@ import { getBit } from '../shard/frame.ts';
 import { blockStart, current, markRead } from './current.ts';
 import { ContentLeaf } from './node.ts';
 
-/** Guess: steps of work (base/work.ts) for moving an atom to its next match. */
+/** Guess: steps of work (base/work.ts) for moving a leaf to its next match. */
 export const ADVANCE_STEPS: u32 = 4;
 /** Guess: bytes that a needle scans per step, as a power of 2. */
 const SCAN_SHIFT: u32 = 6;

@@ -66,7 +66,7 @@ export function compileText(arena: Arena, node: TextLeaf): void {
   if ((node.flags & PLAN_FLAG_IN_PATH) != 0) node.path = makePathLeaf(arena, node);
 }
 
-/** The atom that finds the literal in paths; null, with compileStatus set, if the arena is full. */
+/** The leaf that finds the literal in paths; null, with compileStatus set, if the arena is full. */
 function makePathLeaf(arena: Arena, node: TextLeaf): PathLeaf {
   const path = changetype<PathLeaf>(arenaAlloc(arena, NODE_SIZE, 8));
   if (changetype<usize>(path) == 0) {

@@ -194,7 +194,7 @@ function countWordsInPath(): u32 {
 }
 
 /**
- * Once further ranges do not change the score and need not be kept, those of a single atom are only
+ * Once further ranges do not change the score and need not be kept, those of a single leaf are only
  * counted.
  */
 function countInContent(tier: u32): u32 {

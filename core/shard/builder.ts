@@ -1,12 +1,12 @@
-// Builds the stripes of one batch of blobs: cuts contents into blocks, collects the grams of each
-// block, and encodes the posting pieces of each full stripe. The host places contents back to back
-// in memory, adds them one by one, and writes the output of `finish`: stripes, block rows, blob
-// rows. merge.ts joins the stripes of all batches of a shard. One batch at a time; all memory is
+// Builds the segments of one batch of blobs: cuts contents into blocks, collects the grams of each
+// block, and encodes the posting frames of each full segment. The host places contents back to back
+// in memory, adds them one by one, and writes the output of `finish`: segments, block rows, blob
+// rows. merge.ts joins the segments of all batches of a shard. One batch at a time; all memory is
 // laid out once.
 //
-// A stripe in memory and in its temporary file:
+// A segment in memory and in its temporary file:
 //   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |
-//   u16 heads[gramCount], padded to 4 | pieces back to back
+//   u16 heads[gramCount], padded to 4 | frames back to back
 
 import * as format from '../shared/format.ts';
 import {
@@ -24,30 +24,30 @@ import { hashPosting } from './posting-sum.ts';
 import { BlobRow, BlockRow } from './rows.ts';
 
 /**
- * Keys of one stripe that memory is laid out for; pages are touched only as far as they are used.
+ * Keys of one segment that memory is laid out for; pages are touched only as far as they are used.
  */
 const KEY_CAPACITY: u32 = 40 << 20;
 /** BlockIds and blobs that a batch can have. */
 const BLOCK_CAPACITY: u32 = format.SEGMENT_BLOCKS * format.SEGMENT_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
-/** Bytes before the keys of a stripe. */
+/** Bytes before the keys of a segment. */
 export const SEGMENT_HEAD_SIZE: usize = 12;
-/** Room that one piece may need while it is written. */
+/** Room that one frame may need while it is written. */
 const FRAME_SIZE_MAX: usize = 2048;
 
-// The tables, laid out once over the memory of builderInit, in this order. Those of the open stripe
-// are rewritten for each stripe; rows, marks and output collect for the batch.
+// The tables, laid out once over the memory of builderInit, in this order. Those of the open segment
+// are rewritten for each segment; rows, marks and output collect for the batch.
 //
 //   keySet         256 KiB   a bit for each key of the current block; zeros between calls
 //   keyCounts        8 MiB   u32 for each key: its blocks, then the end of its ids (closeSegment)
-//   keys           160 MiB   u32 keys of the open stripe, block by block, as extracted (to keysEnd)
-//   blockKeyEnds    32 KiB   u32 for each block of the open stripe: end of its keys
-//   idsByKey        80 MiB   u16 blocks of the stripe, sorted by key
+//   keys           160 MiB   u32 keys of the open segment, block by block, as extracted (to keysEnd)
+//   blockKeyEnds    32 KiB   u32 for each block of the open segment: end of its keys
+//   idsByKey        80 MiB   u16 blocks of the segment, sorted by key
 //   blockRows        3 MiB   BlockRow for each blockId of the batch
 //   blobRows       1.5 MiB   BlobRow for each blob of the batch
 //   caseMarks        8 MiB   CASE_MARKS_SIZE bytes for each blockId
-//   segmentEnds      128 B    u32 for each closed stripe: its end in the output
-//   output         the rest  closed stripes, each at a multiple of 8 (to outputEnd)
+//   segmentEnds      128 B    u32 for each closed segment: its end in the output
+//   output         the rest  closed segments, each at a multiple of 8 (to outputEnd)
 let keySet: usize = 0;
 let keyCounts: usize = 0;
 let keys: usize = 0;
@@ -64,14 +64,14 @@ let segmentEnds: usize = 0;
 
 /**
  * Of the batch: bytes and number of added blobs; blockIds, unused ones included, a multiple of the
- * stripe's; closed stripes. The host reads the exports, which are final after builderClose.
+ * segment's; closed segments. The host reads the exports, which are final after builderClose.
  */
 export let contentSize: u32 = 0;
 export let blobCount: u32 = 0;
 export let blockCount: u32 = 0;
 export let segmentCount: u32 = 0;
 let segmentBlockCount: u32 = 0;
-/** Sum of the postings of the stripe being closed. */
+/** Sum of the postings of the segment being closed. */
 let postingSum: u64 = 0;
 
 /**
@@ -110,7 +110,7 @@ export function builderBegin(): void {
 
 /**
  * Adds the content at [start, start + size), size > 0, directly after the previous one. Cost:
- * linear in its size, plus a pass over all keys for closing a stripe every 32 MiB or so.
+ * linear in its size, plus a pass over all keys for closing a segment every 32 MiB or so.
  *
  * @param trigramMax  most distinct grams of the content; 0 = no limit
  * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_SEGMENTS_FULL or
@@ -122,14 +122,14 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   const count = countBlocks(start, end);
   const keysSize = (<usize>size + count) * 4;
   if (segmentBlockCount > 0) {
-    // A content that fits one stripe is never split by the end of one, so that adding it can be
+    // A content that fits one segment is never split by the end of one, so that adding it can be
     // undone.
     const canFit = segmentBlockCount + count <= format.SEGMENT_BLOCKS && keysEnd + keysSize <= blockKeyEnds;
     const status = canFit ? STATUS_OK : closeSegment(contentSize);
     if (status != STATUS_OK) return status;
   }
   if (segmentCount + count / (format.SEGMENT_BLOCKS / 2) + 1 > format.SEGMENT_COUNT_MAX) return STATUS_SEGMENTS_FULL;
-  // Why: adding a content across stripes cannot be undone, so its grams are counted first.
+  // Why: adding a content across segments cannot be undone, so its grams are counted first.
   if (trigramMax > 0 && (count > format.SEGMENT_BLOCKS || keysSize > <usize>KEY_CAPACITY * 4)) {
     if (countDistinct(start, end) > trigramMax) return STATUS_TOO_MANY_TRIGRAMS;
     trigramMax = 0;
@@ -178,7 +178,7 @@ function countBlocks(start: usize, end: usize): u32 {
   return count;
 }
 
-/** Distinct grams of a content; for contents that do not fit one stripe. */
+/** Distinct grams of a content; for contents that do not fit one segment. */
 function countDistinct(start: usize, end: usize): u32 {
   const listEnd = extractKeys(start, end, keySet, keysEnd);
   clearKeys(keySet, keysEnd, listEnd);
@@ -220,7 +220,7 @@ function blobFlags(start: usize, end: usize): u32 {
 
 /**
  * Cuts a content into blocks and adds each: its row, its case marks, its distinct keys. Closes the
- * open stripe when it is full, so that a large content may span several.
+ * open segment when it is full, so that a large content may span several.
  */
 function addBlocks(start: usize, end: usize): i32 {
   let line: u32 = 0;
@@ -255,7 +255,7 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
 }
 
 /**
- * Encodes the open stripe into the output and fills its unused blockIds with empty rows at
+ * Encodes the open segment into the output and fills its unused blockIds with empty rows at
  * `offset`.
  */
 function closeSegment(offset: u32): i32 {
@@ -318,8 +318,8 @@ function sortIdsByKey(): u32 {
 }
 
 /**
- * Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. Keys,
- * heads and pieces are written in parallel to three places, since the number of keys is known.
+ * Writes head and frames of the sorted segment; returns the end, 0 if the output is full. Keys,
+ * heads and frames are written in parallel to three places, since the number of keys is known.
  */
 function encodeSegment(gramCount: u32, headPtr: usize, framesPtr: usize): usize {
   store<u64>(headPtr, postingSum);
@@ -349,8 +349,8 @@ function encodeSegment(gramCount: u32, headPtr: usize, framesPtr: usize): usize 
 }
 
 /**
- * Ends the batch, whose stripes are closed: shifts the rows to the batch's position in its shard.
- * Case marks and stripes do not depend on it.
+ * Ends the batch, whose segments are closed: shifts the rows to the batch's position in its shard.
+ * Case marks and segments do not depend on it.
  *
  * @param contentBase, blobBase, blockBase  content offset, blobId and blockId of the batch's first
  */
@@ -369,7 +369,7 @@ export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): 
 }
 
 /**
- * Closes the open stripe, if any, so that all counts are final. Errors: STATUS_OUT_OF_MEMORY,
+ * Closes the open segment, if any, so that all counts are final. Errors: STATUS_OUT_OF_MEMORY,
  * STATUS_SEGMENTS_FULL.
  */
 export function builderClose(): i32 {
@@ -377,7 +377,7 @@ export function builderClose(): i32 {
 }
 
 /**
- * Start and end of stripe `index` in memory. Safety: index < stripe count, or one less for the
+ * Start and end of segment `index` in memory. Safety: index < segment count, or one less for the
  * start.
  */
 export function builderSegmentEnd(index: u32): usize {

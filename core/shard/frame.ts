@@ -1,14 +1,14 @@
-// One piece: the ids of a posting list in one stripe, as ascending local numbers below 8,192. Three
+// One frame: the ids of a posting list in one segment, as ascending local numbers below 8,192. Three
 // codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
 //
-//   head    | code 2 bits | order 3 bits | size 11 bits |      in front of the pieces of its list
+//   head    | code 2 bits | order 3 bits | size 11 bits |      in front of the frames of its list
 //
 //   SINGLE  one id, as a u16
 //   GOLOMB  a varint count, then the gaps in an exponential Golomb code of the head's order, low
 //           bit first
-//   BITMAP  a bit for each block of the stripe, 1,024 bytes
+//   BITMAP  a bit for each block of the segment, 1,024 bytes
 // Measured: 2026-11-21, experiment X3: lists are clustered, so the code that adapts to each gap
-// beats the Rice code with one parameter a piece; daemon and core documents hold the table.
+// beats the Rice code with one parameter a frame; daemon and core documents hold the table.
 
 import {
   BITMAP_SIZE,
@@ -25,19 +25,19 @@ import { STATUS_OK, STATUS_FRAME } from '../shared/status.ts';
 
 const ORDER_MAX: u32 = 7;
 
-/** The head of a piece of `size` bytes. */
+/** The head of a frame of `size` bytes. */
 @inline
 function frameHead(code: u32, order: u32, size: u32): u32 {
   return (code << FRAME_CODE_SHIFT) | (order << FRAME_ORDER_SHIFT) | size;
 }
 
-/** Code of a piece head. */
+/** Code of a frame head. */
 @inline
 export function frameCode(head: u32): u32 {
   return head >> FRAME_CODE_SHIFT;
 }
 
-/** Size in bytes of the piece, from its head. */
+/** Size in bytes of the frame, from its head. */
 @inline
 export function frameSize(head: u32): u32 {
   return head & FRAME_SIZE_MASK;
@@ -85,7 +85,7 @@ function golombBits(idsPtr: usize, count: u32, order: u32): u32 {
 }
 
 /**
- * Writes the ids as a piece and returns its head; 0 < count <= 8,192. Cost: linear in the count, up
+ * Writes the ids as a frame and returns its head; 0 < count <= 8,192. Cost: linear in the count, up
  * to four times over for the choice of an order.
  *
  * Safety: 1,024 + 16 bytes are free at outPtr. The ids (u16) ascend strictly and are below 8,192.
@@ -103,7 +103,7 @@ export function encodeFrame(idsPtr: usize, count: u32, outPtr: usize): u32 {
   return frameHead(FRAME_GOLOMB, bestOrderFound, size);
 }
 
-/** Writes a bit for each block of the stripe. */
+/** Writes a bit for each block of the segment. */
 function encodeBitmap(idsPtr: usize, count: u32, outPtr: usize): u32 {
   memory.fill(outPtr, 0, BITMAP_SIZE);
   for (let i: u32 = 0; i < count; i++) setBit(outPtr, load<u16>(idsPtr + (<usize>i << 1)));
@@ -162,11 +162,11 @@ function encodeGolomb(idsPtr: usize, count: u32, order: u32, outPtr: usize): voi
 }
 
 /**
- * Sets the bits of a piece's ids in the bitmap (1,024 bytes) at `bitmapPtr`.
+ * Sets the bits of a frame's ids in the bitmap (1,024 bytes) at `bitmapPtr`.
  *
- * Safety: the caller has checked that the piece is inside its section; up to 8 bytes past the piece
+ * Safety: the caller has checked that the frame is inside its section; up to 8 bytes past the frame
  * are read (the file ends in a tail of zeros). Ids are checked here: STATUS_FRAME if one is not
- * below 8,192, if the code exceeds the piece, or if the head names no code.
+ * below 8,192, if the code exceeds the frame, or if the head names no code.
  */
 export function decodeFrame(head: u32, ptr: usize, bitmapPtr: usize): i32 {
   const code = frameCode(head);
@@ -187,8 +187,8 @@ export function decodeFrame(head: u32, ptr: usize, bitmapPtr: usize): i32 {
 
 /**
  * Sets the bits of the ids written by encodeGolomb: reads a word for each id, and checks once, at
- * the end, whether the code exceeded the piece. With an incorrect count it reads at most as many
- * ids as the stripe has blocks, 27 bits each.
+ * the end, whether the code exceeded the frame. With an incorrect count it reads at most as many
+ * ids as the segment has blocks, 27 bits each.
  */
 function decodeGolomb(ptr: usize, size: u32, order: u32, bitmapPtr: usize): i32 {
   if (size < 2) return STATUS_FRAME;

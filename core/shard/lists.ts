@@ -1,5 +1,5 @@
 // Reads the gram dictionary and posting lists of an open shard: finds grams, gives the cost of a
-// list, and adds the piece of one stripe to a bitmap. Postings are checked before they are read
+// list, and adds the frame of one segment to a bitmap. Postings are checked before they are read
 // (pages.ts). Independent of queries. FORMAT.md, "Postings".
 
 import {
@@ -18,7 +18,7 @@ import { decodeFrame, frameSize, setBit } from './frame.ts';
 //
 //   gram keys  | key | key | ...      ascending: binary search gives the gram's index
 //   gram lists | reference | ...      the only blockId, or the start of the list
-//   postings   | mask of stripes | head of each piece | pieces |
+//   postings   | mask of segments | head of each frame | frames |
 
 /** Instead of an index: no block has the gram. */
 export const GRAM_ABSENT: u32 = 0xffffffff;
@@ -84,7 +84,7 @@ export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   return end;
 }
 
-/** Stripes with postings of the list, a bit each. */
+/** Segments with postings of the list, a bit each. */
 export function listMask(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);
   if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / SEGMENT_BLOCKS);
@@ -97,7 +97,7 @@ export function listMask(view: ShardView, gram: u32): u32 {
 export let frameBytes: u32 = 0;
 
 /**
- * Head of the piece in `segment`, with its address in framePtr; 0 if the list exceeds the section.
+ * Head of the frame in `segment`, with its address in framePtr; 0 if the list exceeds the section.
  */
 let framePtr: usize = 0;
 
@@ -115,7 +115,7 @@ function seekFrame(view: ShardView, reference: u32, segment: u32): u32 {
   const head = <u32>load<u16>(list + 4 + (<usize>before << 1));
   framePtr = ptr;
   if (ptr + frameSize(head) > end) return 0;
-  // Decoding reads up to 8 bytes after the piece.
+  // Decoding reads up to 8 bytes after the frame.
   needBytes(view, ptr, ptr + frameSize(head) + 8);
   return head;
 }

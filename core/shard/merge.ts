@@ -1,6 +1,6 @@
-// Joins the coded stripes of a shard into its gram dictionary and posting lists, without decoding
-// any piece: for each key, in order, a mask of the stripes that contain it, their piece heads,
-// their pieces. The postings leave in portions through an output area that the host empties; keys
+// Joins the coded segments of a shard into its gram dictionary and posting lists, without decoding
+// any frame: for each key, in order, a mask of the segments that contain it, their frame heads,
+// their frames. The postings leave in portions through an output area that the host empties; keys
 // and list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
 import * as format from '../shared/format.ts';
@@ -8,27 +8,27 @@ import { FRAME_SINGLE } from '../shared/format.ts';
 import { SEGMENT_HEAD_SIZE } from './builder.ts';
 import { frameCode, frameSize } from './frame.ts';
 
-/** Longest list: mask, heads, and a full piece in every stripe. */
+/** Longest list: mask, heads, and a full frame in every segment. */
 const LIST_SIZE_MAX: usize = 4 + format.SEGMENT_COUNT_MAX * (2 + 1024);
 const NO_KEY: u32 = 0xffffffff;
 
 /**
- * The merge's position in one stripe: its lowest unmerged key.
+ * The merge's position in one segment: its lowest unmerged key.
  *
- *   stripe   | sum, gramCount | keys ... | heads ... | pieces ... |      as builder.ts wrote it
+ *   segment   | sum, gramCount | keys ... | heads ... | frames ... |      as builder.ts wrote it
  *                               ^keyPtr    ^headPtr    ^framePtr         all three advance together
  */
 @unmanaged
 class SegmentCursor {
   keyPtr: u32; // address of the next key, u32; keyEnd: all are merged
   keyEnd: u32;
-  headPtr: u32; // address of the head of its piece, u16
-  framePtr: u32; // address of its piece
+  headPtr: u32; // address of the head of its frame, u16
+  framePtr: u32; // address of its frame
 }
 const CURSOR_SIZE: usize = 16;
 if (offsetof<SegmentCursor>() != CURSOR_SIZE) ERROR('SegmentCursor: size');
 
-/** A cursor for each stripe of the shard, in order: SEGMENT_COUNT_MAX of them. */
+/** A cursor for each segment of the shard, in order: SEGMENT_COUNT_MAX of them. */
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
 /**
@@ -59,7 +59,7 @@ export function mergeBegin(tables: usize): void {
 }
 
 /**
- * Adds the next stripe, in the builder's format, at `ptr`; it must stay there until the end of the
+ * Adds the next segment, in the builder's format, at `ptr`; it must stay there until the end of the
  * merge.
  */
 export function mergeAddSegment(ptr: usize): void {
@@ -76,7 +76,7 @@ export function mergeAddSegment(ptr: usize): void {
  * Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the
  * end. The host empties the area between two calls; the section is the concatenation.
  *
- * Cost: reads every stripe's cursor for each key, and copies its pieces. Safety: the area takes at
+ * Cost: reads every segment's cursor for each key, and copies its frames. Safety: the area takes at
  * least LIST_SIZE_MAX bytes, else nothing is ever written.
  */
 export function mergeStep(out: usize, outEnd: usize): u32 {
@@ -98,7 +98,7 @@ export function mergeFinish(): u32 {
 }
 
 
-/** The lowest unmerged key of all stripes; NO_KEY: all are merged. */
+/** The lowest unmerged key of all segments; NO_KEY: all are merged. */
 function lowestKey(): u32 {
   let lowest = NO_KEY;
   for (let i: u32 = 0; i < cursorCount; i++) {
@@ -139,7 +139,7 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
   return writeList(mask, out);
 }
 
-/** Writes `mask | heads | pieces` of the stripes in the mask; returns the list's end. */
+/** Writes `mask | heads | frames` of the segments in the mask; returns the list's end. */
 function writeList(mask: u32, out: usize): usize {
   store<u32>(out, mask);
   let headPtr = out + 4;

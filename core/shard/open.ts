@@ -1,6 +1,6 @@
 // Opens a shard in memory: checks header, section table and every row of the small tables, then
 // fills a view, the record of absolute addresses that all readers use. Rows are then indexed
-// without checks. Posting pieces are checked when decoded, pages of postings and content when first
+// without checks. Posting frames are checked when decoded, pages of postings and content when first
 // read (pages.ts), everything by verify.ts. failSection and failIndex give the details of a
 // failure.
 
@@ -367,7 +367,7 @@ function checkGrams(view: ShardView): i32 {
       if ((reference & 0x7fffffff) >= view.blockCount) return listFail(i);
       continue;
     }
-    // A list has at least a mask, a head and a piece of two bytes.
+    // A list has at least a mask, a head and a frame of two bytes.
     if (reference < previousList || reference > view.postingsSize) return listFail(i);
     if (view.postingsSize - reference < 8) return listFail(i);
     previousList = reference + 8;

@@ -1,5 +1,5 @@
 // An order-independent sum of a set of postings: the sum of a 64-bit hash of each (gram key, block
-// of its stripe). Sets with equal sums are equal except with a chance of one in 2^64. The builder
+// of its segment). Sets with equal sums are equal except with a chance of one in 2^64. The builder
 // sums the grams it extracts, the check after a build what the finished file decodes to.
 
 @inline

@@ -53,7 +53,7 @@ if (offsetof<BlobRow>('flags') != BLOB_FLAGS_OFFSET) ERROR('BlobRow.flags');
 @unmanaged
 export class BlockRow {
   contentOffset: u32; // bytes from the start of the content section
-  blobId: u32; // NONE_ID: an unused blockId at the end of a stripe
+  blobId: u32; // NONE_ID: an unused blockId at the end of a segment
   line: u32; // newlines of the content before this block
 }
 if (offsetof<BlockRow>() != BLOCK_ROW_SIZE) ERROR('BlockRow: size');

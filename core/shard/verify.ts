@@ -72,8 +72,8 @@ export function verifyScratchSize(): usize {
 }
 
 /**
- * Checks that the postings of a stripe have this sum (posting-sum.ts), computed by the builder from
- * the grams it extracted. Reads the stripe's pieces and no content.
+ * Checks that the postings of a segment have this sum (posting-sum.ts), computed by the builder from
+ * the grams it extracted. Reads the segment's frames and no content.
  *
  * @param scratch  BITMAP_SIZE bytes
  */
@@ -84,7 +84,7 @@ export function verifySegmentSum(view: ShardView, segment: u32, sum: u64, scratc
 }
 
 /**
- * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and
+ * Checks one segment: the cuts and lines of its blocks, the flags of the blobs that begin in it, and
  * that its postings and case marks are exactly those of its blocks. Reads all of its content, about
  * 32 MiB.
  *
@@ -158,8 +158,8 @@ function areMarksValid(
 let postingSum: u64 = 0;
 
 /**
- * Decodes the pieces of all grams in the stripe, one by one. Why a sum: it avoids keeping two sets
- * of the stripe's postings.
+ * Decodes the frames of all grams in the segment, one by one. Why a sum: it avoids keeping two sets
+ * of the segment's postings.
  */
 function sumPostings(view: ShardView, segment: u32, bitmap: usize): i32 {
   postingSum = 0;

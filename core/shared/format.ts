@@ -115,8 +115,8 @@ export const SKIP_BINARY: u32 = 1;
 export const SKIP_TOO_LARGE: u32 = 2;
 export const SKIP_TOO_MANY_TRIGRAMS: u32 = 3;
 
-// Blocks and stripes. A stripe is a fixed range of consecutive blockIds; a piece is the part of a
-// posting list in one stripe.
+// Blocks and segments. A segment is a fixed range of consecutive blockIds; a frame is the part of a
+// posting list in one segment.
 export const BLOCK_SIZE: u32 = 4096;
 export const SEGMENT_BLOCKS: u32 = 8192;
 export const SEGMENT_COUNT_MAX: u32 = 32;
@@ -138,7 +138,7 @@ export const PATH_GROUP_SHIFT_MIN: u32 = 6;
 export const PATH_ROW_SIZE_MIN: u32 = 16;
 export const PATH_ROW_SIZE_MAX: u32 = 128;
 
-// Piece head (u16): code, order of the exponential Golomb code, size in bytes.
+// Frame head (u16): code, order of the exponential Golomb code, size in bytes.
 export const FRAME_CODE_SHIFT: u32 = 14;
 export const FRAME_ORDER_SHIFT: u32 = 11;
 export const FRAME_SIZE_MASK: u32 = 2047;
@@ -146,7 +146,7 @@ export const FRAME_SINGLE: u32 = 1;
 export const FRAME_GOLOMB: u32 = 2;
 export const FRAME_BITMAP: u32 = 3;
 /**
- * Pieces with at least this many ids are bitmaps: slightly larger than the code, much faster to
+ * Frames with at least this many ids are bitmaps: slightly larger than the code, much faster to
  * read.
  */
 export const FRAME_BITMAP_FROM: u32 = 640;

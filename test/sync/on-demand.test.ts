@@ -403,7 +403,7 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   const { index, limits, files } = await openWorld([repo], { docs: 0 });
   await assert.rejects(
     index.search('plum rev:t1'),
-    refusal(/^1 files .* limit 0 \(onDemandRevisions\.docs\)/),
+    refusal(/^1 files .* limit is 0 \(onDemandRevisions\.docs\)/),
   );
   await assert.rejects(index.search('plum rev:t1'), refusal(/limit 0/));
   assert.deepEqual(files(), []);
@@ -613,7 +613,7 @@ void test(
       assert.deepEqual(files(), []);
       assert.ok('files' in before && Array.isArray(before.files) && before.files.length === 0);
       // Who sees both asks beyond the limit on repos; of one alone it is found.
-      await assert.rejects(index.search('plum rev:t2'), refusal(/about 2:/));
+      await assert.rejects(index.search('plum rev:t2'), refusal(/covers 2:/));
       const other = index.instance.served.records.find(({ repoId }) => repoId !== first!.repoId)!;
       const seen = await index.search('plum rev:t2', {}, narrowed(SEES_ALL, [other.repoId]));
       assert.equal(seen.files.length, 5);

@@ -42,7 +42,7 @@ export interface BatchJob {
 export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'caseMarks'> {
   readonly kind: 'completion';
   readonly path: string;
-  /** Files of the coded stripes, in order. */
+  /** Files of the coded segments, in order. */
   readonly segments: readonly string[];
   readonly blobs: readonly Uint8Array[];
   readonly blocks: readonly Uint8Array[];
@@ -63,7 +63,7 @@ export interface BatchStart {
   readonly contentBase: number;
   readonly blobBase: number;
   readonly blockBase: number;
-  /** Number of the batch's first stripe in its shard. */
+  /** Number of the batch's first segment in its shard. */
   readonly segmentBase: number;
 }
 

@@ -37,7 +37,7 @@ const BYTES_PER_BLOCK = 3850;
 const BLOCKS_PER_FILE = 0.6;
 export const BATCH_BLOCKS = 7400;
 /**
- * Most stripes that a shard is planned with; some get more. Measured: 2026-11-23, Linux 6.1, three shards (of 14) against two
+ * Most segments that a shard is planned with; some get more. Measured: 2026-11-23, Linux 6.1, three shards (of 14) against two
  * (of 28): the same bytes, classes of searches take 0.77 to 1.04 of the time; four (of 11) against three: 0.94 to 1.04,
  * except one of 1.17 that takes a millisecond. A merge writes at most a quarter of the index.
  */
@@ -79,7 +79,7 @@ function orderByTier(tierOfFile: Uint8Array): Uint32Array {
 /**
  * Cuts the docs into shards and batches.
  *
- * @param segmentsPerShard  most stripes to plan a shard with
+ * @param segmentsPerShard  most segments to plan a shard with
  */
 export function planShards(docs: PlannedDocs, segmentsPerShard: number): PlannedShard[] {
   const count = docs.fileIndexes.length;

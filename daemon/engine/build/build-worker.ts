@@ -1,5 +1,5 @@
 // A build thread: reads a batch of files, excludes files that are not text, passes the rest to the core, and writes contents
-// and coded stripes; or completes a shard file from its stripes and checks it. Serves one build at a time.
+// and coded segments; or completes a shard file from its segments and checks it. Serves one build at a time.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -45,7 +45,7 @@ interface ReadBatch {
   readonly failures: readonly ReadFailure[];
 }
 
-/** Guess: from this many stripes on, returning memory before and after completion pays. */
+/** Guess: from this many segments on, returning memory before and after completion pays. */
 const MANY_SEGMENTS = 4;
 
 const { module, work }: BuildWorkerData = workerData;

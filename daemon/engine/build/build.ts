@@ -126,7 +126,7 @@ export interface BuiltDocs {
   readonly failures: readonly ReadFailure[];
 }
 
-/** A shard got more stripes than the format allows; planning smaller shards helps. */
+/** A shard got more segments than the format allows; planning smaller shards helps. */
 class ShardOverflow extends Error {}
 
 /** Guess: few, so that threads complete one shard while others read the next. */
@@ -479,7 +479,7 @@ class Build {
     return {
       kind: 'completion',
       path: shard.path,
-      // Threads may have finished stripes in another order.
+      // Threads may have finished segments in another order.
       segments: shard.segments.sort((a, b) => segmentNumber(a) - segmentNumber(b)),
       repos: [{ repoId, name: repoName, docCount: docs.count }],
       docs,

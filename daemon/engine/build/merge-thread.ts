@@ -66,7 +66,7 @@ function errorOf({ message, isOverflow, shard }: FromMergeWorker & { kind: 'fail
     : new ShardError(shard.shardId, message, shard.fault);
 }
 
-/** Removes the shard file, its symbols file and its stripes. */
+/** Removes the shard file, its symbols file and its segments. */
 async function removeFiles({ path: file }: MergeOrder): Promise<void> {
   const folder = path.dirname(file);
   for (const name of await readdir(folder))

@@ -127,7 +127,7 @@ function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
   return found.sort((a, b) => a.tier - b.tier || Buffer.compare(a.path, b.path));
 }
 
-/** The files do not fit into one memory, or their contents do not fit the stripes of one shard. */
+/** The files do not fit into one memory, or their contents do not fit the segments of one shard. */
 export class MergeOverflow extends Error {
   override readonly name = 'MergeOverflow';
 }
@@ -186,7 +186,7 @@ class Contents {
     return this.#sources[source]!.tables.blob(blobId).content;
   }
 
-  /** Writes the contents to the file and their coded stripes beside it. */
+  /** Writes the contents to the file and their coded segments beside it. */
   write(module: WebAssembly.Module, path: string): CodedContents {
     writeFileSync(path, '', { mode: 0o600 });
     const builder = new SegmentBuilder(module);
@@ -259,7 +259,7 @@ class Contents {
 }
 
 interface CodedContents extends Omit<NewTables, 'repos' | 'docs'> {
-  /** Paths of the stripes. */
+  /** Paths of the segments. */
   readonly segments: readonly string[];
 }
 

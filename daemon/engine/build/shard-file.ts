@@ -1,4 +1,4 @@
-// A shard file under construction: contents are written in place, coded stripes into temporary files beside it; at the end
+// A shard file under construction: contents are written in place, coded segments into temporary files beside it; at the end
 // all are joined into one file, which is checked.
 
 import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
@@ -43,7 +43,7 @@ function writeAtPath<Result>(path: string, write: () => Result): Result {
   }
 }
 
-/** Writes stripes to files beside the shard; returns their paths. @param segmentBase  number of the first one */
+/** Writes segments to files beside the shard; returns their paths. @param segmentBase  number of the first one */
 export function writeSegments(
   path: string,
   segments: readonly Uint8Array[],
@@ -57,7 +57,7 @@ export function writeSegments(
 }
 
 /**
- * Completes the file behind its contents, removes the stripes, and checks it.
+ * Completes the file behind its contents, removes the segments, and checks it.
  *
  * @param segments   their paths, in order
  * @param isSynced  syncs the file to disk
@@ -82,7 +82,7 @@ export function completeShard(
   return { ...summary, fileId: hashFile(path) };
 }
 
-/** Sum of the postings of a coded stripe. */
+/** Sum of the postings of a coded segment. */
 function readSum(path: string): bigint {
   const head = Buffer.alloc(8);
   readInto(path, head);

@@ -1,5 +1,5 @@
-// The build functions of the core for one thread. SegmentBuilder turns contents, placed back to back, into coded stripes and
-// rows; mergeSegments turns stripes into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
+// The build functions of the core for one thread. SegmentBuilder turns contents, placed back to back, into coded segments and
+// rows; mergeSegments turns segments into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
 // writes the shard file.
 
 import {
@@ -34,7 +34,7 @@ export interface BuiltBatch {
   readonly content: Uint8Array;
   readonly segments: Uint8Array[];
   readonly blobCount: number;
-  /** BlockIds, unused ones included: a multiple of the stripe. */
+  /** BlockIds, unused ones included: a multiple of the segment. */
   readonly blockCount: number;
 }
 
@@ -161,14 +161,14 @@ export interface MergedGrams {
 const MERGE_OUTPUT_SIZE = 4 * MIB;
 const TABLES_SIZE = Math.ceil((GRAM_KEY_COUNT * 8 + 16) / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
 
-/** A coded stripe in its temporary file. */
+/** A coded segment in its temporary file. */
 export interface SegmentFile {
   readonly path: string;
   readonly size: number;
 }
 
 /**
- * Joins the stripes of a shard, in order.
+ * Joins the segments of a shard, in order.
  *
  * @param onPostings  called with each portion of the postings section, in order; a view valid during the call
  * Errors: of the file system.
@@ -217,7 +217,7 @@ function mergeWith(
   return { gramCount, keys, lists };
 }
 
-/** The position of each stripe, and their total size. */
+/** The position of each segment, and their total size. */
 function layoutOf(segments: readonly SegmentFile[]): { starts: number[]; size: number } {
   const starts: number[] = [];
   let size = 0;

@@ -329,7 +329,7 @@ export class Searcher {
 
   /**
    * As `bind`, but only for docs that define a symbol named by the query: they are the only unit, and the first one of `bind`
-   * too. Cheaper than `bind`, as it reads the lists of few stripes.
+   * too. Cheaper than `bind`, as it reads the lists of few segments.
    */
   bindHeads(shardId: string, isStopRequested: StopTest = neverStops): Binding | undefined {
     const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, statsStart }) =>

@@ -15,7 +15,7 @@ const SCRATCH_PAGES = 256;
 /**
  * The fault of a shard file, as text; undefined: it is valid.
  *
- * @param sums  of the postings of each stripe, from the build, which has just read the contents; without them the grams of
+ * @param sums  of the postings of each segment, from the build, which has just read the contents; without them the grams of
  *   every block are extracted again
  *
  * Errors: throws if the file cannot be read. Cost: with sums a quarter of building its postings, else the same as building.
