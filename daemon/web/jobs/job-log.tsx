@@ -109,7 +109,7 @@ export function JobLog({ job }: { readonly job: Job }) {
           <Line key={index} line={line} />
         ))}
         {data !== undefined && length === 0 && (
-          <p className="faint">{part === '' ? 'No lines yet.' : 'No line holds that.'}</p>
+          <p className="faint">{part === '' ? 'No lines yet.' : 'No matching lines.'}</p>
         )}
       </div>
       {!isAtEnd && (
