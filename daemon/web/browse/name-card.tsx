@@ -27,7 +27,7 @@ function Preview({ found }: { readonly found: Occurrences }) {
   const [match] = file?.matches ?? [];
   const all = found.stats.matchCount;
   if (file === undefined || match === undefined) {
-    const reason = lacksSymbols(found) ? '. Symbols are not ready yet.' : '';
+    const reason = lacksSymbols(found) ? '. Symbols are not ready yet' : '';
     return <p className="faint">No definition found{reason}.</p>;
   }
   return (

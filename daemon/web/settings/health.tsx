@@ -126,7 +126,7 @@ function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine
 
 const STATUSES = ['IN_PROGRESS', 'PENDING', 'FAILED', 'COMPLETED'] as const;
 const STATUS_WORDS: Readonly<Record<string, string>> = {
-  IN_PROGRESS: 'under way',
+  IN_PROGRESS: 'running',
   PENDING: 'waiting',
   FAILED: 'failed',
   COMPLETED: 'done',

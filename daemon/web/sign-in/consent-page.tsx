@@ -119,7 +119,7 @@ function Request({ id }: { readonly id: string }) {
         {isSignInDue ? (
           <Link href={signInAddress()}>Sign in</Link>
         ) : (
-          'Go back to the application, and begin again there.'
+          'Return to the application and start again.'
         )}
       </Notice>
     </>
