@@ -217,7 +217,7 @@ export function Item({
       return (
         <p className="empty">
           {item.file.isBinary
-            ? 'A binary file: no lines to show.'
+            ? 'Binary file: no lines to show.'
             : 'No line differs. Only the name, the mode or white space changed.'}
         </p>
       );

@@ -89,7 +89,7 @@ function More({ diff }: Pick<DiffListProps, 'diff'>) {
         action={{ label: 'Try again', run: () => void fetchNextPage() }}
       />
     );
-  return <p className="empty">{isFetching ? 'More files are being compared.' : ''}</p>;
+  return <p className="empty">{isFetching ? 'Comparing more files' : ''}</p>;
 }
 
 /** Does the item belong to a change? */

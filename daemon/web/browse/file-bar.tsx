@@ -88,7 +88,7 @@ function WrapToggle({ canWrap }: Pick<FileBarProps, 'canWrap'>) {
       label="Wrap"
       isOn={isWrapped && canWrap}
       toggle={() => set({ isWrapped: !isWrapped })}
-      hindrance={canWrap ? undefined : 'A line of this file is too long to be wrapped.'}
+      hindrance={canWrap ? undefined : 'This file has a line that is too long to wrap.'}
     />
   );
 }
@@ -125,7 +125,7 @@ export function FileBar(props: FileBarProps) {
       </span>
       <span className="bar-group bar-ends">
         <IconButton label="Copy link" hint="c" icon={Link2} run={props.copyLink} />
-        <IconButton label="Link to this commit" hint="y" icon={Pin} run={props.pin} />
+        <IconButton label="Pin the address to this commit" hint="y" icon={Pin} run={props.pin} />
         {props.editorAddress !== undefined && (
           <a
             href={props.editorAddress}

@@ -44,7 +44,7 @@ export const KEYS = {
   previousHit: { chords: ['p'], where: 'File', does: 'Previous match' },
   findText: { chords: ['mod+f'], where: 'File', does: 'Find in the file' },
   goToLine: { chords: ['l'], where: 'File', does: 'Go to a line' },
-  pin: { chords: ['y'], where: 'File', does: 'Link to this commit' },
+  pin: { chords: ['y'], where: 'File', does: 'Pin the address to this commit' },
   card: { chords: ['i'], where: 'File, on a name', does: 'Show hover card' },
   definition: { chords: ['d', 'alt+f12'], where: 'File, on a name', does: 'Go to the definition' },
   references: { chords: ['r', 'alt+shift+f12'], where: 'File, on a name', does: 'References' },

@@ -3,7 +3,7 @@
 const WORDS: Readonly<Record<string, string>> = {
   too_large: 'larger than the limit',
   binary: 'binary',
-  too_many_trigrams: 'too many different grams',
+  too_many_trigrams: 'too many distinct trigrams',
 };
 
 export const SKIP_REASONS: readonly string[] = Object.keys(WORDS);

@@ -30,7 +30,7 @@ export function RepoBanners() {
       {out > 0 && (
         <Notice
           kind="warn"
-          title={`${counted(out, 'shard')} quarantined. Their files are being indexed again.`}
+          title={`${counted(out, 'shard')} quarantined. Affected files are being indexed again.`}
         >
           <Link href="/settings/health">Health</Link>
         </Notice>

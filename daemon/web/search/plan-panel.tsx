@@ -63,7 +63,7 @@ function StageTable({ stages }: { readonly stages: readonly Stage[] }) {
         <tr>
           <th scope="col">Stage</th>
           <th scope="col">Searched</th>
-          <th scope="col">Of</th>
+          <th scope="col">Total</th>
           <th scope="col">Details</th>
         </tr>
       </thead>

@@ -129,8 +129,8 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
         <button
           type="button"
           className="head-button"
-          aria-label="Copy the path"
-          title="Copy the path"
+          aria-label="Copy path"
+          title="Copy path"
           onClick={() => void copyText(file.path, 'Path')}
         >
           <Copy {...ICON} />

@@ -36,7 +36,7 @@ function lossFor(reason: string, { stats }: Outcome): Loss {
       };
     case 'revision_unreadable':
       return {
-        text: 'A revision named by rev: could not be read, or only in part, in some repositories.',
+        text: 'In some repositories, a revision named by rev: could not be read completely.',
         step: 'again',
       };
     case 'symbols_missing':

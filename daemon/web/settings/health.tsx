@@ -51,7 +51,7 @@ function useFaults(ready: Ready): Fault[] {
       ? []
       : [
           {
-            text: `${counted(quarantinedShards, 'shard')} quarantined. Their files are being indexed again.`,
+            text: `${counted(quarantinedShards, 'shard')} quarantined. Affected files are being indexed again.`,
             step: { label: 'Show', href: '#quarantine' },
           },
         ]),

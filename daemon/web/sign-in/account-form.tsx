@@ -36,7 +36,7 @@ export function AccountForm({ title, lead, button, children, submit }: AccountFo
       await submit();
     } catch (failure) {
       setError(
-        failure instanceof ApiFailure || failure instanceof Error ? failure.message : 'It failed.',
+        failure instanceof ApiFailure || failure instanceof Error ? failure.message : 'The request failed.',
       );
     } finally {
       setBusy(false);

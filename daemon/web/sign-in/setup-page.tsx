@@ -67,7 +67,7 @@ export default function SetupPage() {
   if (link.error !== null)
     return (
       <div className="card-page">
-        <h1 className="visually-hidden">No such link</h1>
+        <h1 className="visually-hidden">Invalid link</h1>
         {link.error instanceof ApiFailure && link.error.statusCode === 404 ? (
           <OldLink />
         ) : (
