@@ -1,4 +1,4 @@
-// The entry of the pages.
+// The entry point of the pages.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';

@@ -109,16 +109,16 @@ void test('a password is changed', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visitAs('pass@example.com');
   const elsewhere = await visitAs('pass@example.com');
   const change = async (now: string, wanted: string) => {
-    await page.getByLabel('Password now').fill(now);
+    await page.getByLabel('Current password').fill(now);
     await page.getByLabel('New password').fill(wanted);
-    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('button', { name: 'Change password' }).click();
   };
   await page.goto('/settings/general');
   await change('wrong horse battery', OTHER_PASSWORD);
   await page.locator('.notice-danger').waitFor();
   assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', OTHER_PASSWORD), 401);
   await change(PASSWORD, OTHER_PASSWORD);
-  await page.getByText('Changed. Your other sessions have ended.').waitFor();
+  await page.getByText('Password changed. Your other sessions have ended.').waitFor();
   assert.equal(await page.getByLabel('New password').inputValue(), '');
   assert.deepEqual(await findingsOf(page), []);
   // This session goes on, the other one does not.
@@ -149,23 +149,23 @@ void test(
     const doing = (name: string) => row.getByRole('button', { name }).click();
     await row.getByRole('cell', { name: 'Member', exact: true }).waitFor();
     await member.page.goto('/settings/health');
-    await member.page.getByText('Only owners can do this.').waitFor();
+    await member.page.getByText('Only owners can see this page.').waitFor();
 
     await doing('Make owner');
     await row.getByRole('cell', { name: 'Owner', exact: true }).waitFor();
     await member.page.reload();
-    await member.page.getByText(/^All well/).waitFor();
+    await member.page.getByText(/^Healthy/).waitFor();
     await doing('Make member');
     await row.getByRole('cell', { name: 'Member', exact: true }).waitFor();
     await member.page.reload();
-    await member.page.getByText('Only owners can do this.').waitFor();
+    await member.page.getByText('Only owners can see this page.').waitFor();
 
     await doing('Suspend');
     await row.getByRole('cell', { name: 'Suspended' }).waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await member.page.getByRole('dialog', { name: 'Your session ended.' }).waitFor();
     assert.notEqual(await signInStatus(member.page, EMAIL, PASSWORD), 200);
-    await doing('Let in again');
+    await doing('Reactivate');
     await row.getByRole('cell', { name: 'Active' }).waitFor();
     assert.equal(await signInStatus(member.page, EMAIL, PASSWORD), 200);
 
@@ -190,8 +190,8 @@ void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async (
   const ask = (key: string) =>
     fetch(`${served.url}/api/repos`, { headers: { authorization: `Bearer ${key}` } });
   await member.page.goto('/settings/apiKeys');
-  await member.page.getByLabel('Name of a new key').fill('mine');
-  await member.page.getByRole('button', { name: 'Make key' }).click();
+  await member.page.getByLabel('Name of the new key').fill('mine');
+  await member.page.getByRole('button', { name: 'Create key' }).click();
   const key = await member.page.locator('.secret code').innerText();
   await member.page.getByRole('button', { name: 'Done' }).click();
   assert.equal((await ask(key)).status, 200);
@@ -211,7 +211,7 @@ void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async (
 
   await whenRunning(/make API keys/, false);
   await member.page.reload();
-  await member.page.getByText('Only owners may make keys here.').waitFor();
+  await member.page.getByText('Only owners may create keys here.').waitFor();
   assert.equal((await ask(key)).status, 200);
   await whenRunning(/use API keys/, false);
   assert.notEqual((await ask(key)).status, 200);
@@ -221,7 +221,7 @@ void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async (
   assert.equal((await ask(key)).status, 200);
 
   // Without another way in it would lock everybody out.
-  const password = page.getByRole('checkbox', { name: 'Sign-in by password' });
+  const password = page.getByRole('checkbox', { name: 'Sign-in with password' });
   await password.click();
   await page.locator('.notice-danger').waitFor();
   assert.equal(await password.isChecked(), true);
@@ -246,7 +246,7 @@ void test('a person who was invited joins by the link', { skip: NO_BROWSER }, as
   await joining.page.getByText(`Your account is ${EMAIL}.`).waitFor();
   await joining.page.getByLabel('Name').fill('New');
   await joining.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await joining.page.getByRole('button', { name: 'Make account and search' }).click();
+  await joining.page.getByRole('button', { name: 'Create account' }).click();
   await joining.page.getByRole('link', { name: `Settings of ${EMAIL}` }).click();
   const facts = joining.page.locator('.facts').first();
   assert.equal(await facts.innerText(), `Name\nNew\nE-mail\n${EMAIL}\nRole\nMember`);
@@ -264,8 +264,8 @@ void test('a key tells when it was used, counts, and is ended', { skip: NO_BROWS
   const { page, complaints } = await visitAs(EMAIL);
   await page.goto('/settings/apiKeys');
   await page.getByText('No keys yet.').waitFor();
-  await page.getByLabel('Name of a new key').fill('ci');
-  await page.getByRole('button', { name: 'Make key' }).click();
+  await page.getByLabel('Name of the new key').fill('ci');
+  await page.getByRole('button', { name: 'Create key' }).click();
   const key = await page.locator('.secret code').innerText();
   await page.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row', { name: /^ci/ });
@@ -302,7 +302,7 @@ void test('scoped tokens are listed until they are revoked', { skip: NO_BROWSER 
   assert.deepEqual(await findingsOf(page), []);
   assert.equal((await send('DELETE', `/api/ee/scoped_access_token/${id}`)).status, 204);
   await page.reload();
-  await page.getByText('No token is good now.').waitFor();
+  await page.getByText('No active tokens.').waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -359,7 +359,7 @@ void test(
     const EMAIL = 'turn@example.com';
     await addMember(EMAIL);
     const { page, context } = await visitAs(OWNER);
-    const tabs = page.getByLabel('Columns of a tab');
+    const tabs = page.getByLabel('Tab width');
     const stored = () => page.evaluate<string>('JSON.stringify({ ...localStorage })');
     await page.goto('/settings/general');
     await tabs.selectOption('8');
@@ -412,7 +412,7 @@ void test('what an agent takes leads to the tools', { skip: NO_BROWSER }, async 
   await page.getByRole('heading', { name: 'Address' }).waitFor();
   const address = `${served.url}/api/mcp`;
   assert.equal(await page.getByLabel('Address', { exact: true }).innerText(), address);
-  await page.getByText('An agent that knows OAuth needs no key').waitFor();
+  await page.getByText('An agent that supports OAuth needs no key').waitFor();
   const claude = await copied(page, 'Claude Code');
   const displayed = JSON.parse(claude) as {
     mcpServers: { trawl: { url: string; headers: { Authorization: string } } };

@@ -113,7 +113,7 @@ void test('jobs that are under way, or left something', { skip: NO_BROWSER }, as
   await page.goto('/repos');
   await page.getByText('3 repositories failed.').waitFor();
   await page.getByText('Indexing 2 repositories for the first time.').waitFor();
-  await says(page, 'The last jobs of 1 repository warn of something');
+  await says(page, 'The last jobs of 1 repository reported warnings.');
   await page.goto('/');
   await says(
     page,
@@ -121,7 +121,7 @@ void test('jobs that are under way, or left something', { skip: NO_BROWSER }, as
   );
   await page.goto('/settings/connections');
   await page.getByText('2 connections failed.').waitFor();
-  await page.getByText('1 listing left something open').waitFor();
+  await page.getByText('1 connection synced only in part').waitFor();
   await says(page, '1 connection listed for the first time.');
   assert.deepEqual(complaints, []);
 });
@@ -130,12 +130,12 @@ void test('a commit that is compared, and one file of it', { skip: NO_BROWSER },
   const { page, complaints } = await openAsOwner();
   const commit = `${browsed}/-/commit/${lastCommit}`;
   await page.goto(`${commit}?base=${firstCommit}&path=one.txt`);
-  await page.getByText(`Compared with ${firstCommit}, not with its parent.`).waitFor();
+  await page.getByText(`Compared with ${firstCommit}, not with the parent commit.`).waitFor();
   await says(page, 'Only one.txt.');
   await page.getByText('1 file', { exact: false }).first().waitFor();
   await page.getByRole('button', { name: 'Show all files' }).click();
   await page.waitForURL(`${served.url}${commit}?base=${firstCommit}`);
-  await page.getByRole('button', { name: 'Compare with its parent' }).click();
+  await page.getByRole('button', { name: 'Compare with the parent' }).click();
   await page.waitForURL(`${served.url}${commit}`);
   await page.getByText('Compared with').waitFor({ state: 'detached' });
   assert.deepEqual(complaints, []);
@@ -150,13 +150,13 @@ void test('a commit that is compared, and one file of it', { skip: NO_BROWSER },
 void test('addresses that lead nowhere', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await openAsOwner();
   await page.goto(`${browsed}/-/nothing/x`);
-  await says(page, 'This address names no file or folder.');
+  await says(page, 'This address does not name a file or folder.');
   await page.goto(`${browsed}/-/tree/nowhere`);
-  await says(page, /There is no folder nowhere in .* at this revision, or it is empty\./);
+  await says(page, /Folder nowhere does not exist or is empty in .* at this revision\./);
   await page.goto(`${browsed}/-/blob/large.txt`);
   await says(page, /Too large to show \(2\.0 KB\)\./);
   await page.goto('/settings/nothing');
-  await says(page, 'There are no such settings.');
+  await says(page, 'These settings do not exist.');
   assert.deepEqual(unexpected(complaints), []);
 });
 
@@ -165,7 +165,7 @@ void test('what a guest may not', { skip: NO_BROWSER }, async () => {
   await page.goto('/settings/general');
   await says(page, 'You are not signed in.');
   await page.goto('/settings/apiKeys');
-  await says(page, 'This needs an account.');
+  await says(page, 'Sign in to see this page.');
   await page.getByRole('link', { name: 'Sign in' }).last().click();
   await page.waitForURL(/\/login\?return=/);
   await page.getByLabel('E-mail').fill(OWNER);
@@ -176,9 +176,9 @@ void test('what a guest may not', { skip: NO_BROWSER }, async () => {
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(/\/settings\/apiKeys$/);
-  await page.getByLabel('Name of a new key').fill('ci');
-  await page.getByRole('button', { name: 'Make key' }).click();
-  await says(page, 'Copy it now: it is shown only this once.');
+  await page.getByLabel('Name of the new key').fill('ci');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await says(page, 'Copy the key now. It is shown only once.');
   assert.deepEqual(unexpected(complaints), []);
 });
 
@@ -210,12 +210,12 @@ void test(
     const name = `local/${path.basename(repo)}`;
     await page.goto(`/browse/${name}/-/blob/one.txt`);
     await page.locator('.cm-content').getByText('one').waitFor();
-    await says(page, 'This repository is not indexed yet: searches find nothing in it.');
+    await says(page, 'This repository is not indexed yet. Searches find nothing in it.');
     const data = { email: OWNER, password: PASSWORD };
     assert.equal((await page.request.post('/api/auth/login', { data })).status(), 200);
     await page.goto(`/repos?open=${encodeURIComponent(name)}`);
     const about = page.getByRole('region', { name: `About ${name}` });
-    await about.getByText('It is tried again by itself, after pauses that get longer.').waitFor();
+    await about.getByText('Trawl retries automatically, with growing delays.').waitFor();
     assert.deepEqual(await findingsOf(page), []);
   },
 );

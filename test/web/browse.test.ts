@@ -215,7 +215,7 @@ void test(
   async () => {
     const { page, complaints } = await visit({ url: served.url });
     await openCode(page, addressOf('odd.txt'));
-    await page.getByText('This file has characters that change the order of text.').waitFor();
+    await page.getByText('This file has characters that change the order of the text.').waitFor();
     assert.deepEqual(await page.locator('.hidden-character').allInnerTexts(), [
       'U+202E',
       'U+202C',
@@ -305,7 +305,7 @@ void test('the finder opens files by parts of their paths', { skip: NO_BROWSER }
   await finder.waitFor({ state: 'detached' });
   await page.keyboard.press('t');
   await page.keyboard.type('zzzz');
-  await finder.getByText('No file fits.').waitFor();
+  await finder.getByText('No matching files.').waitFor();
   await page.keyboard.press('Escape');
   await finder.waitFor({ state: 'detached' });
   assert.deepEqual(complaints, []);
@@ -355,7 +355,7 @@ void test(
     await number(5).click({ modifiers: ['Shift'] });
     await page.waitForURL(/highlightRange=4-5$/);
     await page.getByRole('button', { name: 'Lines 4-5' }).click();
-    await page.getByRole('menuitem', { name: 'Copy the text' }).click();
+    await page.getByRole('menuitem', { name: 'Copy text' }).click();
     await page.getByText('Text copied').waitFor();
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), '}\nconst e = "plumTree";');
     // Columns count code points, and the last one is not in it.
@@ -363,7 +363,7 @@ void test(
     await shows(page.locator('.linked-part'), 'plumTree');
     await page.getByRole('button', { name: 'Line 2:17-2:25' }).click();
     assert.deepEqual(await findingsOf(page), []);
-    await page.getByRole('menuitem', { name: 'References of plumTree' }).click();
+    await page.getByRole('menuitem', { name: 'References to plumTree' }).click();
     await page.getByRole('button', { name: 'References 5' }).waitFor();
     await page.getByRole('button', { name: 'Line 2:17-2:25' }).click();
     await page.getByRole('menuitem', { name: 'Search for this text' }).click();
@@ -414,7 +414,7 @@ void test('the panel says that symbols are missing', { skip: NO_BROWSER }, async
   await openCode(page, addressOf('src/plum.ts', '?explore=references:plumTree'));
   await page.getByRole('button', { name: 'Definitions (symbols missing)' }).waitFor();
   await page.getByRole('button', { name: 'References 5' }).waitFor();
-  await page.getByText('Symbols are missing in some repositories').waitFor();
+  await page.getByText('Some definitions may be missing.').waitFor();
 });
 
 void test('links that last, and the history beside the file', { skip: NO_BROWSER }, async () => {
@@ -447,12 +447,12 @@ void test(
     const { page, complaints } = await visit({ url: served.url });
     await openCode(page, addressOf('src/use.ts'));
     await page.keyboard.press('?');
-    const keys = page.getByRole('dialog', { name: 'Keys' });
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     const row = (does: string) => keys.getByRole('row').filter({ hasText: does }).first();
     for (const [does, chords] of [
-      ['Who wrote each line', 'b'],
+      ['Blame', 'b'],
       ['Go to the definition', 'dAltF12'],
-      ['One column or two', 'u'],
+      ['Unified or split', 'u'],
       ['Find a file', 'tCtrlP'],
     ] as const)
       assert.equal(
@@ -462,7 +462,7 @@ void test(
     await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
     await page.goto('/settings/general');
-    await page.getByLabel(/^Single keys/).uncheck();
+    await page.getByLabel(/^Single-key shortcuts/).uncheck();
     await openCode(page, addressOf('src/use.ts'));
     await page.keyboard.press('b');
     await page.keyboard.press('Control+Shift+H');
@@ -480,8 +480,8 @@ void test(
   async () => {
     const { page, complaints } = await visit({ url: served.url });
     await page.goto('/settings/general');
-    await page.getByLabel('Columns of a tab').selectOption('8');
-    await page.getByLabel('Keys of vim in files').check();
+    await page.getByLabel('Tab width').selectOption('8');
+    await page.getByLabel('Vim keys in files').check();
     await openCode(page, addressOf('src/use.ts'));
     const content = page.locator('.cm-content');
     const style = (property: string) =>
@@ -506,7 +506,7 @@ void test(
     await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
     await page.locator('.cm-lineWrapping').waitFor();
     await page.goto('/');
-    await page.getByRole('heading', { name: 'Looked at last' }).waitFor();
+    await page.getByRole('heading', { name: 'Recently viewed' }).waitFor();
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('link', { name: 'README.md' }).first().waitFor();
     await page.keyboard.press('t');
@@ -578,7 +578,7 @@ void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => 
   const { page } = await visit({ url: served.url });
   await page.goto(addressOf('nowhere/use.ts', '', '@main'));
   await page
-    .getByText(`There is no nowhere/use.ts at main in ${name}, or you may not see it.`)
+    .getByText(`nowhere/use.ts does not exist in ${name} at main, or you may not see it.`)
     .waitFor();
   const steps = page.locator('.next-steps');
   await steps.getByRole('link', { name: 'src/use.ts' }).waitFor();
@@ -692,10 +692,8 @@ void test(
     await page.getByText('0 folders, 0 files, 1 submodule').waitFor();
     assert.deepEqual(complaints, []);
     await page.locator('.folder-list').getByRole('link', { name: 'inner' }).click();
-    await page
-      .getByText(`libs/inner is a submodule: another repository, of which ${name}`)
-      .waitFor();
-    await page.getByText('It is not indexed as a part of this one').waitFor();
+    await page.getByText(`libs/inner is a submodule: ${name} refers to a commit`).waitFor();
+    await page.getByText('The submodule is not indexed').waitFor();
   },
 );
 
@@ -714,7 +712,7 @@ void test(
     await page.waitForURL(/highlightRange=2$/);
     const folder = name.split('/').at(-1) ?? '';
     assert.equal(
-      await page.getByRole('link', { name: 'Open in the editor' }).getAttribute('href'),
+      await page.getByRole('link', { name: 'Open in editor' }).getAttribute('href'),
       `vscode://file/src/${folder}/src/plum.ts:2:1`,
     );
     // Where it covers the text it is shown only when it is opened, and goes with the choice.
@@ -804,7 +802,7 @@ void test(
   async () => {
     const { page } = await visit({ url: served.url });
     await openCode(page, addressOf('src/plum.ts'));
-    const filter = page.getByRole('searchbox', { name: 'Filter the files' });
+    const filter = page.getByRole('searchbox', { name: 'Filter files' });
     await filter.fill('er/file');
     const item = (name: string) => page.getByRole('treeitem', { name, exact: true });
     await item('file-view.tsx').waitFor();

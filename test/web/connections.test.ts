@@ -59,14 +59,14 @@ void test(
     await page.goto('/settings/connections');
     const acme = page.getByRole('row', { name: /^acme/ });
     const gone = page.getByRole('row', { name: /^gone/ });
-    await acme.getByText('In step').waitFor();
-    await gone.getByText('Failed, tried again soon').waitFor();
+    await acme.getByText('Up to date').waitFor();
+    await gone.getByText('Failed, will be retried').waitFor();
     await page.getByText('1 connection failed.').waitFor();
     // What needs somebody stands first.
     await shows(page.getByRole('row').nth(1), /^gone/);
     await gone.getByRole('button', { name: 'About gone' }).click();
     const about = page.getByRole('region', { name: 'About gone' });
-    await about.getByText('It is tried again by itself.').waitFor();
+    await about.getByText('Trawl retries automatically.').waitFor();
     await about
       .getByRole('log')
       .getByText(/127\.0\.0\.1:9/)
@@ -82,7 +82,7 @@ void test(
     await other.getByText('1 repository', { exact: true }).waitFor();
     await acme.getByRole('button', { name: 'Sync now: acme' }).click();
     await other.getByText('2 repositories', { exact: true }).waitFor();
-    await other.getByRole('link', { name: 'Its repositories' }).click();
+    await other.getByRole('link', { name: 'Repositories' }).click();
     await page.waitForURL(/\/repos\?connectionId=\d+$/);
     await page.getByRole('row', { name: new RegExp(host.nameOf('two')) }).waitFor();
     assert.equal(await page.getByRole('row').count(), 3);
@@ -96,16 +96,16 @@ void test(
   async () => {
     const { page, complaints } = await visitAsOwner();
     await page.goto('/settings/members');
-    await page.getByText('This needs the org-management licence.').waitFor();
+    await page.getByText('This page needs a licence that includes org-management.').waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await page.goto('/settings/audit');
-    await page.getByText('This needs the audit licence.').waitFor();
+    await page.getByText('This page needs a licence that includes audit.').waitFor();
     await page.getByRole('link', { name: 'Licence' }).last().click();
     const facts = page.locator('.facts');
-    await facts.getByText('nothing beyond the free product').waitFor();
+    await facts.getByText('only the free features').waitFor();
     const set = async (key: string) => {
       await page.getByLabel('Licence key').fill(key);
-      await page.getByRole('button', { name: 'Set the key' }).click();
+      await page.getByRole('button', { name: 'Save key' }).click();
     };
     const { TRAWL_LICENSE_KEY: key = '' } = licenceEnvironment();
     await set(`${key}x`);
@@ -113,7 +113,7 @@ void test(
     await set(key);
     await facts.getByText('Acme').waitFor();
     assert.match(await facts.innerText(), /Seats\n1 used\n/);
-    await page.getByText('The licence ends soon').waitFor();
+    await page.getByText('The licence expires soon').waitFor();
     await page.getByRole('link', { name: 'Members' }).click();
     await page.getByRole('row', { name: new RegExp(OWNER) }).waitFor();
     await page.getByRole('link', { name: 'Audit log' }).click();

@@ -69,13 +69,13 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.getByLabel('Password', { exact: true }).fill(OWNER.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(/\/oauth\/authorize\?request=[0-9a-f]{64}$/);
-  await page.getByRole('heading', { level: 1, name: /Let .* in\?/ }).waitFor();
+  await page.getByRole('heading', { level: 1, name: /Authorize .*\?/ }).waitFor();
   const displayed = await page.locator('.card').innerText();
   assert.ok(displayed.includes(NAME), displayed);
   assert.ok(displayed.includes(new URL(back).host), displayed);
   assert.ok(displayed.includes(url), displayed);
-  assert.ok(displayed.includes(`It could do all that ${OWNER.email} may`), displayed);
-  assert.ok(displayed.includes('Allow this only if you have just started it yourself'), displayed);
+  assert.ok(displayed.includes(`do everything that ${OWNER.email} can`), displayed);
+  assert.ok(displayed.includes('Allow this only if you started the sign-in yourself'), displayed);
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -86,7 +86,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.getByText('This request was already answered, or has expired.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.goto(lookupText({ resource: `${url}/api/mcp` }));
-  await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();
+  await page.getByText(`search and read everything that ${OWNER.email} can`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=[^&]+&iss=/);
   assert.equal(new URL(page.url()).searchParams.get('state'), STATE);
@@ -94,7 +94,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // What is wrong is told, and leads nowhere.
   await page.goto(lookupText({ redirect_uri: 'https://evil.example/' }));
   await page.getByText('redirect_uri: not registered by this client').waitFor();
-  await page.getByText('This application cannot be let in.').waitFor();
+  await page.getByText('This application cannot be authorized.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   assert.match(page.url(), /\/oauth\/authorize\?/);
   const expected = complaints.filter((text) => !/status of 40[04]|asks http:\/\/127/.test(text));
@@ -115,7 +115,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
 
   // What was let in is listed, and ends. Codes that nobody used give nothing to list.
   await page.goto('/settings/tokens');
-  await page.getByText('No application was let in.').waitFor();
+  await page.getByText('No authorized applications.').waitFor();
   await page.goto(lookupText({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }));
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=/);
@@ -135,9 +135,9 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.equal(await status(), 200);
   await page.goto('/settings/tokens');
   const row = page.getByRole('row', { name: /Tool <img src=x>/ });
-  await row.getByRole('button', { name: 'End' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-  await page.getByText('No application was let in.').waitFor();
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No authorized applications.').waitFor();
   assert.equal(await status(), 401);
 
   // An application without a page; the last, as the browser's question whether to open it takes the clicks of this window.
@@ -146,6 +146,6 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();
   assert.match(page.url(), /\/oauth\/complete$/);
-  await page.getByText('Go on in the application. This window can be closed.').waitFor();
+  await page.getByText('Continue in the application. You can close this window.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
 });

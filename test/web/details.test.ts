@@ -104,7 +104,7 @@ void test('results are narrowed by the kind of file', { skip: NO_BROWSER }, asyn
   await hasCount(page.getByRole('article'), 1);
   assert.match(page.url(), /kind=vendored/);
   // No query says what a kind is.
-  await hasCount(page.getByRole('button', { name: 'Put into query' }), 0);
+  await hasCount(page.getByRole('button', { name: 'Add to query' }), 0);
   assert.deepEqual(await findingsOf(page), []);
   assert.deepEqual(complaints, []);
 });
@@ -132,7 +132,7 @@ void test('selected text is a link with columns', { skip: NO_BROWSER }, async ()
   await page.locator('.cm-line span', { hasText: /^return$/ }).dblclick();
   const menu = page.getByRole('button', { name: 'Line 1:20-1:26' });
   await menu.click();
-  await page.getByRole('menuitem', { name: 'Copy the link' }).click();
+  await page.getByRole('menuitem', { name: 'Copy link' }).click();
   await page.getByText('Link copied').waitFor();
   const link = await page.evaluate<string>('navigator.clipboard.readText()');
   assert.match(link, /\/src\/tree\.ts\?highlightRange=1:20-1:26$/);
@@ -149,11 +149,11 @@ void test(
     const { page, complaints } = await visit({ url: served.url });
     await page.goto(`${browsed}/blob/README.md`);
     await page.getByRole('treeitem', { name: 'src' }).waitFor();
-    await page.getByRole('searchbox', { name: 'Filter the files' }).fill('LEAF');
+    await page.getByRole('searchbox', { name: 'Filter files' }).fill('LEAF');
     await page.getByRole('treeitem', { name: 'leaf.ts' }).waitFor();
     assert.deepEqual(await page.getByRole('treeitem').allInnerTexts(), ['src', 'deep', 'leaf.ts']);
-    await page.getByRole('searchbox', { name: 'Filter the files' }).fill('nowhere');
-    await page.getByText('No file fits.').waitFor();
+    await page.getByRole('searchbox', { name: 'Filter files' }).fill('nowhere');
+    await page.getByText('No matching files.').waitFor();
     assert.deepEqual(await findingsOf(page), []);
     const border = page.getByRole('separator', { name: 'Width of the tree' });
     await border.press('ArrowRight');
@@ -216,7 +216,7 @@ void test(
 void test('results of no query say so, with a next step', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   await page.goto('/search');
-  await page.getByText('Nothing is asked yet.').waitFor();
-  await page.getByRole('link', { name: 'begin with an example' }).click();
+  await page.getByText('No query yet.').waitFor();
+  await page.getByRole('link', { name: 'start with an example' }).click();
   await page.waitForURL(`${served.url}/`);
 });

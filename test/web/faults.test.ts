@@ -95,21 +95,17 @@ void test(
     damage('plum');
     await page.goto('/search?query=filler&matches=100000');
     // The daemon may have met it before the search did.
-    await summary
-      .getByText(/1 part of the index failed during this search; files|out of service; they are/)
-      .waitFor();
+    await summary.getByText(/1 shard failed during this search|shards are quarantined/).waitFor();
     assert.equal(await summary.getByText('that is all').count(), 0);
     assert.deepEqual(await findingsOf(page), []);
     await page.reload();
     await summary
-      .getByText('Parts of the index are out of service; they are being rebuilt.')
+      .getByText('Some shards are quarantined. Their files are being indexed again.')
       .waitFor();
     await page.getByRole('article').first().waitFor();
     await summary.getByRole('link', { name: 'Health' }).click();
-    await page
-      .getByText('1 part of the index out of service; what they hold is built again.')
-      .waitFor();
-    const table = page.getByRole('region', { name: 'Shards out of service' });
+    await page.getByText('1 shard quarantined. Affected files are being indexed again.').waitFor();
+    const table = page.getByRole('region', { name: 'Quarantined shards' });
     await table.getByText(/page \d+ is damaged/).waitFor();
     assert.deepEqual(await findingsOf(page), []);
     renameSync(`${plums}-away`, plums);

@@ -165,7 +165,7 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
       const labels = await page.locator('.facet label').allInnerTexts();
       return labels.map((label) => label.replaceAll(/\s+/g, ' ')).join(', ');
     },
-    others: `${OPEN} 2, TypeScript 2, top of a repository 1, folder/ 1, code 2`,
+    others: `${OPEN} 2, TypeScript 2, repository root 1, folder/ 1, code 2`,
   },
   plan: {
     async go(page) {
@@ -392,7 +392,7 @@ void test(
     await dialog.waitFor();
     await until(page, `getComputedStyle(document.querySelector('.backdrop-full')).opacity === '1'`);
     await until(page, `document.querySelector('main').closest('[inert]') !== null`);
-    await dialog.getByRole('button', { name: 'Go on without signing in' }).click();
+    await dialog.getByRole('button', { name: 'Continue without signing in' }).click();
     const signIn = page.getByRole('navigation').getByRole('link', { name: 'Sign in' });
     await signIn.waitFor();
     await signIn.click();
@@ -408,7 +408,7 @@ void test(
       assertNothing(await seenBy(looker), place);
     }
     await page.goBack();
-    await page.getByText('There is no whisperfile.ts').waitFor();
+    await page.getByText('whisperfile.ts does not exist').waitFor();
     assert.equal(await page.getByText('whisperName').count(), 0);
     looker.answers.splice(0);
     for (const _ of ['lang:TypeScript', 'sharedName']) {

@@ -45,19 +45,19 @@ async function* pagesWithLink(page: Page) {
   await page.goto(`/repos?open=${encodeURIComponent(name)}`);
   await page
     .getByRole('region', { name: `About ${name}` })
-    .getByText('Host last asked')
+    .getByText('Last checked at host')
     .waitFor();
   yield 'repository';
 }
 
 void test('a link to the page of the host', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url: served.url });
-  const link = page.getByRole('link', { name: 'At the code host' });
+  const link = page.getByRole('link', { name: 'Open at code host' });
   const seen: string[] = [];
   for await (const where of pagesWithLink(page)) {
     assert.equal(await link.getAttribute('rel'), 'noopener noreferrer', where);
     assert.equal(await link.getAttribute('target'), '_blank', where);
-    assert.equal(await link.getAttribute('title'), `At the code host: ${new URL(host.url).host}`);
+    assert.equal(await link.getAttribute('title'), `Open at ${new URL(host.url).host}`);
     assert.deepEqual(await findingsOf(page), [], where);
     seen.push((await link.getAttribute('href')) ?? '');
   }
@@ -104,7 +104,7 @@ for (const address of [
       const url = await openWith(address);
       const { page, complaints } = await visit({ url });
       for await (const where of pagesWithLink(page)) {
-        assert.equal(await page.getByRole('link', { name: 'At the code host' }).count(), 0, where);
+        assert.equal(await page.getByRole('link', { name: 'Open at code host' }).count(), 0, where);
         const hrefs = await page
           .locator('[href]')
           .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));

@@ -69,7 +69,7 @@ void test(
     await hasCount(page.locator('.code-view mark'), 1);
     await hasCount(page.locator('.notice'), 0);
     await page.goto(fileAt('twin.txt'));
-    await page.getByText('found by its name alone').waitFor();
+    await page.getByText('found by name only').waitFor();
     assert.deepEqual(complaints, []);
   },
 );
@@ -94,7 +94,7 @@ void test('a file that is not searched says so, and why', { skip: NO_BROWSER }, 
   const { page, complaints } = await open();
   for (const [file, why] of [
     ['large.ts', 'Not searched: larger than the limit.'],
-    ['grams.txt', 'Not searched: too many different grams.'],
+    ['grams.txt', 'Not searched: too many distinct trigrams.'],
   ] as const) {
     await page.goto(fileAt(file));
     await page.getByText(why).waitFor();
@@ -102,7 +102,7 @@ void test('a file that is not searched says so, and why', { skip: NO_BROWSER }, 
     assert.deepEqual(await findingsOf(page), []);
   }
   await page.goto(fileAt('binary.dat'));
-  await page.getByText('3 bytes · binary · found by its name alone').waitFor();
+  await page.getByText('3 bytes · binary · found by name only').waitFor();
   await page.goto(fileAt('blamed.ts'));
   await page.locator('.cm-content').waitFor();
   await hasCount(page.locator('.notice'), 0);
@@ -118,7 +118,7 @@ void test(
     const rows = page.locator('.folder-row');
     for (const [file, why] of [
       ['binary.dat', 'binary'],
-      ['grams.txt', 'too many different grams'],
+      ['grams.txt', 'too many distinct trigrams'],
       ['large.ts', 'larger than the limit'],
       ['twin.txt', 'binary'],
     ] as const) {
@@ -167,10 +167,10 @@ void test(
     const { page } = await open();
     await page.goto(`/repos?open=${encodeURIComponent(name)}`);
     const about = page.getByRole('region', { name: `About ${name}` });
-    await about.getByText('as the files were on disk').waitFor();
+    await about.getByText('from the files on disk').waitFor();
     await about.getByText('.gitignore: *.log: 1').waitFor();
     await about.getByRole('link', { name: 'grams.txt' }).waitFor();
-    assert.equal(await about.getByText('Host last asked').count(), 0);
+    assert.equal(await about.getByText('Last checked at host').count(), 0);
   },
 );
 
@@ -180,10 +180,10 @@ void test(
   async () => {
     const { page, complaints } = await open();
     await page.goto(fileAt('latin.txt'));
-    await page.getByText('it may have other bytes, which are not UTF-8').waitFor();
+    await page.getByText('may stand for bytes that are not UTF-8').waitFor();
     await page.goto(fileAt('order.ts', '?highlightRange=99'));
-    await page.getByText('This file has characters that change the order of text.').waitFor();
-    await page.getByText('The address names line 99, and there is 1 line').waitFor();
+    await page.getByText('This file has characters that change the order of the text.').waitFor();
+    await page.getByText('The address names line 99, but the file has 1 line.').waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await page.goto(fileAt('empty.txt'));
     await page.locator('.bar-fact', { hasText: 'empty' }).waitFor();
@@ -236,7 +236,7 @@ void test('a file that went, and one that came', { skip: NO_BROWSER }, async () 
   await page.goto(fileAt('came.ts'));
   await page.getByText('Searches do not find this file').waitFor();
   await page.getByRole('button', { name: 'Blame' }).click();
-  await page.getByText('This file is in no commit.').waitFor();
+  await page.getByText('This file is not committed.').waitFor();
 });
 
 void test(
@@ -248,10 +248,10 @@ void test(
     await page.locator('.blame-mark').first().waitFor();
     writeFiles(repo, { 'blamed.ts': `inserted\n${TEXT}` });
     await page.reload();
-    await page.getByText('The file on disk is not as it is committed').waitFor();
+    await page.getByText('The file on disk differs from the committed one').waitFor();
     assert.equal(await page.locator('.blame-mark').count(), 0);
     assert.deepEqual(await findingsOf(page), []);
-    await page.getByRole('button', { name: 'Show what is committed' }).click();
+    await page.getByRole('button', { name: 'Show the committed file' }).click();
     await page.waitForURL(/@[0-9a-f]{40}\/-\/blob\/blamed\.ts\?blame=1$/);
     await page.locator('.blame-mark').first().waitFor();
     assert.equal(await page.locator('.cm-content').getByText('inserted').count(), 0);

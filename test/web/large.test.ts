@@ -75,7 +75,7 @@ void test(
     await isBounded(page, '.preview');
     await line.getByText(SIZE).click();
     await page.waitForURL(/line\.js\?highlightRange=2/);
-    await page.getByText('Large file: colours are off.').waitFor();
+    await page.getByText('Syntax colours are off because the file is large.').waitFor();
     await isBounded(page, '.cm-content');
     const raw = page.getByRole('link', { name: 'Raw', exact: true });
     const answer = await page.request.get((await raw.getAttribute('href')) ?? '');
@@ -94,7 +94,7 @@ void test(
     const { page, complaints } = visitor;
     for (const isWrapped of [false, true]) {
       await page.goto('/settings/general');
-      await page.getByLabel('Wrap long lines of files').setChecked(isWrapped);
+      await page.getByLabel('Wrap long lines').setChecked(isWrapped);
       await page.goto(`${base}/blob/line.js`);
       const content = page.locator('.cm-content');
       await content.getByText('var a=[').waitFor();

@@ -128,17 +128,17 @@ void test('two tabs: what one changes and asks, the other has', { skip: NO_BROWS
   const { page, context, complaints } = await visit({ url: served.url });
   await signInAs(page);
   await page.goto('/settings/general');
-  await page.getByLabel('Lines shown around a match').waitFor();
+  await page.getByLabel('Context lines around a match').waitFor();
   const other = await context.newPage();
   await other.goto('/settings/general');
-  await other.getByLabel('Lines shown around a match').selectOption('10');
+  await other.getByLabel('Context lines around a match').selectOption('10');
   await until(page, `document.querySelector('select').value === '10'`);
   // What this one remembers now does not undo what the other has changed.
-  await page.getByLabel('Columns of a tab').selectOption('8');
+  await page.getByLabel('Tab width').selectOption('8');
   await other.reload();
-  await other.getByLabel('Lines shown around a match').waitFor();
-  assert.equal(await other.getByLabel('Lines shown around a match').inputValue(), '10');
-  assert.equal(await other.getByLabel('Columns of a tab').inputValue(), '8');
+  await other.getByLabel('Context lines around a match').waitFor();
+  assert.equal(await other.getByLabel('Context lines around a match').inputValue(), '10');
+  assert.equal(await other.getByLabel('Tab width').inputValue(), '8');
   assert.deepEqual(complaints, []);
 });
 
@@ -215,7 +215,7 @@ void test(
     served = await serve(dataDir, [repo], options);
     // A page that it has not: of the new build, under another name.
     await page.getByRole('link', { name: `Settings of ${OWNER}` }).click();
-    await page.getByText('This page comes with the new version; reload to see it.').waitFor();
+    await page.getByText('This page needs the new version. Reload to see it.').waitFor();
     await page.getByText('Trawl was updated.').waitFor();
     // What it has goes on.
     await page.goBack();

@@ -145,7 +145,7 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<Locator>>> = {
   },
   async 'no such file'(page) {
     await page.goto(browse('blob', `no${HOSTILE}`));
-    return page.getByText(`There is no no${SHOWN} at`);
+    return page.getByText(`no${SHOWN} does not exist in`);
   },
   async revisions(page) {
     await page.goto(browse('tree', '', BRANCH));

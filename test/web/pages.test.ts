@@ -157,7 +157,7 @@ void test(
     // Completion is there when suggestions are: the field took keys before.
     await page.locator('.box-input[aria-haspopup]').waitFor();
     await page.keyboard.type('plumtree fi');
-    await option('file: path of the file').waitFor();
+    await option('file: file path').waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Tab');
     assert.equal(await box.inputValue(), 'plumtree file:');
@@ -267,12 +267,12 @@ void test('facets narrow what is shown and live in the address', { skip: NO_BROW
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await hasCount(page.getByRole('article'), 4);
   await page.getByRole('checkbox', { name: /^Python/ }).check();
-  await page.getByRole('button', { name: 'Put into query' }).click();
+  await page.getByRole('button', { name: 'Add to query' }).click();
   await page.waitForURL(/query=plumtree\+lang%3APython$/);
   await page.getByText('that is all').waitFor();
   await hasCount(page.getByRole('article'), 1);
   await page.goto('/search?query=plumtree+or+nosuchword&lang=Python');
-  await page.getByRole('button', { name: 'Put into query' }).click();
+  await page.getByRole('button', { name: 'Add to query' }).click();
   await page.waitForURL(/query=%28plumtree\+or\+nosuchword%29\+lang%3APython$/);
   await hasCount(page.getByRole('article'), 1);
 });
@@ -292,7 +292,7 @@ void test(
       .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('aria-label') ?? ''));
     assert.deepEqual(
       labels.map((label) => label.split(',')[0]!).toSorted((a, b) => (a < b ? -1 : 1)),
-      ['src/', 'src/deep/', 'top of a repository'],
+      ['src/', 'src/deep/', 'repository root'],
     );
     for (const [name, count, put] of [
       ['src/,', 1, /file%3A%5Esrc%2F%5B%5E%2F%5D\*%24$/],
@@ -303,7 +303,7 @@ void test(
       await page.getByText('that is all').waitFor();
       await folders.getByRole('checkbox', { name: new RegExp(`^${name}`) }).check();
       await hasCount(page.getByRole('article'), count);
-      await page.getByRole('button', { name: 'Put into query' }).click();
+      await page.getByRole('button', { name: 'Add to query' }).click();
       await page.waitForURL(put);
       await page.getByText('that is all').waitFor();
       await hasCount(page.getByRole('article'), count);
@@ -359,7 +359,7 @@ void test(
     const plan = page.getByRole('region', { name: 'Plan' });
     await plan.getByText('text:"plumtree"').waitFor();
     assert.match(page.url(), /plan=1/);
-    await shows(plan, /Files\n+\d+ looked at.*4 match/);
+    await shows(plan, /Files\n+\d+ searched.*4 match/);
     assert.deepEqual(await findingsOf(page), []);
     await plan.getByRole('button', { name: 'Show as table' }).click();
     await hasCount(plan.getByRole('row'), 5);
@@ -404,10 +404,10 @@ void test(
     await hasCount(page.locator('.blame-mark'), 2);
     assert.match(page.url(), /blame=1/);
     await page.getByRole('button', { name: 'History' }).click();
-    await page.getByRole('link', { name: 'All, with more filters' }).click();
+    await page.getByRole('link', { name: 'All commits, with more filters' }).click();
     await page.getByRole('cell', { name: 'second change' }).waitFor();
     await hasCount(page.getByRole('row'), 3);
-    await page.getByLabel('In the message').fill('second');
+    await page.getByLabel('Message contains').fill('second');
     await page.waitForURL(/query=second/);
     await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
     await page.getByRole('row').nth(1).getByRole('link').click();
@@ -440,7 +440,7 @@ void test(
     const [changed = '', , first = ''] = hashes;
     await page.goto(`/browse/local/${repoName}/-/commit/${first}`);
     await page.getByText(`${Object.keys(FILES).length} files`).waitFor();
-    const fold = page.getByRole('button', { name: 'Show this file (1,000 lines)' });
+    const fold = page.getByRole('button', { name: 'Show changes (1,000 lines)' });
     await page.getByRole('button', { name: /^many\.txt/ }).click();
     // Why no click: the list still moves.
     await fold.press('Enter');
@@ -470,12 +470,14 @@ void test(
     await page.getByText('row 523', { exact: true }).last().waitFor();
     await page.getByLabel('Ignore white space').press('Space');
     await page.getByText('3 files +2 −2').waitFor();
-    await page.getByText('No lines differ: the name, the mode or white space.').waitFor();
+    await page
+      .getByText('No line differs. Only the name, the mode or white space changed.')
+      .waitFor();
     assert.match(page.url(), /\?ws=1$/);
     // What makes repositories begins with an empty commit.
     await page.goto(`/browse/local/${repoName}/-/commit/${hashes.at(-1) ?? ''}`);
     await page.getByText('the first commit: all files are new').waitFor();
-    await page.getByText('Nothing differs.').waitFor();
+    await page.getByText('No differences.').waitFor();
     await page.goto(`/browse/local/${repoName}/-/commit/${changed}?path=words.txt&base=${first}`);
     await page.getByText('Only words.txt.').waitFor();
     await page.getByText('1 file +1 −1').waitFor();

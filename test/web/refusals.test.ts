@@ -130,7 +130,7 @@ void test(
   async () => {
     const { page, complaints } = await openAsOwner();
     await page.goto('/settings/security');
-    const password = page.getByRole('checkbox', { name: 'Sign-in by password' });
+    const password = page.getByRole('checkbox', { name: 'Sign-in with password' });
     await password.click();
     await refuses(page, 'way to sign in');
     assert.equal(await password.isChecked(), true);
@@ -149,7 +149,7 @@ void test('a connection that is gone is not listed again', { skip: NO_BROWSER },
   const { page, complaints } = await openAsOwner();
   await page.goto('/settings/connections');
   const gone = page.getByRole('row', { name: /^gone/ });
-  await gone.getByText('In step').waitFor();
+  await gone.getByText('Up to date').waitFor();
   const from = served.process.stderr.length;
   writeConnections(['kept']);
   served.process.child.kill('SIGHUP');
@@ -169,8 +169,8 @@ void test(
     const { page, context, complaints } = await openAsOwner();
     await page.goto('/settings/apiKeys');
     for (const key of ['first', 'second']) {
-      await page.getByLabel('Name of a new key').fill(key);
-      await page.getByRole('button', { name: 'Make key' }).click();
+      await page.getByLabel('Name of the new key').fill(key);
+      await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByRole('button', { name: 'Done' }).click();
     }
     const row = page.getByRole('row', { name: /^first/ });

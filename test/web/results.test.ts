@@ -265,7 +265,7 @@ void test(
     const places = await settledPlaces(page);
     while (door.left.count === ended) await page.waitForTimeout(20);
     door.letPass(Infinity);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('that is all').waitFor();
     assert.match(await summary(page), /^18,000 matches in 300 files/);
     assert.deepEqual(await settledPlaces(page), places);
@@ -490,7 +490,7 @@ void test('from match to match, file to file, by keys alone', { skip: NO_BROWSER
   await preview.getByRole('button', { name: 'Previous match' }).click();
   await shows(preview.locator('.linked-line'), '// begins here: quince');
   assert.deepEqual(await findingsOf(page), []);
-  await preview.getByRole('button', { name: 'Close the preview' }).click();
+  await preview.getByRole('button', { name: 'Close preview' }).click();
   await preview.waitFor({ state: 'detached' });
   assert.equal(await focused(), 'line 72: // ends here: quince');
   await page.keyboard.press('Enter');

@@ -36,13 +36,13 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByLabel('Name').fill(PERSON.name);
   await page.getByLabel('E-mail').fill(PERSON.email);
   await page.getByLabel('Password', { exact: true }).fill(PERSON.password);
-  await page.getByRole('button', { name: 'Make account and search' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('link', { name: `Settings of ${PERSON.email}` }).waitFor();
 
   await page.goto('/settings/general');
   await page.getByRole('link', { name: 'API keys' }).click();
-  await page.getByLabel('Name of a new key').fill('ci');
-  await page.getByRole('button', { name: 'Make key' }).click();
+  await page.getByLabel('Name of the new key').fill('ci');
+  await page.getByRole('button', { name: 'Create key' }).click();
   const value = await page.locator('.secret code').innerText();
   assert.match(value, /^svk_[0-9a-f]{64}$/);
   const answer = await fetch(`${served.url}/api/repos`, {
@@ -50,7 +50,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   });
   assert.equal(answer.status, 200);
   // Whoever leaves with the key still there is asked, in whatever way.
-  const question = page.getByRole('dialog', { name: 'Leave before the key is copied?' });
+  const question = page.getByRole('dialog', { name: 'Leave without copying the key?' });
   const ways = [
     () => page.getByRole('link', { name: 'Repositories' }).first().click(),
     () => page.evaluate('history.back()'),
@@ -78,8 +78,8 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.goForward();
   await page.getByRole('cell', { name: 'ci' }).waitFor();
   assert.equal((await page.content()).includes(value), false);
-  await page.getByLabel('Name of a new key').fill('other');
-  await page.getByRole('button', { name: 'Make key' }).click();
+  await page.getByLabel('Name of the new key').fill('other');
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.locator('.secret').waitFor();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.locator('.secret').waitFor({ state: 'detached' });
@@ -107,12 +107,12 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   }
 
   await page.goto('/settings/license');
-  await page.getByText('The licence ends soon').waitFor();
+  await page.getByText('The licence expires soon').waitFor();
   await page.goto('/settings/audit');
   await page.getByRole('button', { name: 'api_key.created' }).first().click();
   await page.waitForURL(/\?action=api_key\.created$/);
   await page.getByLabel('Action or group').fill('nothing');
-  await page.getByText('No events in this span.').waitFor();
+  await page.getByText('No events in this period.').waitFor();
   await page.goto('/settings/members');
   await page.getByLabel('E-mail of a new member').fill('bob@example.com');
   await page.getByRole('button', { name: 'Invite' }).click();
@@ -127,8 +127,8 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await row.waitFor({ state: 'detached' });
 
   await page.goto('/settings/health');
-  await page.getByText(/^All well · \d+ shards?, 1 repository$/).waitFor();
-  await page.getByRole('img', { name: /^Memory\. of the daemon alone: now \d/ }).waitFor();
+  await page.getByText(/^Healthy · \d+ shards?, 1 repository$/).waitFor();
+  await page.getByRole('img', { name: /^Memory\. private memory of the daemon: now \d/ }).waitFor();
   // What stands beside the lines is drawn: the axis at the left is not empty.
   await until(
     page,
@@ -140,7 +140,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
     })()`,
   );
   await page.getByRole('button', { name: 'Show as table' }).first().click();
-  await page.getByRole('columnheader', { name: 'half within' }).waitFor();
+  await page.getByRole('columnheader', { name: 'p50' }).waitFor();
   await page.getByRole('button', { name: '24 h' }).click();
   await page.waitForURL(/window=86400$/);
   assert.deepEqual(await findingsOf(page), []);
@@ -155,20 +155,20 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByRole('button', { name: /^About/ }).click();
   const log = page.getByRole('log');
   await log.getByText('repo indexed').waitFor();
-  await page.getByLabel('Lines that hold').fill('nothing like it');
-  await log.getByText('No line holds that.').waitFor();
+  await page.getByLabel('Filter lines').fill('nothing like it');
+  await log.getByText('No matching lines.').waitFor();
   await page.getByText('the.bin').waitFor();
   await page.getByRole('button', { name: 'binary 1' }).click();
   await page.getByRole('button', { name: 'larger than the limit 0' }).click();
-  await page.getByText('The content of all files is searched.').waitFor();
+  await page.getByText('All files are searched by content.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.getByLabel('State', { exact: true }).selectOption('failed');
-  await page.getByText('No repository is in that state.').waitFor();
+  await page.getByText('No repositories in this state.').waitFor();
   assert.match(page.url(), /\?state=failed&open=/);
   await page.goBack();
   await page.getByRole('row', { name: /Ready/ }).waitFor();
   await page.goto('/repos?query=nothinglikeit');
-  await page.getByText('No repository in sight has “nothinglikeit” in its name.').waitFor();
+  await page.getByText('No visible repository has “nothinglikeit” in its name.').waitFor();
   assert.equal(await page.getByRole('combobox', { name: 'Query' }).inputValue(), '');
   await page.goto('/repos');
   await page.getByRole('row', { name: /Ready/ }).waitFor();
@@ -189,8 +189,8 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByText('1 repository failed.').waitFor({ state: 'detached' });
 
   await page.goto(path);
-  await page.getByText('This link was used or is too old.').waitFor();
-  await page.getByText('There is an account already').getByRole('link').click();
+  await page.getByText('This link was already used or has expired.').waitFor();
+  await page.getByText('An account exists already').getByRole('link').click();
   await page.waitForURL(/\/login$/);
   await page.getByRole('heading', { name: 'Sign in to Trawl' }).waitFor();
   assert.deepEqual(await findingsOf(page), []);

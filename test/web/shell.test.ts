@@ -23,23 +23,27 @@ void test(
     await page.getByLabel('Name').fill(PERSON.name);
     await page.getByLabel('E-mail').fill(PERSON.email);
     await page.getByLabel('Password', { exact: true }).fill(PERSON.password);
-    await page.getByRole('button', { name: 'Make account and search' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('link', { name: `Settings of ${PERSON.email}` }).waitFor();
 
     await page.goto('/search?query=plumtree');
     await page.getByText('that is all').waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Next match').first().waitFor();
+    await page
+      .getByRole('dialog', { name: 'Keyboard shortcuts' })
+      .getByText('Next match')
+      .first()
+      .waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+/');
-    const syntax = page.getByRole('dialog', { name: 'Syntax of queries' });
+    const syntax = page.getByRole('dialog', { name: 'Query syntax' });
     await syntax.waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Syntax of queries' }).click();
-    await syntax.getByRole('button', { name: 'Keys' }).click();
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('button', { name: 'Query syntax' }).click();
+    await syntax.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Go to' }).waitFor();
@@ -74,9 +78,9 @@ void test(
 
     // A session that ends while the page is open.
     await page.goto('/settings/apiKeys');
-    await page.getByLabel('Name of a new key').fill('ci');
+    await page.getByLabel('Name of the new key').fill('ci');
     await context.clearCookies();
-    await page.getByRole('button', { name: 'Make key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
     await dialog.getByLabel('Password', { exact: true }).fill(PERSON.password);
     assert.deepEqual(await findingsOf(page), []);

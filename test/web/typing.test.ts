@@ -184,7 +184,7 @@ void test(
     await until(page, `document.querySelectorAll('.facet [aria-label^="sought/"]').length === 1`);
     assert.equal(await folders.getByRole('checkbox').count(), 1);
     await folders.getByRole('checkbox', { name: /^sought\// }).check();
-    await page.getByText('filters leave 1 file').waitFor();
+    await page.getByText('1 file after filtering').waitFor();
     await hasCount(page.getByRole('article'), 1);
     await page.keyboard.press('j');
     const [tab] = await Promise.all([
@@ -194,7 +194,7 @@ void test(
     await tab.locator('.linked-line').waitFor();
     assert.match(tab.url(), /sought\/fig\.txt\?highlightRange=1&query=figtree$/);
     await tab.close();
-    await page.getByRole('button', { name: 'Copy the path' }).click();
+    await page.getByRole('button', { name: 'Copy path' }).click();
     await page.getByText('Path copied').waitFor();
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
     assert.equal(await copied(), 'sought/fig.txt');
@@ -203,7 +203,7 @@ void test(
     await page.getByRole('button', { name: 'Copy as JSON' }).click();
     await page.getByText('Plan copied').waitFor();
     assert.ok('plan' in Object(JSON.parse(await copied())));
-    await page.getByRole('button', { name: 'Clear the query' }).click();
+    await page.getByRole('button', { name: 'Clear query' }).click();
     assert.equal(await box(page).inputValue(), '');
     assert.equal(await page.evaluate('document.activeElement?.ariaLabel'), 'Query');
     await page.keyboard.press('Control+Space');
@@ -233,11 +233,11 @@ void test('a copied address shows the same to somebody else', { skip: NO_BROWSER
       .getByRole('group', { name: /^Folder/ })
       .getByRole('checkbox', { name })
       .check();
-  await one.page.getByText('filters leave 2 files').waitFor();
+  await one.page.getByText('2 files after filtering').waitFor();
   await one.page.keyboard.press('v');
   await one.page.locator('.preview .cm-content').waitFor();
   await other.page.goto(one.page.url());
-  await other.page.getByText('filters leave 2 files').waitFor();
+  await other.page.getByText('2 files after filtering').waitFor();
   await other.page.locator('.preview .cm-content').waitFor();
   for (const { page } of [one, other]) {
     await hasCount(page.getByRole('article'), 2);

@@ -1,4 +1,4 @@
-// Addresses of what is browsed: `/browse/{repository}[@{revision}]/-/{kind}/{path}`, each part percent-encoded by segment.
+// Addresses of browse pages: `/browse/{repository}[@{revision}]/-/{kind}/{path}`. Each segment is percent-encoded.
 
 export type BrowseKind = 'blob' | 'tree' | 'commits' | 'commit';
 
@@ -7,7 +7,7 @@ export interface BrowseTarget {
   /** As in the address; undefined: the default revision. */
   readonly revision: string | undefined;
   readonly kind: BrowseKind;
-  /** Of a file or folder, '' for the root; the id of a commit. */
+  /** Path of the file or folder ('' for the root), or the id of a commit. */
   readonly path: string;
 }
 
@@ -29,15 +29,16 @@ function encode(text: string): string {
   return text.split('/').map(encodeURIComponent).join('/');
 }
 
-/** What stands before `/-/`: a segment of it that is a dash would be taken for that. */
+/** Encodes the part before `/-/`. A segment that is only a dash is encoded as well; else it would end this part. */
 function encodeName(text: string): string {
   return encode(text).replace(/(?<=^|\/)-(?=\/|$)/g, '%2D');
 }
 
 /**
- * A repository without more is its root.
+ * The target of an address. A repository without a path means its root folder.
  *
- * @param rest  what follows `/browse/`, still encoded. Undefined: no such address.
+ * @param rest  what follows `/browse/`, still encoded
+ * @returns  undefined: not a valid address
  */
 export function targetOf(rest: string): BrowseTarget | undefined {
   if (!/\/-\/./.test(rest)) return targetOf(`${rest.replace(/(?:\/-?)+$/, '')}/-/tree/`);
@@ -52,7 +53,7 @@ export function targetOf(rest: string): BrowseTarget | undefined {
   return { repo, revision, kind, path: decodedPath.replace(/\/$/, '') };
 }
 
-/** The part of a `webUrl` of the API that is below the base path. */
+/** The part of an API `webUrl` below the base path. */
 export function belowBase(webUrl: string): string {
   const { pathname } = new URL(webUrl);
   return pathname.slice(pathname.indexOf('/browse/'));

@@ -1,4 +1,5 @@
-// A file that is no text: its size and type, what searches find of it, the picture that it is, and the way to its bytes.
+// A file without text: its size and type, a preview if it is a picture, how searches treat it, and a link to the raw
+// bytes.
 
 import { visibleName } from '../parts/hidden-characters.ts';
 import { size } from '../parts/words.ts';
@@ -23,7 +24,7 @@ export function BinaryView({ target, entry }: BinaryViewProps) {
   const facts = [
     data?.size === undefined ? undefined : size(data.size),
     data === undefined || data.type === 'application/octet-stream' ? 'binary' : data.type,
-    isByName ? 'found by its name alone' : undefined,
+    isByName ? 'found by name only' : undefined,
   ];
   return (
     <>

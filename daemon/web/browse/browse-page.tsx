@@ -1,4 +1,4 @@
-// Browsing a repository: where one is, the tree beside it, and the file, folder or history of the address.
+// Browsing a repository: the path, the file tree, and the file, folder, commit or history that the address names.
 
 import { Dialog } from '@ariakit/react';
 import { Suspense, lazy, useEffect, useState } from 'react';
@@ -25,10 +25,10 @@ import '../styles/tables.css';
 
 const FileFinder = lazy(() => import('./file-finder.tsx'));
 
-/** Of the tree, in px. */
+/** Width of the tree, in px. */
 const TREE_WIDTH = { min: 180, max: 480, initial: 260 };
 
-/** Is there room for the tree beside the file? */
+/** Is the window wide enough for the tree beside the file? */
 function isWideWindow(): boolean {
   return matchMedia('(min-width: 1100px)').matches;
 }
@@ -44,7 +44,7 @@ function View({ target }: { readonly target: BrowseTarget }) {
 }
 
 export default function BrowsePage() {
-  // As it is written: what the router makes of it says no more which characters were encoded.
+  // Why not from the router: it has already decoded the path, so encoded slashes would be lost.
   const target = targetOf(usePathname().slice(`${BASE_PATH}/browse/`.length));
   useTitle(
     target === undefined
@@ -55,7 +55,7 @@ export default function BrowsePage() {
     return (
       <div className="narrow">
         <h1 className="visually-hidden">Unknown page</h1>
-        <Notice kind="danger" title="This address names no file or folder." />
+        <Notice kind="danger" title="This address does not name a file or folder." />
       </div>
     );
   return <Browse target={target} />;
@@ -66,7 +66,7 @@ function Browse({ target }: { readonly target: BrowseTarget }) {
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const [isFinding, setFinding] = useState(false);
   const { repo, path } = target;
-  // What was chosen in the drawer is what is wanted.
+  // Choosing a file closes the drawer.
   useEffect(() => setDrawerOpen(false), [path]);
   const toggleTree = () => {
     if (isWideWindow()) setTreeOpen(!isTreeOpen);

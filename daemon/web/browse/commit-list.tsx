@@ -1,4 +1,4 @@
-// The history of a repository, folder or file: commits by author, words of the message and time.
+// The history of a repository, folder or file, filtered by author, message and date.
 
 import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
@@ -28,7 +28,7 @@ export function CommitList({ target }: { readonly target: BrowseTarget }) {
     <div className="history">
       <div className="form-row">
         <ParameterField address={address} name="author" label="Author" />
-        <ParameterField address={address} name="query" label="In the message" />
+        <ParameterField address={address} name="query" label="Message contains" />
         <ParameterField address={address} name="since" label="From" type="date" />
         <ParameterField address={address} name="until" label="Until" type="date" />
       </div>

@@ -1,4 +1,4 @@
-// A commit: who, when, why, and what it changed against its first parent, or against `base` of the address.
+// A commit: author, date, message, and its changes against its first parent or against `base` of the address.
 
 import { Copy } from 'lucide-react';
 import { Link } from 'wouter';
@@ -42,7 +42,7 @@ function CommitFacts({
         <Name title={authorEmail}>{authorName}</Name> · <When at={date} /> ·{' '}
         <code>{hash.slice(0, SHORT_ID)}</code>
         <IconButton
-          label="Copy the id of the commit"
+          label="Copy the commit id"
           hint={hash}
           icon={Copy}
           run={() => void copyText(hash, 'Id')}
@@ -64,7 +64,7 @@ function CommitFacts({
 
 interface ControlsProps {
   readonly isSplit: boolean;
-  /** Is there room for two columns? */
+  /** Is the window wide enough for two columns? */
   readonly canSplit: boolean;
   readonly choose: (isSplit: boolean) => void;
   readonly ignoresSpace: boolean;
@@ -125,18 +125,18 @@ export function CommitView({ target }: { readonly target: BrowseTarget }) {
     <>
       {commit.data !== undefined && <CommitFacts commit={commit.data} target={target} />}
       {base !== undefined && (
-        <Notice kind="info" title={`Compared with ${base}, not with its parent.`}>
+        <Notice kind="info" title={`Compared with ${base}, not with the parent commit.`}>
           <button
             type="button"
             className="link-button"
             onClick={() => change({ base: '' }, 'step')}
           >
-            Compare with its parent
+            Compare with the parent
           </button>
         </Notice>
       )}
       {path !== undefined && (
-        <Notice kind="info" title={`Only ${path}.`}>
+        <Notice kind="info" title={`Showing only ${path}.`}>
           <button
             type="button"
             className="link-button"

@@ -1,4 +1,4 @@
-// Where one is: repository, revision, folders, file; each leads there.
+// Breadcrumbs: repository, revision, folders and file, each a link.
 
 import { Copy, PanelLeft, Search } from 'lucide-react';
 import { Link } from 'wouter';
@@ -60,7 +60,7 @@ export function Crumbs({ target, toggleTree, find }: CrumbsProps) {
           );
         })}
         {path !== '' && kind !== 'commit' && (
-          <IconButton label="Copy the path" icon={Copy} run={() => void copyText(path, 'Path')} />
+          <IconButton label="Copy path" icon={Copy} run={() => void copyText(path, 'Path')} />
         )}
       </nav>
       <IconButton label="Find a file" hint="t" icon={Search} run={find} />

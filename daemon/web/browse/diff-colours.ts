@@ -1,4 +1,4 @@
-// Colours of the lines of a difference: each hunk is parsed for itself, once as it was and once as it is.
+// Syntax colours of the lines of a diff. Each hunk is parsed separately: its old lines and its new lines.
 
 import { useRef } from 'react';
 import { useLineColours } from '../code/line-colours.ts';
@@ -8,9 +8,9 @@ import type { DisplayedFile } from './diff-gaps.ts';
 import { keyOf, linesOf } from './diff-rows.ts';
 import type { DiffLine } from './diff-rows.ts';
 
-/** What is compared. */
+/** The two sides of a comparison. */
 export interface DiffSides {
-  /** Of the newer side, as a revision. */
+  /** The newer side. */
   readonly target: BrowseTarget;
   /** Revision of the older side. */
   readonly base: string;
@@ -25,7 +25,7 @@ export interface DiffColours {
 
 type Numbered = readonly (readonly [number, string])[];
 
-/** The lines of one side of each hunk. */
+/** The numbered lines of one side, hunk by hunk. */
 function runsOf(file: DisplayedFile, side: 'oldNumber' | 'newNumber'): Numbered[] {
   return file.hunks.map((hunk) =>
     linesOf(hunk).flatMap((line) => {
@@ -37,7 +37,7 @@ function runsOf(file: DisplayedFile, side: 'oldNumber' | 'newNumber'): Numbered[
 
 type Colours = NonNullable<ReturnType<typeof useLineColours>>;
 
-/** All rows of a file ask for the same. */
+/** All rows of a file share one result. */
 const cached = new WeakMap<Colours, DiffColours>();
 
 function byNumber(file: DisplayedFile, colours: Colours): DiffColours {
@@ -52,7 +52,7 @@ function byNumber(file: DisplayedFile, colours: Colours): DiffColours {
   return both;
 }
 
-/** Colours of a file that differs; undefined: not yet, or none. Those of fewer lines stay while more are shown. */
+/** Syntax colours of a changed file; undefined: not ready, or none. While more lines load, the colours so far stay. */
 export function useDiffColours(file: DisplayedFile, sides: DiffSides): DiffColours | undefined {
   const { repo, revision } = sides.target;
   const last = useRef<DiffColours>(undefined);

@@ -1,5 +1,5 @@
-// Unchanged lines around the hunks of a difference: a gap is shown step by step, from either end, by growing the hunk beside
-// it.
+// Expands the unchanged lines between hunks step by step, from either end: the lines are added to the hunk next to
+// them.
 
 import { useMemo, useState } from 'react';
 import type { LineRange } from '../code/line-range.ts';
@@ -11,13 +11,13 @@ import { gapOf } from './diff-gaps.ts';
 import type { Gap, DisplayedFile } from './diff-gaps.ts';
 import { sourceLines } from './reading.ts';
 
-/** Lines that are shown at a time. */
+/** Lines added in one step. */
 export const STEP = 20;
 
-/** From which end of a gap: `down` from the change above it, `up` from the one below. */
+/** Where lines are added: `down` below the hunk above the gap, `up` above the hunk below it. */
 export type Direction = 'down' | 'up';
 
-/** Lines of the newer side that are shown next. */
+/** The next lines to add, numbered as on the newer side. */
 function nextLines({ from, to }: Gap, direction: Direction): LineRange {
   if (direction === 'down') return { from, to: Math.min(from + STEP - 1, to) };
   return { from: Math.max(from, to - STEP + 1), to };
@@ -45,7 +45,7 @@ function longer(hunk: Hunk, lines: readonly string[], direction: Direction): Hun
   };
 }
 
-/** The file with these lines shown; as it is if they are shown already. */
+/** The file with these lines added, unchanged if they were added before. */
 function withLines(
   file: DisplayedFile,
   index: number,
@@ -65,7 +65,7 @@ function withLines(
   return { ...file, hunks, isEndVisible: isEndVisible || file.isEndVisible === true };
 }
 
-/** The files with what was asked to be shown of their gaps, and what shows more. */
+/** The files with their expanded gaps, and the function that expands one. */
 export function useGrowing(files: readonly FileDiff[], target: BrowseTarget) {
   const [grown, setGrown] = useState<ReadonlyMap<FileDiff, DisplayedFile>>(new Map());
   const displayed = useMemo(() => files.map((file) => grown.get(file) ?? file), [files, grown]);

@@ -1,5 +1,5 @@
-// One item of a difference: the head of a file, a stretch that is the same, a line or two beside each other. Added and removed
-// are told by sign, bar and colour.
+// One row of a diff: the head of a file, a gap, a line or a pair of lines. Added and removed lines differ by sign, bar
+// and colour.
 
 import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
 import { Link } from 'wouter';
@@ -40,7 +40,7 @@ export interface ItemContext {
   readonly sides: DiffSides;
   readonly words: ReturnType<typeof useWordCompare>;
   readonly toggle: (file: FileDiff, isOpen: boolean) => void;
-  /** Shows more of the gap above a hunk. */
+  /** Expands the gap above a hunk. */
   readonly grow: (file: DisplayedFile, index: number, direction: Direction) => void;
 }
 
@@ -118,7 +118,6 @@ interface SideProps extends Highlights {
   readonly number: number | undefined;
 }
 
-/** A line of one side. */
 function Side({ line, number, ...highlights }: SideProps) {
   if (line === undefined) return <div className="diff-side diff-none" />;
   return (
@@ -136,7 +135,7 @@ interface RowProps {
   readonly context: ItemContext;
 }
 
-/** A line, or two beside each other. */
+/** A line, or a pair side by side. */
 function Row({ item, context: { sides, words } }: RowProps) {
   const highlights = { words, colours: useDiffColours(item.file, sides) };
   if (item.kind === 'pair')
@@ -161,7 +160,7 @@ interface GapProps {
   readonly grow: ItemContext['grow'];
 }
 
-/** Lines that are the same on both sides, and what shows some of them. */
+/** A gap: the number of unchanged lines and the buttons that expand it. */
 function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
   const more = (direction: Direction, Icon: typeof ChevronUp) => {
     const label = `Show ${counted(Math.min(STEP, count), 'line')} ${direction === 'up' ? 'above' : 'below'}`;
@@ -185,7 +184,7 @@ function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
       </span>
       {count > 0 && (
         <span className="diff-gap-count">
-          {count === Infinity ? 'Lines below' : counted(count, 'unchanged line')}
+          {count === Infinity ? 'More lines below' : counted(count, 'unchanged line')}
         </span>
       )}
       {heading !== undefined && <MarkedText text={heading} marks={[]} />}
@@ -211,15 +210,15 @@ export function Item({
           className="line-button diff-fold"
           onClick={() => toggle(item.file, true)}
         >
-          Show this file ({counted(item.lineCount, 'line')})
+          Show changes ({counted(item.lineCount, 'line')})
         </button>
       );
     case 'silent':
       return (
         <p className="empty">
           {item.file.isBinary
-            ? 'A binary file: no lines to show.'
-            : 'No lines differ: the name, the mode or white space.'}
+            ? 'Binary file: no lines to show.'
+            : 'No line differs. Only the name, the mode or white space changed.'}
         </p>
       );
     case 'gap':

@@ -1,5 +1,6 @@
-// All that differs, file by file, below what is said of it: drawn as far as it is near the window, asked for page by page. The
-// list of files beside it follows; `n` and `p` go to the next file and the one before, `j` and `k` to changes.
+// All changed files below the head of the page, with the list of files beside them. Only rows near the window are
+// drawn; further files are fetched page by page. Keys `n` and `p` go to the next and previous file, `j` and `k` to
+// changes.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode, RefObject } from 'react';
@@ -74,7 +75,7 @@ function FileList({ files, current, go }: FileListProps) {
   );
 }
 
-/** Asks for the next page as soon as it comes near the window. */
+/** Fetches the next page when it comes near the window. */
 function More({ diff }: Pick<DiffListProps, 'diff'>) {
   const { fetchNextPage, error, isFetching } = diff;
   useEffect(() => {
@@ -88,10 +89,10 @@ function More({ diff }: Pick<DiffListProps, 'diff'>) {
         action={{ label: 'Try again', run: () => void fetchNextPage() }}
       />
     );
-  return <p className="empty">{isFetching ? 'More files are being compared.' : ''}</p>;
+  return <p className="empty">{isFetching ? 'Comparing more files' : ''}</p>;
 }
 
-/** Is it the first line of a run of changes? */
+/** Does the item belong to a change? */
 function isChange(item: DiffItem | undefined): boolean {
   if (item?.kind === 'line') return item.line.kind !== 'same';
   return item?.kind === 'pair' && item.left?.kind !== 'same';
@@ -99,7 +100,7 @@ function isChange(item: DiffItem | undefined): boolean {
 
 interface Steps {
   readonly items: readonly DiffItem[];
-  /** Index of the first item in the window. */
+  /** Index of the first visible item. */
   readonly at: () => number;
   readonly go: (index: number) => void;
   readonly switchSplit: () => void;
@@ -128,12 +129,12 @@ function useDiffKeys({ items, at, go, switchSplit, grow }: Steps): void {
   });
 }
 
-/** The file whose lines are at the top of the window. */
+/** The file at the top of the window. */
 function useCurrent(items: readonly DiffItem[], handle: RefObject<VirtualizerHandle | null>) {
   const [current, setCurrent] = useState<string>();
   const check = (): void => {
     if (handle.current === null) return;
-    // The first item is the head.
+    // Item 0 is the head of the page.
     const top = handle.current.findItemIndex(handle.current.scrollOffset + 1) - 1;
     const file = items.slice(0, Math.max(1, top + 1)).findLast(({ kind }) => kind === 'file');
     setCurrent(file?.key);
@@ -145,14 +146,14 @@ function report(error: unknown): void {
   toast(error instanceof Error ? error.message : String(error));
 }
 
-/** The files with what was shown of their gaps; what fails is told. */
+/** The files with their expanded gaps. Errors appear as toasts. */
 function useDisplayed(
   files: readonly FileDiff[],
   { target }: DiffSides,
   scroller: RefObject<HTMLElement | null>,
 ) {
   const { displayed, grow } = useGrowing(files, target);
-  // Where a gap is gone, so is the button that had the focus.
+  // Why: when a gap is fully expanded, its button is gone, and with it the focus.
   const keepFocus = (): void => {
     if (document.activeElement === document.body) scroller.current?.focus();
   };
@@ -186,7 +187,7 @@ export function DiffList({ sides, head, diff, isSplit, switchSplit }: DiffListPr
   const context = { sides, words, toggle, grow };
   return (
     <div className="diff">
-      <aside className="diff-list" aria-label="Files that differ" tabIndex={0}>
+      <aside className="diff-list" aria-label="Changed files" tabIndex={0}>
         <FileList
           files={files}
           current={current ?? items[0]?.key}
@@ -207,7 +208,7 @@ export function DiffList({ sides, head, diff, isSplit, switchSplit }: DiffListPr
             {diff.error !== null && files.length === 0 && (
               <Notice kind="danger" title={diff.error.message} />
             )}
-            {diff.total === 0 && <p className="faint">Nothing differs.</p>}
+            {diff.total === 0 && <p className="faint">No differences.</p>}
           </div>
           {items.map((item) => (
             <Item key={item.key} item={item} context={context} />

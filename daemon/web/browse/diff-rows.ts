@@ -1,5 +1,4 @@
-// From the files that differ to the items that are drawn one below the other: a head for each file, then its lines with their
-// numbers, in one column or in two. Pure.
+// Turns changed files into rows: a head for each file, then its numbered lines, in one column or two. Pure.
 
 import { gapOf, mayGoOn } from './diff-gaps.ts';
 import type { DisplayedFile } from './diff-gaps.ts';
@@ -9,12 +8,12 @@ type Hunk = FileDiff['hunks'][number];
 
 export interface DiffLine {
   readonly kind: 'added' | 'removed' | 'same' | 'note';
-  /** 1-based; undefined: not on that side. */
+  /** 1-based; undefined: the line is not on that side. */
   readonly oldNumber: number | undefined;
   readonly newNumber: number | undefined;
-  /** Without its marker. */
+  /** Without the leading `+`, `-` or space. */
   readonly text: string;
-  /** Text of the line that it takes the place of, or that takes its place. */
+  /** Text of the line on the other side that this line replaces or is replaced by. */
   readonly partner?: string | undefined;
 }
 
@@ -24,9 +23,9 @@ export type DiffItem = { readonly key: string; readonly file: DisplayedFile } & 
   | { readonly kind: 'silent' }
   | {
       readonly kind: 'gap';
-      /** Of the hunk below it. */
+      /** Of the hunk below the gap. */
       readonly index: number;
-      /** Infinity: not known. */
+      /** Infinity: unknown. */
       readonly count: number;
       readonly heading: string | undefined;
     }
@@ -44,7 +43,7 @@ const KINDS: Readonly<Record<string, DiffLine['kind']>> = {
   '\\': 'note',
 };
 
-/** A file whose changes have more lines is folded until it is asked for. */
+/** A file with more changed lines starts folded. */
 const OPEN_LINES_MAX = 400;
 
 export function keyOf({ oldPath, newPath }: FileDiff): string {
@@ -55,7 +54,7 @@ export function pathOf({ oldPath, newPath }: FileDiff): string {
   return newPath ?? oldPath ?? '';
 }
 
-/** Lines of a hunk, in order. */
+/** The lines of a hunk, in order. */
 export function linesOf({ oldRange, newRange, body }: Hunk): DiffLine[] {
   let oldNumber = oldRange.start;
   let newNumber = newRange.start;
@@ -74,10 +73,10 @@ export function linesOf({ oldRange, newRange, body }: Hunk): DiffLine[] {
   });
 }
 
-/** What stands beside each other; undefined: nothing. */
+/** Lines that are side by side; undefined: none on that side. */
 type Pair = readonly [left: DiffLine | undefined, right: DiffLine | undefined];
 
-/** Lines that stand beside each other: each removed one with the added one that takes its place. */
+/** Pairs each removed line with the added line that replaces it. */
 function pairsOf(lines: readonly DiffLine[]): Pair[] {
   const pairs: Pair[] = [];
   let [removed, added]: [DiffLine[], DiffLine[]] = [[], []];
@@ -99,7 +98,7 @@ function pairsOf(lines: readonly DiffLine[]): Pair[] {
       flush();
       pairs.push([line, line]);
     } else {
-      // Says something of the line before it.
+      // A note such as "No newline at end of file" belongs to the line before it.
       const side = added.length > 0 ? added : removed;
       side.push(line);
     }
@@ -126,7 +125,7 @@ function hunkItems(file: DisplayedFile, hunk: Hunk, key: string, isSplit: boolea
   }));
 }
 
-/** Of each run of changes first what was removed, then what was added. */
+/** In each run of changes, removed lines come before added ones. */
 function inOneColumn(pairs: readonly Pair[]): DiffLine[] {
   const lines: DiffLine[] = [];
   let added: DiffLine[] = [];
@@ -142,7 +141,7 @@ function inOneColumn(pairs: readonly Pair[]): DiffLine[] {
   return [...lines, ...added];
 }
 
-/** Of the lines above a hunk; behind the last one: below it. None where there is nothing to say. */
+/** The gap above hunk `index`, or the one after the last hunk. Empty if the gap has neither lines nor a heading. */
 function gapItems(file: DisplayedFile, index: number): DiffItem[] {
   const { from, to } = gapOf(file, index);
   const count = Math.max(0, to - from + 1);
@@ -155,16 +154,16 @@ function gapItems(file: DisplayedFile, index: number): DiffItem[] {
 
 export interface DiffView {
   readonly isSplit: boolean;
-  /** Files that were opened or closed by hand, by key. */
+  /** Files that the user opened or closed, by key. */
   readonly opened: ReadonlyMap<string, boolean>;
 }
 
-/** Whether the lines of a file are drawn. */
+/** Are the lines of the file drawn? */
 export function isOpen(file: FileDiff, { opened }: DiffView): boolean {
   return opened.get(keyOf(file)) ?? file.additions + file.deletions <= OPEN_LINES_MAX;
 }
 
-/** What is new, or gone, would leave one of two columns empty. */
+/** Why: an added or deleted file would leave one of two columns empty. */
 function hasTwoSides({ status }: FileDiff): boolean {
   return status === 'modified' || status === 'renamed';
 }
@@ -189,7 +188,7 @@ function fileItems(file: DisplayedFile, view: DiffView): DiffItem[] {
   ];
 }
 
-/** All that is drawn of these files, from top to bottom. */
+/** All rows of these files, from top to bottom. */
 export function itemsOf(files: readonly DisplayedFile[], view: DiffView): DiffItem[] {
   return files.flatMap((file) => fileItems(file, view));
 }

@@ -1,19 +1,19 @@
-// The words of a line that differ from the line in whose place it stands. What compares them is loaded with the first
-// difference.
+// Marks the words of a line that differ from its counterpart on the other side. The comparison library is loaded with
+// the first diff.
 
 import { useEffect, useState } from 'react';
 import type { Mark } from '../code/marks.ts';
 
 /** UTF-16 units; longer lines have no marks. */
 const LINE_SIZE_MAX = 1000;
-/** A line that has less than this in common with the other is another line: marks would say nothing. */
+/** Lines with a smaller share in common are unrelated: marks would only confuse. */
 const COMMON_MIN = 0.25;
 
 type Compare = typeof import('diff').diffWordsWithSpace;
 
 let compare: Compare | undefined;
 
-/** Undefined: it is being loaded. */
+/** Undefined: still loading. */
 export function useWordCompare(): Compare | undefined {
   const [compared, setCompared] = useState(() => compare);
   useEffect(() => {
@@ -23,7 +23,7 @@ export function useWordCompare(): Compare | undefined {
       compare = (await import('diff')).diffWordsWithSpace;
       if (!isOver) setCompared(() => compare);
     };
-    // Without it lines have no marks.
+    // If loading fails, lines have no marks.
     load().catch(() => {});
     return () => {
       isOver = true;
@@ -32,7 +32,7 @@ export function useWordCompare(): Compare | undefined {
   return compared;
 }
 
-/** Stretches of `text` that `partner` has not. */
+/** The parts of `text` that `partner` does not have. */
 export function wordMarks(
   text: string,
   partner: string | undefined,

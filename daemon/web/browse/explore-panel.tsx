@@ -1,4 +1,4 @@
-// The lower panel with the places of a name: its definitions or references, in this repository or in all.
+// The lower panel with the definitions or references of a name, in this repository or in all.
 
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
@@ -26,7 +26,7 @@ interface Line {
   readonly marks: Mark[];
 }
 
-/** In the order of the file, each once. */
+/** In file order, each line once. */
 function linesOf({ matches }: FoundFile): Line[] {
   const lines = new Map<number, Line>();
   for (const { lineContent, range } of matches) {
@@ -42,7 +42,7 @@ function linesOf({ matches }: FoundFile): Line[] {
   return [...lines.values()].toSorted((a, b) => a.number - b.number);
 }
 
-/** Down and up the rows; false: the focus is elsewhere. */
+/** Moves the focus by one row. @returns  false: the focus is outside the list */
 function moveInRows(list: HTMLElement | null, by: 1 | -1): boolean {
   if (list === null || !list.contains(document.activeElement)) return false;
   const rows = [...list.querySelectorAll<HTMLElement>('.explore-row')];
@@ -56,7 +56,7 @@ interface FileRowsProps {
   readonly addressWith: AddressParameters['addressWith'];
 }
 
-/** The panel stays open where a row leads to. */
+/** A row's link keeps the panel open. */
 function FileRows({ file, addressWith }: FileRowsProps) {
   return (
     <section className="explore-file">
@@ -79,7 +79,7 @@ function FileRows({ file, addressWith }: FileRowsProps) {
   );
 }
 
-/** How many there are, and whether that is all. */
+/** The number of matches, and whether there may be more. */
 function amount(found: Occurrences): string {
   const { stats, isSearchExhaustive } = found;
   const said = count(stats.matchCount);
@@ -87,13 +87,13 @@ function amount(found: Occurrences): string {
   return isSearchExhaustive || stats.matchCount === 0 ? said : `first ${said}`;
 }
 
-/** What is to be known of the definitions, beside whichever places are shown; undefined: nothing. */
+/** A warning about incomplete definitions; undefined: none. It shows in both tabs. */
 function remarkOf(definitions: OccurrencesThere | undefined): string | undefined {
   if (definitions === undefined) return undefined;
   if (definitions.isOfDefault)
-    return 'Definitions are of the default revision: the one that is shown has no symbols yet.';
+    return 'Definitions come from the default revision. This revision has no symbols yet.';
   return lacksSymbols(definitions)
-    ? 'Symbols are missing in some repositories: not all definitions are known yet.'
+    ? 'Some definitions may be missing. Symbols are not ready in every repository yet.'
     : undefined;
 }
 

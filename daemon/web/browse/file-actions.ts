@@ -1,4 +1,4 @@
-// Where names and addresses of a file lead: what its buttons, cards and keys do.
+// Actions on a file and on the names in it, for its buttons, cards and keys.
 
 import { useLocation } from 'wouter';
 import type { getCommit } from '../../api/history/commit-endpoints.ts';
@@ -14,7 +14,7 @@ import type { BrowseTarget } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { explorationText, findDefinitionsAt, lacksSymbols } from './symbols.ts';
 
-/** The id of the commit that a revision is now. Errors: as `call`. */
+/** The commit id that a revision currently stands for. Errors: as `call`. */
 async function commitOf({ repo, revision }: BrowseTarget): Promise<string> {
   const ref = revision ?? 'HEAD';
   const { hash } = await queryClient.fetchQuery({
@@ -28,10 +28,10 @@ function reportFailure(doing: Promise<void>): void {
   doing.catch((error: unknown) => toast(error instanceof Error ? error.message : String(error)));
 }
 
-/** The address of this page, with these lines in place of its own. */
+/** The address of this page with other lines. */
 function linkTo(selected: LineRange | undefined): string {
   const url = new URL(location.href);
-  // Why not as it is: a parameter encodes the colon, which an address may have.
+  // Why by hand: URLSearchParams encodes the colon, which an address may contain.
   if (selected !== undefined) {
     url.searchParams.delete('highlightRange');
     const others = url.search.replace(/^\?/, '&').replace(/^&$/, '');
@@ -52,7 +52,7 @@ export function useFileWays(target: BrowseTarget, language: string) {
     const line = file?.matches[0]?.range.start.lineNumber;
     if (file === undefined || line === undefined)
       toast(
-        `No definition of ${at.name} found${lacksSymbols(found) ? ': symbols are missing' : ''}`,
+        `No definition of ${at.name} found${lacksSymbols(found) ? '. Symbols are not ready yet.' : ''}`,
       );
     else if (stats.matchCount > 1) explore('definitions', at.name);
     else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
@@ -60,13 +60,13 @@ export function useFileWays(target: BrowseTarget, language: string) {
   const pin = async (): Promise<void> => {
     const revision = await commitOf(target);
     navigate(addressWith(addressOf({ ...target, revision })), { replace: true });
-    toast('The address names the commit');
+    toast('The address now names the commit');
   };
   return {
     goToDefinition: (at: NameLocation) => reportFailure(goToDefinition(at)),
     findReferences: (name: string) => explore('references', name),
     pin: () => reportFailure(pin()),
-    /** @param selected  the lines and columns that it is to name; undefined: those of the address */
+    /** @param selected  the lines and columns to link to; undefined: those of the address */
     copyLink: (selected?: LineRange) => void copyText(linkTo(selected), 'Link'),
     copyPlace: () => {
       const line = lineRangeOf(valueOf('highlightRange'))?.from;

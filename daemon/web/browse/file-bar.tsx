@@ -1,4 +1,4 @@
-// The bar above a file: what it is, how it is shown, and the ways out of it.
+// The bar above a file: facts, views, actions and links.
 
 import { ChevronDown, ChevronUp, Link2, Pin, SquarePen } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -12,7 +12,7 @@ interface ToggleProps {
   readonly label: string;
   readonly isOn: boolean;
   readonly toggle: () => void;
-  /** Why it cannot be pressed. */
+  /** Why the toggle is disabled. */
   readonly hindrance?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ function Toggle({ label, isOn, toggle, hindrance }: ToggleProps) {
 
 interface MatchStepsProps {
   readonly total: number;
-  /** 0 is the first; undefined: at none. */
+  /** 0 is the first; undefined: not at a match. */
   readonly current: number | undefined;
   readonly step: (by: 1 | -1) => void;
 }
@@ -55,10 +55,10 @@ function MatchSteps({ total, current, step }: MatchStepsProps) {
 
 export interface FileBarProps {
   readonly language: string;
-  /** Undefined: it is no text. */
+  /** Undefined: the file has no text. */
   readonly lineCount: number | undefined;
   readonly canWrap: boolean;
-  /** Undefined: it is shown in one way only. */
+  /** Undefined: there is only one view. */
   readonly view: 'code' | 'preview' | undefined;
   readonly setView: (view: 'code' | 'preview') => void;
   readonly isBlamed: boolean;
@@ -69,18 +69,18 @@ export interface FileBarProps {
   readonly toggleHistory: () => void;
   readonly rawAddress: string;
   readonly externalAddress: string | undefined;
-  /** Opens the file in the editor of its reader; undefined: none is chosen. */
+  /** Opens the file in the reader's editor; undefined: none is chosen. */
   readonly editorAddress: string | undefined;
   readonly matches: MatchStepsProps;
-  /** Of the lines that are linked; undefined: none are. */
+  /** Menu for the linked lines; undefined: no lines are linked. */
   readonly linesMenu: ReactNode;
   readonly copyLink: () => void;
   readonly pin: () => void;
-  /** What went wrong; '': nothing. */
+  /** The error message; '': no error. */
   readonly fault: string;
 }
 
-/** Long lines go on in the next row, here and in every other file. */
+/** Wraps long lines, in this file and all others. */
 function WrapToggle({ canWrap }: Pick<FileBarProps, 'canWrap'>) {
   const { isWrapped, set } = useRemembered();
   return (
@@ -88,7 +88,7 @@ function WrapToggle({ canWrap }: Pick<FileBarProps, 'canWrap'>) {
       label="Wrap"
       isOn={isWrapped && canWrap}
       toggle={() => set({ isWrapped: !isWrapped })}
-      hindrance={canWrap ? undefined : 'A line of this file is too long to be wrapped.'}
+      hindrance={canWrap ? undefined : 'This file has a line that is too long to wrap.'}
     />
   );
 }
@@ -124,14 +124,14 @@ export function FileBar(props: FileBarProps) {
         {fault}
       </span>
       <span className="bar-group bar-ends">
-        <IconButton label="Copy the link" hint="c" icon={Link2} run={props.copyLink} />
-        <IconButton label="Put the commit into the address" hint="y" icon={Pin} run={props.pin} />
+        <IconButton label="Copy link" hint="c" icon={Link2} run={props.copyLink} />
+        <IconButton label="Pin the address to this commit" hint="y" icon={Pin} run={props.pin} />
         {props.editorAddress !== undefined && (
           <a
             href={props.editorAddress}
             className="icon-button"
-            aria-label="Open in the editor"
-            title="Open in the editor"
+            aria-label="Open in editor"
+            title="Open in editor"
           >
             <SquarePen {...ICON} />
           </a>

@@ -1,4 +1,4 @@
-// Blame of the text that is shown: where files on disk are shown it is of what is committed, which may be another text.
+// Blame of the file on display. Blame covers the committed text; a file on disk may differ from it.
 
 import { ApiFailure } from '../data/api.ts';
 import type { BrowseTarget } from './address.ts';
@@ -7,24 +7,24 @@ import type { Blame } from './history-reading.ts';
 import type { IndexEntry } from './index-entry.ts';
 
 interface FileBlame {
-  /** Undefined: not known, or not of this text. */
+  /** Undefined: not ready, or blame of a different text. */
   readonly blame: Blame | undefined;
-  /** Is another text committed? */
+  /** Does the committed text differ from the text on display? */
   readonly isOfOther: boolean;
-  /** Why there is none; '': nothing went wrong. */
+  /** Why there is no blame; '': no error. */
   readonly fault: string;
 }
 
-/** A file that is there to see, and not to be blamed, is in no commit. */
+/** The file exists but blame does not find it: it is in no commit. */
 function faultOf(error: Error | null): string {
   if (error === null) return '';
   const isUncommitted =
     error instanceof ApiFailure &&
     (error.errorCode === 'FILE_NOT_FOUND' || error.errorCode === 'INVALID_GIT_REF');
-  return isUncommitted ? 'This file is in no commit.' : error.message;
+  return isUncommitted ? 'This file is not committed.' : error.message;
 }
 
-/** @param displayedId  git id of the text that is shown */
+/** @param displayedId  git id of the text on display */
 export function useFileBlame(
   target: BrowseTarget,
   displayedId: string | undefined,

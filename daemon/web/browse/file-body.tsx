@@ -1,4 +1,4 @@
-// What a file is shown as: its text, the picture that it is, or the document that it makes.
+// The content of a file: its text, the picture, or the rendered document.
 
 import { Suspense, lazy, useState } from 'react';
 import type { RefObject } from 'react';
@@ -27,7 +27,7 @@ import type { OutlineState } from './outline.tsx';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
-/** What the column shows; the name of a commit leads to it, and what was before it to the file as it was then. */
+/** Entries of the blame column. Each links to its commit and to the file before that commit. */
 function stretchesOf({ ranges, commits }: Blame, target: BrowseTarget): BlameStretch[] {
   return ranges.map(({ hash, startLine }) => {
     const { authorName = '', date = '', message = '', previous } = commits[hash] ?? {};
@@ -77,7 +77,7 @@ function FileText({
       {isLarge && !isColourForced && (
         <Notice
           kind="info"
-          title="Large file: colours are off."
+          title="Syntax colours are off because the file is large."
           action={{ label: 'Colour anyway', run: () => setColourForced(true) }}
         />
       )}
@@ -105,7 +105,7 @@ function FileText({
 }
 
 interface FileBodyProps extends Omit<FileTextProps, 'lineCount'> {
-  /** Undefined: it is no text. */
+  /** Undefined: the file has no text. */
   readonly lineCount: number | undefined;
   readonly isPreviewed: boolean;
 }

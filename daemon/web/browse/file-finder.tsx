@@ -1,4 +1,4 @@
-// The file finder: a dialog with the files of the repository at this revision that fit what is typed, best first.
+// The file finder: a dialog that lists files of the repository at this revision that match the typed text, best first.
 
 import { Dialog } from '@ariakit/react';
 import { Command } from 'cmdk';
@@ -13,7 +13,7 @@ import type { BrowseTarget } from './address.ts';
 import type { FromFinder, ToFinder } from './finder-messages.ts';
 import '../styles/overlays.css';
 
-/** A worker with the files of a repository, and what it has said last. */
+/** Starts a worker for the files of the repository. @returns  its latest answer */
 function useFinder(repo: string, revision: string, text: string): FromFinder | undefined {
   const [answer, setAnswer] = useState<FromFinder>();
   const worker = useRef<Worker>(null);
@@ -32,16 +32,16 @@ function useFinder(repo: string, revision: string, text: string): FromFinder | u
 }
 
 function said(answer: FromFinder | undefined): string {
-  if (answer === undefined) return 'Reading the list of files';
+  if (answer === undefined) return 'Loading the list of files';
   if (answer.type === 'failed') return answer.message;
-  if (answer.total === 0) return 'No file fits.';
+  if (answer.total === 0) return 'No matching files.';
   const visibleCount = answer.paths.length;
   return visibleCount < answer.total
-    ? `${counted(visibleCount, 'file')} of ${counted(answer.total, 'file')} that fit`
+    ? `${counted(visibleCount, 'file')} of ${counted(answer.total, 'file')} match`
     : counted(visibleCount, 'file');
 }
 
-/** Paths of a repository that were looked at, the last one first. */
+/** Recently viewed paths of the repository, latest first. */
 function seenIn(repo: string): string[] {
   const { files } = tracesOf(useRemembered.getState());
   return files.filter((file) => file.repo === repo).map(({ path }) => path);

@@ -1,6 +1,6 @@
-// What a file is shown as, by its name; how large one is that is not shown. Pure.
+// How a file is displayed, by its name, and the size of a file that is too large. Pure.
 
-/** Pictures that `GET /api/raw` names as such. */
+/** Types that `GET /api/raw` serves as images. */
 export function isPicture(path: string): boolean {
   return /\.(?:png|jpe?g|gif|webp|avif)$/i.test(path);
 }
@@ -13,7 +13,7 @@ export function isMarkdown(path: string): boolean {
   return /\.(?:md|markdown|mdown|mkd)$/i.test(path);
 }
 
-/** Which of the names is what a folder says of itself: a document rather than a plain text; undefined: none. */
+/** The README among these names, a document before plain text; undefined: none. */
 export function readmeOf(names: readonly string[]): string | undefined {
   const all = names.filter((name) => /^readme(?:\.\w+)?$/i.test(name) && !isPicture(name));
   return (
@@ -28,8 +28,8 @@ export function parentOf(path: string): string {
 const LINK_SIZE_MAX = 1024;
 
 /**
- * The path that a text names, seen from the file that has it: where that is all of the file it is a symbolic link, or was one
- * before it was committed where there are none. Undefined: it names none.
+ * The path that a text points to, relative to its file. Applies to a file whose whole content is a path: a symbolic
+ * link, or a link that was committed as a file on a system without links. Undefined: the text is not such a path.
  */
 export function linkedPath(path: string, text: string): string | undefined {
   if (text === '' || text.length > LINK_SIZE_MAX || /^\/|[\n\0]/.test(text)) return undefined;
@@ -42,12 +42,12 @@ export function linkedPath(path: string, text: string): string | undefined {
   return target === '' || target === path ? undefined : target;
 }
 
-/** Is it shown as something else than its text? */
+/** Can the file be shown other than as text? */
 export function hasPreview(path: string): boolean {
   return isMarkdown(path) || isDrawing(path);
 }
 
-/** The size in the refusal of a file that is too large; undefined: it is another refusal. */
+/** The size in the error for a file that is too large; undefined: a different error. */
 export function tooLargeSize(message: string): number | undefined {
   const size = /is too large: (\d+) bytes/.exec(message)?.[1];
   return size === undefined ? undefined : Number(size);

@@ -1,5 +1,5 @@
-// What is to be known of the text of a file before one trusts what one sees: that searches do not find it, or find another
-// text; that lines, bytes or blame are not what they seem.
+// Warnings about a file: searches do not find it or find a different text; lines, bytes or blame are not what they
+// seem.
 
 import type { LineRange } from '../code/line-range.ts';
 import { changesOrder } from '../parts/hidden-characters.ts';
@@ -8,10 +8,10 @@ import { notSearched } from '../parts/skip-reasons.ts';
 import { count, counted } from '../parts/words.ts';
 import type { IndexEntry } from './index-entry.ts';
 
-/** What stands for bytes that are no UTF-8. */
+/** Stands for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
-/** @param blobSha  git id of the text that is shown; undefined: not known */
+/** @param blobSha  git id of the text on display; undefined: unknown */
 export function isOtherThanIndexed(entry: IndexEntry | undefined, blobSha: string | undefined) {
   return (
     entry?.state === 'there' &&
@@ -21,27 +21,27 @@ export function isOtherThanIndexed(entry: IndexEntry | undefined, blobSha: strin
   );
 }
 
-/** Of files that searches do not find by their content. */
+/** For files whose content is not searched. */
 export function NotSearched({ entry }: { readonly entry: IndexEntry | undefined }) {
   switch (entry?.state) {
     case 'waiting':
       return (
         <Notice
           kind="info"
-          title="This repository is not indexed yet: searches find nothing in it."
+          title="This repository is not indexed yet. Searches find nothing in it."
         />
       );
     case 'absent':
       return (
         <Notice
           kind="info"
-          title="Searches do not find this file: rules leave it out, or it is newer than the index."
+          title="Searches do not find this file. A rule excludes it, or it is newer than the index."
         />
       );
     case 'there':
       return entry.skipReason === undefined ? null : (
         <Notice kind="info" title={notSearched(entry.skipReason)}>
-          Searches find this file by its name alone.
+          Searches find this file by name only.
         </Notice>
       );
     default:
@@ -49,13 +49,13 @@ export function NotSearched({ entry }: { readonly entry: IndexEntry | undefined 
   }
 }
 
-/** A link that was made for another text. */
+/** For a link that was made for a different text. */
 function BeyondTheEnd({ range, lineCount }: Pick<FileNoticesProps, 'range' | 'lineCount'>) {
   if (range === undefined || range.from <= Math.max(lineCount, 1)) return null;
   return (
     <Notice
       kind="warn"
-      title={`The address names line ${count(range.from)}, and there ${lineCount === 1 ? 'is' : 'are'} ${counted(lineCount, 'line')}: the file may have changed since.`}
+      title={`The address names line ${count(range.from)}, but the file has ${counted(lineCount, 'line')}. It may have changed since the link was made.`}
     />
   );
 }
@@ -66,9 +66,9 @@ export interface FileNoticesProps {
   readonly lineCount: number;
   /** The lines that the address names. */
   readonly range: LineRange | undefined;
-  /** Do searches find another text? */
+  /** Is the indexed text different? */
   readonly isChanged: boolean;
-  /** Shows the file as it is committed; undefined: it is as it is shown, or nobody has asked for blame. */
+  /** Shows the committed file; undefined: it is already on display, or blame is off. */
   readonly showCommitted: (() => void) | undefined;
 }
 
@@ -80,24 +80,24 @@ export function FileNotices(props: FileNoticesProps) {
       {isChanged && (
         <Notice
           kind="warn"
-          title="The file changed since it was indexed: searches find what it was, and their matches are not marked."
+          title="The file changed since it was indexed. Searches use the old text; matches are not marked here."
         />
       )}
       <BeyondTheEnd {...props} />
       {showCommitted !== undefined && (
         <Notice
           kind="warn"
-          title="The file on disk is not as it is committed, so there is no blame of it."
-          action={{ label: 'Show what is committed', run: showCommitted }}
+          title="The file on disk differs from the committed one, so there is no blame."
+          action={{ label: 'Show the committed file', run: showCommitted }}
         />
       )}
       {changesOrder(text) && (
-        <Notice kind="warn" title="This file has characters that change the order of text." />
+        <Notice kind="warn" title="This file has characters that change the order of the text." />
       )}
       {text.includes(REPLACEMENT) && (
         <Notice
           kind="info"
-          title={`Where this file shows ${REPLACEMENT} it may have other bytes, which are not UTF-8; the raw file has them.`}
+          title={`${REPLACEMENT} may stand for bytes that are not UTF-8. The raw file has the original bytes.`}
         />
       )}
     </>

@@ -1,4 +1,4 @@
-// The panel below a file: places of a name, or its history; one at a time.
+// The panel below a file: occurrences of a name, or the file's history. One at a time.
 
 import type { BrowseTarget } from './address.ts';
 import { ExplorePanel } from './explore-panel.tsx';

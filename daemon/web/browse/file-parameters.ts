@@ -1,4 +1,4 @@
-// The parameters of the address of a file, in their order.
+// The parameters of a file's address, in their order.
 
 import { useAddressParameters } from '../data/address-parameters.ts';
 

@@ -1,5 +1,5 @@
-// The tree beside a file: a level is asked for when its folder is opened; folders on the way to the file are open. One row is
-// in the order of tab stops; arrows go on from there. Only rows near the window are drawn.
+// The file tree. A folder is listed when it is opened; folders on the path to the file are open. The active row is the
+// only tab stop; arrow keys move from it. Only rows near the window are drawn.
 
 import { useQueries } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, File, Folder, FolderGit2 } from 'lucide-react';
@@ -19,18 +19,18 @@ import { folderQuery, useFiles } from './reading.ts';
 import { filteredRows, foldersTo, moveOf, rowsOf } from './tree-rows.ts';
 import type { TreeLevel, TreeRow } from './tree-rows.ts';
 
-/** Of a row, in pixels; the first guess, as its style says the rest. */
+/** Height of a row in px. A first estimate: the styles set the real height. */
 const ROW_HEIGHT = 24;
 const NONE: ReadonlySet<string> = new Set();
 
-/** With the folder, or without it where it was there. */
+/** Removes the folder from the set, or adds it. */
 function toggled(folders: ReadonlySet<string>, folder: string): ReadonlySet<string> {
   const after = new Set(folders);
   if (!after.delete(folder)) after.add(folder);
   return after;
 }
 
-/** Folders that are open; those on the way to the file of the address become so. */
+/** The open folders. Those on the path of the address open when the address changes. */
 function useOpenFolders({ path }: BrowseTarget) {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(foldersTo(path)));
   useEffect(() => setOpen((before) => new Set([...before, ...foldersTo(path)])), [path]);
@@ -39,14 +39,14 @@ function useOpenFolders({ path }: BrowseTarget) {
 }
 
 interface Levels {
-  /** What open folders hold, by path. */
+  /** The content of open folders, by path. */
   readonly levels: ReadonlyMap<string, TreeLevel>;
-  /** Is one still on its way? */
+  /** Is a folder still loading? */
   readonly isDue: boolean;
 }
 
 function useLevels(target: BrowseTarget, open: ReadonlySet<string>): Levels {
-  // The last of the way may be a file, which is never asked for: only what its folder calls one is.
+  // Why: the last path may name a file. Only paths that their parent lists as folders are fetched.
   const listed = useRef(new Set<string>(['']));
   const paths = ['', ...open].filter((path) => listed.current.has(path));
   const answers = useQueries({
@@ -58,7 +58,7 @@ function useLevels(target: BrowseTarget, open: ReadonlySet<string>): Levels {
     levels.set(path, { items: data, fault: error?.message });
     for (const item of data ?? []) if (item.type === 'tree') listed.current.add(item.path);
   }
-  // Folders that have just become known are asked for in another rendering.
+  // Folders found in this render are fetched in the next one.
   const [, render] = useState(0);
   const isBehind = [...open].some((path) => listed.current.has(path) && !levels.has(path));
   useEffect(() => {
@@ -68,7 +68,7 @@ function useLevels(target: BrowseTarget, open: ReadonlySet<string>): Levels {
   return { levels, isDue: isBehind || isAsking };
 }
 
-/** None until the whole way to the file is known, so that no row is pushed away by what is above it. */
+/** No rows until the whole path is loaded. Otherwise rows would move when the folders above them arrive. */
 function useRows(target: BrowseTarget, open: ReadonlySet<string>): readonly TreeRow[] {
   const { levels, isDue } = useLevels(target, open);
   const hasStarted = useRef(false);
@@ -143,7 +143,7 @@ function pathOf(row: TreeRow | undefined): string | undefined {
   return row?.kind === 'item' ? row.item.path : undefined;
 }
 
-/** The row that tab stops at, and the keys that go on from there. */
+/** The row with the tab stop, and the keys that move it. */
 function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: string) => void) {
   const list = useRef<VirtualizerHandle>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -155,7 +155,7 @@ function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: s
   const hasHere = hereIndex >= 0;
   useEffect(() => {
     if (hasHere) list.current?.scrollToIndex(hereIndex, { align: 'nearest' });
-    // Where it stands may change; it is gone to once.
+    // Scrolls once per address: the row's index may change later.
   }, [here, hasHere]);
   useLayoutEffect(() => {
     if (!wantsFocus.current) return;
@@ -181,13 +181,12 @@ function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: s
   return { list, scroller, index, setActive, onKeyDown };
 }
 
-/** Rows of a tree, and what opens and closes its folders. */
 interface Rows {
   readonly rows: readonly TreeRow[];
   readonly toggle: (folder: string) => void;
 }
 
-/** The rows that fit a filter, where folders are open at first; undefined: there is none. */
+/** The rows that match the filter, with folders open at first; undefined: no filter. */
 function useFilteredRows(target: BrowseTarget, filter: string): Rows | undefined {
   const isOn = filter.trim() !== '';
   const { data, error } = useFiles(target, { enabled: isOn });
@@ -198,7 +197,7 @@ function useFilteredRows(target: BrowseTarget, filter: string): Rows | undefined
   if (!isOn) return undefined;
   const toggle = (folder: string): void => setClosed((before) => toggled(before, folder));
   if (paths !== undefined) return { rows, toggle };
-  const text = error?.message ?? 'Reading the list of files';
+  const text = error?.message ?? 'Loading the list of files';
   return { rows: [{ kind: 'note', path: '', depth: 1, text, isFault: error !== null }], toggle };
 }
 
@@ -207,13 +206,13 @@ export function FileTree({ target }: { readonly target: BrowseTarget }) {
   const { open, toggle: toggleOpen } = useOpenFolders(target);
   const all: Rows = { rows: useRows(target, open), toggle: toggleOpen };
   const { rows, toggle } = useFilteredRows(target, filter) ?? all;
-  // What holds nothing but a note is no tree.
+  // Why: a tree that holds only a note must not have the role `tree`.
   const hasItems = rows.some(({ kind }) => kind === 'item');
   const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, target.path, toggle);
   return (
     <aside className="tree" aria-label="Files">
       <div className="tree-head">
-        <FilterInput label="Filter the files" hint="Filter" value={filter} set={setFilter} />
+        <FilterInput label="Filter files" hint="Filter" value={filter} set={setFilter} />
       </div>
       <div
         ref={scroller}

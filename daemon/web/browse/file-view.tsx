@@ -1,4 +1,4 @@
-// A file: loaded, or what is said where it cannot be shown.
+// A file: its content, or why it cannot be shown.
 
 import { ApiFailure } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -37,10 +37,10 @@ function Failure({ target, error, entry, retry }: FailureProps) {
   return <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />;
 }
 
-/** Of a picture one line is read, which is a few bytes: what it is beside its content. */
+/** Why one line of a picture: the text of a picture is not shown, only its other facts are needed. */
 export function FileView({ target }: { readonly target: BrowseTarget }) {
   const { data, error, refetch } = useSource(target, isPicture(target.path) ? 1 : undefined);
-  // Asked at once: what it says stands above the file, and pushes nothing down where it is there in time.
+  // Fetched at once: its notice is above the file, and would push the file down if it came late.
   const entry = useIndexEntry(target);
   const common = { target, entry };
   if (error !== null) return <Failure {...common} error={error} retry={() => void refetch()} />;

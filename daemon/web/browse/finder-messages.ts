@@ -1,4 +1,4 @@
-// What the file finder and its worker say to each other.
+// Messages between the file finder and its worker.
 
 import type { Mark } from '../code/marks.ts';
 
@@ -8,14 +8,14 @@ export type ToFinder =
       readonly base: string;
       readonly repo: string;
       readonly revision: string;
-      /** Paths that come first while nothing is typed. */
+      /** Listed first while nothing is typed. */
       readonly seen: readonly string[];
     }
   | { readonly type: 'find'; readonly text: string };
 
 export interface FoundPath {
   readonly path: string;
-  /** What fits the text. */
+  /** The parts that match the text. */
   readonly marks: readonly Mark[];
 }
 
@@ -23,9 +23,9 @@ export type FromFinder =
   | {
       readonly type: 'found';
       readonly text: string;
-      /** The best ones. */
+      /** The best matches. */
       readonly paths: readonly FoundPath[];
-      /** Of all that fit. */
+      /** The number of all matches. */
       readonly total: number;
     }
   | { readonly type: 'failed'; readonly message: string };

@@ -1,5 +1,5 @@
-// Finds files by parts of their paths: asks for the list of a repository once, and ranks it away from the page, as lists may
-// have a hundred thousand paths.
+// Finds files by parts of their paths. It fetches the file list of a repository once and ranks it in a worker, since a
+// list may have a hundred thousand paths.
 
 /// <reference lib="webworker" />
 
@@ -8,9 +8,9 @@ import type { getFiles } from '../../api/sources/file-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { FoundPath, FromFinder, ToFinder } from './finder-messages.ts';
 
-/** Paths that are shown. */
+/** Paths in one answer. */
 const RESULTS_MAX = 50;
-/** Where more than so many fit, they are not ranked. */
+/** More matches than this are not ranked. */
 const RANKED_MAX = 20_000;
 
 const fuzzy = new UFuzzy({ intraMode: 0, intraChars: '.', intraIns: 12 });

@@ -1,4 +1,4 @@
-// A folder: its children, folders first, and what its README says.
+// A folder: its children, folders first, and its README.
 
 import { File, Folder, FolderGit2, SearchX } from 'lucide-react';
 import { Suspense, lazy } from 'react';
@@ -43,7 +43,7 @@ function FolderBar({ target, items }: { readonly target: BrowseTarget; readonly 
 
 const SHORT_ID = 7;
 
-/** Who changed something here last. Its room is there from the first; where there is no history it stays empty. */
+/** The last commit that changed the folder. It takes its space before it loads, and stays empty without a history. */
 function LastCommit({ target }: { readonly target: BrowseTarget }) {
   const { data, error } = useCommits(target, LAST);
   if (error !== null) return null;
@@ -67,8 +67,8 @@ function LastCommit({ target }: { readonly target: BrowseTarget }) {
 }
 
 /**
- * Below the list as a document; that which it links to, if it is a symbolic link. One that cannot be had is left out: the list
- * says that it is there.
+ * The README below the list. A symbolic link shows the document that it points to. A README that cannot be loaded is
+ * left out: it is in the list anyway.
  */
 function Readme({ target }: { readonly target: BrowseTarget }) {
   const { data } = useSource(target);
@@ -94,7 +94,7 @@ function Readme({ target }: { readonly target: BrowseTarget }) {
 interface ChildProps {
   readonly target: BrowseTarget;
   readonly item: Children[number];
-  /** Undefined: its content is searched, or that is not known. */
+  /** Undefined: its content is searched, or this is unknown. */
   readonly skipReason: string | undefined;
 }
 
@@ -137,7 +137,7 @@ export function FolderView({ target }: { readonly target: BrowseTarget }) {
     return (
       <Notice
         kind="info"
-        title={`There is no folder ${target.path} in ${target.repo} at this revision, or it is empty.`}
+        title={`Folder ${target.path} does not exist or is empty in ${target.repo} at this revision.`}
       />
     );
   const files = data.filter(({ type }) => type === 'blob');

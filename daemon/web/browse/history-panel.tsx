@@ -1,4 +1,5 @@
-// The lower panel with the commits that changed a file, by author; each leads to itself and to the file as it was then.
+// The lower panel with the commits that changed a file, filtered by author. Each entry links to the commit and to the
+// file at that commit.
 
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -36,7 +37,9 @@ export function HistoryPanel({ target, close }: HistoryPanelProps) {
         <>
           {data?.total !== undefined && <span>{counted(data.total, 'commit')}</span>}
           <FilterInput className="panel-filter" label="Author" value={author} set={setAuthor} />
-          <Link href={addressOf({ ...target, kind: 'commits' })}>All, with more filters</Link>
+          <Link href={addressOf({ ...target, kind: 'commits' })}>
+            All commits, with more filters
+          </Link>
         </>
       }
     >

@@ -1,4 +1,4 @@
-// What is read of the history of a repository.
+// Queries for the history of a repository.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -25,7 +25,7 @@ export interface CommitFilter {
   readonly page: number;
 }
 
-/** The newest alone. */
+/** Only the latest commit. */
 export const LAST: CommitFilter & { readonly perPage: number } = {
   author: undefined,
   query: undefined,
@@ -35,7 +35,7 @@ export const LAST: CommitFilter & { readonly perPage: number } = {
   perPage: 1,
 };
 
-/** Commits that lead to a revision, of a file or folder, the newest first. */
+/** Commits that lead to a revision, or those that changed a file or folder, newest first. */
 export function useCommits(
   { repo, revision, path }: BrowseTarget,
   { perPage = COMMITS_PER_PAGE, ...filter }: CommitFilter & { readonly perPage?: number },
@@ -65,20 +65,20 @@ export function useCommit(repo: string, ref: string) {
   });
 }
 
-/** Files that are compared at a time. */
+/** Files in one page of a comparison. */
 const FILES_PER_PAGE = 25;
 
 interface DiffQuestion {
   readonly repo: string;
   readonly head: string;
-  /** Undefined: its first parent; of a commit without one that is nothing. */
+  /** Undefined: the first parent, or an empty tree for a root commit. */
   readonly base: string | undefined;
   /** Undefined: all files. */
   readonly path: string | undefined;
   readonly ignoresSpace: boolean;
 }
 
-/** What differs, page by page. */
+/** The differences, page by page. */
 export function useDiff({ repo, head, base = `${head}^`, path, ignoresSpace }: DiffQuestion) {
   const query = useInfiniteQuery({
     queryKey: ['diff', repo, base, head, path, ignoresSpace],
@@ -104,7 +104,7 @@ export function useDiff({ repo, head, base = `${head}^`, path, ignoresSpace }: D
   return { files, total: data?.pages[0]?.total, error, hasNextPage, fetchNextPage, isFetching };
 }
 
-/** @param isOn  nobody pays for blame that is not shown */
+/** @param isOn  false while blame is not on display: it is expensive */
 export function useBlame({ repo, revision, path }: BrowseTarget, isOn: boolean) {
   return useQuery({
     queryKey: ['blame', repo, revision, path],
@@ -118,14 +118,14 @@ export function useBlame({ repo, revision, path }: BrowseTarget, isOn: boolean) 
 }
 
 /**
- * Git id of what a file is in the commit that HEAD is. Undefined: not known, or it is in no commit.
+ * The git id of the file in HEAD's commit. Undefined: unknown, or the file is not committed.
  *
- * @param isOn  nobody asks where the file is of a commit anyway
+ * @param isOn  false if the file on display comes from a commit anyway
  */
 export function useCommittedId({ repo, path }: BrowseTarget, isOn: boolean) {
   return useQuery({
     queryKey: ['committed', repo, path],
-    // HEAD itself may be the files on disk.
+    // Why not `HEAD`: it may stand for the files on disk.
     queryFn: async ({ signal }) => {
       const query = { repo, path, ref: 'HEAD~0', endLine: 1 };
       const { blobSha } = await call<typeof getSource>('/api/source', {

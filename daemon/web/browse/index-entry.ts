@@ -1,5 +1,5 @@
-// What the index has of a file that one looks at: whether searches find its content, and whether they find this very content;
-// and which files of a folder they find by their names alone.
+// What the index knows of a file: whether its content is searched, and whether the indexed text is the one on display.
+// Also which files of a folder are found by name only.
 
 import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../api/search/search-endpoints.ts';
@@ -9,15 +9,15 @@ import type { BrowseTarget } from './address.ts';
 import { fileQuery, folderFilesQuery } from './matches.ts';
 
 export type IndexEntry =
-  /** Its repository is not searched yet, or the index has no such file. */
+  /** The repository is not indexed yet, or the index does not have the file. */
   | { readonly state: 'waiting' | 'absent' }
   | {
       readonly state: 'there';
-      /** Undefined: its content is searched. */
+      /** Undefined: the content is searched. */
       readonly skipReason: string | undefined;
-      /** Git id of its content; undefined: not said, as of files on disk. */
+      /** Git id of the content; undefined: unknown, as for files on disk. */
       readonly blobSha: string | undefined;
-      /** Is it of what HEAD is, be that a commit or the files on disk? */
+      /** Is it the entry of HEAD, whether that is a commit or the files on disk? */
       readonly isOfHead: boolean;
     };
 
@@ -28,24 +28,24 @@ function entryOf(answer: AnswerOf<typeof search>): IndexEntry | undefined {
     const { skipReason, blobSha, branches = [] } = file;
     return { state: 'there', skipReason, blobSha, isOfHead: branches.includes('HEAD') };
   }
-  // What a part out of service holds is not absent.
+  // An incomplete answer does not prove that the file is absent.
   if (!isSearchExhaustive) return undefined;
   return { state: stats.shardFilesConsidered === 0 ? 'waiting' : 'absent' };
 }
 
-/** Other revisions may not be indexed, and a question would have them be. */
+/** Why: a query for another revision would index it on demand. */
 function isIndexed(revision: string | undefined): boolean {
   return revision === undefined || revision === 'HEAD' || revision.startsWith('refs/');
 }
 
-/** What a query finds in the index of a place. */
+/** A query to the index for one file or folder. */
 function indexQuery<Found>(
   { revision }: BrowseTarget,
   query: string,
   matches: number,
   read: (answer: AnswerOf<typeof search>) => Found,
 ) {
-  // Why so: names may differ by case alone.
+  // Why: names may differ only by case.
   const body = { query, matches, isCaseSensitivityEnabled: true };
   return {
     queryKey: ['index-entry', body],
@@ -54,7 +54,7 @@ function indexQuery<Found>(
         method: 'POST',
         body,
         signal,
-        // Nobody has asked for this search.
+        // Marks the search as not requested by the user.
         headers: { 'X-Service-Client-Source': 'web-preview' },
       });
       return read(answer);
@@ -64,13 +64,13 @@ function indexQuery<Found>(
   };
 }
 
-/** Undefined: not known. */
+/** Undefined: unknown. */
 export function useIndexEntry(target: BrowseTarget): IndexEntry | undefined {
   const query = indexQuery(target, fileQuery(target), 1, (answer) => entryOf(answer) ?? null);
   return useQuery(query).data ?? undefined;
 }
 
-/** Files of a folder that are looked at, at most: more are not shown in one list. */
+/** Files of a folder in one query. Longer lists are not displayed. */
 const FOLDER_FILES_MAX = 10_000;
 
 function skipReasonsOf({ files }: AnswerOf<typeof search>): ReadonlyMap<string, string> {
@@ -81,7 +81,7 @@ function skipReasonsOf({ files }: AnswerOf<typeof search>): ReadonlyMap<string, 
   );
 }
 
-/** Why the content of files of a folder is not searched, by path. Undefined: not known. */
+/** Why the content of files in a folder is not searched, by path. Undefined: unknown. */
 export function useSkipReasons(target: BrowseTarget): ReadonlyMap<string, string> | undefined {
   return useQuery(indexQuery(target, folderFilesQuery(target), FOLDER_FILES_MAX, skipReasonsOf))
     .data;

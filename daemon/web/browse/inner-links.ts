@@ -1,10 +1,10 @@
-// Links in parts that are not drawn by the router, such as a document: they lead on within the page all the same.
+// Keeps links inside the page that the router does not render, such as those of a document.
 
 import type { MouseEvent } from 'react';
 import { useLocation } from 'wouter';
 import { BASE_PATH } from '../data/base-path.ts';
 
-/** Follows a plain click on a link to something that is browsed; every other click is the browser's. */
+/** Follows plain clicks on links to browse pages; all other clicks are left to the browser. */
 export function useInnerLinks(): (event: MouseEvent) => void {
   const [, navigate] = useLocation();
   return (event) => {

@@ -1,5 +1,4 @@
-// What can be done with the lines that the address names, or the text that is selected: their link, their text, a search for
-// them, the uses of a name.
+// A menu for the linked lines or the selected text: copy the link or text, search for the text, find references.
 
 import { Menu, MenuButton, MenuItem, MenuProvider } from '@ariakit/react';
 import { ChevronDown } from 'lucide-react';
@@ -11,7 +10,7 @@ import type { LineRange } from '../code/line-range.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ICON } from '../parts/icon.ts';
 
-/** The text of a range, columns in code points. */
+/** The text of a range. Columns are in code points. */
 export function textOf(lines: readonly string[], range: LineRange): string {
   const { from, to, fromColumn, toColumn } = range;
   const chosen = lines.slice(from - 1, to);
@@ -28,7 +27,7 @@ export function textOf(lines: readonly string[], range: LineRange): string {
     .join('\n');
 }
 
-/** UTF-16 units; of a longer text nothing is asked. */
+/** UTF-16 units; a longer selection is not offered as a query. */
 const WORDS_SIZE_MAX = 1000;
 
 /** Literal text as a query. */
@@ -48,7 +47,7 @@ export function LinesMenu({ range, text, copyLink, explore }: LinesMenuProps) {
   const { from, to } = range;
   const isOne = from === to;
   const written = rangeText(range);
-  // `written` says which range.
+  // `written` identifies the range.
   const chosen = useMemo(() => textOf(text.split(/\r?\n/), range), [text, written]);
   const words = isOne && chosen.length < WORDS_SIZE_MAX ? chosen.trim() : '';
   const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(words);
@@ -60,10 +59,10 @@ export function LinesMenu({ range, text, copyLink, explore }: LinesMenuProps) {
       </MenuButton>
       <Menu className="popover lines-menu" gutter={4}>
         <MenuItem className="popover-item" onClick={copyLink}>
-          Copy the link
+          Copy link
         </MenuItem>
         <MenuItem className="popover-item" onClick={() => void copyText(chosen, 'Text')}>
-          Copy the text
+          Copy text
         </MenuItem>
         {words !== '' && (
           <MenuItem
@@ -77,7 +76,7 @@ export function LinesMenu({ range, text, copyLink, explore }: LinesMenuProps) {
         )}
         {isName && (
           <MenuItem className="popover-item" onClick={() => explore(words)}>
-            References of {words}
+            References to {words}
           </MenuItem>
         )}
       </Menu>

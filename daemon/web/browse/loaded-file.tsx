@@ -1,4 +1,4 @@
-// A file that is there: its bar, what it is shown as, the panel below it, and its keys.
+// A loaded file: its bar, its content, the panel below it, and its keys.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { getSource } from '../../api/sources/source-endpoints.ts';
@@ -38,7 +38,7 @@ function countLines(text: string): number {
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 }
 
-/** How the file is shown; what the address says goes before. A link to a line means the text. */
+/** The view of the file. The address comes first; a link to a line, blame or a query means the code. */
 function viewOf(path: string, { valueOf }: AddressParameters): 'code' | 'preview' | undefined {
   if (!hasPreview(path)) return undefined;
   const wantedView = valueOf('view');
@@ -57,13 +57,13 @@ interface KeyTargets {
   readonly copyLink: () => void;
 }
 
-/** What the keys of the page do here; `code` is asked when they are pressed. */
+/** Binds the page's keys. `code` is read when a key is pressed. */
 function useFileKeys(targets: () => KeyTargets): void {
   const { ways, panels, steps, toggleBlame, toggleOutline } = targets();
   const { exploration, isHistoryOpen, toggleHistory, toggleWidth, close } = panels;
   const onName = (run: (at: NameLocation) => void) => () => {
     const at = targets().code?.name();
-    if (at === undefined) toast('The caret is on no name');
+    if (at === undefined) toast('There is no name at the caret');
     else run(at);
   };
   const definition = onName(ways.goToDefinition);
@@ -74,7 +74,7 @@ function useFileKeys(targets: () => KeyTargets): void {
     code.openFind();
     return true;
   };
-  /** In the box above esc is for the box. */
+  /** In the query box, Esc belongs to the box. */
   const closePanel = ({ target }: KeyboardEvent): boolean => {
     if (target instanceof Element && target.closest('[role="search"]') !== null) return false;
     close();
@@ -100,17 +100,17 @@ function useFileKeys(targets: () => KeyTargets): void {
   });
 }
 
-/** Remembers that the file was looked at. */
+/** Records the file as viewed. */
 function useNoted({ repo, path }: BrowseTarget): void {
   const noteFile = useRemembered((state) => state.noteFile);
   const isConfirmed = useRemembered((state) => state.isConfirmed);
   useEffect(() => noteFile({ repo, path }), [repo, path, noteFile, isConfirmed]);
 }
 
-/** The lines that are selected in a text. */
+/** The selected lines of a text. */
 function useSelected(text: string) {
   const [selected, setSelected] = useState<LineRange>();
-  // Another text is another view, in which nothing is selected.
+  // A new text gets a new view, without a selection.
   useEffect(() => setSelected(undefined), [text]);
   return [selected, setSelected] as const;
 }

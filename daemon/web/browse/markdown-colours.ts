@@ -1,10 +1,9 @@
-// Colours of the code blocks of a document that name their language. The text is there before, and they never change its
-// geometry.
+// Syntax colours for code blocks of a document that name their language. The text appears first; colours never move it.
 
 import { coloursSoon } from '../code/line-colours.ts';
 import type { Colour } from '../code/marks.ts';
 
-/** The daemon's names of languages, by what blocks call them in lower case. */
+/** The daemon's language names, by the lower-case names that code blocks use. */
 const NAMES: Readonly<Record<string, string>> = {
   bash: 'Shell',
   c: 'C',
@@ -79,7 +78,7 @@ function colourBlock(block: Element, language: string): void {
   );
 }
 
-/** The language stands in an attribute that means something else to browsers, which goes. */
+/** Removes `lang`: it holds a programming language, but browsers read it as a human one. */
 export function colourBlocks(fragment: DocumentFragment): void {
   for (const block of fragment.querySelectorAll('pre[lang]')) {
     const language = NAMES[block.getAttribute('lang')?.toLowerCase() ?? ''];

@@ -1,4 +1,4 @@
-// Markdown as a document.
+// A rendered Markdown document.
 
 import { useEffect, useRef } from 'react';
 import { visibleName } from '../parts/hidden-characters.ts';
@@ -9,16 +9,16 @@ import { renderMarkdown } from './markdown.ts';
 interface MarkdownViewProps {
   readonly target: BrowseTarget;
   readonly text: string;
-  /** Does it stand below something else, which scrolls as one with it? */
+  /** Is the document part of a page that scrolls as a whole? */
   readonly isPart?: boolean;
 }
 
-/** The browser went there when nothing was there yet. */
+/** Why: the browser looked for the anchor before the document was rendered. */
 function scrollToName(hash: string): void {
   try {
     document.getElementById(decodeURIComponent(hash.slice(1)))?.scrollIntoView();
   } catch {
-    // It is no encoded text, and so no name.
+    // A hash that does not decode names no heading.
   }
 }
 
@@ -28,7 +28,7 @@ export default function MarkdownView({ target, text, isPart = false }: MarkdownV
   useEffect(() => {
     container.current?.replaceChildren(renderMarkdown(text, target));
     scrollToName(location.hash);
-    // `place` is made anew each time; its parts say whether it is another one.
+    // `target` is a new object in each render; its parts identify it.
   }, [text, repo, revision, path]);
   const follow = useInnerLinks();
   return (

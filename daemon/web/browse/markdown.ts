@@ -1,6 +1,6 @@
-// From Markdown of a repository to a piece of document that holds nothing that runs, styles, asks or posts: markdown-it makes
-// markup, DOMPurify lets through what is on its list, and links and images lead into the repository or are told as what they
-// are. Nothing is fetched while it is made.
+// Renders Markdown of a repository as a safe document fragment: no scripts, styles, forms or foreign requests.
+// markdown-it renders, DOMPurify removes everything not on its list, and links and images are rewritten to point into
+// the repository. Foreign images become links. Rendering fetches nothing.
 
 import createDOMPurify from 'dompurify';
 import type { Config } from 'dompurify';
@@ -41,17 +41,19 @@ const CONFIG: Config & { readonly RETURN_DOM_FRAGMENT: true } = {
   FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'ping', 'target', 'usemap', 'popover'],
   ALLOW_DATA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|[^a-z]|[a-z+.-]+(?:[^a-z+.:-]|$))/i,
-  // Ids and names begin with `user-content-`: they shadow nothing of the page.
+  // Why: ids and names with the prefix `user-content-` cannot clash with those of the page.
   SANITIZE_NAMED_PROPS: true,
   RETURN_DOM_FRAGMENT: true,
 };
 
 const ID_PREFIX = 'user-content-';
 
-/** Stands for the repository while addresses are resolved; no host has such a name. */
+/** Stands for the repository while addresses are resolved. No host can have this name. */
 const ROOT = 'http://repository.invalid/';
 
-/** What an address in a file means: a path of the repository, or an address elsewhere. Undefined: nothing that can be shown. */
+/**
+ * Resolves an address in a file to a path of the repository or an address elsewhere. Undefined: not a valid address.
+ */
 function resolve(text: string, { path }: BrowseTarget): URL | undefined {
   try {
     const encoded = path.split('/').map(encodeURIComponent).join('/');
@@ -73,7 +75,10 @@ function pathOf({ pathname }: URL): string {
   }
 }
 
-/** Behind the address of a file: the lines or the heading that the link means; code hosts write lines as `#L3` and `#L3-L7`. */
+/**
+ * The part after a file's address: the lines or heading that the link names. Code hosts write lines as `#L3` and
+ * `#L3-L7`.
+ */
 function positionInFile({ hash }: URL): string {
   const [, from, to] = /^#L(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/.exec(hash) ?? [];
   if (from !== undefined) return `?highlightRange=${from}${to === undefined ? '' : `-${to}`}`;
@@ -99,7 +104,7 @@ function mendLink(link: Element, target: BrowseTarget): void {
   }
 }
 
-/** Pictures of other hosts are told and not loaded. */
+/** Images of other hosts are described, not loaded. */
 function mendImage(image: Element, target: BrowseTarget): void {
   const url = resolve(image.getAttribute('src') ?? '', target);
   image.removeAttribute('src');
@@ -111,7 +116,7 @@ function mendImage(image: Element, target: BrowseTarget): void {
   if (!isInside(url) && /^https?:$/.test(url.protocol)) image.setAttribute('longdesc', url.href);
 }
 
-/** An image without a source becomes a link to where it is, or the text that stands for it. */
+/** Replaces an image without a source by a link to it, or by its text. */
 function replaceForeign(image: Element): void {
   if (image.hasAttribute('src')) return;
   const address = image.getAttribute('longdesc');
@@ -127,7 +132,7 @@ function replaceForeign(image: Element): void {
   image.replaceWith(link);
 }
 
-/** Headings get the names that links in Markdown mean. */
+/** Gives headings the ids that Markdown links use. */
 function nameHeadings(fragment: DocumentFragment): void {
   const seen = new Map<string, number>();
   for (const heading of fragment.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
@@ -144,8 +149,8 @@ const REFUSED_ATTRIBUTE = /([\s/"'])(?:on[a-z]+|style)(\s*=)/gi;
 const STYLE_SHEET = /<style\b[^]*?(?:<\/style\s*>|$)/gi;
 
 /**
- * Markup without handlers and styles. They would not get far, but the policy of the page reports each of them as soon as it is
- * read, which is before it is taken out.
+ * Removes event handlers and styles. DOMPurify would remove them too, but the page's content security policy reports
+ * them as soon as they are parsed.
  */
 function withoutRefused(html: string): string {
   return html
@@ -153,12 +158,12 @@ function withoutRefused(html: string): string {
     .replaceAll(TAG, (tag) => tag.replaceAll(REFUSED_ATTRIBUTE, '$1data-refused$2'));
 }
 
-/** A rule of markdown-it for markup in the text. */
+/** A markdown-it rule for HTML in the text. */
 function renderMarkup(tokens: readonly { readonly content: string }[], index: number): string {
   return withoutRefused(tokens[index]?.content ?? '');
 }
 
-/** What is to be done, and what is: boxes that are text. */
+/** Task lists: turns `[ ]` and `[x]` into boxes made of text. */
 function markTasks(fragment: DocumentFragment): void {
   for (const item of fragment.querySelectorAll('li')) {
     const text = item.firstChild?.nodeName === 'P' ? item.firstChild.firstChild : item.firstChild;
@@ -170,7 +175,7 @@ function markTasks(fragment: DocumentFragment): void {
 
 type Rule = NonNullable<InstanceType<typeof MarkdownIt>['renderer']['rules'][string]>;
 
-/** Cells stand as the table says, without a style. */
+/** Aligns table cells by attribute instead of by style. */
 const renderCell: Rule = (tokens, index, options, _, renderer) => {
   const cell = tokens[index];
   const style = String(cell?.attrGet('style') ?? '');
@@ -196,7 +201,7 @@ function makeMarkdown() {
 
 const markdown = makeMarkdown();
 
-/** @param target  of the file, which addresses in it are relative to */
+/** @param target  the file; relative addresses start from it */
 export function renderMarkdown(text: string, target: BrowseTarget): DocumentFragment {
   const purify = createDOMPurify(window);
   purify.addHook('afterSanitizeAttributes', (node) => {

@@ -1,4 +1,4 @@
-// A strip beside the code with a mark for each match, where it is in the file.
+// A strip beside the code with a mark for each match, at its position in the file.
 
 import type { FileMatch } from '../code/match-marks.ts';
 

@@ -1,4 +1,4 @@
-// Stepping through the matches of the search that led to a file.
+// Steps through the matches of the search that led to a file.
 
 import { useState } from 'react';
 import type { FileMatch } from '../code/match-marks.ts';
@@ -7,13 +7,13 @@ import type { AddressParameters } from '../data/address-parameters.ts';
 import type { BrowseTarget } from './address.ts';
 import { useMatches } from './matches.ts';
 
-/** The match that one is at: of which list, so that another list begins anew. */
+/** The current match, with its list: a new list starts over. */
 interface At {
   readonly matches: readonly FileMatch[];
   readonly index: number;
 }
 
-/** The match of the line that the address names, or the last one before it; -1: none. */
+/** Index of the match on the address's line, or of the last one before it; -1: none. */
 function indexAt(matches: readonly FileMatch[], line: number | undefined): number {
   if (line === undefined) return -1;
   const there = matches.findIndex(({ start }) => start.lineNumber === line);

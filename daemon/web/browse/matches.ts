@@ -1,4 +1,4 @@
-// The matches of a query in one file: those of the search that led here, where they stand in its text.
+// The matches of a query in one file: those of the search that led here, located in the file's text.
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -14,7 +14,7 @@ const MATCHES_MAX = 1000;
 const NONE: readonly FileMatch[] = [];
 const NO_CHUNKS: readonly Chunk[] = [];
 
-/** A text as part of a quoted pattern of the query language. */
+/** Quotes a text for a pattern of the query language. */
 function quoted(text: string): string {
   const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
   return escaped.replaceAll('"', String.raw`\x22`);
@@ -24,18 +24,18 @@ function inRepo({ repo, revision }: BrowseTarget): string {
   return `repo:"^${quoted(repo)}$"${revision === undefined ? '' : ` rev:${revision}`}`;
 }
 
-/** Finds the file, and in any case those whose names differ by that alone. */
+/** Finds the file, and without case sensitivity also files whose names differ only by case. */
 export function fileQuery(target: BrowseTarget): string {
   return `${inRepo(target)} file:"^${quoted(target.path)}$"`;
 }
 
-/** Finds the files that stand in a folder, not those of its folders. */
+/** Finds the files directly in a folder. */
 export function folderFilesQuery(target: BrowseTarget): string {
   const folder = target.path === '' ? '' : `${quoted(target.path)}/`;
   return `${inRepo(target)} file:"^${folder}[^/]+$"`;
 }
 
-/** Is what was searched still the text of these lines? */
+/** Is the chunk's text still that of these lines? */
 function standsIn({ content, contentStart }: Chunk, lines: readonly string[]): boolean {
   const first = contentStart.lineNumber - 1;
   return linesOfText(content).every((line, index) => line === lines[first + index]);
@@ -70,9 +70,9 @@ function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): readon
 }
 
 interface Matches {
-  /** In the order of the file; none where nothing is looked for, or as long as it is not known. */
+  /** In file order; empty without a query or while it loads. */
   readonly matches: readonly FileMatch[];
-  /** Were they found in another text than this one? Then there are none. */
+  /** Were they found in a different text? If so, `matches` is empty. */
   readonly areOfOther: boolean;
 }
 

@@ -1,5 +1,5 @@
-// What is said where there is no such file: that it is a submodule, or the same path elsewhere, files of the same name, and a
-// search for it.
+// For a path without a file: says if it is a submodule, and offers the same path elsewhere, files of the same name and
+// a search.
 
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
@@ -30,7 +30,7 @@ function Namesakes({ target }: { readonly target: BrowseTarget }) {
   ));
 }
 
-/** Where it is indexed it is a repository with the name of the outer one and its path. */
+/** An indexed submodule is a repository whose name is the outer repository and the path. */
 function Submodule({ target: { repo, path } }: { readonly target: BrowseTarget }) {
   const inner: BrowseTarget = {
     repo: `${repo}/${path}`,
@@ -44,10 +44,10 @@ function Submodule({ target: { repo, path } }: { readonly target: BrowseTarget }
     <div className="narrow">
       <Notice
         kind="info"
-        title={`${path} is a submodule: another repository, of which ${repo} names a commit.`}
+        title={`${path} is a submodule: ${repo} refers to a commit of another repository.`}
       >
         {data === undefined ? (
-          'It is not indexed as a part of this one, or you may not see it.'
+          'The submodule is not indexed, or you may not see it.'
         ) : (
           <Link href={addressOf(inner)}>
             <Name>{inner.repo}</Name>
@@ -60,11 +60,11 @@ function Submodule({ target: { repo, path } }: { readonly target: BrowseTarget }
 
 interface MissingProps {
   readonly target: BrowseTarget;
-  /** Do searches find it all the same? */
+  /** Do searches still find the file? */
   readonly isIndexed: boolean;
 }
 
-/** A path that is a folder is shown as one. */
+/** A path that names a folder shows the folder. */
 export function Missing({ target, isIndexed }: MissingProps) {
   const { path, repo, revision } = target;
   const folder = useFolder(target);
@@ -78,10 +78,10 @@ export function Missing({ target, isIndexed }: MissingProps) {
     <div className="narrow">
       <Notice
         kind="danger"
-        title={`There is no ${path} at ${revision ?? 'the default revision'} in ${repo}, or you may not see it.`}
+        title={`${path} does not exist in ${repo} at ${revision ?? 'the default revision'}, or you may not see it.`}
       >
         {isIndexed
-          ? 'It was moved or removed since it was indexed; searches find it until it is indexed again.'
+          ? 'It was moved or removed since it was indexed. Searches find it until the next indexing.'
           : undefined}
       </Notice>
       <ul className="next-steps">

@@ -1,4 +1,4 @@
-// The card on a name: where it is defined, with the line, and the ways to definition and references.
+// The hover card of a name: its definition, and links to definition and references.
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
@@ -27,7 +27,7 @@ function Preview({ found }: { readonly found: Occurrences }) {
   const [match] = file?.matches ?? [];
   const all = found.stats.matchCount;
   if (file === undefined || match === undefined) {
-    const reason = lacksSymbols(found) ? ': symbols are missing' : '';
+    const reason = lacksSymbols(found) ? '. Symbols are not ready yet' : '';
     return <p className="faint">No definition found{reason}.</p>;
   }
   return (
@@ -68,7 +68,7 @@ function NameCard({ target, language, at, goToDefinition, findReferences }: Name
   );
 }
 
-/** Cards are drawn into elements of the code view, outside of the tree of the page. */
+/** CodeMirror draws the cards, outside the React tree of the page. */
 export function cardsOf(target: BrowseTarget, language: string, actions: NameActions): ShowCard {
   return (element, at) => {
     const root = createRoot(element);
@@ -77,7 +77,7 @@ export function cardsOf(target: BrowseTarget, language: string, actions: NameAct
         <NameCard target={target} language={language} at={at} {...actions} />
       </QueryClientProvider>,
     );
-    // Later: it may be React that takes it away.
+    // Why later: React may be removing the card right now, and cannot unmount a root while it renders.
     return () => queueMicrotask(() => root.unmount());
   };
 }

@@ -1,5 +1,5 @@
-// The symbols of a file beside it, in its order; each leads to its line. Those of the index: a file that has changed since may
-// have others.
+// The outline: the symbols of a file in order, each with a link to its line. They come from the index, so a file that
+// changed since may have others.
 
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -25,7 +25,7 @@ interface OutlineSymbol {
 
 interface Symbols {
   readonly symbols: readonly OutlineSymbol[];
-  /** Are they known as far as the file is indexed? */
+  /** Are the symbols of this file ready? */
   readonly areComplete: boolean;
   readonly isAll: boolean;
 }
@@ -71,11 +71,11 @@ function useSymbols(target: BrowseTarget) {
 export interface OutlineState {
   readonly isVisible: boolean;
   readonly toggle: () => void;
-  /** Closes it where it covers the text; a symbol was chosen. */
+  /** Closes an outline that covers the text, after a symbol was chosen. */
   readonly leave: (() => void) | undefined;
 }
 
-/** Beside the text it is shown as remembered. On phones it covers the text: there it is shown only when it is opened. */
+/** Beside the text, visibility is remembered. On phones the outline covers the text and is visible only while open. */
 export function useOutline(): OutlineState {
   const isPhone = useIsPhone();
   const [isOpen, setOpen] = useState(false);
@@ -119,7 +119,7 @@ export function Outline({ target, leave }: OutlineProps) {
       <h2>Outline</h2>
       {error !== null && <p className="faint">{error.message}</p>}
       {data?.areComplete === false && (
-        <p className="faint">The symbols of this repository are not known yet.</p>
+        <p className="faint">The symbols of this repository are not ready yet.</p>
       )}
       {data?.areComplete === true && data.symbols.length === 0 && (
         <p className="faint">No symbols in this file.</p>

@@ -1,4 +1,4 @@
-// A panel below a file: a head with a title and what belongs to it, and what scrolls below that.
+// A panel below a file: a head with a title, and a body that scrolls.
 
 import { X } from 'lucide-react';
 import type { ReactNode, RefObject } from 'react';
@@ -11,7 +11,7 @@ interface PanelProps {
   readonly close: () => void;
   /** Beside the title. */
   readonly head: ReactNode;
-  /** What scrolls. */
+  /** The body. */
   readonly body?: RefObject<HTMLDivElement | null>;
   readonly children: ReactNode;
 }
@@ -24,13 +24,7 @@ export function Panel({ title, close, head, body, children }: PanelProps) {
           <Name>{title}</Name>
         </h2>
         {head}
-        <IconButton
-          label="Close the panel"
-          hint="esc"
-          icon={X}
-          run={close}
-          className="panel-close"
-        />
+        <IconButton label="Close panel" hint="esc" icon={X} run={close} className="panel-close" />
       </header>
       <div
         ref={body}

@@ -1,9 +1,9 @@
-// Which panel is open below a file, as the address says.
+// The open panel below a file, as the address names it.
 
 import { useFileParameters } from './file-parameters.ts';
 import { explorationOf } from './symbols.ts';
 
-/** @param onClose  focus goes back to where it was */
+/** @param onClose  returns the focus */
 export function usePanels(onClose: () => void) {
   const { valueOf, change } = useFileParameters();
   const exploration = explorationOf(valueOf('explore'));

@@ -1,4 +1,4 @@
-// What is read of a repository, asked once and kept while it may be looked at again.
+// Queries for the files of a repository; results are cached.
 
 import { useQuery } from '@tanstack/react-query';
 import type { getFiles } from '../../api/sources/file-endpoints.ts';
@@ -12,7 +12,7 @@ import type { BrowseTarget } from './address.ts';
 
 type At = Pick<BrowseTarget, 'repo' | 'revision' | 'path'>;
 
-/** @param endLine  the last line that is wanted; default: that of the file */
+/** @param endLine  last line to fetch; default: the last line of the file */
 export function useSource({ repo, revision, path }: At, endLine?: number, isOn = true) {
   return useQuery({
     enabled: isOn,
@@ -37,18 +37,18 @@ export function sourceLines({ repo, revision, path }: At, { from, to }: LineRang
   };
 }
 
-/** The address of the bytes of a file. */
+/** The address of a file's raw bytes. */
 export function rawAddress({ repo, revision, path }: At): string {
   return apiAddress(BASE_PATH, '/api/raw', { repo, path, ref: revision });
 }
 
 export interface RawFacts {
   readonly type: string;
-  /** Bytes; undefined: not said. */
+  /** Bytes; undefined: the daemon did not say. */
   readonly size: number | undefined;
 }
 
-/** Type and size of a file, without its bytes. */
+/** Type and size of a file, without its content. */
 export function useRawFacts({ repo, revision, path }: At) {
   return useQuery({
     queryKey: ['raw', repo, revision, path],
@@ -84,7 +84,7 @@ export function useFiles(
   });
 }
 
-/** What a folder holds. */
+/** The children of a folder. */
 export function folderQuery({ repo, revision, path }: At) {
   return {
     queryKey: ['folder', repo, revision, path],
@@ -100,7 +100,7 @@ export function useFolder(at: At, isOn = true) {
   return useQuery({ ...folderQuery(at), enabled: isOn });
 }
 
-/** Branches and tags whose names hold a text, the default branch first. */
+/** Branches and tags whose names contain a text, the default branch first. */
 export function useRefs(repo: string, text: string, isOn: boolean) {
   return useQuery({
     queryKey: ['refs', repo, text],

@@ -1,4 +1,4 @@
-// Chooses the revision: branches and tags by a part of their names, or any commit that is typed.
+// Chooses a revision: a branch or tag by part of its name, or any commit id that is typed.
 
 import {
   Combobox,
@@ -18,7 +18,7 @@ import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { useRefs } from './reading.ts';
 
-/** Ids of commits by their first digits. */
+/** Commit ids are shortened. */
 function shortName(revision: string): string {
   return /^[0-9a-f]{40,64}$/.test(revision) ? revision.slice(0, 7) : revision;
 }
@@ -72,7 +72,7 @@ export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
             {text !== '' && !isListed && (
               <ComboboxItem className="popover-item" value={text} onClick={() => choose(text)}>
                 <Name>{text}</Name>
-                <span className="faint">as it is typed</span>
+                <span className="faint">as typed</span>
               </ComboboxItem>
             )}
           </ComboboxList>

@@ -1,4 +1,4 @@
-// Searches that a place leads to: what a folder holds, and a name in the whole repository.
+// Searches that the browse pages link to: in a folder, and for a name in the repository.
 
 import { quotePattern } from '../../engine/regex/quote.ts';
 import { writtenPattern, writtenValue } from '../search/completion.ts';
@@ -20,7 +20,7 @@ export function folderSearch(at: At): string {
   return searchFor(ofRepo(at), `file:${writtenPattern(`^${quotePattern(at.path)}/`)}`);
 }
 
-/** Files of the repository whose path holds a name. */
+/** All files of the repository whose path contains a name. */
 export function nameSearch(at: At, name: string): string {
   return searchFor(ofRepo(at), `file:${writtenPattern(quotePattern(name))}`);
 }

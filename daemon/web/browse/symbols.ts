@@ -1,4 +1,4 @@
-// Where names are defined and used.
+// Definitions and references of names.
 
 import { useQuery } from '@tanstack/react-query';
 import type { findDefinitions, findReferences } from '../../api/search/navigation-endpoints.ts';
@@ -11,12 +11,12 @@ import type { BrowseTarget } from './address.ts';
 export type Occurrences = AnswerOf<typeof findDefinitions>;
 export type FoundFile = Occurrences['files'][number];
 
-/** Whether some of what was searched has no symbols yet. */
+/** Do some of the searched repositories have no symbols yet? */
 export function lacksSymbols({ incompleteReasons }: Occurrences): boolean {
   return incompleteReasons?.includes('symbols_missing') === true;
 }
 
-/** What is looked for, as the address has it: `definitions:NAME`. */
+/** The open exploration, in the address as `definitions:NAME`. */
 export interface Exploration {
   readonly kind: 'definitions' | 'references';
   readonly name: string;
@@ -32,7 +32,7 @@ export function explorationText({ kind, name }: Exploration): string {
   return `${kind}:${name}`;
 }
 
-/** Definitions of the name at a place. Errors: as `call`. */
+/** Definitions of the name at a location. Errors: as `call`. */
 function fetchDefinitions(
   { repo, revision, path }: BrowseTarget,
   language: string,
@@ -51,8 +51,8 @@ function fetchDefinitions(
 }
 
 /**
- * Definitions of the name at a place, those of its file and repository first. Beside a chosen revision those of the repository
- * at that revision, where it has any; where it cannot be searched, as elsewhere.
+ * Definitions of the name at a location, those of its file and repository first. For a chosen revision, the definitions
+ * of that revision come first; if there are none or it cannot be searched, those of the default revisions.
  */
 function definitionsAt(target: BrowseTarget, language: string, at: NameLocation) {
   const { repo, revision, path } = target;
@@ -75,7 +75,7 @@ export function useDefinitionsAt(target: BrowseTarget, language: string, at: Nam
   return useQuery(definitionsAt(target, language, at));
 }
 
-/** As `useDefinitionsAt`, once. Errors: as `call`. */
+/** Like `useDefinitionsAt`, as a single call. Errors: as `call`. */
 export function findDefinitionsAt(
   target: BrowseTarget,
   language: string,
@@ -96,13 +96,13 @@ function fetchPlaces(
   });
 }
 
-/** Places, and whether they are those of the default revision because there are no symbols of the one that is shown. */
+/** Occurrences, and whether they come from the default revision because the displayed one has no symbols. */
 export type OccurrencesThere = Occurrences & { readonly isOfDefault: boolean };
 
 /**
- * Places of a name in a repository, at the revision that is shown.
+ * Occurrences of a name in a repository at the displayed revision.
  *
- * @param target  undefined: in all repositories, at their default revisions
+ * @param target  undefined: all repositories, at their default revisions
  */
 export function useOccurrences(exploration: Exploration, target: BrowseTarget | undefined) {
   const { kind, name } = exploration;

@@ -1,5 +1,5 @@
-// The rows of a tree of files, from top to bottom: what folders that are open hold, and what is to be said of one that cannot
-// be read or holds nothing.
+// The rows of a file tree from top to bottom: the content of open folders, and a note for a folder that is empty or
+// unreadable.
 
 export interface TreeItem {
   /** `tree`: a folder. */
@@ -8,19 +8,19 @@ export interface TreeItem {
   readonly name: string;
 }
 
-/** What one folder holds; undefined: not known yet, or not to be had because of `fault`. */
+/** The content of a folder; undefined: still loading, or failed with `fault`. */
 export interface TreeLevel {
   readonly items: readonly TreeItem[] | undefined;
   readonly fault: string | undefined;
 }
 
-/** Depth is 1 at the root. */
+/** The depth is 1 at the root. */
 export type TreeRow =
   | {
       readonly kind: 'item';
       readonly item: TreeItem;
       readonly depth: number;
-      /** Undefined: it is no folder. */
+      /** Undefined: not a folder. */
       readonly isOpen: boolean | undefined;
     }
   | {
@@ -31,7 +31,7 @@ export type TreeRow =
       readonly isFault: boolean;
     };
 
-/** Paths of the folders that lead to a file or folder, that itself among them. */
+/** Paths of the folders on the way to a file or folder, including itself. */
 export function foldersTo(path: string): string[] {
   const names = path === '' ? [] : path.split('/');
   return names.map((_, index) => names.slice(0, index + 1).join('/'));
@@ -39,7 +39,7 @@ export function foldersTo(path: string): string[] {
 
 function noteOf({ items, fault }: TreeLevel): string | undefined {
   if (fault !== undefined) return fault;
-  // While it is read, its place is kept.
+  // A loading folder keeps one empty row.
   if (items === undefined) return '';
   return items.length === 0 ? 'Empty' : undefined;
 }
@@ -63,13 +63,14 @@ export function rowsOf(
   });
 }
 
-/** Files that a filter shows at most. */
+/** Rows of a filtered tree. */
 const FILTERED_MAX = 500;
 
 /**
- * The files whose paths hold a text, in any case, below the folders that lead to them, which are open unless they were closed.
+ * The files whose paths contain a text, ignoring case, inside their folders. Folders are open unless the user closed
+ * them.
  *
- * @param paths  in the order of a tree
+ * @param paths  in tree order
  */
 export function filteredRows(
   paths: readonly string[],
@@ -99,11 +100,11 @@ export function filteredRows(
 }
 
 function filterNote(count: number): string | undefined {
-  if (count === 0) return 'No file fits.';
-  return count > FILTERED_MAX ? `First ${FILTERED_MAX} of ${count} files that fit` : undefined;
+  if (count === 0) return 'No matching files.';
+  return count > FILTERED_MAX ? `First ${FILTERED_MAX} of ${count} matching files` : undefined;
 }
 
-/** What a key does at a row: to another row, or its folder opens or closes. Undefined: nothing. */
+/** The effect of a key at a row: move to another row, or toggle a folder. Undefined: none. */
 export type TreeMove = { readonly to: number } | { readonly toggle: string } | undefined;
 
 function stepTo(rows: readonly TreeRow[], from: number, by: 1 | -1): TreeMove {
@@ -118,7 +119,7 @@ function parentOf(rows: readonly TreeRow[], from: number): TreeMove {
   return index < 0 ? undefined : { to: index };
 }
 
-/** As trees do it everywhere: right opens and goes in, left closes and goes out. */
+/** The usual keys of a tree: right opens or enters a folder, left closes or leaves it. */
 export function moveOf(rows: readonly TreeRow[], from: number, key: string): TreeMove {
   const row = rows[from];
   if (row?.kind !== 'item') return undefined;

@@ -1,4 +1,4 @@
-// How long ago something was, in few characters. Pure.
+// A compact age, such as "3 y". Pure.
 
 const UNITS: readonly (readonly [unit: string, days: number])[] = [
   ['y', 365.25],
@@ -7,7 +7,7 @@ const UNITS: readonly (readonly [unit: string, days: number])[] = [
 ];
 const DAY_MS = 86_400_000;
 
-/** "3 y", "5 mo", "12 d": how long ago, in little room. */
+/** The age as "3 y", "5 mo" or "12 d". */
 export function ageOf(date: string, nowMs: number): string {
   const days = (nowMs - Date.parse(date)) / DAY_MS;
   const [unit, length] = UNITS.find(([, length]) => days >= length) ?? ['', 1];

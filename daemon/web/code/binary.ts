@@ -1,4 +1,4 @@
-// Whether a file is no text, by what the API gives as its text.
+// Whether a file is binary, judged by the text that the API returns.
 
 export function isBinary(text: string): boolean {
   return text.includes('\0');

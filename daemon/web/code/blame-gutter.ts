@@ -1,21 +1,21 @@
-// The column beside the code that says where each line comes from: at the first line of a stretch who, when and why, with a
-// link to the commit; nothing at the others.
+// The blame column beside the code. The first line of each stretch shows author, date and message, with a link to the
+// commit.
 
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { Extension } from '@codemirror/state';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { ageOf } from './age.ts';
 
-/** Consecutive lines of one commit. */
+/** Consecutive lines from one commit. */
 export interface BlameStretch {
   /** 1-based. */
   readonly startLine: number;
   readonly author: string;
   readonly date: string;
   readonly message: string;
-  /** Address of the commit, with the base path. */
+  /** Address of the commit, including the base path. */
   readonly address: string;
-  /** Address of the file before that commit; undefined: it began there. */
+  /** Address of the file before that commit; undefined: the commit created it. */
   readonly before: string | undefined;
 }
 
@@ -72,7 +72,7 @@ class Blank extends GutterMarker {
 
 const BLANK = new Blank();
 
-/** @param stretches  in the order of the file */
+/** @param stretches  in file order */
 export function blameGutter(stretches: readonly BlameStretch[]): Extension {
   const markers = new Map(stretches.map((one) => [one.startLine, new StretchMarker(one)]));
   return gutter({

@@ -1,5 +1,5 @@
-// A file as code, to be read: CodeMirror, which draws only what is near the window, so that 50,000 lines scroll as
-// fast as fifty. Numbers link to lines; a range of lines is marked.
+// A read-only view of a file's code. CodeMirror draws only the lines near the window, so 50,000 lines scroll as fast as
+// fifty. Line numbers are links; the linked lines are marked.
 
 import {
   closeSearchPanel,
@@ -38,15 +38,18 @@ import type { NameLocation, ShowCard } from './names.ts';
 import { selectedRange } from './selected-range.ts';
 import '../styles/code-view.css';
 
-/** Files above this many characters get their colours only when asked for. */
+/** Longer files, in characters, get syntax colours only on request. */
 export const COLOURED_SIZE_MAX = 5_000_000;
 
-/** Only these: the others that come with finding are the browser's own, such as its search by a second mod+F. */
+/**
+ * Why only this key: the search panel's other keys would override the browser's, such as a second mod+F for its own
+ * search.
+ */
 const FIND_KEYS = [{ key: 'Escape', run: closeSearchPanel, scope: 'editor search-panel' }];
 
-/** What is done with the view from outside. */
+/** What the page can do with the view. */
 export interface CodeHandle {
-  /** Under the caret. */
+  /** The name at the caret. */
   readonly name: () => NameLocation | undefined;
   readonly openCard: () => void;
   readonly openFind: () => void;
@@ -59,20 +62,20 @@ interface CodeViewProps {
   readonly path: string;
   readonly text: string;
   readonly language: string;
-  /** Colours cost time: files above COLOURED_SIZE_MAX get them when asked for. */
+  /** False for files above COLOURED_SIZE_MAX until requested: colours cost time. */
   readonly isColoured: boolean;
   readonly range: LineRange | undefined;
-  /** Where its lines come from; undefined: not shown. */
+  /** Blame of its lines; undefined: not displayed. */
   readonly blame: readonly BlameStretch[] | undefined;
   readonly matches: readonly FileMatch[];
-  /** Index of the match that one is at. */
+  /** Index of the current match. */
   readonly currentMatch: number | undefined;
-  /** Lines were chosen by their numbers. */
+  /** The user chose lines by their numbers. */
   readonly onRange: (range: LineRange) => void;
-  /** Text was selected; undefined: none is any more. */
+  /** The selection changed; undefined: empty. */
   readonly onSelect: (range: LineRange | undefined) => void;
   readonly showCard: ShowCard;
-  /** To the definition of a name. */
+  /** Goes to the definition of a name. */
   readonly goToName: (target: NameLocation) => void;
   readonly handle: RefObject<CodeHandle | null>;
 }
@@ -95,7 +98,7 @@ const SPECIAL = highlightSpecialChars({
   },
 });
 
-/** What the view tells; the functions may be others in each rendering. */
+/** The view's events. The functions may change with each render. */
 type Handlers = Pick<CodeViewProps, 'onRange' | 'onSelect' | 'showCard' | 'goToName'>;
 
 function makeState(
@@ -105,8 +108,8 @@ function makeState(
   settings: Settings,
 ): EditorState {
   return EditorState.create({
-    // Lines end where those of the daemon do: a lone carriage return is a character, and what ends the last line begins no
-    // other.
+    // Lines end as in the daemon: a lone carriage return is a character, and a final newline does not begin another
+    // line.
     doc: props.text.replaceAll('\r\n', '\n').replace(/\n$/, ''),
     extensions: [
       EditorState.lineSeparator.of('\n'),
@@ -165,7 +168,7 @@ function showMatches(
   view.dispatch({ effects, selection: { anchor } });
 }
 
-/** Columns are hidden from those who do not see them, which links must not be. */
+/** The gutters are hidden from screen readers, except when they hold the links of blame. */
 function showBlame(
   view: EditorView,
   part: Compartment,
@@ -176,7 +179,7 @@ function showBlame(
   columns?.setAttribute('aria-hidden', String(blame === undefined));
 }
 
-/** Shows a new view, and the one there is when settings change. */
+/** Applies the layout settings to a new view, and whenever they change. */
 function useLayout(
   view: RefObject<EditorView | null>,
   { keys, layout }: Parts,
@@ -196,7 +199,7 @@ function useLayout(
       if (view.current === of) of?.dispatch({ effects: keys.reconfigure(found) });
     };
     if (!isVim) set([]);
-    // Without them the other keys are there.
+    // If loading fails, the normal keys stay.
     else void vimKeys().then(set, () => {});
   }, [isVim, text, language, path]);
 }
@@ -227,7 +230,7 @@ export function CodeView(props: CodeViewProps) {
       view.current = null;
       handle.current = null;
     };
-    // A text of another file, or another text of it, is another view; the rest is told to the one there is.
+    // A different text gets a new view; the other properties update the current one.
   }, [text, language, path]);
 
   useEffect(() => {
@@ -240,13 +243,13 @@ export function CodeView(props: CodeViewProps) {
   const blamed = JSON.stringify(blame);
   useEffect(() => {
     if (view.current !== null) showBlame(view.current, parts.current.blame, blame);
-    // `blame` is made anew each time; `blamed` says whether it is another one.
+    // `blame` is a new array in each render; `blamed` identifies it.
   }, [blamed, text, language, path]);
 
   const ranged = range === undefined ? '' : rangeText(range);
   useEffect(() => {
     if (view.current !== null) showRange(view.current, range);
-    // `range` is made anew each time; `ranged` says whether it is another one.
+    // `range` is a new object in each render; `ranged` identifies it.
   }, [ranged, text, language, path]);
 
   useEffect(() => {

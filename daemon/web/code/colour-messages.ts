@@ -1,20 +1,20 @@
-// What the page and the workers that colour say to each other: of the code view, and of lines that are drawn one by one.
+// Messages between the page and the workers that compute syntax colours: for the code view, and for separate lines.
 
 import type { Colour } from './marks.ts';
 
-/** First the text, then, again and again, a part of it. */
+/** First the whole text, then one message for each part to colour. */
 export type ToColourer =
   | { readonly type: 'open'; readonly language: string; readonly text: string }
   | { readonly type: 'colour'; readonly from: number; readonly to: number };
 
-/** Colours of the part that was asked for last, in order. */
+/** Colours of the last requested part, in order. */
 export type FromColourer = readonly Colour[];
 
-/** Runs of lines that are on the screen. */
+/** Runs of lines to colour. */
 export interface ToLineColourer {
   readonly key: string;
   readonly language: string;
-  /** Lines that follow one another in the file. */
+  /** Consecutive lines of a file. */
   readonly runs: readonly (readonly string[])[];
 }
 

@@ -1,4 +1,5 @@
-// Colours parts of a text: parses it as far as they reach, away from the page, which would stand still meanwhile.
+// Computes syntax colours for parts of a text. It parses as far as a part reaches; in a worker, so that the page stays
+// responsive.
 
 /// <reference lib="webworker" />
 
@@ -10,7 +11,7 @@ import { highlighter } from './highlighter.ts';
 import { parserOf } from './languages.ts';
 import type { Colour } from './marks.ts';
 
-/** Characters that are parsed beyond what is asked for. */
+/** Characters that are parsed beyond the requested part. */
 const AHEAD = 100_000;
 
 type Part = Extract<ToColourer, { readonly type: 'colour' }>;
@@ -20,7 +21,7 @@ let parser: Promise<Parser | undefined> = Promise.resolve(undefined);
 let tree: Tree | undefined;
 let parsedEnd = 0;
 
-/** Parses on, up to `end` or a little further. */
+/** Continues parsing up to `end` or a little further. */
 function parseTo(end: number, by: Parser): Tree {
   if (tree !== undefined && end <= parsedEnd) return tree;
   const fragments = tree === undefined ? [] : TreeFragment.addTree(tree, [], true);
@@ -42,7 +43,7 @@ async function colour({ from, to }: Part): Promise<void> {
     parseTo(end, by),
     highlighter,
     (start, stop, name) => {
-      // Stretches that only touch the part are given whole.
+      // Stretches that overlap the part are returned whole.
       colours.push({ from: start, to: stop, name });
     },
     from,

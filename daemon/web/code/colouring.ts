@@ -1,5 +1,5 @@
-// Colours in the code view: those of the part that is near the window, asked of a worker. Text is there before they are, and
-// they never change its geometry.
+// Syntax colours in the code view, for the part near the window, computed by a worker. The text appears first; colours
+// never move it.
 
 import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import type { EditorState, Extension, Transaction } from '@codemirror/state';
@@ -7,9 +7,9 @@ import { Decoration, EditorView, ViewPlugin } from '@codemirror/view';
 import type { DecorationSet, PluginValue, ViewUpdate } from '@codemirror/view';
 import type { FromColourer, ToColourer } from './colour-messages.ts';
 
-/** Characters around what is seen that are coloured with it. */
+/** Characters around the visible part that are coloured along with it. */
 const MARGIN = 10_000;
-/** Characters that are coloured at once, at most: a line may have millions of them. */
+/** Characters in one request. Why: a single line may have millions. */
 const PART_MAX = 60_000;
 
 const setColours = StateEffect.define<FromColourer>();
@@ -37,12 +37,12 @@ const colourField = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** Are the colours others from then on? */
+/** Does the transaction bring new colours? */
 export function bringsColours({ effects }: Transaction): boolean {
   return effects.some((effect) => effect.is(setColours));
 }
 
-/** Classes of the colour at a position, such as `code-keyword`; '': none. */
+/** CSS class of the colour at a position, such as `code-keyword`; '': none. */
 export function colourAt(state: EditorState, position: number): string {
   let found = '';
   state.field(colourField, false)?.between(position, position, (from, to, { spec }) => {
@@ -57,7 +57,7 @@ interface Part {
   readonly to: number;
 }
 
-/** What is near the window. */
+/** The part near the window. */
 function partOf({ visibleRanges, state }: EditorView): Part {
   const from = visibleRanges[0]?.from ?? 0;
   const to = Math.min(visibleRanges.at(-1)?.to ?? 0, from + PART_MAX);
@@ -69,7 +69,7 @@ function isWithin({ visibleRanges }: EditorView, { from, to }: Part): boolean {
   return from <= first && Math.min(visibleRanges.at(-1)?.to ?? 0, first + PART_MAX) <= to;
 }
 
-/** One part is asked for at a time; what is out of the window when it comes is not drawn. */
+/** Requests one part at a time. An answer for a part that has left the window is not drawn. */
 class Colourer implements PluginValue {
   readonly #worker = new Worker(new URL('./colour-worker.ts', import.meta.url), { type: 'module' });
   readonly #view: EditorView;

@@ -1,9 +1,9 @@
-// Columns of the API are counted in code points, those of the page in UTF-16 units; of most texts both are the same. A line may
-// have millions of them, so that no list of its characters is made. Pure.
+// Converts columns: the API counts code points, the page UTF-16 units. In most texts both are the same. A line may have
+// millions of characters, so no list of them is built. Pure.
 
 const SURROGATE = /[\uD800-\uDFFF]/;
 
-/** From columns of a text, in code points, to UTF-16 units. Columns that ascend are counted on from the last one. */
+/** Converts columns of a text from code points to UTF-16 units. Ascending columns cost one pass over the text. */
 export function unitsIn(text: string): (column: number) => number {
   if (!SURROGATE.test(text)) return (column) => Math.min(column - 1, text.length);
   let anchor = { column: 1, units: 0 };
@@ -16,7 +16,7 @@ export function unitsIn(text: string): (column: number) => number {
   };
 }
 
-/** The code points of a text. */
+/** The number of code points in a text. */
 export function pointCount(text: string): number {
   if (!SURROGATE.test(text)) return text.length;
   let count = 0;

@@ -1,15 +1,15 @@
-// A line may have millions of characters: what is shown of it where lines stand below one another. Pure.
+// Cuts long lines for lists, since a line may have millions of characters. Pure.
 
 import type { Mark } from './marks.ts';
 
 /**
- * Longer lines are cut around their first match; what is shown before that match: so little that the match is to be seen on a
+ * Longer lines are cut around their first match. Few characters come before the match, so that it is visible on a
  * phone. In UTF-16 units.
  */
 const LINE_LENGTH_MAX = 500;
 const LEAD_LENGTH = 24;
 
-/** Moved by one unit where a character of two units would be cut. */
+/** Moves a cut by one unit if it would split a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
   return /[\uDC00-\uDFFF]/.test(text[at] ?? '') ? at + 1 : at;
 }
@@ -17,11 +17,11 @@ function wholeCharacter(text: string, at: number): number {
 export interface CutText {
   readonly text: string;
   readonly marks: readonly Mark[];
-  /** Where `text` lies in a line that is too long to be shown, in UTF-16 units; undefined: it is all of it. */
+  /** Position of `text` in the whole line, in UTF-16 units; undefined: `text` is the whole line. */
   readonly cut: { readonly from: number; readonly lineLength: number } | undefined;
 }
 
-/** A line as it is shown, the part around its first match if it is long. */
+/** The displayed part of a line: the part around its first match if the line is long. */
 export function cutLine(text: string, marks: readonly Mark[]): CutText {
   if (text.length <= LINE_LENGTH_MAX) return { text, marks, cut: undefined };
   const lead = Math.max(0, (marks[0]?.from ?? 0) - LEAD_LENGTH);

@@ -1,4 +1,4 @@
-// Colours of lines that are shown without the rest of their file.
+// Syntax colours of lines that are displayed without the rest of their file.
 
 import { highlightTree } from '@lezer/highlight';
 import type { Parser } from '@lezer/common';
@@ -6,10 +6,10 @@ import { openConstruct, constructsOf, endOf } from './open-construct.ts';
 import { highlighter } from './highlighter.ts';
 import type { Colour } from './marks.ts';
 
-/** Longer texts, in characters, are not coloured: generated files. */
+/** Longer texts, in characters, stay plain: they are generated. */
 const SIZE_MAX = 100_000;
 
-/** Colours of lines that follow one another. Errors: none; what cannot be parsed has none. */
+/** Colours of consecutive lines. Errors: none; text that does not parse stays plain. */
 export function coloursOf(parser: Parser, lines: readonly string[]): Colour[][] {
   const text = lines.join('\n');
   const colours: Colour[][] = lines.map(() => []);
@@ -32,7 +32,7 @@ export function coloursOf(parser: Parser, lines: readonly string[]): Colour[][] 
   return colours;
 }
 
-/** A stretch may go over several lines. */
+/** A stretch may span several lines. */
 function addColour(
   colours: Colour[][],
   lines: readonly string[],

@@ -1,8 +1,8 @@
-// Turns what a parser says of a piece of text into one of a dozen classes, each with its colour in styles/tokens.css.
+// Maps syntax nodes to a dozen classes; styles/tokens.css defines a colour for each.
 
 import { tagHighlighter, tags as t } from '@lezer/highlight';
 
-/** Classes are `code-NAME`; the first rule that fits best decides. */
+/** The classes are `code-NAME`; the first rule that fits best applies. */
 export const highlighter = tagHighlighter([
   { tag: [t.string, t.character, t.regexp, t.url, t.special(t.string)], class: 'code-string' },
   { tag: [t.comment, t.docComment], class: 'code-comment' },

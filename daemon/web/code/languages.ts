@@ -1,12 +1,12 @@
-// Parsers of languages, by the names that the daemon gives them; each is a file of its own, loaded when text of the language
-// is first shown. One table for the code view and for the worker that colours results.
+// The parsers, by the daemon's language names. Each is a separate file, loaded when text of its language is first
+// displayed. The code view and the workers share this table.
 
 import type { Parser } from '@lezer/common';
 import type { StreamParser } from '@codemirror/language';
 
 type Loader = () => Promise<Parser>;
 
-/** A mode of the line-by-line kind, which needs more code than the others: only where there is no Lezer grammar. */
+/** A CodeMirror 5 style mode, which needs extra code. Used only if there is no Lezer grammar. */
 async function ofMode(load: Promise<StreamParser<unknown>>): Promise<Parser> {
   const [{ StreamLanguage }, mode] = await Promise.all([import('@codemirror/language'), load]);
   return StreamLanguage.define(mode).parser;
@@ -83,11 +83,11 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 
 const loaded = new Map<string, Promise<Parser | undefined>>();
 
-/** A piece of a PHP file seldom has the tag that begins its code. */
+/** Why: a fragment of a PHP file seldom contains the opening tag. */
 const phpCode: Loader = async () =>
   (await import('@lezer/php')).parser.configure({ top: 'Program' });
 
-/** The parser for lines of a file without what stands before them. As `parserOf`. */
+/** The parser for lines without the lines before them. Otherwise as `parserOf`. */
 export function fragmentParserOf(
   language: string,
   lines: readonly string[],
@@ -96,7 +96,7 @@ export function fragmentParserOf(
   return isPhpCode ? parserBy('PHP code', phpCode) : parserOf(language);
 }
 
-/** The parser of a language; undefined: its text has no colours. Errors: rejects if it cannot be loaded. */
+/** The parser of a language; undefined: its text stays plain. Errors: rejects if it cannot be loaded. */
 export function parserOf(language: string): Promise<Parser | undefined> {
   return parserBy(language, LOADERS[language]);
 }

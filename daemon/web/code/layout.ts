@@ -1,14 +1,14 @@
-// How code looks and is moved in as its reader has chosen it: how wide tabs are, whether long lines wrap, the keys of vim.
+// The reader's settings for code: tab width, line wrapping, vim keys.
 
 import { EditorState } from '@codemirror/state';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { Settings } from '../data/remembered.ts';
 
-/** Measured: 2026-11-25: to wrap a line of 5 MB takes browsers 1.5 s, in which nothing moves. In UTF-16 units. */
+/** In UTF-16 units. Measured: 2026-11-25: wrapping a line of 5 MB blocks a browser for 1.5 s. */
 const WRAPPED_LINE_MAX = 100_000;
 
-/** Is no line of the text too long to be wrapped? */
+/** Are all lines short enough to wrap? */
 export function canWrap(text: string): boolean {
   for (let from = 0; from < text.length;) {
     const end = text.indexOf('\n', from);
@@ -27,7 +27,7 @@ export function layoutOf(
   return [EditorState.tabSize.of(tabWidth), wraps ? EditorView.lineWrapping : []];
 }
 
-/** Has to stand before other keys. Errors: the module cannot be loaded. */
+/** Must come before other keymaps. Errors: rejects if the module cannot be loaded. */
 export async function vimKeys(): Promise<Extension> {
   const { vim } = await import('@replit/codemirror-vim');
   return vim({ status: true });

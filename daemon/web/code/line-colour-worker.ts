@@ -1,4 +1,4 @@
-// Colours runs of lines, away from the page. A parser that cannot be had leaves the text plain.
+// Computes syntax colours for runs of lines in a worker. If a parser cannot be loaded, the text stays plain.
 
 /// <reference lib="webworker" />
 

@@ -1,5 +1,5 @@
-// Colours of lines that are drawn one by one, in results and differences: asked of a worker when lines are first shown, and
-// kept for a while. Text is there before they are, and they never change its geometry.
+// Syntax colours of separate lines, in results and diffs. A worker computes them when the lines first appear; they are
+// cached. The text appears first; colours never move it.
 
 import { LRUCache } from 'lru-cache';
 import { useEffect, useSyncExternalStore } from 'react';
@@ -7,7 +7,7 @@ import type { FromLineColourer, ToLineColourer } from './colour-messages.ts';
 
 type LineColours = FromLineColourer['colours'];
 
-/** Texts whose colours are kept. */
+/** Texts whose colours are cached. */
 const KEPT_MAX = 2000;
 
 const kept = new LRUCache<string, LineColours>({ max: KEPT_MAX });
@@ -38,25 +38,25 @@ function subscribe(listener: () => void): () => void {
 
 /** Lines that are coloured together. */
 export interface Lines {
-  /** Says which they are: others have another one. */
+  /** Identifies the lines. */
   readonly key: string;
   readonly language: string;
-  /** Lines that follow one another, each run of them for itself. */
+  /** Runs of consecutive lines. */
   readonly runs: () => readonly (readonly string[])[];
 }
 
-/** Colours of each line of all runs; undefined: not known, or not yet. */
+/** Colours of each line of all runs; undefined: not ready, or none. */
 export function useLineColours({ key, language, runs }: Lines): LineColours | undefined {
   const colours = useSyncExternalStore(subscribe, () => kept.get(key));
   const isMissing = colours === undefined && language !== '';
   useEffect(() => {
     if (isMissing && !requested.has(key)) send({ key, language, runs: runs() });
-    // `key` says which lines.
+    // `key` identifies the lines.
   }, [key, isMissing]);
   return colours;
 }
 
-/** Tells the colours once they are known; those of a language without colours never are. */
+/** Calls back with the colours once they are ready; never for a language without a parser. */
 export function coloursSoon(
   { key, language, runs }: Lines,
   onColours: (colours: LineColours) => void,

@@ -1,18 +1,18 @@
-// Lines of a file in an address.
+// A range of lines in an address.
 
-/** A place in a line, 1-based; columns in code points. */
+/** A position, 1-based; columns in code points. */
 interface Point {
   readonly line: number;
   readonly column: number | undefined;
 }
 
-/** Lines of a file, 1-based, both inclusive; columns, where there are any, from 1 in code points. */
+/** Lines of a file, 1-based, both inclusive. Columns are 1-based, in code points. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
-  /** In the first line; undefined: from its begin. */
+  /** In the first line; undefined: from its start. */
   readonly fromColumn?: number | undefined;
-  /** Behind the last character, in the last line; undefined: to its end. */
+  /** In the last line, after the last character; undefined: to its end. */
   readonly toColumn?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ function isAfter(one: Point, other: Point): boolean {
   return (one.column ?? 0) > (other.column ?? Infinity);
 }
 
-/** Of `highlightRange`: `12`, `12-20`, `12:5-12:14`. */
+/** Parses `highlightRange`: `12`, `12-20`, `12:5-12:14`. */
 export function lineRangeOf(text: string | undefined): LineRange | undefined {
   const [, line, column, endLine, endColumn] =
     /^(\d+)(?::(\d+))?(?:-(\d+)(?::(\d+))?)?$/.exec(text ?? '') ?? [];
@@ -37,7 +37,7 @@ export function lineRangeOf(text: string | undefined): LineRange | undefined {
   return { from: first.line, to: last.line, fromColumn: first.column, toColumn: last.column };
 }
 
-/** What names lines in the address of a file at a code host, by its type. Source: the pages of these hosts. */
+/** How a code host's file address names lines, by host type. Source: the pages of these hosts. */
 const HOST_LINES: Readonly<Record<string, (from: number, to: number) => string>> = {
   github: (from, to) => (from === to ? `#L${from}` : `#L${from}-L${to}`),
   gitea: (from, to) => (from === to ? `#L${from}` : `#L${from}-L${to}`),
@@ -49,7 +49,7 @@ const HOST_LINES: Readonly<Record<string, (from: number, to: number) => string>>
     `&line=${from}&lineEnd=${to + 1}&lineStartColumn=1&lineEndColumn=1&lineStyle=plain`,
 };
 
-/** The address of a file at its code host, at these lines where the host has a form for that. */
+/** The address of a file at its code host, with these lines if the host supports that. */
 export function atLines(address: string, codeHostType: string, range?: LineRange): string {
   if (range === undefined) return address;
   return address + (HOST_LINES[codeHostType]?.(range.from, range.to) ?? '');

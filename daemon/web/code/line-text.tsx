@@ -1,4 +1,4 @@
-// A line of code among others, cut where it is too long; a link beside it or around it leads to all of it.
+// A line of code in a list, cut if it is too long; the link around it leads to the whole line.
 
 import { size } from '../parts/words.ts';
 import type { CutText } from './cut-line.ts';
@@ -7,7 +7,7 @@ import type { Colour } from './marks.ts';
 
 interface LineTextProps extends CutText {
   readonly className: string;
-  /** Of the text that is shown. */
+  /** Of the displayed text. */
   readonly colours?: readonly Colour[] | undefined;
 }
 

@@ -1,4 +1,5 @@
-// The lines that the address names: marked, scrolled to, and chosen by their numbers, with shift or by dragging.
+// The lines that the address names: marks them, scrolls to them, and lets the user choose them by line number, with
+// shift or by dragging.
 
 import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import type { Extension, Text } from '@codemirror/state';
@@ -12,7 +13,7 @@ const setRange = StateEffect.define<LineRange | undefined>();
 const LINE = Decoration.line({ class: 'linked-line' });
 const PART = Decoration.mark({ class: 'linked-part' });
 
-/** Where the columns of a range begin and end; undefined: it has none, or none of this text. */
+/** Offsets of the range's columns; undefined: it has none, or they do not fit this text. */
 function partOf(text: Text, range: LineRange): readonly [number, number] | undefined {
   const { from, to, fromColumn, toColumn } = range;
   if ((fromColumn === undefined && toColumn === undefined) || to > text.lines) return undefined;
@@ -47,7 +48,7 @@ function isInView({ viewport, scrollDOM }: EditorView, at: number): boolean {
   return viewport.from <= at && at <= viewport.to && scrollDOM.scrollTop > 0;
 }
 
-/** Puts the lines that the address names into the view, and into the window. */
+/** Marks the lines of the address and scrolls to them. */
 export function showRange(view: EditorView, chosen: LineRange | undefined): void {
   const effects: StateEffect<unknown>[] = [setRange.of(chosen)];
   if (chosen !== undefined && chosen.from <= view.state.doc.lines) {
@@ -61,7 +62,7 @@ function between(one: number, other: number): LineRange {
   return { from: Math.min(one, other), to: Math.max(one, other) };
 }
 
-/** From the press of a button of the mouse to its release, wherever that is; it is told then, and shown meanwhile. */
+/** Follows the mouse from press to release. The range is marked meanwhile, and reported at the release. */
 function followDrag(view: EditorView, anchor: number, onRange: (range: LineRange) => void): void {
   let range = between(anchor, anchor);
   const move = ({ clientY }: MouseEvent): void => {
@@ -78,7 +79,7 @@ function followDrag(view: EditorView, anchor: number, onRange: (range: LineRange
   window.addEventListener('mouseup', release, { once: true });
 }
 
-/** @param anchor  the line that shift chooses from */
+/** @param anchor  the line from which shift extends the range */
 function numbers(onRange: (range: LineRange) => void, anchor: { current: number }): Extension {
   return lineNumbers({
     domEventHandlers: {
@@ -95,7 +96,7 @@ function numbers(onRange: (range: LineRange) => void, anchor: { current: number 
   });
 }
 
-/** @param onRange  lines were chosen by their numbers */
+/** @param onRange  called when the user chose lines by their numbers */
 export function linkedRange(
   first: LineRange | undefined,
   onRange: (range: LineRange) => void,

@@ -8,7 +8,7 @@ interface MarkedTextProps {
   readonly marks: readonly Mark[];
   readonly colours?: readonly Colour[] | undefined;
   readonly className?: string;
-  /** As `VisibleText` has it. */
+  /** As in `VisibleText`. */
   readonly isName?: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Span {
   readonly colour: string | undefined;
 }
 
-/** The text cut wherever a mark or a colour begins or ends; a mark keeps its own colour. */
+/** Cuts the text wherever a mark or colour begins or ends. A mark keeps its own colour. */
 function spansOf({ text, marks, colours = [] }: MarkedTextProps): Span[] {
   const borders = [
     0,

@@ -1,4 +1,4 @@
-// Matches of a search in a file: where they are, and which of them one is at.
+// Marks the matches of a search in a file, and the current one.
 
 import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import type { Text } from '@codemirror/state';
@@ -6,22 +6,22 @@ import { Decoration, EditorView } from '@codemirror/view';
 import type { DecorationSet } from '@codemirror/view';
 import { unitsIn } from './columns.ts';
 
-/** A place of the API: line and column from 1, columns in code points. */
+/** A location as in the API: line and column from 1, columns in code points. */
 interface Location {
   readonly lineNumber: number;
   readonly column: number;
 }
 
-/** `end` is behind the match. */
+/** `end` is exclusive. */
 export interface FileMatch {
   readonly start: Location;
   readonly end: Location;
 }
 
 interface Matches {
-  /** In the order of the file. */
+  /** In file order. */
   readonly all: readonly FileMatch[];
-  /** Index of the one that one is at; undefined: none. */
+  /** Index of the current match; undefined: none. */
   readonly current: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export const setMatches = StateEffect.define<Matches>();
 const MATCH = Decoration.mark({ tagName: 'mark' });
 const CURRENT = Decoration.mark({ tagName: 'mark', class: 'match-current' });
 
-/** Tells where places are in the text, as near as the text has them; those of one line behind one another cost little. */
+/** Converts locations to offsets in the text, clamped to it. Ascending locations in one line are cheap. */
 function offsetsIn(text: Text): (location: Location) => number {
   let line = text.line(1);
   let units = unitsIn(line.text);

@@ -1,5 +1,5 @@
-// Names in the code: what stands under the pointer or the caret, the card that opens there, and the keys that move the caret in
-// a text that cannot be edited.
+// Names in the code: the name at the pointer or caret, the hover card, and the keys that move the caret in read-only
+// text.
 
 import { EditorSelection } from '@codemirror/state';
 import type { EditorState, Extension, SelectionRange } from '@codemirror/state';
@@ -17,13 +17,13 @@ export interface NameLocation {
   readonly column: number;
 }
 
-/** Draws what is said of a name into an element; what it returns takes that away. */
+/** Draws the card of a name into an element. @returns  removes it */
 export type ShowCard = (element: HTMLElement, target: NameLocation) => () => void;
 
-/** Colours of words that are no names. */
+/** Colours of words that are not names. */
 const NO_NAMES = /code-(?:comment|string|number|keyword|constant)/;
 
-/** The range of the name at a position. Undefined: there is none. */
+/** The range of the name at a position. Undefined: none. */
 function nameRange(state: EditorState, position: number): SelectionRange | undefined {
   const word = state.wordAt(position);
   if (word === null) return undefined;
@@ -44,7 +44,7 @@ export function nameAt(state: EditorState, position: number): NameLocation | und
   };
 }
 
-/** The card that opens where the pointer rests on a name. */
+/** Opens the hover card of a name. */
 export function nameCards(show: ShowCard): Extension {
   return hoverTooltip(
     ({ state }, position): Tooltip | null => {
@@ -53,7 +53,7 @@ export function nameCards(show: ShowCard): Extension {
       if (range === undefined || target === undefined) return null;
       return { pos: range.from, end: range.to, above: true, create: () => cardView(show, target) };
     },
-    // Before its colours have come a word of a comment is a name as any other.
+    // Closes the card if the colours, once they arrive, show that the word is part of a comment or the like.
     {
       hideOn: (change, { pos }) =>
         bringsColours(change) && nameRange(change.state, pos) === undefined,
@@ -68,7 +68,7 @@ function cardView(show: ShowCard, target: NameLocation) {
   return { dom, destroy };
 }
 
-/** A click on a name with Ctrl or Cmd goes to it. */
+/** Ctrl or Cmd and a click go to the definition of the name. */
 export function nameClicks(go: (target: NameLocation) => void): Extension {
   return EditorView.domEventHandlers({
     mousedown(event, view) {

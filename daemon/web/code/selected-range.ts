@@ -1,11 +1,11 @@
-// The text that is selected, as lines and columns of an address.
+// The selected text as lines and columns for an address.
 
 import type { EditorState, Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { pointCount } from './columns.ts';
 import type { LineRange } from './line-range.ts';
 
-/** Undefined: nothing is selected. */
+/** Undefined: the selection is empty. */
 function rangeOf({ selection: { main }, doc }: EditorState): LineRange | undefined {
   if (main.empty) return undefined;
   const [first, last] = [doc.lineAt(main.from), doc.lineAt(main.to)];
@@ -19,7 +19,7 @@ function rangeOf({ selection: { main }, doc }: EditorState): LineRange | undefin
   };
 }
 
-/** @param onSelect  told whenever another text is selected, or none any more */
+/** @param onSelect  called when the selection changes */
 export function selectedRange(onSelect: (range: LineRange | undefined) => void): Extension {
   return EditorView.updateListener.of(({ selectionSet, startState, state }) => {
     if (!selectionSet) return;

@@ -1,9 +1,12 @@
-// The parameters of an address as pages with lists use them: what is chosen is in the address, defaults are left out, and a
-// choice begins at the first page.
+// Address parameters of pages with lists. Choices are in the address, defaults are left out, and a new choice returns
+// to the first page.
 
 import { changeParameters, useParameters } from './parameters.ts';
 
-/** `step`: one can go back to what was before; `note`: what is typed, or opened and closed, takes its place. */
+/**
+ * `step` adds a history entry, so that one can go back. `note` replaces the current entry; used for typing, opening and
+ * closing.
+ */
 export type ChangeKind = 'step' | 'note';
 
 type Changes = Readonly<Record<string, string | undefined>>;
@@ -11,16 +14,16 @@ type Changes = Readonly<Record<string, string | undefined>>;
 export interface AddressParameters {
   /** From 1. */
   readonly page: number;
-  /** Undefined: it is not given. */
+  /** Undefined: not in the address. */
   readonly valueOf: (name: string) => string | undefined;
-  /** @param changes  by name; '' or undefined takes it out */
+  /** @param changes  by name; '' or undefined removes the parameter */
   readonly change: (changes: Changes, kind?: ChangeKind) => void;
   readonly go: (page: number) => void;
-  /** An address with the parameters of this one, some of them changed. */
+  /** An address with this page's parameters, some of them changed. */
   readonly addressWith: (path: string, changes?: Changes) => string;
 }
 
-/** The parameters with some changed: known ones first, in their order, others as they stood. */
+/** Applies changes. Known parameters come first, in their order; others keep their place. */
 function changed(before: URLSearchParams, order: readonly string[], changes: Changes) {
   const pairs = new Map(before);
   const isOfList = (name: string): boolean => order.indexOf(name) < order.indexOf('page');
@@ -35,7 +38,7 @@ function changed(before: URLSearchParams, order: readonly string[], changes: Cha
   return new URLSearchParams([...ordered, ...[...pairs].filter(([one]) => !order.includes(one))]);
 }
 
-/** @param order  names of the parameters of the page; those before `page` choose what is listed */
+/** @param order  the page's parameter names; those before `page` choose what the list contains */
 export function useAddressParameters(order: readonly string[]): AddressParameters {
   const parameters = useParameters();
   const change = (changes: Changes, kind: ChangeKind = 'note'): void =>

@@ -1,11 +1,11 @@
-// Requests to the API. Types of what is sent and answered are those of the schemas that the daemon checks with; nothing is
-// written down twice. Errors are `ApiFailure` with the code of the contract, or `OfflineError` where nobody answers.
+// Requests to the API. Request and answer types come from the schemas that the daemon validates with. Errors are
+// `ApiFailure` with the error code of the contract, or `OfflineError` if the daemon does not answer.
 
 import type { z } from 'zod';
 import type { TypedEndpoint } from '../../api/shapes/endpoint.ts';
 import { BASE_PATH } from './base-path.ts';
 
-/** Parsed answer of an endpoint: the body of its 200, 201 or 202. */
+/** Parsed answer of an endpoint: the body of a 200, 201 or 202. */
 export type AnswerOf<E extends TypedEndpoint> = {
   [Status in keyof E['responses']]: Status extends 200 | 201 | 202
     ? E['responses'][Status] extends { readonly body: infer Body extends z.ZodType }
@@ -14,18 +14,18 @@ export type AnswerOf<E extends TypedEndpoint> = {
     : never;
 }[keyof E['responses']];
 
-/** What an endpoint takes as its JSON body. */
+/** JSON body that an endpoint takes. */
 export type BodyOf<E extends TypedEndpoint> = E['input'] extends {
   readonly body: infer Body extends z.ZodType;
 }
   ? z.input<Body>
   : undefined;
 
-/** A refusal by the daemon. */
+/** An error answer of the daemon. */
 export class ApiFailure extends Error {
   readonly statusCode: number;
   readonly errorCode: string;
-  /** Seconds after which another try makes sense; undefined: not said. */
+  /** Seconds to wait before a retry; undefined: the daemon did not say. */
   readonly retryAfter: number | undefined;
 
   constructor(statusCode: number, errorCode: string, message: string, retryAfter?: number) {
@@ -37,7 +37,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Nobody answered. */
+/** The daemon did not answer. */
 export class OfflineError extends Error {
   constructor() {
     super('Trawl cannot be reached.');
@@ -45,12 +45,12 @@ export class OfflineError extends Error {
   }
 }
 
-/** Names the page to the daemon, for its audit records. */
+/** Identifies the page to the daemon, for its audit log. */
 const SOURCE_HEADER = { 'X-Service-Client-Source': 'web' };
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** `/api/source` and its parameters, below the base path; those that are undefined are left out. */
+/** An address such as `/api/source` with parameters, below the base path. Undefined parameters are left out. */
 export function apiAddress(base: string, path: string, query: Query = {}): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
@@ -58,27 +58,27 @@ export function apiAddress(base: string, path: string, query: Query = {}): strin
 }
 
 export interface CallOptions {
-  /** Workers give it; default: that of the page. */
+  /** Workers must pass it; default: that of the page. */
   readonly base?: string;
   readonly method?: string;
   readonly query?: Query;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Further headers. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Called where a call is refused for want of a session; true: it is worth another try. */
+/** Called if a request fails for lack of a session. @returns  true: try the request again */
 let refused: (() => Promise<boolean>) | undefined;
 
 export function heedRefusals(heed: () => Promise<boolean>): void {
   refused = heed;
 }
 
-/** The response to a call that was not refused. Errors: ApiFailure; OfflineError; AbortError. */
+/** Sends a request. Errors: ApiFailure; OfflineError; AbortError. */
 export async function fetchApi(path: string, options: CallOptions): Promise<Response> {
   let response = await send(path, options);
-  // Signing in itself is refused for other reasons.
+  // Why: sign-in requests get a 401 for other reasons.
   const isSessionLost = response.status === 401 && !path.startsWith('/api/auth/');
   if (isSessionLost && (await refused?.()) === true) response = await send(path, options);
   if (!response.ok) throw await toFailure(response);
@@ -108,7 +108,7 @@ async function toFailure(response: Response): Promise<ApiFailure> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {
-    // Safety: every error of the daemon has both.
+    // Safety: every error answer of the daemon has both.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { errorCode, message } = (await response.json()) as {
       errorCode: string;
@@ -125,7 +125,7 @@ async function toFailure(response: Response): Promise<ApiFailure> {
   }
 }
 
-/** The answer of an endpoint, and how many there are of what it lists in pages. */
+/** The answer of an endpoint that lists pages, with the total count. */
 export interface Page<Answer> {
   readonly items: Answer;
   readonly total: number | undefined;
@@ -135,17 +135,17 @@ async function parse(response: Response): Promise<unknown> {
   return response.status === 204 ? undefined : await response.json();
 }
 
-/** Calls an endpoint by the type of its definition: `call<typeof getSource>('/api/source', …)`. Errors: as `fetchApi`. */
+/** Calls an endpoint, typed by its definition: `call<typeof getSource>('/api/source', …)`. Errors: as `fetchApi`. */
 export async function call<E extends TypedEndpoint>(
   path: string,
   options: Omit<CallOptions, 'body'> & { readonly body?: BodyOf<E> },
 ): Promise<AnswerOf<E>> {
-  // Safety: the daemon's tests hold every answer to its schema.
+  // Safety: the daemon's tests check every answer against its schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await parse(await fetchApi(path, options))) as AnswerOf<E>;
 }
 
-/** As `call`, for a page of a list. */
+/** Like `call`, for a page of a list. */
 export async function callPage<E extends TypedEndpoint>(
   path: string,
   options: CallOptions,

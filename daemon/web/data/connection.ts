@@ -1,17 +1,18 @@
-// Is the daemon there? Once a request got no answer, it is asked again and again; meanwhile other requests wait.
+// Whether the daemon is reachable. After a request without an answer, it is polled until it answers; other requests
+// wait meanwhile.
 
 import { onlineManager } from '@tanstack/react-query';
 import { create } from 'zustand';
 import { BASE_PATH } from './base-path.ts';
 
 interface Connection {
-  /** `starting`: it answers, but cannot search yet. `back`: it is there again, just now. */
+  /** `starting`: it answers but cannot search yet. `back`: it has just become reachable again. */
   readonly state: 'online' | 'offline' | 'starting' | 'back';
-  /** When it is asked next, in ms of the clock. */
+  /** Time of the next try, in ms since the epoch. */
   readonly tryAt: number;
 }
 
-/** Seconds between one try and the next; the last one goes on. */
+/** Seconds between tries; the last value repeats. */
 const PAUSES = [1, 2, 4, 8, 15];
 const BACK_MS = 4000;
 
@@ -30,7 +31,7 @@ function tryLater(state: 'offline' | 'starting'): void {
 
 function isBack(): void {
   useConnection.setState({ state: 'back' });
-  // Queries that waited go on.
+  // Resumes waiting queries.
   onlineManager.setOnline(true);
   timer = setTimeout(() => {
     if (useConnection.getState().state === 'back') useConnection.setState({ state: 'online' });
@@ -48,7 +49,7 @@ export async function tryNow(): Promise<void> {
   }
 }
 
-/** A request got no answer. */
+/** Called when a request got no answer. */
 export function noteOffline(): void {
   const { state } = useConnection.getState();
   if (state === 'offline' || state === 'starting') return;

@@ -1,23 +1,23 @@
-// Editors that open a file by a link, and what the link is made of. Pure.
+// Editors that open a file by a link, and how the link is built. Pure.
 
 export const EDITORS = {
-  none: { name: 'none', template: '' },
+  none: { name: 'None', template: '' },
   vscode: { name: 'VS Code', template: 'vscode://file{file}:{line}:{column}' },
   jetbrains: {
     name: 'JetBrains',
     template: 'jetbrains://idea/navigate/reference?project={name}&path={path}:{line}',
   },
   zed: { name: 'Zed', template: 'zed://file{file}:{line}:{column}' },
-  custom: { name: 'another', template: '' },
+  custom: { name: 'Other', template: '' },
 } as const;
 
 export type Editor = keyof typeof EDITORS;
 
 export interface EditorChoice {
   readonly editor: Editor;
-  /** Where the clones lie on the machine of the reader, such as `/home/me/src/{name}`. */
+  /** Folder of the reader's clones, such as `/home/me/src/{name}`. */
   readonly cloneFolder: string;
-  /** Of another editor. */
+  /** Link template for a custom editor. */
   readonly editorTemplate: string;
 }
 
@@ -28,7 +28,7 @@ export interface EditorTarget {
   readonly column: number;
 }
 
-/** Schemes that a browser itself reads or runs. */
+/** Schemes that the browser itself opens or executes. */
 const OWN_SCHEMES = /^(?:javascript|data|vbscript|blob|file|filesystem|about|view-source):/i;
 
 function encoded(path: string): string {
@@ -39,12 +39,15 @@ function encoded(path: string): string {
     .join('/');
 }
 
-/** What stands in braces, filled in; what is not known stays. */
+/** Fills in the placeholders in braces; unknown ones stay. */
 function filled(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** The link that opens a place in the chosen editor; undefined: none is chosen, or what is chosen makes no link. */
+/**
+ * The link that opens a location in the chosen editor; undefined: no editor is chosen, or the settings give no valid
+ * link.
+ */
 export function editorLink(choice: EditorChoice, target: EditorTarget): string | undefined {
   const { editor, cloneFolder, editorTemplate } = choice;
   const template = editor === 'custom' ? editorTemplate.trim() : EDITORS[editor].template;
@@ -53,7 +56,7 @@ export function editorLink(choice: EditorChoice, target: EditorTarget): string |
   const folder = filled(cloneFolder.trim(), { repo, name }).replace(/[\\/]+$/, '');
   if (template.includes('{file}') && folder === '') return undefined;
   const link = filled(template, {
-    // With a slash before it, before the letter of a drive too.
+    // Begins with a slash, also before a drive letter.
     file: encoded(`/${folder.replace(/^\//, '')}/${path}`),
     repo: encoded(repo),
     name: encodeURIComponent(name),

@@ -1,5 +1,5 @@
-// The parameters of the address as it stands. Why not those of the router: it decodes the address, and then its parameters, so
-// that `%2541` becomes `A`, and what is in a parameter becomes parameters.
+// The parameters of the address. Why not the router's: it decodes the whole address before the parameters, so `%2541`
+// becomes `A`, and an encoded `&` separates parameters.
 
 import { useMemo } from 'react';
 import { navigate, useSearch } from 'wouter/use-browser-location';
@@ -10,11 +10,11 @@ export function useParameters(): URLSearchParams {
 }
 
 interface ChangeOptions {
-  /** Whether the address takes the place of the one before. */
+  /** Replace the current history entry? */
   readonly replace?: boolean;
 }
 
-/** @param change  gives others in place of those of the address, or changes them */
+/** @param change  returns the new parameters; may change its argument */
 export function changeParameters(
   change: (parameters: URLSearchParams) => URLSearchParams,
   options: ChangeOptions = {},
@@ -23,7 +23,7 @@ export function changeParameters(
   navigate(`${location.pathname}${text === '' ? '' : `?${text}`}`, options);
 }
 
-/** @param value  undefined: none */
+/** @param value  undefined: removes the parameter */
 export function setParameter(
   name: string,
   value: string | undefined,

@@ -1,6 +1,6 @@
-// How often what may change is looked at again.
+// How often changing data is fetched again.
 
-/** ms between looks at what is under way, and at what rests or nobody sees. */
+/** ms between fetches: while something is in progress, and while nothing is or the tab is hidden. */
 const ACTIVE_MS = 1000;
 const AT_REST_MS = 15_000;
 
@@ -9,5 +9,5 @@ export function pollMs(isActive: boolean): number {
   return isActive && !document.hidden ? ACTIVE_MS : AT_REST_MS;
 }
 
-/** For queries that look again: also in a tab that is hidden, and at once when it is seen again. */
+/** For polled queries: they continue in a hidden tab, and fetch at once when it becomes visible. */
 export const POLLED = { refetchIntervalInBackground: true, staleTime: 0 } as const;

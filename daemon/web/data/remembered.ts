@@ -1,5 +1,5 @@
-// What this browser remembers for its person: settings and what was asked before. Never a secret. Works without storage, for
-// as long as the page is open. Other tabs of the same person have what one changes, and hear of signing out, at once.
+// What this browser stores for a user: settings and recent activity. Never a secret. Without storage it lasts as long
+// as the page. Changes and sign-outs reach the user's other tabs at once.
 
 import { create } from 'zustand';
 import { createJSONStorage, persist } from 'zustand/middleware';
@@ -10,7 +10,7 @@ const PREFIX = `trawl:${BASE_PATH}:`;
 const HISTORY_MAX = 200;
 const FILES_MAX = 50;
 
-/** A file that was looked at. */
+/** A recently viewed file. */
 export interface RecentFile {
   readonly repo: string;
   readonly path: string;
@@ -20,31 +20,31 @@ export type Theme = 'system' | 'light' | 'dark';
 
 export type Keymap = 'default' | 'vim';
 
-/** What is remembered for each person, with what holds until they choose. */
+/** What is stored for each user, with its default. */
 const DEFAULTS = {
-  /** Queries, the newest first. */
+  /** Recent queries, newest first. */
   queries: [] as readonly string[],
   isTypingSearch: true,
   contextLines: 1,
-  /** Keys without mod or alt outside of fields. */
+  /** Single-key shortcuts, outside of fields. */
   hasSingleKeys: true,
   areFiltersShown: true,
   /** Width of the preview, in % of the results. */
   previewShare: 45,
-  /** Width of the tree of files, in px. */
+  /** Width of the file tree, in px. */
   treeWidth: 260,
-  /** Files that were looked at, the last one first. */
+  /** Recently viewed files, latest first. */
   files: [] as readonly RecentFile[],
-  /** Columns of a tab. */
+  /** Tab width in columns. */
   tabWidth: 4,
-  /** Long lines of a file go on in the next row. */
+  /** Wrap long lines of files? */
   isWrapped: false,
-  /** Changes in one column rather than two. */
+  /** Show changes in one column instead of two? */
   isDiffUnified: false,
   keymap: 'default' as Keymap,
-  /** The symbols of a file stand beside it. */
+  /** Show the outline beside the file? */
   isOutlineShown: false,
-  /** What opens a file on the machine of its reader; see `EditorChoice`. */
+  /** The editor that opens files on the reader's machine; see `EditorChoice`. */
   editor: 'none' as Editor,
   cloneFolder: '',
   editorTemplate: '',
@@ -52,22 +52,22 @@ const DEFAULTS = {
 
 export type Settings = Readonly<typeof DEFAULTS>;
 
-/** What somebody asked and looked at. */
+/** The user's recent activity. */
 type Traces = Pick<Settings, 'queries' | 'files'>;
 
 const NO_TRACES: Traces = { queries: [], files: [] };
 
 interface Remembered extends Settings {
-  /** Has the daemon said that it is this person who is here? */
+  /** Has the daemon confirmed that this user is signed in? */
   readonly isConfirmed: boolean;
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
   readonly noteQuery: (query: string) => void;
   readonly noteFile: (file: RecentFile) => void;
   readonly set: (settings: Partial<Settings>) => void;
-  /** What was asked and looked at. */
+  /** Clears recent activity. */
   readonly forgetTraces: () => void;
-  /** All of it but for the theme. */
+  /** Clears everything except the theme. */
   readonly forget: () => void;
 }
 
@@ -83,11 +83,11 @@ function write(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // No storage, or none left.
+    // No storage, or it is full.
   }
 }
 
-/** The theme is read by theme.ts before anything else runs, as bare text. */
+/** Bare text, since theme.ts reads it before any other code runs. */
 function storedTheme(): Theme {
   const { theme } = document.documentElement.dataset;
   return theme === 'light' || theme === 'dark' ? theme : 'system';
@@ -101,7 +101,7 @@ function applyTheme(theme: Theme): void {
 
 const GUEST = 'guest';
 
-/** Who used this browser last: their settings are there before the daemon has said who is here. */
+/** The storage key of a user. The last user's settings apply until the daemon says who is signed in. */
 function nameFor(person: string): string {
   return `${PREFIX}${person}:remembered`;
 }
@@ -134,26 +134,26 @@ export const useRemembered = create<Remembered>()(
     }),
     {
       name: nameFor(read('person') ?? GUEST),
-      // Without storage nothing is kept, and nothing fails.
+      // Without storage nothing is kept; no error.
       storage: createJSONStorage(() => localStorage),
       partialize: (all): Settings =>
-        // Safety: the names are those of the defaults.
+        // Safety: the names are those of DEFAULTS.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         Object.fromEntries(
           Object.entries(all).filter(([name]) => name in DEFAULTS),
         ) as unknown as Settings,
-      // Why: of another person nothing may stay.
+      // Why defaults again: nothing of the previous user may remain.
       merge: (stored, current) => ({ ...current, ...DEFAULTS, ...Object(stored) }),
     },
   ),
 );
 
-/** What a person asked and looked at is shown to nobody else: none, until the daemon has said who is here. */
+/** Recent activity; empty until the daemon has confirmed the user, so that nobody else sees it. */
 export function tracesOf(state: Remembered): Traces {
   return state.isConfirmed ? state : NO_TRACES;
 }
 
-/** What is stored of a person, as `persist` writes it, without their traces; undefined: it is damaged. */
+/** The stored data of a user, as written by `persist`, without recent activity; undefined: damaged. */
 function withoutTraces(stored: string): string | undefined {
   try {
     const all = Object(JSON.parse(stored));
@@ -163,7 +163,7 @@ function withoutTraces(stored: string): string | undefined {
   }
 }
 
-/** Somebody signed in where others had been: of those only what they chose stays, as when they sign out. */
+/** After a sign-in, keeps only the settings of other users, as their sign-out does. */
 function forgetOthers(name: string): void {
   try {
     const kept = Object.keys(localStorage).filter((one) => /^trawl:.*:remembered$/.test(one));
@@ -178,7 +178,7 @@ function forgetOthers(name: string): void {
   }
 }
 
-/** From now on what is remembered is that of this person; undefined: of a guest. */
+/** Switches to the data of this user; undefined: guest. */
 export function rememberFor(person: string | undefined): void {
   const name = nameFor(person ?? GUEST);
   if (person !== undefined) forgetOthers(name);
@@ -191,17 +191,17 @@ export function rememberFor(person: string | undefined): void {
   tabs?.postMessage({ person: name } satisfies Word);
 }
 
-// What another tab of the person has written: kept as it was before, it would be undone by the next change in this one.
+// Reads what another tab of this user wrote. Otherwise the next change in this tab would undo it.
 addEventListener('storage', ({ key }: StorageEvent) => {
   const { persist } = useRemembered;
   if (key === persist.getOptions().name) void persist.rehydrate();
 });
 
-/** What tabs tell each other. */
+/** A message between tabs. */
 interface Word {
   readonly theme?: Theme;
   readonly isSignedOut?: true;
-  /** Who is there, by the name of what is remembered. */
+  /** The signed-in user, as a storage key. */
   readonly person?: string;
 }
 
@@ -220,12 +220,12 @@ tabs?.addEventListener('message', ({ data }: MessageEvent<Word>) => {
 
 let otherPerson: (() => void) | undefined;
 
-/** Runs where another tab is that of another person. */
+/** Called when another tab has a different user. */
 export function heedOtherPerson(heed: () => void): void {
   otherPerson = heed;
 }
 
-/** Other tabs of this instance show nothing more of the person. */
+/** Makes other tabs of this instance reload, so that they show nothing of the user. */
 export function announceSignedOut(): void {
   tabs?.postMessage({ isSignedOut: true } satisfies Word);
 }

@@ -1,6 +1,6 @@
-// Who is here: asked once a page load, and again when the window is come back to. A session that ended is noticed where the
-// daemon says so, or where an account is gone that was there; what was asked for waits until the same person has signed in. Where
-// another one is here the page is loaded anew: whatever it shows or keeps is of one person, in all of its parts.
+// The signed-in user, fetched once per page load and whenever the window gets the focus. A session has ended if the
+// daemon says so, or if the account is gone. Requests then wait until the same user signs in again. For a different
+// user the page reloads, since everything on it belongs to one user.
 
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { create } from 'zustand';
@@ -15,7 +15,7 @@ export const ACCOUNT_KEY = ['account'] as const;
 
 const TRIES_MAX = 3;
 
-/** Retries only what may go better: nobody answered, or the daemon was busy. Without a daemon retries wait for it. */
+/** Retries only if the daemon did not answer or was busy. While it is unreachable, retries wait for it. */
 function isWorthRetrying(count: number, error: Error): boolean {
   if (error instanceof OfflineError) noteOffline();
   if (count >= TRIES_MAX) return false;
@@ -34,7 +34,7 @@ export const queryClient = new QueryClient({
       onError: (error) => {
         if (error instanceof OfflineError) noteOffline();
       },
-      // Why: a press of a button says at once that nobody answers.
+      // Why: a button must report at once that the daemon does not answer.
       networkMode: 'always',
     },
   },
@@ -42,30 +42,30 @@ export const queryClient = new QueryClient({
 
 interface Session {
   readonly isExpired: boolean;
-  /** Who was signed in when it ended. */
+  /** The user whose session ended. */
   readonly email: string | undefined;
 }
 
 export const useSession = create<Session>()(() => ({ isExpired: false, email: undefined }));
 
-/** Calls that wait until their person has signed in. */
+/** Requests that wait until their user signs in. */
 const waiting: (() => void)[] = [];
 const listeners = new Set<() => void>();
 
-/** Whose page this is; null: a guest's; undefined: not known yet. */
+/** The user of this page; null: a guest; undefined: not known yet. */
 let owner: Account['user'] | undefined;
 
-/** The session of somebody who was signed in has ended. */
+/** Called when the session of a signed-in user has ended. */
 export function noteExpired(): void {
   if (owner) useSession.setState({ isExpired: true, email: owner.email });
 }
 
-/** Runs where the person of a session that ended has signed in again. */
+/** Calls back after the user whose session ended has signed in again. */
 export function onSignedIn(listener: () => void): void {
   listeners.add(listener);
 }
 
-/** The same person is here again: what was refused is asked again. */
+/** The same user is back: repeats the failed requests. */
 export function endExpiry(): void {
   useSession.setState({ isExpired: false, email: undefined });
   for (const go of waiting.splice(0)) go();
@@ -80,7 +80,7 @@ heedRefusals(() => {
   });
 });
 
-/** The page is of the first one who is here. */
+/** The page belongs to the first user seen. */
 function noteCaller({ user }: Account): void {
   if (owner === undefined) owner = user;
   if (owner?.id === user?.id) return;
@@ -88,12 +88,12 @@ function noteCaller({ user }: Account): void {
   else location.reload();
 }
 
-/** Asks who is here. */
+/** Fetches the signed-in user again. */
 export async function refreshSession(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
 }
 
-// A page that the browser keeps whole for the way back may then be before another person: it is not seen until loaded anew.
+// Why: the browser may restore a cached page for a different user. It stays hidden until it is reloaded.
 window.addEventListener('pagehide', ({ persisted }) => {
   if (persisted) document.documentElement.hidden = true;
 });
@@ -110,7 +110,7 @@ export function useAccount() {
       return account;
     },
     staleTime: 300_000,
-    // They may have signed in or out elsewhere.
+    // The user may have signed in or out elsewhere.
     refetchOnWindowFocus: 'always',
   });
 }

@@ -1,4 +1,4 @@
-// The log of a job as it grows. It follows the end until one scrolls up; lines can be narrowed, copied and kept.
+// The log of a job, live. It follows the end until the user scrolls up. Lines can be filtered, copied and downloaded.
 
 import { Copy, Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -23,7 +23,7 @@ function textOf(line: LogLine): string {
   return [line.timestamp, line.level, line.message, factsOf(line)].join(' ').trimEnd();
 }
 
-/** Hands a text to the browser as a file. */
+/** Downloads a text as a file. */
 function keep(name: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
   const link = document.createElement('a');
@@ -61,14 +61,14 @@ function Head({ job, lines, part, setPart }: HeadProps) {
         {isActive(job) ? 'live · ' : ''}
         attempt {Math.max(1, job.attempt)}
       </span>
-      <FilterInput className="page-filter" label="Lines that hold" value={part} set={setPart} />
+      <FilterInput className="page-filter" label="Filter lines" value={part} set={setPart} />
       <IconButton
-        label="Copy the log"
+        label="Copy log"
         icon={Copy}
         run={() => void navigator.clipboard?.writeText(text())}
       />
       <IconButton
-        label="Download the log"
+        label="Download log"
         icon={Download}
         run={() => keep(`job-${job.id}.log`, text())}
       />
@@ -90,7 +90,7 @@ export function JobLog({ job }: { readonly job: Job }) {
   }, [length, isAtEnd]);
   if (error !== null) return <Notice kind="danger" title={error.message} />;
   return (
-    <section className="log-box" aria-label="Log of the job">
+    <section className="log-box" aria-label="Job log">
       <Head job={job} lines={data?.lines ?? []} part={part} setPart={setPart} />
       <div
         ref={box}
@@ -109,7 +109,7 @@ export function JobLog({ job }: { readonly job: Job }) {
           <Line key={index} line={line} />
         ))}
         {data !== undefined && length === 0 && (
-          <p className="faint">{part === '' ? 'No lines yet.' : 'No line holds that.'}</p>
+          <p className="faint">{part === '' ? 'No lines yet.' : 'No matching lines.'}</p>
         )}
       </div>
       {!isAtEnd && (

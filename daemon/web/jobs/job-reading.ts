@@ -1,4 +1,4 @@
-// What is read of jobs, and how they are asked for; what is under way is looked at each second.
+// Queries for jobs. Jobs in progress are polled every second.
 
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type {
@@ -21,7 +21,7 @@ export type RepoStatus = AnswerOf<typeof getRepoIndexStatus>['repositories'][num
 export type ConnectionStatus = AnswerOf<typeof getConnectionSyncStatus>['connections'][number];
 export type LogLine = AnswerOf<typeof getJobLogs>['logs'][number];
 
-/** Ids that one request takes. */
+/** Ids in one request. */
 const IDS_MAX = 100;
 /** Lines that the daemon keeps of a job. */
 const LINES_MAX = 500;
@@ -30,7 +30,7 @@ export function isActive(job: Pick<Job, 'status'> | null | undefined): boolean {
   return job?.status === 'IN_PROGRESS' || job?.status === 'PENDING';
 }
 
-/** Asked for by their ids, and again each second while a job of one is under way. */
+/** Statuses by id, fetched again every second while a job is active. */
 function useStatuses<Status extends Pick<RepoStatus, 'latestJob'>>(
   name: string,
   ids: readonly number[],
@@ -64,11 +64,11 @@ export function useConnectionStatuses(ids: readonly number[]) {
 
 interface JobLog {
   readonly lines: readonly LogLine[];
-  /** Lines written in all. */
+  /** Number of lines written so far. */
   readonly count: number;
 }
 
-/** The log of a job as it grows: only what is new is asked for. */
+/** The log of a job. Each fetch gets only the new lines. */
 export function useJobLog({ queue, id: jobId, status }: Job) {
   const key = ['job-log', queue, jobId];
   return useQuery({
@@ -102,7 +102,7 @@ export function useJobs(status: string | undefined, page: number) {
   });
 }
 
-/** Looks at all that jobs change. */
+/** Refetches everything that jobs change. */
 function refetchAll(): Promise<void> {
   const names = [
     'repo-status',

@@ -1,4 +1,4 @@
-// How a job, or what it is of, stands: an icon and a word, and how far it is.
+// The state of a job, repository or connection: an icon, a word, and progress.
 
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
 import { ICON } from '../parts/icon.ts';
@@ -15,7 +15,7 @@ const STATES = {
 interface StateProps {
   readonly kind: keyof typeof STATES;
   readonly word: string;
-  /** Of what is under way. */
+  /** Its progress is displayed while it runs. */
   readonly job?: Job | null | undefined;
 }
 
@@ -33,14 +33,14 @@ export function State({ kind, word, job }: StateProps) {
 
 const WORDS = {
   PENDING: { kind: 'waiting', word: 'Waiting' },
-  IN_PROGRESS: { kind: 'running', word: 'Under way' },
+  IN_PROGRESS: { kind: 'running', word: 'Running' },
   COMPLETED: { kind: 'ready', word: 'Done' },
   FAILED: { kind: 'failed', word: 'Failed' },
 } as const;
 
-/** Of a job by itself. One that waits after a failure says so. */
+/** The state of a job. A job that waits for a retry says so. */
 export function JobState({ job }: { readonly job: Job }) {
   const { kind, word } = WORDS[job.status];
   const isAgain = job.status === 'PENDING' && job.errorMessage !== null;
-  return <State kind={kind} word={isAgain ? 'Failed, to be tried again' : word} job={job} />;
+  return <State kind={kind} word={isAgain ? 'Failed, will be retried' : word} job={job} />;
 }

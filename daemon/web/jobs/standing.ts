@@ -1,4 +1,4 @@
-// How the whole index stands, for owners: what does not work, and what is still to be done.
+// The state of the whole index, for owners: what fails, and what is still to do.
 
 import { useQuery } from '@tanstack/react-query';
 import type { getReady } from '../../api/instance/system-endpoints.ts';
@@ -20,7 +20,7 @@ export function useReady() {
   });
 }
 
-/** @param isOn  they are for owners */
+/** @param isOn  false for users who are not owners */
 export function useRepoCounts(isOn = true) {
   return useQuery({
     queryKey: ['counts', 'repos'],

@@ -1,5 +1,5 @@
-// A small chart of numbers over time: lines told apart by colour and dashes, what they are and their last value above them, the
-// same numbers as a table. Drawn by uPlot, which comes with this file; a stretch without numbers is a gap.
+// A small chart of numbers over time. Lines differ by colour and dashes; their names and last values are above, and the
+// numbers are also available as a table. Drawn by uPlot, which loads with this file. Missing values leave a gap.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
@@ -8,7 +8,7 @@ import '../styles/charts.css';
 
 export interface ChartLine {
   readonly name: string;
-  /** Null: there is none. */
+  /** Null: no value. */
   readonly values: readonly (number | null)[];
 }
 
@@ -16,17 +16,17 @@ export interface ChartProps {
   readonly title: string;
   /** ms since the epoch, ascending. */
   readonly times: readonly number[];
-  /** Times that lie further apart have a gap between them. */
+  /** Times that are further apart have a gap between them. */
   readonly stepMs: number;
   /** At most four. */
   readonly lines: readonly ChartLine[];
   readonly format: (value: number) => string;
-  /** There is nothing between 1 and 2. */
+  /** Only whole numbers, so no labels between 1 and 2. */
   readonly isWhole?: boolean;
 }
 
 const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 2, 2, 2]];
-/** Steps between labels: of time in seconds, of whole numbers. */
+/** Steps between axis labels, in seconds and as whole numbers. */
 const TIME_STEPS = [1, 5, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
 const WHOLE_STEPS = [1, 2, 5].flatMap((one) =>
   [0, 1, 2, 3, 4, 5, 6].map((power) => one * 10 ** power),
@@ -35,7 +35,7 @@ const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit',
 const SECONDS = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
 const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Times and values for uPlot: a point without values stands in each gap. */
+/** Times and values for uPlot. Each gap gets a point without values. */
 function dataOf({ times, stepMs, lines }: ChartProps): uPlot.AlignedData {
   const places = times.flatMap((at, index) => {
     const before = times[index - 1];
@@ -54,7 +54,7 @@ function optionsOf(
   onPoint: (index: number | undefined) => void,
 ): uPlot.Options {
   const { color, fontSize, fontFamily } = getComputedStyle(place);
-  // Not `font`: it is empty where figures have a style of their own.
+  // Why not `font`: it is empty if the style sets `font-variant-numeric`.
   const font = `${fontSize} ${fontFamily}`;
   const grid = getComputedStyle(place, '::before').color;
   const colours = [...place.parentElement!.querySelectorAll('.chart-mark')].map(
@@ -100,7 +100,7 @@ function optionsOf(
   };
 }
 
-/** Changes when colours do: the theme, or that of the system. */
+/** Changes when the colours change: by the theme, or by the system's. */
 function useScheme(): string {
   const [scheme, setScheme] = useState('');
   useEffect(() => {
@@ -118,7 +118,7 @@ function useScheme(): string {
   return scheme;
 }
 
-/** The last value that there is. */
+/** The last value that exists. */
 function lastOf(values: readonly (number | null)[]): number | null {
   return values.findLast((value) => value !== null) ?? null;
 }
@@ -178,12 +178,12 @@ function NumberTable({ title, times, lines, format }: ChartProps) {
   );
 }
 
-/** What the chart shows, in words. */
+/** A description of the chart in words. */
 function sentenceOf({ title, lines, format }: ChartProps): string {
   const parts = lines.map(({ name, values }) => {
     const present = values.filter((value) => value !== null);
     const last = lastOf(values);
-    if (last === null) return `${name}: nothing yet`;
+    if (last === null) return `${name}: no data`;
     return `${name}: now ${format(last)}, from ${format(Math.min(...present))} to ${format(Math.max(...present))}`;
   });
   return `${title}. ${parts.join('; ')}.`;
@@ -210,7 +210,7 @@ export default function Chart(props: ChartProps) {
       watch.disconnect();
       chart.destroy();
     };
-    // Drawn anew where colours change; numbers are told to the one there is.
+    // Redraws the chart when colours change. New data updates the existing chart.
   }, [scheme]);
   useEffect(() => drawn.current?.setData(data), [data]);
   const at = index === undefined ? undefined : times.indexOf((data[0][index] ?? 0) * 1000);
@@ -230,7 +230,7 @@ export default function Chart(props: ChartProps) {
         aria-expanded={isTable}
         onClick={() => setTable(!isTable)}
       >
-        {isTable ? 'Hide the table' : 'Show as table'}
+        {isTable ? 'Hide table' : 'Show as table'}
       </button>
       {isTable && <NumberTable {...props} />}
     </section>

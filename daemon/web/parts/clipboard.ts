@@ -1,8 +1,8 @@
-// Copies text; where the browser allows it only by older ways, or not at all, too.
+// Copies text, with fallbacks for browsers without clipboard access.
 
 import { toast } from './toasts.ts';
 
-/** Without a secure context there is no clipboard to write to. */
+/** Why: browsers offer the clipboard API only in a secure context. */
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
@@ -16,7 +16,7 @@ function copyBySelection(text: string): boolean {
   return isDone;
 }
 
-/** @param what  what was copied, for the word that confirms it: `Link` */
+/** @param what  what was copied, for the confirmation, such as `Link` */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// What asks before it is done, naming the thing: a dialog, and a button with one for what cannot be taken back.
+// A confirmation dialog that names its subject, and a button that opens one before something irreversible.
 
 import { Dialog, DialogDismiss, DialogHeading } from '@ariakit/react';
 import { useState } from 'react';
@@ -10,10 +10,10 @@ import { VisibleText } from './visible-text.tsx';
 interface Question {
   readonly title: string;
   readonly text: string;
-  /** Says what is done then. */
+  /** Names the action. */
   readonly label: string;
   readonly run: () => void;
-  /** To be typed first, where a wrong row would cost much. */
+  /** The user must type this first; for actions where a mistake costs much. */
   readonly phrase?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ interface ConfirmDialogProps extends Question {
   readonly close: () => void;
 }
 
-/** Open as long as it is there. */
+/** Open while it is rendered. */
 export function ConfirmDialog({ title, text, label, run, phrase, close }: ConfirmDialogProps) {
   const [typed, setTyped] = useState('');
   return (

@@ -1,4 +1,4 @@
-// A table of records: its rows, and what is said while they load, when there are none, and when they cannot be had.
+// A table of records, with loading, empty and error states.
 
 import type { ReactNode } from 'react';
 import { Notice } from './notice.tsx';
@@ -6,23 +6,23 @@ import { Notice } from './notice.tsx';
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned right. */
   readonly isNumber?: boolean;
 }
 
 interface DataTableProps<Row> {
-  /** What the rows are, for those who do not see them. */
+  /** Describes the rows for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined: they are being loaded. */
+  /** Undefined: loading. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string | number;
   readonly empty: ReactNode;
-  /** How they are had; undefined: they are there. */
+  /** The query that loads the rows; undefined: they are always there. */
   readonly reading?: Reading;
 }
 
-/** The rest of a query whose data the rows are. */
+/** The state of that query. */
 interface Reading {
   readonly error: Error | null;
   readonly refetch: () => unknown;
@@ -76,7 +76,7 @@ function Table<Row>({ label, columns, rows, keyOf, empty }: DataTableProps<Row>)
   );
 }
 
-/** What it shows stays where it cannot be read again. */
+/** Rows stay on display if a refetch fails. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, reading } = props;
   if (reading === undefined || reading.error === null) return <Table {...props} />;
@@ -94,7 +94,7 @@ interface PagerProps {
   readonly perPage: number;
   readonly total: number | undefined;
   readonly go: (page: number) => void;
-  /** Of what comes before, and after; default: of a list that begins with the newest. */
+  /** Labels of the buttons; default: for a list that begins with the newest. */
   readonly words?: readonly [before: string, after: string];
 }
 

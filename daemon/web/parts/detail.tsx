@@ -1,4 +1,4 @@
-// What is told of one row of a table, above it: a head with its name and what can be done, and the rest below that.
+// Details of one row, above the table: a head with name and actions, and a body.
 
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';

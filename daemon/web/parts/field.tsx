@@ -1,4 +1,4 @@
-// Inputs: with a label above and an error below, or with neither.
+// Input fields, with or without label and error.
 
 import { Eye, EyeOff } from 'lucide-react';
 import { useId, useState } from 'react';
@@ -8,7 +8,7 @@ import { ICON } from './icon.ts';
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly label: string;
   readonly error?: string | undefined;
-  /** A button at its end. */
+  /** A button at the end of the input. */
   readonly beside?: ReactNode;
 }
 
@@ -43,7 +43,7 @@ export function Field({ label, error, beside, ...rest }: FieldProps) {
   );
 }
 
-/** A field whose text can be looked at. */
+/** A password field with a button that makes the text visible. */
 export function PasswordField(props: FieldProps) {
   const [isVisible, setVisible] = useState(false);
   const Icon = isVisible ? EyeOff : Eye;
@@ -55,7 +55,7 @@ export function PasswordField(props: FieldProps) {
         <button
           type="button"
           className="icon-button"
-          aria-label={isVisible ? 'Hide the password' : 'Show the password'}
+          aria-label={isVisible ? 'Hide password' : 'Show password'}
           aria-pressed={isVisible}
           onClick={() => setVisible(!isVisible)}
         >
@@ -68,14 +68,14 @@ export function PasswordField(props: FieldProps) {
 
 interface FilterInputProps {
   readonly label: string;
-  /** What stands in it while it is empty, where that is not the label. */
+  /** Placeholder; default: the label. */
   readonly hint?: string;
   readonly className?: string;
   readonly value: string;
   readonly set: (value: string) => void;
 }
 
-/** An input that chooses what is shown beside it. */
+/** An input that filters a list. */
 export function FilterInput({ label, hint = label, className = '', value, set }: FilterInputProps) {
   return (
     <input

@@ -1,17 +1,18 @@
-// Focuses what a list is about to show. A row is in the page before it can have the focus: lists hide rows until they are
-// measured, and what is far from the window is scrolled to first.
+// Focuses an element that is about to appear. Why not at once: a list hides new rows until they are measured, and must
+// first scroll to rows outside the window.
 
 /** Guess: half a second on most screens. */
 const FRAMES_MAX = 30;
 
-/** How often something was wanted: the last wish counts. */
+/** Counts requests: only the latest one is served. */
 let requestCount = 0;
 
 /**
- * Focuses what `find` gives as soon as it can have the focus; unless something else has got the focus, or is wanted, by then.
+ * Focuses the element that `find` returns as soon as it can have the focus, unless the focus has moved or another
+ * request has come meanwhile.
  *
- * @param find  called once a frame; undefined: it is not in the page yet
- * @param had  what has the focus until then
+ * @param find  called once per frame; undefined: not in the page yet
+ * @param had  the element that has the focus until then
  */
 export function focusSoon(
   find: () => HTMLElement | undefined,

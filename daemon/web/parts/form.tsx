@@ -1,4 +1,4 @@
-// A form that the page itself sends.
+// A form that the page submits itself.
 
 import type { FormHTMLAttributes } from 'react';
 

@@ -1,9 +1,9 @@
-// A link to a page of a code host. Its address is what the host said of itself: only one of the web becomes a link.
+// A link to a page of a code host. The address comes from the host: only http and https become a link.
 
 import { ExternalLink } from 'lucide-react';
 import { ICON } from './icon.ts';
 
-/** Of an address of the web; undefined: it is none. */
+/** The host of a web address; undefined: not a web address. */
 function hostOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, host } = new URL(address);
@@ -25,8 +25,8 @@ export function HostLink({ address, className }: HostLinkProps) {
       rel="noopener noreferrer"
       target="_blank"
       className={className}
-      aria-label="At the code host"
-      title={`At the code host: ${host}`}
+      aria-label="Open at code host"
+      title={`Open at ${host}`}
     >
       <ExternalLink {...ICON} />
     </a>

@@ -1,4 +1,4 @@
-// A button that is a picture, with its name and keys.
+// A button with an icon, a name and a key.
 
 import type { LucideIcon } from 'lucide-react';
 import { ICON } from './icon.ts';
@@ -7,10 +7,10 @@ interface IconButtonProps {
   readonly label: string;
   readonly icon: LucideIcon;
   readonly run: () => void;
-  /** What to press instead, or another word on it. */
+  /** The key to press, or other extra text. */
   readonly hint?: string;
   readonly className?: string;
-  /** Does it fold something, and is that open? */
+  /** For a button that folds something: is it open? */
   readonly isExpanded?: boolean;
 }
 

@@ -1,3 +1,3 @@
-// How pictures look that stand beside words, or are named by their button.
+// Properties of icons that are beside text or inside a labelled button.
 
 export const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;

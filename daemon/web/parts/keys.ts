@@ -1,11 +1,11 @@
-// The keys of the pages: one table of what there is, which `?` shows, and one listener that runs what is bound. Keys without
-// mod or alt do nothing in fields and dialogs, and can be switched off.
+// The keyboard shortcuts: one table, displayed by `?`, and one listener that runs the bound functions. Single keys do
+// nothing in fields and dialogs, and can be switched off.
 
 import { useEffect, useRef } from 'react';
 import { useRemembered } from '../data/remembered.ts';
 
 interface KeyEntry {
-  /** Chords, such as `mod+k` (Ctrl, on macOS Cmd), `shift+j`, `g g`; alt keys by their place on the keyboard. */
+  /** Key chords such as `mod+k` (Ctrl, on macOS Cmd), `shift+j` or `g g`. With alt, the physical key counts. */
   readonly chords: readonly string[];
   readonly where: string;
   readonly does: string;
@@ -18,10 +18,10 @@ export const KEYS = {
     where: 'Anywhere',
     does: 'Go to pages, repositories, settings, theme',
   },
-  keys: { chords: ['?'], where: 'Anywhere', does: 'Show the keys' },
-  syntax: { chords: ['mod+/'], where: 'Anywhere', does: 'Show the syntax of queries' },
+  keys: { chords: ['?'], where: 'Anywhere', does: 'Show keyboard shortcuts' },
+  syntax: { chords: ['mod+/'], where: 'Anywhere', does: 'Show query syntax' },
   regex: { chords: ['alt+r'], where: 'Query', does: 'Regular expressions' },
-  case: { chords: ['alt+c'], where: 'Query', does: 'Upper and lower case differ' },
+  case: { chords: ['alt+c'], where: 'Query', does: 'Match case' },
   down: { chords: ['arrowdown', 'escape'], where: 'Query', does: 'Go to the results' },
   nextMatch: { chords: ['j', 'arrowdown'], where: 'Results', does: 'Next match' },
   previousMatch: { chords: ['k', 'arrowup'], where: 'Results', does: 'Previous match' },
@@ -30,47 +30,51 @@ export const KEYS = {
   first: { chords: ['g g'], where: 'Results', does: 'First file' },
   last: { chords: ['shift+g'], where: 'Results', does: 'Last file' },
   context: { chords: ['e'], where: 'Results', does: 'More lines around the match' },
-  fold: { chords: ['x'], where: 'Results', does: 'Fold the file, unfold it' },
-  preview: { chords: ['v'], where: 'Results', does: 'Preview of the file' },
+  fold: { chords: ['x'], where: 'Results', does: 'Fold or unfold the file' },
+  preview: { chords: ['v'], where: 'Results', does: 'Preview the file' },
   filters: { chords: ['f', 'mod+b'], where: 'Results', does: 'Filters' },
   copyLink: { chords: ['c'], where: 'Results and files', does: 'Copy a link to the line' },
   copyPlace: { chords: ['shift+c'], where: 'Results and files', does: 'Copy path:line' },
   findFile: { chords: ['t', 'mod+p'], where: 'Repository', does: 'Find a file' },
-  tree: { chords: ['mod+b'], where: 'Repository', does: 'Tree of the files' },
-  blame: { chords: ['b'], where: 'File', does: 'Who wrote each line' },
-  outline: { chords: ['o'], where: 'File', does: 'Outline of the file' },
-  history: { chords: ['h', 'mod+shift+h'], where: 'File', does: 'History of the file' },
+  tree: { chords: ['mod+b'], where: 'Repository', does: 'File tree' },
+  blame: { chords: ['b'], where: 'File', does: 'Blame' },
+  outline: { chords: ['o'], where: 'File', does: 'Outline' },
+  history: { chords: ['h', 'mod+shift+h'], where: 'File', does: 'History' },
   nextHit: { chords: ['n'], where: 'File', does: 'Next match' },
   previousHit: { chords: ['p'], where: 'File', does: 'Previous match' },
   findText: { chords: ['mod+f'], where: 'File', does: 'Find in the file' },
   goToLine: { chords: ['l'], where: 'File', does: 'Go to a line' },
-  pin: { chords: ['y'], where: 'File', does: 'Put the commit into the address' },
-  card: { chords: ['i'], where: 'File, on a name', does: 'What the name is' },
+  pin: { chords: ['y'], where: 'File', does: 'Pin the address to this commit' },
+  card: { chords: ['i'], where: 'File, on a name', does: 'Show hover card' },
   definition: { chords: ['d', 'alt+f12'], where: 'File, on a name', does: 'Go to the definition' },
   references: { chords: ['r', 'alt+shift+f12'], where: 'File, on a name', does: 'References' },
-  explore: { chords: ['mod+shift+e'], where: 'File, on a name', does: 'Panel of its places' },
-  nextPlace: { chords: ['j', 'arrowdown'], where: 'Panel of a file', does: 'Next place' },
-  previousPlace: { chords: ['k', 'arrowup'], where: 'Panel of a file', does: 'Previous place' },
+  explore: {
+    chords: ['mod+shift+e'],
+    where: 'File, on a name',
+    does: 'Definitions and references',
+  },
+  nextPlace: { chords: ['j', 'arrowdown'], where: 'File panel', does: 'Next occurrence' },
+  previousPlace: { chords: ['k', 'arrowup'], where: 'File panel', does: 'Previous occurrence' },
   allRepos: {
     chords: ['shift+a'],
-    where: 'Panel of a file',
-    does: 'This repository, or all',
+    where: 'File panel',
+    does: 'This repository or all',
   },
-  closePanel: { chords: ['escape'], where: 'Panel of a file', does: 'Close the panel' },
+  closePanel: { chords: ['escape'], where: 'File panel', does: 'Close the panel' },
   nextChange: { chords: ['j'], where: 'Commit', does: 'Next change' },
   previousChange: { chords: ['k'], where: 'Commit', does: 'Previous change' },
   moreLines: { chords: ['e'], where: 'Commit', does: 'More lines around the next change' },
   nextChanged: { chords: ['n'], where: 'Commit', does: 'Next file' },
   previousChanged: { chords: ['p'], where: 'Commit', does: 'Previous file' },
-  split: { chords: ['u'], where: 'Commit', does: 'One column or two' },
+  split: { chords: ['u'], where: 'Commit', does: 'Unified or split' },
 } as const satisfies Readonly<Record<string, KeyEntry>>;
 
 export type KeyName = keyof typeof KEYS;
 
-/** Runs the key; false: it was not meant here. */
+/** Handles a key. @returns  false: not handled */
 type Run = (event: KeyboardEvent) => boolean | void;
 
-/** What keys do; undefined: nothing now. */
+/** Handlers by key name; undefined: disabled. */
 type Runs = Readonly<Partial<Record<KeyName, Run | undefined>>>;
 
 const bound: { readonly current: Runs }[] = [];
@@ -106,7 +110,7 @@ function isAllowed(event: KeyboardEvent): boolean {
   const isNamedKey = event.key.length > 1;
   if (event.ctrlKey || event.metaKey || event.altKey || isNamedKey) return true;
   if (!useRemembered.getState().hasSingleKeys) return false;
-  // The one field where a key means a key: the box of the start page while nothing was typed.
+  // Exception: `/` works in the start page's box until something is typed.
   return !isIn(event, FIELD) || (event.key === '/' && isIn(event, '[data-untouched]'));
 }
 
@@ -132,7 +136,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Binds keys of the table while the component is there; what is bound last is asked first. */
+/** Binds keys while the component is mounted. The latest binding comes first. */
 export function useKeys(runs: Runs): void {
   const latest = useRef(runs);
   latest.current = runs;
@@ -146,7 +150,7 @@ export function useKeys(runs: Runs): void {
   }, []);
 }
 
-/** As `useKeys`, one of them. */
+/** Like `useKeys`, for a single key. */
 export function useKey(name: KeyName, run: Run): void {
   useKeys({ [name]: run });
 }

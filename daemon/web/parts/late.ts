@@ -1,11 +1,11 @@
-// What is shown later: where something takes longer than one notices, or behind what matters more.
+// Delayed display: for waits that are long enough to notice, and for what may be drawn after something more important.
 
 import { startTransition, useEffect, useState } from 'react';
 
-/** ms until a wait is shown. */
+/** ms until a wait is displayed. */
 const LATE_MS = 300;
 
-/** Has it been so for a moment? */
+/** Has `isSo` been true for a moment? */
 export function useIsLate(isSo: boolean): boolean {
   const [isLate, setLate] = useState(false);
   useEffect(() => {
@@ -19,11 +19,11 @@ export function useIsLate(isSo: boolean): boolean {
   return isLate;
 }
 
-/** The value before, until what is drawn with this one has been painted. @param before  at first */
+/** The previous value, until the new value has been painted elsewhere. @param before  first value */
 export function usePainted<Value>(value: Value, before: Value): Value {
   const [painted, setPainted] = useState(before);
   useEffect(() => {
-    // Behind the frame that is made next.
+    // Runs after the next frame.
     const behind = (): void => startTransition(() => setPainted(value));
     let frame = requestAnimationFrame(() => (frame = requestAnimationFrame(behind)));
     return () => cancelAnimationFrame(frame);

@@ -1,15 +1,15 @@
-// What is asked before somebody leaves a page where something would be lost. Links, the palette, back and forward are one way;
-// where the whole page would go, the browser asks by itself.
+// Asks for confirmation before the user leaves a page with unsaved data. Navigation inside the page opens a dialog; if
+// the whole page would unload, the browser asks.
 
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { BASE_PATH } from '../data/base-path.ts';
 import { ConfirmDialog } from './confirm.tsx';
 
-/** Goes where somebody wanted to go. */
+/** Continues the stopped navigation. */
 type Leave = () => void;
 
-/** A way that was stopped; undefined: none. */
+/** The navigation that was stopped; undefined: none. */
 function useStopped(): readonly [leave: Leave | undefined, drop: () => void] {
   const [leave, setLeave] = useState<Leave>();
   const [, navigate] = useLocation();
@@ -42,7 +42,7 @@ interface ConfirmLeavingProps {
   readonly text: string;
 }
 
-/** Asks as long as it is there. */
+/** Active while it is rendered. */
 export function ConfirmLeaving({ title, text }: ConfirmLeavingProps) {
   const [leave, drop] = useStopped();
   if (leave === undefined) return null;

@@ -1,4 +1,4 @@
-// A dialog over the page, open as long as it is there.
+// A modal dialog, open while it is rendered.
 
 import { Dialog, DialogHeading } from '@ariakit/react';
 import { X } from 'lucide-react';
@@ -9,7 +9,7 @@ import '../styles/overlays.css';
 interface ModalProps {
   readonly title: string;
   readonly close: () => void;
-  /** The way to another dialog. */
+  /** A button that opens another dialog. */
   readonly other?: { readonly label: string; readonly run: () => void };
   readonly children: ReactNode;
 }

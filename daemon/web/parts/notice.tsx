@@ -1,4 +1,4 @@
-// A message that stands where its cause is: what happened, and the next step.
+// A message next to its cause: what happened, and the next step.
 
 import type { ReactNode } from 'react';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';

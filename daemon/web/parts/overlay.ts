@@ -1,4 +1,4 @@
-// What comes over the page when it is asked for, from wherever that is; one at a time.
+// The open overlay. Any code can open one; only one is open at a time.
 
 import { create } from 'zustand';
 

@@ -1,4 +1,4 @@
-// A field for a parameter of the address.
+// A field for an address parameter.
 
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { Field } from './field.tsx';

@@ -1,4 +1,4 @@
-// How far a job is: phase, share, and what is left of it. Numbers never run backwards while a phase goes on.
+// The progress of a job: phase, share and remaining time. The share never decreases within a phase.
 
 import { useRef } from 'react';
 import { duration } from './words.ts';
@@ -10,7 +10,7 @@ interface JobProgress {
   readonly remainingMs: number | null;
 }
 
-/** Largest share of the phase so far; undefined: not known. */
+/** Largest share reached in this phase; undefined: unknown. */
 function useShare({ phase, done, total }: JobProgress): number | undefined {
   const last = useRef({ phase, share: 0 });
   if (total <= 0) return undefined;
@@ -20,7 +20,7 @@ function useShare({ phase, done, total }: JobProgress): number | undefined {
   return share;
 }
 
-/** To be given the id of its job as `key`. */
+/** Needs the job's id as its React `key`. */
 export function Progress({ progress }: { readonly progress: JobProgress }) {
   const { phase, remainingMs } = progress;
   const share = useShare(progress);

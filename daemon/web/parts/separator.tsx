@@ -1,4 +1,4 @@
-// The border between two panels: dragged, moved by arrow keys, put back by a double click.
+// The border between two panels. It moves by dragging and arrow keys; a double click resets it.
 
 import type { KeyboardEvent, PointerEvent } from 'react';
 
@@ -8,20 +8,20 @@ interface SeparatorProps {
   readonly min: number;
   readonly max: number;
   readonly initial: number;
-  /** The value where it stands at `x` of the window, in the element that holds both panels. */
+  /** The value for a border at `x` (px of the window), inside the element that contains both panels. */
   readonly valueAt: (x: number, whole: DOMRect) => number;
-  /** What an arrow key to the right adds. */
+  /** Added by the right arrow key. */
   readonly step: number;
   readonly onChange: (value: number) => void;
 }
 
-/** Of a value that is the share of the second panel, in %. */
+/** For a value that is the second panel's share in %. */
 export const SHARE_OF_SECOND = {
   valueAt: (x: number, { right, width }: DOMRect): number => (100 * (right - x)) / width,
   step: -2,
 };
 
-/** Of a value that is the width of the first panel, in px. */
+/** For a value that is the first panel's width in px. */
 export const WIDTH_OF_FIRST = {
   valueAt: (x: number, { left }: DOMRect): number => x - left,
   step: 16,

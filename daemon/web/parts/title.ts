@@ -3,7 +3,7 @@
 import { useEffect } from 'react';
 import { visibleName } from './hidden-characters.ts';
 
-/** @param title  without the name of the product */
+/** @param title  without the product name */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === '' ? 'Trawl' : `${visibleName(title)} · Trawl`;

@@ -1,4 +1,4 @@
-// Short words that confirm what has no place of its own.
+// Toasts: short confirmations without a place of their own.
 
 import { create } from 'zustand';
 

@@ -1,5 +1,5 @@
-// Text of a repository or of a person as it stands. Always text nodes: nothing of it is ever markup. Characters that cannot be
-// seen, or that change the order of text, are drawn as a boxed code; the order of what stands around a name is its own.
+// Text from a repository or a user. It becomes text nodes only, never markup. Invisible characters and those that
+// change the order of text appear as a boxed code; a name cannot change the order of the text around it.
 
 import { Fragment } from 'react';
 import type { HTMLAttributes } from 'react';
@@ -7,7 +7,7 @@ import { HIDDEN, HIDDEN_IN_NAME, codeOf, visibleName } from './hidden-characters
 
 interface VisibleTextProps {
   readonly text: string;
-  /** Is it all on one line, so that tabs and newlines are hidden characters? */
+  /** Is it a single line, in which tabs and newlines are hidden characters? */
   readonly isName?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ interface NameProps extends Omit<HTMLAttributes<HTMLElement>, 'children'> {
   readonly children: string;
 }
 
-/** A name: of a file, a person, a branch, whatever somebody chose. */
+/** A name that a user chose: of a file, a person, a branch. */
 export function Name({ children, title, ...rest }: NameProps) {
   return (
     <bdi {...rest} {...(title === undefined ? {} : { title: visibleName(title) })}>

@@ -1,4 +1,4 @@
-// A time as people say it; the exact one on hover.
+// A relative time, with the exact one on hover.
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000],
@@ -18,7 +18,7 @@ function words(date: Date): string {
   return 'just now';
 }
 
-/** @param at  ISO 8601; null or undefined shows `never` */
+/** @param at  ISO 8601; null or undefined displays `never` */
 export function When({
   at,
   never = 'never',

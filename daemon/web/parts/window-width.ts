@@ -1,4 +1,4 @@
-// How much room there is: for panels beside the content, or for them only in place of it. The same borders are in the styles.
+// Is the window wide enough for panels beside the content, or must they cover it? The styles use the same limits.
 
 import { useSyncExternalStore } from 'react';
 

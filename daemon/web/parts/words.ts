@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Numbers and times in readable form.
 
 const NUMBER = new Intl.NumberFormat('en');
 
@@ -24,7 +24,7 @@ export function size(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${SIZES[step]}`;
 }
 
-/** "20 s", "4 min", "2 h": what is left of something. */
+/** "20 s", "4 min", "2 h": a remaining time. */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 90) return `${seconds} s`;

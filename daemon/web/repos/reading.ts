@@ -1,4 +1,4 @@
-// What is read of repositories.
+// Queries for repositories.
 
 import { useQuery } from '@tanstack/react-query';
 import type { listRepos } from '../../api/sources/repo-endpoints.ts';
@@ -12,7 +12,7 @@ export type Repo = AnswerOf<typeof listRepos>[number];
 export const REPOS_PER_PAGE = 50;
 export const SKIPPED_PER_PAGE = 20;
 
-/** A page of those that the filter is true of. */
+/** A page of the repositories that match the filter. */
 export function useRepos(filter: Query, isOn = true) {
   return useQuery({
     queryKey: ['repos', filter],
@@ -29,7 +29,7 @@ export function useRepos(filter: Query, isOn = true) {
   });
 }
 
-/** Files that are found by their name alone. */
+/** Files that are found by name only. */
 export function useSkipped(repoId: number, reason: string | undefined, page: number) {
   return useQuery({
     queryKey: ['skipped', repoId, reason, page],

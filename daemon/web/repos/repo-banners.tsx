@@ -1,4 +1,4 @@
-// What owners should know of all repositories: first indexes under way, failures, parts of the index out of service.
+// Notices for owners about all repositories: first indexing, failures, quarantined shards, warnings.
 
 import { Link } from 'wouter';
 import { useReady, useRepoCounts } from '../jobs/standing.ts';
@@ -30,7 +30,7 @@ export function RepoBanners() {
       {out > 0 && (
         <Notice
           kind="warn"
-          title={`${counted(out, 'part')} of the index out of service; what they hold is built again.`}
+          title={`${counted(out, 'shard')} quarantined. Affected files are being indexed again.`}
         >
           <Link href="/settings/health">Health</Link>
         </Notice>
@@ -38,7 +38,7 @@ export function RepoBanners() {
       {warningCount > 0 && (
         <Notice
           kind="info"
-          title={`The last jobs of ${repositories(warningCount)} warn of something: open them to see what.`}
+          title={`The last jobs of ${repositories(warningCount)} reported warnings. Open a repository to see them.`}
         />
       )}
     </div>

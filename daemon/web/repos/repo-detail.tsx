@@ -1,4 +1,5 @@
-// What is known of one repository: when it was asked, fetched and indexed, its last job with its log, what is not searched.
+// Details of one repository: times of the last check and indexing, the last job with its log, and the files that are
+// not searched.
 
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
@@ -14,7 +15,7 @@ import { count, size } from '../parts/words.ts';
 import type { Repo } from './reading.ts';
 import { SkippedFiles } from './skipped-files.tsx';
 
-/** Counts by name in the result of a job. */
+/** Counts by name from a job's result. */
 function countsIn(job: Job | null | undefined, name: string): Readonly<Record<string, number>> {
   const found = job?.result?.[name];
   if (typeof found !== 'object' || found === null) return {};
@@ -33,11 +34,11 @@ interface FactsProps {
   readonly status: RepoStatus | undefined;
 }
 
-/** Which text it is that searches find. */
+/** The version of the text that searches find. */
 function IndexedText({ repo, status }: FactsProps) {
   if (repo.indexedAt === undefined || status === undefined) return null;
   const { indexedCommitHash: hash } = status;
-  if (hash === null) return ', as the files were on disk';
+  if (hash === null) return ', from the files on disk';
   const address = addressOf({
     repo: repo.repoName,
     revision: undefined,
@@ -62,7 +63,7 @@ function Facts({ repo, status }: FactsProps) {
     <dl className="facts">
       {isHosted && (
         <>
-          <dt>Host last asked</dt>
+          <dt>Last checked at host</dt>
           <dd>
             <When at={status?.askedAt} />
           </dd>
@@ -78,13 +79,13 @@ function Facts({ repo, status }: FactsProps) {
           <dt>Files</dt>
           <dd>
             {count(repo.docs)}, {size(repo.contentBytes ?? 0)}
-            {repo.shardBytes !== undefined && `; the index takes ${size(repo.shardBytes)}`}
+            {repo.shardBytes !== undefined && `; index size ${size(repo.shardBytes)}`}
           </dd>
         </>
       )}
       {ignored.length > 0 && (
         <>
-          <dt>Left out by rules</dt>
+          <dt>Excluded by rules</dt>
           <dd>{ignored.map(([rule, number]) => `${rule}: ${count(number)}`).join(', ')}</dd>
         </>
       )}
@@ -134,7 +135,7 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
       {indexNow.error !== null && <Notice kind="danger" title={indexNow.error.message} />}
       {job?.errorMessage !== null && job?.errorMessage !== undefined && (
         <Notice kind="danger" title={job.errorMessage}>
-          It is tried again by itself, after pauses that get longer.
+          Trawl retries automatically, with growing delays.
         </Notice>
       )}
       {warningsIn(job).map((warning) => (

@@ -1,5 +1,5 @@
-// All repositories that one sees: state, age and size; for owners what failed, why, and a button that tries again. One of them
-// can be opened below the head.
+// All repositories that the user may see, with state, age and size; for owners also errors and a retry button. Details
+// of one repository open above the table.
 
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
@@ -38,10 +38,10 @@ const STATES = {
   failed: { kind: 'failed', word: 'Failed' },
 } as const;
 
-/** Orders that can be chosen: `sort` and `direction` of the address. */
+/** The available orders, as `sort` and `direction` of the address. */
 const ORDERS = [
   { value: '', label: 'by name' },
-  { value: 'name desc', label: 'by name, backwards' },
+  { value: 'name desc', label: 'by name, reversed' },
   { value: 'pushed desc', label: 'newest commit first' },
   { value: 'pushed asc', label: 'oldest commit first' },
 ] as const;
@@ -108,7 +108,7 @@ function columnsFor(isOwner: boolean, { valueOf, change }: AddressParameters): C
       {isOwner && <IndexButton row={row} />}
     </span>
   );
-  return [...common, { name: 'Do', cell: action }];
+  return [...common, { name: 'Actions', cell: action }];
 }
 
 function IndexButton({ row: { repoId, repoName, state } }: { readonly row: Row }) {
@@ -143,7 +143,7 @@ function Filters({ valueOf, change }: AddressParameters) {
     <span className="button-row">
       <FilterInput
         className="page-filter"
-        label="Part of the name"
+        label="Filter by name"
         value={valueOf('query') ?? ''}
         set={(query) => change({ query })}
       />
@@ -184,8 +184,8 @@ function Nothing({ valueOf, change }: AddressParameters) {
   return (
     <>
       {part === undefined
-        ? 'No repository is in that state.'
-        : `No repository in sight has “${visibleName(part)}” in its name.`}{' '}
+        ? 'No repositories in this state.'
+        : `No visible repository has “${visibleName(part)}” in its name.`}{' '}
       <button type="button" className="link-button" onClick={clear}>
         Show all
       </button>
@@ -221,7 +221,7 @@ export default function ReposPage() {
       {openedName !== undefined && found.isSuccess && opened === undefined && (
         <Notice
           kind="info"
-          title={`There is no repository ${openedName}, or you may not see it.`}
+          title={`Repository ${openedName} does not exist, or you may not see it.`}
         />
       )}
       {opened !== undefined && (
@@ -245,7 +245,7 @@ export default function ReposPage() {
         perPage={REPOS_PER_PAGE}
         total={data?.total}
         go={go}
-        words={['Before', 'Next']}
+        words={['Previous', 'Next']}
       />
     </section>
   );

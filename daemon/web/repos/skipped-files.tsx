@@ -1,4 +1,4 @@
-// The files of a repository that are found by their name alone, by reason.
+// The files of a repository that are found by name only, by reason.
 
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -12,7 +12,7 @@ import type { Repo } from './reading.ts';
 
 interface SkippedFilesProps {
   readonly repo: Repo;
-  /** How many of each reason, as the last job says. */
+  /** Number of files by reason, from the last job. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -45,11 +45,11 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
         </span>
       </div>
       <DataTable
-        label="Their names"
+        label="Files found by name only"
         rows={data?.items}
         keyOf={({ path }) => path}
         reading={reading}
-        empty="The content of all files is searched."
+        empty="All files are searched by content."
         columns={[
           {
             name: 'File',
@@ -61,7 +61,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
               </Link>
             ),
           },
-          { name: 'Why', cell: (row) => skipWords(row.reason) },
+          { name: 'Reason', cell: (row) => skipWords(row.reason) },
           { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
         ]}
       />
@@ -70,7 +70,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
         perPage={SKIPPED_PER_PAGE}
         total={data?.total}
         go={setPage}
-        words={['Before', 'Next']}
+        words={['Previous', 'Next']}
       />
     </section>
   );

@@ -1,11 +1,11 @@
-// A search in the address: `/search?query=…`, and back. Defaults are left out; what is not known here stays.
+// The search in the address: `/search?query=…`. Defaults are left out; unknown parameters stay.
 
 import type { Search } from './messages.ts';
 
 export const MATCHES_DEFAULT = 10_000;
 export const MATCHES_MAX = 100_000;
 
-/** What the parameters ask for; undefined: nothing. */
+/** The search that the parameters describe; undefined: none. */
 export function searchOf(parameters: URLSearchParams, contextLines: number): Search | undefined {
   const query = parameters.get('query') ?? '';
   if (query.trim() === '') return undefined;
@@ -20,7 +20,7 @@ export function searchOf(parameters: URLSearchParams, contextLines: number): Sea
   };
 }
 
-/** Parameters of a search, over those that the address has for other things. */
+/** The parameters of a search, added to the address's other parameters. */
 export function parametersOf(search: Search, others: URLSearchParams): URLSearchParams {
   const { query, matches, isRegexEnabled, isCaseSensitivityEnabled } = search;
   const own: Readonly<Record<string, string | undefined>> = {

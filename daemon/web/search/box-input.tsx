@@ -1,19 +1,19 @@
-// The field of the query box. It works at once; completion is loaded when the page has nothing else to do, and takes over the
-// text, the caret and the focus.
+// The field of the query box. It works at once. Completion loads when the page is idle, and then takes over text, caret
+// and focus.
 
 import { useEffect, useRef, useState } from 'react';
 import type { ComponentType, RefObject } from 'react';
 import { flushSync } from 'react-dom';
 import type { BoxInputProps } from './box-props.ts';
 
-/** What completes, once it is there: for every box that comes later too. */
+/** The component with completion, once loaded; later boxes use it at once. */
 let loaded: ComponentType<BoxInputProps> | undefined;
 
 async function load(): Promise<void> {
   loaded = (await import('./completing-input.tsx')).default;
 }
 
-/** Calls back when the browser is idle, a second later at most. */
+/** Calls back when the browser is idle, after a second at most. */
 function whenIdle(run: () => void): () => void {
   if (!('requestIdleCallback' in globalThis)) {
     const timer = setTimeout(run, 200);
@@ -23,7 +23,7 @@ function whenIdle(run: () => void): () => void {
   return () => cancelIdleCallback(handle);
 }
 
-/** Loads what completes; never while a character is being composed. */
+/** Loads completion. It never replaces the field during an IME composition. */
 function useCompletion(input: RefObject<HTMLInputElement | null>) {
   const [Completing, setCompleting] = useState(() => loaded);
   const isComposing = useRef(false);
@@ -40,13 +40,13 @@ function useCompletion(input: RefObject<HTMLInputElement | null>) {
       const isFocused = document.activeElement === field;
       const { selectionStart, selectionEnd } = field;
       const found = loaded;
-      // Why at once: a key that comes in between would be lost.
+      // Why synchronous: a key pressed in between would be lost.
       flushSync(() => setCompleting(() => found));
       if (!isFocused) return;
       input.current?.focus();
       input.current?.setSelectionRange(selectionStart, selectionEnd);
     };
-    // What cannot be had now comes with the next box.
+    // If loading fails, the next box tries again.
     const cancel = whenIdle(() => void load().then(swap, () => {}));
     return () => {
       isGone = true;
@@ -59,7 +59,7 @@ function useCompletion(input: RefObject<HTMLInputElement | null>) {
 export function BoxInput(props: BoxInputProps) {
   const { input, text, setText, isRegexEnabled: _, ...rest } = props;
   const { Completing, isComposing } = useCompletion(input);
-  // One that takes over has the focus that the plain field had.
+  // A field that replaces this one gets the focus from it, not from `autoFocus`.
   const [hasFirstFocus] = useState(() => loaded !== undefined);
   if (Completing !== undefined)
     return <Completing {...props} autoFocus={hasFirstFocus && props.autoFocus === true} />;

@@ -1,4 +1,4 @@
-// What the field of the query box is given, with completion or without.
+// Properties of the query box's field, with or without completion.
 
 import type { InputHTMLAttributes, RefObject } from 'react';
 

@@ -1,5 +1,5 @@
-// What the query box holds: the text that is typed, the switches for regular expressions and case, and the way from there to
-// the results. On the search page it asks while one types; `return` asks for all.
+// The state of the query box: text, switches, and the step to the results. On the search page, typing loads a preview;
+// `return` runs the full search.
 
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
@@ -13,7 +13,7 @@ import { forgetPosition, newEntry } from './list-position.ts';
 import { useSearch } from './search-store.ts';
 import { positionOf } from './words.ts';
 
-/** Rest after the last key before a preview is asked for, in ms; its length; and its matches. */
+/** For previews: the pause after the last key in ms, the least length of the query, and the number of matches. */
 const PREVIEW_PAUSE_MS = 120;
 const PREVIEW_LENGTH_MIN = 3;
 const PREVIEW_MATCHES = 100;
@@ -23,13 +23,13 @@ export interface Switches {
   readonly isCaseSensitivityEnabled: boolean;
 }
 
-/** The query of the address, and the way to write another one there. */
+/** The search of the address, and the function that starts a new one. */
 function useSubmittedSearch() {
   const parameters = useParameters();
   const [path, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const noteQuery = useRemembered((state) => state.noteQuery);
-  // Other pages call a filter of theirs `query`.
+  // Why: on other pages the parameter `query` is a filter.
   const isOfSearch = path === '/search' || path.startsWith('/browse/');
   const submitted = isOfSearch ? searchOf(parameters, contextLines) : undefined;
   const startSearch = (search: Search): void => {
@@ -37,7 +37,7 @@ function useSubmittedSearch() {
     noteQuery(search.query);
     const others = path === '/search' ? parameters : new URLSearchParams();
     const { startSearch: show, before } = useSearch.getState();
-    // Why before the address is there: the daemon looks for it while the page is drawn.
+    // Why before navigating: the daemon can search while the page renders.
     show(narrowed(search, chosenOf(others), before));
     const requested = parametersOf(search, others).toString();
     navigate(`/search?${requested}`, {
@@ -67,7 +67,7 @@ function usePreview(text: string, switches: Switches, isOn: boolean, contextLine
   }, [text, isRegexEnabled, isCaseSensitivityEnabled, isOn, contextLines, start]);
 }
 
-/** Where the query does not parse, in code points; undefined: it does, or it is another one that was refused. */
+/** Position of a syntax error in code points; undefined: none, or of a different query. */
 function useFault(text: string): number | undefined {
   const failure = useSearch((state) => (state.state === 'failed' ? state.failure : undefined));
   const failedQuery = useSearch((state) => state.submitted?.query);
@@ -78,13 +78,13 @@ export interface BoxState {
   readonly text: string;
   readonly switches: Switches;
   readonly fault: number | undefined;
-  /** Has the text changed since it was asked for? */
+  /** Does the text differ from the query that was run? */
   readonly isTyped: boolean;
-  /** Somebody types. */
+  /** Handles typed text. */
   readonly type: (text: string) => void;
   readonly clear: () => void;
   readonly toggle: (name: keyof Switches) => void;
-  /** Another query in place of this one, which is asked for where results are shown. */
+  /** Replaces the query, and runs it if results are on display. */
   readonly replace: (query: string) => void;
   readonly submit: () => void;
 }

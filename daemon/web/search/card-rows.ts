@@ -1,5 +1,4 @@
-// What a card of the results shows of its file: matched lines with what stands around them, further lines that were asked for,
-// and gaps between. Pure.
+// The rows of a result card: matched lines with their context, lines that the user opened, and gaps. Pure.
 
 import { cutLine } from '../code/cut-line.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
@@ -10,19 +9,19 @@ export interface Span {
   readonly to: number;
 }
 
-/** What was asked of one card. */
+/** What the user changed on a card. */
 export interface CardState {
   readonly isFolded: boolean;
-  /** Matched lines that are shown, at most. */
+  /** Maximum number of matched lines. */
   readonly matchedMax: number;
-  /** Further lines, of the file as it is. */
+  /** Additional lines, from the file's current text. */
   readonly opened: readonly Span[];
 }
 
-/** Matched lines of a file that are shown at first, and further ones at a time. */
+/** Matched lines at first, and added per step. */
 export const MATCHED_FIRST = 8;
 const MATCHED_STEP = 200;
-/** Lines that a gap gives at a time; all of it, at most. */
+/** Lines that a gap opens per step, and at most. */
 export const GAP_STEP = 20;
 const GAP_MAX = 2000;
 
@@ -31,13 +30,13 @@ export const NEW_CARD: CardState = { isFolded: false, matchedMax: MATCHED_FIRST,
 export type CardRow =
   { readonly kind: 'line'; readonly line: ResultLine } | ({ readonly kind: 'gap' } & Span);
 
-/** The first lines: up to as many matched ones as fit, with what stands around them. */
+/** The first lines: up to `matchedMax` matched ones, with their context. */
 export function headOf(lines: readonly ResultLine[], matchedMax: number): readonly ResultLine[] {
   let matched = 0;
   let end = lines.findIndex((line) => line.marks.length > 0 && ++matched > matchedMax);
   if (end < 0) return lines;
   const last = lines.slice(0, end).findLastIndex((line) => line.marks.length > 0);
-  // What stands around the next one alone comes with it.
+  // Excludes context that belongs only to the next match.
   const outlier = lines.findIndex(
     ({ number }, index) => index > last && number > (lines[index - 1]?.number ?? number) + 1,
   );
@@ -45,14 +44,14 @@ export function headOf(lines: readonly ResultLine[], matchedMax: number): readon
   return lines.slice(0, end);
 }
 
-/** px of the parts of a card, as the styles have them at the usual size of text. */
+/** Heights of the parts of a card in px, as in the styles at the default text size. */
 const HEAD_HEIGHT = 37;
 const ROW_HEIGHT = 20;
 const MORE_HEIGHT = 28;
-/** Cards that a mean is made of, at most. */
+/** Files included in the mean. */
 const MEAN_MAX = 20;
 
-/** px that a card of these files takes at first, about: so many fit into a window before any was measured. */
+/** Estimated initial height of a card in px, until real cards are measured. */
 export function meanHeight(files: readonly ResultFile[]): number {
   const some = files.slice(0, MEAN_MAX);
   const heights = some.map((file) => {
@@ -64,7 +63,7 @@ export function meanHeight(files: readonly ResultFile[]): number {
   return some.length === 0 ? HEAD_HEIGHT : Math.round(sum / some.length);
 }
 
-/** Matches of a file that are not shown yet, and how many of their lines the next step shows. */
+/** Matches that are not on display, and `matchedMax` after the next step. */
 export function hiddenOf(
   lines: readonly ResultLine[],
   matchedMax: number,
@@ -79,14 +78,14 @@ export function hiddenOf(
   };
 }
 
-/** The lines of a text, without their ends. */
+/** The lines of a text, without line ends. */
 export function linesOfText(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
 }
 
-/** Do the lines in hand stand in the file as it is now? */
+/** Are these lines still in the file's current text? */
 export function isSameFile(lines: readonly ResultLine[], source: readonly string[]): boolean {
   return lines.every(({ number, text, cut }) => {
     const now = source[number - 1];
@@ -100,7 +99,7 @@ function numbersOf({ from, to }: Span): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
-/** Rows from the top to the bottom. @param source  lines of the file; undefined: not known, nothing more can be shown */
+/** The rows from top to bottom. @param source  lines of the file; undefined: not loaded, so no additional lines */
 export function rowsOf(
   { lines }: ResultFile,
   { isFolded, matchedMax, opened }: CardState,
@@ -120,7 +119,7 @@ export function rowsOf(
   return rows;
 }
 
-/** Adds the lines of the spans; those with matches as the answer has them. */
+/** Adds the opened lines. Lines of the answer keep their marks. */
 function addOpened(
   visible: Map<number, ResultLine>,
   lines: readonly ResultLine[],
@@ -136,14 +135,14 @@ function addOpened(
   }
 }
 
-/** The lines of a gap that a click shows: below what stands above it, or above what stands below it, or all. */
+/** The lines that a click opens in a gap: the next ones below the upper part, above the lower part, or all. */
 export function gapSpan({ from, to }: Span, side: 'below' | 'above' | 'all'): Span {
   if (side === 'all') return { from, to: Math.min(to, from + GAP_MAX - 1) };
   if (side === 'below') return { from, to: Math.min(to, from + GAP_STEP - 1) };
   return { from: Math.max(from, to - GAP_STEP + 1), to };
 }
 
-/** More lines above and below those that stand together with a line. */
+/** More lines above and below the block of lines around a line. */
 export function spansAround({ lines }: ResultFile, card: CardState, number: number): Span[] {
   const visible = new Set([
     ...headOf(lines, card.matchedMax).map((line) => line.number),

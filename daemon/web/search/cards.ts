@@ -1,4 +1,5 @@
-// What was asked of each card: lines, folding. Kept here, as a card that is far from the window is not in the page.
+// The state of each card: opened lines and folding. Kept outside the cards, since cards far from the window are
+// unmounted.
 
 import { create } from 'zustand';
 import { NEW_CARD } from './card-rows.ts';

@@ -1,14 +1,14 @@
-// Colours of the lines of a result; those of fewer lines stay while more are shown.
+// Syntax colours of the lines of a result. While more lines load, the colours so far stay.
 
 import { useRef } from 'react';
 import { useLineColours } from '../code/line-colours.ts';
 import type { Colour } from '../code/marks.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
 
-/** By the number of the line. */
+/** By line number. */
 export type ColourOfLines = ReadonlyMap<number, readonly Colour[]>;
 
-/** Lines that follow one another, each run of them for itself. */
+/** Runs of consecutive lines. */
 function runsOf(lines: readonly ResultLine[]): string[][] {
   const runs: string[][] = [];
   lines.forEach(({ number, text }, index) => {
@@ -21,7 +21,7 @@ function runsOf(lines: readonly ResultLine[]): string[][] {
 
 const NONE: ColourOfLines = new Map();
 
-/** Colours of lines of a file; those of fewer lines until all are known. */
+/** Colours of lines of a file; until all are ready, the previous ones. */
 export function useColours(file: ResultFile, lines: readonly ResultLine[]): ColourOfLines {
   const size = lines.reduce((sum, { text }) => sum + text.length, 0);
   const latest = useRef<ColourOfLines>(NONE);

@@ -1,5 +1,5 @@
-// The field of the query box with completion: what is offered for the word at the caret, in groups, taken by `return` or `tab`.
-// A chunk of its own.
+// The field of the query box with completion. It suggests values for the word at the caret, in groups; `return` or
+// `tab` accepts one. A separate chunk.
 
 import {
   Combobox,
@@ -18,7 +18,7 @@ import type { BoxInputProps } from './box-props.ts';
 import type { Choice } from './completion.ts';
 import { useChoices } from './suggesting.ts';
 
-/** Choices by the heading that they are under, in order. */
+/** The choices by group, in order. */
 function grouped(choices: readonly Choice[]): ReadonlyMap<string, readonly Choice[]> {
   const groups = new Map<string, Choice[]>();
   for (const choice of choices)
@@ -54,7 +54,7 @@ function Suggestions({ store, choices, take }: SuggestionsProps) {
                 hideOnClick={false}
                 setValueOnClick={false}
                 focusOnHover
-                // Why: the field keeps its focus.
+                // Why: the field keeps the focus.
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={() => take(choice)}
               >
@@ -76,7 +76,7 @@ function Suggestions({ store, choices, take }: SuggestionsProps) {
 
 type OfferedProps = Pick<BoxInputProps, 'input' | 'text' | 'setText' | 'isRegexEnabled'>;
 
-/** Keeps the caret, knows the choices that are offered for the word at it, and takes one. */
+/** Tracks the caret, holds the choices for the word there, and inserts the accepted one. */
 function useOffered({ input, text, setText, isRegexEnabled }: OfferedProps) {
   const [isRequested, setRequested] = useState(false);
   const [caret, setCaret] = useState(text.length);
@@ -102,7 +102,7 @@ function useOffered({ input, text, setText, isRegexEnabled }: OfferedProps) {
     setCaret(choice.caret);
     setText(choice.text);
     store.setActiveId(null);
-    // What is taken may want a value.
+    // A prefix needs a value next.
     setRequested(choice.text.charAt(choice.caret - 1) === ':');
     input.current?.focus();
   };
@@ -136,9 +136,9 @@ export default function CompletingInput({
     else if (event.key === 'Escape' && isOpen) setRequested(false);
     else if (event.key !== 'Tab' || event.shiftKey || !isOpen || !takeActive()) {
       if (event.key === 'Enter' && store.getState().activeId === null) {
-        // Nor do they come when they are still being asked for.
+        // Also cancels suggestions that are still loading.
         setRequested(false);
-        // Why by the store too: as long as it is open it keeps return from the form.
+        // Why also in the store: while open, it does not let `return` reach the form.
         store.setOpen(false);
       }
       onKeyDown?.(event);
@@ -155,7 +155,7 @@ export default function CompletingInput({
         autoFocus={autoFocus}
         ref={input}
         store={store}
-        // Why not the store's: it is a step behind, and to put an older text back ends what is being composed.
+        // Why not the store's value: it lags one step, and writing an older text cancels an IME composition.
         value={text}
         autoComplete="list"
         showOnClick={false}

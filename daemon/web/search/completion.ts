@@ -1,21 +1,20 @@
-// What can complete the query at the caret: which word it is, what the daemon is asked for it, and what a choice makes of the
-// text.
+// Completion of a query: the word at the caret, the request to the daemon, and the text after a choice.
 
 import { findPrefix, type LongPrefix } from '../../engine/query/prefixes.ts';
 import { textOfWord, wordsOf } from '../../engine/query/words.ts';
 import type { QueryWord } from '../../engine/query/words.ts';
 import { quotePattern } from '../../engine/regex/quote.ts';
 
-/** What the daemon completes. */
+/** Kinds of values that the daemon suggests. */
 export type SuggestionKind = 'repo' | 'file' | 'lang' | 'sym' | 'rev' | 'context';
 
-/** A choice that is offered. */
+/** A suggested choice. */
 export interface Choice {
-  /** Heading of the group that it is in. */
+  /** Heading of its group. */
   readonly group: string;
   readonly label: string;
   readonly description: string;
-  /** The text of the query with it, and where the caret is then, in UTF-16 units. */
+  /** The query with the choice inserted, and the caret after it, in UTF-16 units. */
   readonly text: string;
   readonly caret: number;
 }
@@ -23,32 +22,32 @@ export interface Choice {
 /** The word at the caret. */
 export interface Completable {
   readonly text: string;
-  /** UTF-16 units of the text that a choice replaces. */
+  /** The part of the text that a choice replaces, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
-  /** What has been typed of the word, as it is. */
+  /** The typed part of the word, unchanged. */
   readonly typed: string;
-  /** The same without quotes and what makes an expression of it: what the daemon is asked for. */
+  /** The same without quotes and pattern syntax: the prefix to look up. */
   readonly lookupText: string;
   readonly kinds: readonly SuggestionKind[];
-  /** Values of a prefix that knows all of them. */
+  /** Values of a prefix with a fixed set of values. */
   readonly values: readonly string[];
-  /** The prefix is not typed yet: choices bring it along. */
+  /** True if the word has no prefix yet: choices add it. */
   readonly isBare: boolean;
-  /** The other filters of the query; undefined: none, or they stand in groups. */
+  /** The other filters of the query; undefined: none, or the query has groups. */
   readonly filter: string | undefined;
 }
 
-/** Characters of a word without a prefix from which on names are looked for. */
+/** Length from which a word without a prefix is looked up. */
 const WORD_SIZE_MIN = 3;
 
 const PREFIXES: Readonly<Record<LongPrefix, string>> = {
-  repo: 'name of the repository',
-  file: 'path of the file',
+  repo: 'repository name',
+  file: 'file path',
   lang: 'language',
-  sym: 'name of a definition',
+  sym: 'definition name',
   rev: 'branch, tag or commit',
-  content: 'text in the content alone',
+  content: 'text in the content only',
   context: 'named set of repositories',
   reposet: 'these repositories',
   archived: 'yes, no, only',
@@ -68,7 +67,7 @@ const GROUPS: Readonly<Record<SuggestionKind, string>> = {
 const unitsOf = (text: string, points: number): number =>
   Array.from(text).slice(0, points).join('').length;
 
-/** The word that the caret is in or behind. @param caret  in UTF-16 units */
+/** The word at the caret, or the one that ends there. @param caret  in UTF-16 units */
 export function completableAt(text: string, caret: number, isRegexEnabled: boolean): Completable {
   const point = Array.from(text.slice(0, caret)).length;
   const words = wordsOf(text, isRegexEnabled);
@@ -121,8 +120,8 @@ function lookupTextOf(typed: string, { prefix }: QueryWord): string {
 }
 
 /**
- * The filters beside a word, as a query; undefined where the query has groups or choices, as a part of these says another
- * thing.
+ * The query's other filters, as a query. Undefined for queries with groups or `or`: a part of one would mean something
+ * else.
  */
 function filterOf(text: string, words: readonly QueryWord[], index: number): string | undefined {
   const isFlat = words.every(
@@ -139,7 +138,7 @@ function filterOf(text: string, words: readonly QueryWord[], index: number): str
   return filters.length === 0 ? undefined : filters.join(' ');
 }
 
-/** The long names of prefixes that begin with what was typed. */
+/** Prefixes whose long names begin with the typed text. */
 export function prefixChoices(at: Completable): Choice[] {
   if (!at.isBare) return [];
   const typed = at.typed.replace(/^-/, '');
@@ -151,14 +150,14 @@ export function prefixChoices(at: Completable): Choice[] {
     );
 }
 
-/** The values of a prefix that knows all of them. */
+/** Values of a prefix with a fixed set of values. */
 export function valueChoices(at: Completable): Choice[] {
   return at.values
     .filter((value) => value.startsWith(at.lookupText))
     .map((value) => choiceOf(at, { group: 'Values', label: value, description: '' }, `${value} `));
 }
 
-/** What the daemon suggests for a kind. */
+/** Choices from the daemon's suggestions. */
 export function suggestedChoices(
   at: Completable,
   kind: SuggestionKind,
@@ -173,7 +172,7 @@ export function suggestedChoices(
   );
 }
 
-/** Queries of before that hold what is typed, in place of all of it. */
+/** Recent queries that contain the typed text; a choice replaces the whole query. */
 export function historyChoices(
   text: string,
   queries: readonly string[],
@@ -184,7 +183,7 @@ export function historyChoices(
     .filter((query) => query !== text && query.toLowerCase().includes(typed))
     .slice(0, countMax)
     .map((query) => ({
-      group: 'Asked before',
+      group: 'Recent searches',
       label: query,
       description: '',
       text: query,
@@ -202,13 +201,13 @@ function choiceOf(
   return { ...display, text: text.slice(0, from) + own + rest, caret: from + own.length };
 }
 
-/** A pattern as a query says it behind a prefix. */
+/** A pattern, quoted if necessary, as the value of a prefix. */
 export function writtenPattern(pattern: string): string {
   const written = pattern.replaceAll('"', String.raw`\x22`);
   return /[\s()]/.test(written) ? `"${written}"` : written;
 }
 
-/** A value as a query says it, and means it alone. */
+/** A value, written so that it matches only itself. */
 export function writtenValue(kind: SuggestionKind, value: string): string {
   if (findPrefix(Array.from(`${kind}:`), 0)?.prefix.kind === 'pattern')
     return writtenPattern(`^${quotePattern(value)}$`);

@@ -1,5 +1,5 @@
-// The search context of a query: chosen from those that there are, and written into the query as `context:`. Where there are
-// none, or the licence has none, there is nothing to choose.
+// The search context of a query, written into it as `context:`. Hidden if there are no contexts or the licence does not
+// include them.
 
 import { useQuery } from '@tanstack/react-query';
 import { useAccount } from '../data/session.ts';

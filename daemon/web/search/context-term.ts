@@ -1,17 +1,17 @@
-// The term `context:` of a query: which it is, and the query with another one.
+// The `context:` term of a query: reads it, and replaces it.
 
 import { writtenValue } from './completion.ts';
 import { enclosed } from './narrowing.ts';
 
 const TERM = /(^|\s)context:(?:"((?:[^"\\]|\\.)*)"|([^\s"()]+))(?=\s|$)/;
 
-/** The first one that stands for itself; undefined: none does. */
+/** The name in the first `context:` term; undefined: none. */
 export function contextIn(query: string): string | undefined {
   const [, , quoted, bare] = TERM.exec(query) ?? [];
   return quoted?.replaceAll(/\\(["\\])/g, '$1') ?? bare;
 }
 
-/** The query in a context, in place of the one that it had; undefined: in none. */
+/** The query in another context; undefined: in no context. */
 export function withContext(query: string, name: string | undefined): string {
   if (name === undefined) return query.replace(TERM, '').trim();
   const term = `context:${writtenValue('context', name)}`;

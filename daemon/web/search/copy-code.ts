@@ -1,5 +1,5 @@
-// What is copied from results: code alone, as it stands in the file. Numbers and what is said of lines are left out, characters
-// that are drawn as a code come as they are, pieces of a file that do not touch are joined by a line with dots.
+// Copies from results: only the code, as it is in the file, without line numbers and labels. Hidden characters are
+// copied as themselves. A line with dots separates parts of a file that are not adjacent.
 
 import type { ClipboardEvent } from 'react';
 
@@ -12,7 +12,7 @@ function textOf(part: DocumentFragment | Element): string {
   return part.textContent;
 }
 
-/** Selected text within one line is copied as it is selected, more by lines. */
+/** A selection within one line is copied as selected, a longer one by lines. */
 function codeOf(range: Range): string {
   const part = range.cloneContents();
   const rows = part.querySelectorAll('.result-line, .result-gap, .file-head');
@@ -36,7 +36,7 @@ export function copyCode(event: ClipboardEvent): void {
   const range = selection.getRangeAt(0);
   const { commonAncestorContainer: whole } = range;
   const element = whole instanceof Element ? whole : whole.parentElement;
-  // Names of files are copied as any other text.
+  // A selection in the head of a file is copied as plain text.
   if (element?.closest('.file-head') !== null) return;
   event.clipboardData.setData('text/plain', codeOf(range));
   event.preventDefault();

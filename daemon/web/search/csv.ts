@@ -1,4 +1,4 @@
-// Results as comma-separated values (RFC 4180), a row for each match. Pure, and run in the worker.
+// Results as comma-separated values (RFC 4180), a row per match. Pure; runs in the worker.
 
 import type { FileResult, MatchRange } from '../../api/search/search-schemas.ts';
 
@@ -14,7 +14,7 @@ const HEAD = [
   'link',
 ];
 
-/** Cells that begin so are formulas to programs that open such files; a quote before them makes them text. */
+/** Spreadsheets treat cells that begin like this as formulas; a leading quote makes them text. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function cell(value: string | number): string {
@@ -27,7 +27,7 @@ function row(cells: readonly (string | number)[]): string {
   return `${cells.map(cell).join(',')}\r\n`;
 }
 
-/** Lines of a chunk that ranges stand on, without the end of the last one. */
+/** The lines that contain a match, without the last line end. */
 function textOf(content: readonly string[], first: number, { start, end }: MatchRange): string {
   const behind =
     end.column === 1 && end.lineNumber > start.lineNumber ? end.lineNumber - 1 : end.lineNumber;

@@ -1,4 +1,4 @@
-// Files made of results: asked of the worker, saved by the browser.
+// Downloads of results: the worker creates the file, the browser saves it.
 
 import { create } from 'zustand';
 import { BASE_PATH } from '../data/base-path.ts';

@@ -1,4 +1,4 @@
-// An answer as a file to keep: the objects of the API as they are, or a table. Its name says whether it is all. Run in the
+// Creates a file from an answer: the API's JSON, or a table. The file name says whether it is complete. Runs in the
 // worker.
 
 import type { SearchResponse } from '../../api/search/search-schemas.ts';
@@ -10,13 +10,13 @@ import type { DownloadRequest } from './messages.ts';
 const NAME_LENGTH_MAX = 40;
 const TYPES = { json: 'application/json', csv: 'text/csv;charset=utf-8' } as const;
 
-/** What a file may be called after a query. */
+/** A file name derived from the query. */
 function nameOf(query: string): string {
   const words = query.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   return words.replaceAll(/^-+|-+$/g, '').slice(0, NAME_LENGTH_MAX) || 'results';
 }
 
-/** Whether that is all, in a word. */
+/** One word that says whether the answer is complete. */
 export function endingOf({ isSearchExhaustive, incompleteReasons, stats }: SearchResponse): string {
   if (isSearchExhaustive) return 'all';
   const isCut = incompleteReasons?.includes('match_limit') === true;
@@ -27,13 +27,13 @@ function fits(selected: readonly string[], value: string): boolean {
   return selected.length === 0 || selected.includes(value);
 }
 
-/** Asks for the answer and makes the file. Errors: as `fetchApi`. */
+/** Searches and creates the file. Errors: as `fetchApi`. */
 export async function download(
   request: DownloadRequest,
 ): Promise<{ readonly name: string; readonly file: Blob }> {
   const { base, search, format, repositories, languages, folders, kinds } = request;
   const response = await fetchApi('/api/search', { base, method: 'POST', body: search });
-  // Safety: the daemon's tests hold every answer to its schema.
+  // Safety: the daemon's tests check every answer against its schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const answer = (await response.json()) as SearchResponse;
   const files = answer.files.filter(

@@ -1,4 +1,4 @@
-// Facets: what results can be narrowed to, how many there are of each, and what is chosen, which lives in the address.
+// Facets: the values by which results can be filtered, their counts, and the selection, which is in the address.
 
 import { useMemo } from 'react';
 import { changeParameters, useParameters } from '../data/parameters.ts';
@@ -17,7 +17,7 @@ const VALUE: Readonly<Record<Facet, (file: ResultFile) => string>> = {
   kind: (file) => file.kind,
 };
 
-/** Files that fit what is chosen of every facet; nothing chosen fits all. */
+/** Files that match the selection of every facet. An empty selection matches all. */
 export function narrow(
   files: readonly ResultFile[],
   chosen: Chosen,
@@ -31,7 +31,7 @@ export function narrow(
 export interface FacetValue {
   readonly value: string;
   readonly matches: number;
-  /** It is not in what is here now, but was in the answer before it was narrowed. */
+  /** True if the value is absent from the current results, but was in the answer before filtering. */
   readonly isOfBefore: boolean;
 }
 
@@ -49,8 +49,8 @@ function countsOf(
 }
 
 /**
- * Values of a facet in files that fit the other facets, and in the answer before it was narrowed; chosen ones stay, whatever
- * their number. Most matches first.
+ * Values of a facet: those in files that match the other facets, those from before filtering, and the selected ones.
+ * Most matches first.
  */
 export function valuesOf(
   facet: Facet,
@@ -70,17 +70,17 @@ export function valuesOf(
 
 export interface FacetChoice {
   readonly chosen: Chosen;
-  /** Results of the last answer that the daemon did not narrow. */
+  /** Results of the last answer that the daemon did not filter. */
   readonly before: readonly ResultFile[];
   readonly toggle: (facet: Facet, value: string) => void;
   readonly clear: () => void;
-  /** The query becomes another one, and nothing is chosen any more. */
+  /** Replaces the query and clears the selection. */
   readonly replaceBy: (query: string) => void;
 }
 
 const NONE: readonly ResultFile[] = [];
 
-/** What was there before the daemon narrowed it, while the query is the same. */
+/** The results before the daemon filtered them, as long as the query is the same. */
 function useBefore(): readonly ResultFile[] {
   return useSearch(({ displayed, before }) =>
     displayed?.filter !== undefined && displayed.query === before?.search.query
@@ -95,7 +95,7 @@ function withoutFacets(parameters: URLSearchParams): URLSearchParams {
   return after;
 }
 
-/** Says what is chosen, and nothing else of the address. */
+/** Identifies the selection, independent of the rest of the address. */
 function chosenName(parameters: URLSearchParams): string {
   return JSON.stringify(FACETS.map((facet) => parameters.getAll(facet)));
 }
@@ -127,7 +127,7 @@ function replaceBy(query: string): void {
 
 const CHANGES = { toggle, clear: () => changeParameters(withoutFacets), replaceBy };
 
-/** The choice of the address, one object as long as nothing else is chosen. Each change is a step of the history. */
+/** The selection in the address; the same object until it changes. Each change adds a history entry. */
 export function useFacetChoice(): FacetChoice {
   const parameters = useParameters();
   const before = useBefore();

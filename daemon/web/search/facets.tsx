@@ -1,5 +1,5 @@
-// The panel that narrows results: repositories, languages, folders and kinds of files with their matches, which carry `+` until the
-// answer is all.
+// The filter panel: repositories, languages, folders and kinds of files with match counts. A `+` means that the answer
+// is not complete.
 
 import { useState } from 'react';
 import { visibleName } from '../parts/hidden-characters.ts';
@@ -17,13 +17,13 @@ const TITLES: Readonly<Record<Facet, string>> = {
   path: 'Folder',
   kind: 'Kind of file',
 };
-/** What has no name of its own. */
-const NAMELESS: Readonly<Partial<Record<Facet, string>>> = { path: 'top of a repository' };
+/** Labels for empty values. */
+const NAMELESS: Readonly<Partial<Record<Facet, string>>> = { path: 'repository root' };
 const VALUES_MAX = 8;
 
 interface FacetsProps extends FacetChoice {
   readonly files: readonly ResultFile[];
-  /** Are those all? */
+  /** Are the counts complete? */
   readonly isExact: boolean;
 }
 
@@ -78,16 +78,16 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
   );
 }
 
-/** Writes what is chosen into the query, where a query can say it. */
+/** Moves the selection into the query, if a query can express it. */
 function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'replaceBy'>) {
   const query = useSearch((state) => state.displayed?.query);
   const filter = filterOf(chosen);
-  // What has no language is found by no query, and no query names a kind.
+  // No query finds files without a language or by kind.
   const isSayable = !chosen.lang.has('') && chosen.kind.size === 0;
   if (query === undefined || filter === undefined || !isSayable) return null;
   return (
     <button type="button" className="link-button" onClick={() => replaceBy(joined(query, filter))}>
-      Put into query
+      Add to query
     </button>
   );
 }

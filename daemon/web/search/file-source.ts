@@ -1,4 +1,4 @@
-// The text of a file of the results, for lines that the answer does not have.
+// The text of a file in the results, for lines that the answer does not contain.
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -7,10 +7,10 @@ import { call } from '../data/api.ts';
 import { isSameFile, linesOfText } from './card-rows.ts';
 import type { ResultFile } from './rows.ts';
 
-/** Of a byte order mark, which columns of line 1 do not count. */
+/** A byte order mark; the columns of line 1 do not count it. */
 const MARK = /^\uFEFF/;
 
-/** As the file's own page asks for it, so that both have one answer. */
+/** Uses the same query key as the file's page, so that both share one answer. */
 export function sourceOf(repo: string, revision: string | undefined, path: string) {
   return queryOptions({
     queryKey: ['source', repo, revision, path],
@@ -22,17 +22,17 @@ export function sourceOf(repo: string, revision: string | undefined, path: strin
   });
 }
 
-/** Said where a file is not the one that was searched. */
+/** The message for a file that differs from the one that was searched. */
 export const CHANGED = 'The file changed since it was indexed.';
 
 interface FileSource {
-  /** Undefined: not known, or another text than the one that was searched. */
+  /** Undefined: not loaded, or the text differs from the one that was searched. */
   readonly lines: readonly string[] | undefined;
-  /** Why there is none. */
+  /** Why there are no lines. */
   readonly fault: string | undefined;
 }
 
-/** @param isOn  is it needed? */
+/** @param isOn  is the text needed? */
 export function useFileSource(file: ResultFile, isOn: boolean): FileSource {
   const options = sourceOf(file.repository, file.revisions[0], file.path);
   const { data, error } = useQuery({ ...options, enabled: isOn });

@@ -1,4 +1,4 @@
-// Where the filters are: beside the results, or in a drawer over them where there is little room.
+// The filters: beside the results, or in a drawer if the window is narrow.
 
 import { X } from 'lucide-react';
 import { memo } from 'react';
@@ -9,7 +9,7 @@ import type { ResultFile } from './rows.ts';
 
 interface FilterPanelProps {
   readonly files: readonly ResultFile[];
-  /** Are those all? */
+  /** Are the counts complete? */
   readonly isExact: boolean;
   readonly choice: FacetChoice;
   readonly isNarrow: boolean;
@@ -27,7 +27,7 @@ export const FilterPanel = memo(function FilterPanel(props: FilterPanelProps) {
       className="drawer"
       aria-label="Filters"
       onClick={(event) => {
-        // The dialog itself is what lies around its content.
+        // A click on the dialog element itself is outside its content.
         if (event.target === drawer.current) drawer.current.close();
       }}
     >
@@ -35,7 +35,7 @@ export const FilterPanel = memo(function FilterPanel(props: FilterPanelProps) {
         <button
           type="button"
           className="icon-button drawer-close"
-          aria-label="Close the filters"
+          aria-label="Close filters"
           onClick={() => drawer.current?.close()}
         >
           <X size={16} strokeWidth={1.5} aria-hidden />

@@ -1,11 +1,11 @@
-// Folders that results can be narrowed to: the two uppermost ones of a path. A file that has fewer above it is in `src/` or in
-// '', the top of its repository. Pure.
+// Folders by which results can be filtered: the first two levels of a path. A file above that level belongs to `src/`
+// or to '', the root of its repository. Pure.
 
 import { quotePattern } from '../../engine/regex/quote.ts';
 
 const DEPTH = 2;
 
-/** The folder of a path, with its slash at the end; '': the top. */
+/** The folder of a path with a final slash; '': the root. */
 export function folderOf(path: string): string {
   return path
     .split('/')
@@ -15,7 +15,7 @@ export function folderOf(path: string): string {
     .join('');
 }
 
-/** A pattern for the paths of files in a folder. */
+/** A pattern for the paths of the files in a folder. */
 export function folderPattern(folder: string): string {
   const isDeep = folder.split('/').length > DEPTH;
   return `^${quotePattern(folder)}${isDeep ? '' : '[^/]*$'}`;

@@ -1,6 +1,6 @@
-// Where one is in the results: kept in the entry of the browser's history, so that back, forward and reload find it again.
+// The scroll position in the results. It is stored in the browser's history entry, for back, forward and reload.
 
-/** How far the list is scrolled, in px, and what has the focus. */
+/** Scroll offset in px, and the focused line. */
 export interface ListPosition {
   readonly offset: number;
   readonly key: string | undefined;
@@ -8,26 +8,29 @@ export interface ListPosition {
   readonly line: number;
 }
 
-/** A place that a list is to go to, and what had the focus when that became known. */
+/** A position to restore, and the element that had the focus when the request was made. */
 export interface WantedPosition {
   readonly position: ListPosition;
   readonly focused: Element | null;
 }
 
-/** Where one begins. */
+/** Initial position. */
 const TOP: ListPosition = { offset: 0, key: undefined, line: 0 };
 
 interface EntryState {
   readonly results?: ListPosition;
 }
 
-/** Only `savePosition` writes there. */
+/** Only `savePosition` writes it. */
 function entryState(): EntryState {
   const state: unknown = history.state;
   return typeof state === 'object' && state !== null ? state : {};
 }
 
-/** Of this entry of the history. At its top a list is from the first: to go there would cost a layout. */
+/**
+ * The position stored in this history entry. Undefined at the top, where lists begin anyway: scrolling there would cost
+ * a layout.
+ */
 function positionOfEntry(): WantedPosition | undefined {
   const position = entryState().results;
   if (position === undefined || (position.offset === 0 && position.key === undefined))
@@ -35,43 +38,43 @@ function positionOfEntry(): WantedPosition | undefined {
   return { position, focused: document.activeElement };
 }
 
-/** Where a list of this entry is to go; undefined: nowhere. */
+/** The position that the next list of this entry restores; undefined: none. */
 let pending = positionOfEntry();
-/** A list is there, or on its way. */
+/** Has a list taken the position? */
 let isTaken = false;
 
-// Before the page hears of it: a list whose results are still there is drawn at once.
+// Why before React hears of it: a list whose results are in memory renders at once.
 addEventListener('popstate', () => {
   pending = positionOfEntry();
   isTaken = false;
 });
 
-/** Where the list is now: there another list of this entry would go, and nowhere else. */
+/** Stores the current position. A new list of this entry would restore it. */
 export function savePosition(position: ListPosition): void {
   history.replaceState({ ...entryState(), results: position }, '');
   pending = positionOfEntry();
   isTaken = true;
 }
 
-/** What comes next is no list of this entry. */
+/** The next list does not belong to this entry. */
 export function forgetPosition(): void {
   pending = undefined;
 }
 
-/** The state of an entry that is made: it is visited from the first. */
+/** The state of a new history entry, already marked as visited. */
 export function newEntry(): EntryState {
   forgetPosition();
   return { results: TOP };
 }
 
-/** Marks this entry of the history as visited. @returns  was it visited before? */
+/** Marks this history entry as visited. @returns  was it visited before? */
 export function visitEntry(): boolean {
   const wasHere = entryState().results !== undefined;
   if (!wasHere) savePosition(TOP);
   return wasHere;
 }
 
-/** Another list of this entry comes: it goes to the same place. */
+/** A new list of this entry restores the same position. */
 export function wantPositionAgain(): void {
   isTaken = false;
 }
@@ -80,7 +83,7 @@ export function isPositionWanted(): boolean {
   return pending !== undefined && !isTaken;
 }
 
-/** The place to go to, once. */
+/** Returns the position once. */
 export function takePosition(): WantedPosition | undefined {
   if (isTaken) return undefined;
   isTaken = true;

@@ -1,4 +1,4 @@
-// The last searches with their results, for the way back and forward: no request, the same rows.
+// The latest searches with their results, for back and forward: no request, the same rows.
 
 import { LRUCache } from 'lru-cache';
 import type { Cards } from './cards.ts';
@@ -6,7 +6,7 @@ import type { Outcome, Search } from './messages.ts';
 import type { SortOrder } from './order.ts';
 import type { ResultFile } from './rows.ts';
 
-/** A search that is over, as the page showed it. */
+/** A finished search, as displayed. */
 export interface KeptSearch {
   readonly search: Search;
   readonly state: 'done' | 'stopped';
@@ -20,9 +20,9 @@ export interface KeptSearch {
 }
 
 const KEPT_MAX = 5;
-/** Bytes that all take together, about. */
+/** Approximate size of all searches, in bytes. */
 const KEPT_SIZE_MAX = 60_000_000;
-/** About what a line takes beside its text. */
+/** Approximate size of a line besides its text, in bytes. */
 const LINE_SIZE = 200;
 
 function sizeOf({ files }: KeptSearch): number {

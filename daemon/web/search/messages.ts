@@ -1,12 +1,12 @@
-// What the page and its search worker say to each other.
+// Messages between the page and its search worker.
 
 import type { Hint } from '../../api/search/search-schemas.ts';
 import type { ResultFile } from './rows.ts';
 
-/** What is searched, as the body of the request has it. */
+/** A search, as in the body of the request. */
 export interface Search {
   readonly query: string;
-  /** What narrows it as a whole; absent: nothing. */
+  /** An additional filter; absent: none. */
   readonly filter?: string;
   readonly matches: number;
   readonly contextLines: number;
@@ -14,14 +14,14 @@ export interface Search {
   readonly isCaseSensitivityEnabled: boolean;
 }
 
-/** To the worker: begin a search, which ends the one before; or end it. */
+/** To the worker: start a search, which ends the previous one; stop it; or download. */
 export type ToWorker =
   | {
       readonly type: 'start';
       readonly id: number;
       readonly search: Search;
       readonly base: string;
-      /** Typed, not asked for: the daemon neither counts nor audits it. */
+      /** True while typing: the daemon neither counts nor audits previews. */
       readonly isPreview: boolean;
     }
   | { readonly type: 'stop'; readonly id: number }
@@ -36,7 +36,7 @@ export interface DownloadRequest {
   readonly search: Search;
   readonly base: string;
   readonly format: DownloadFormat;
-  /** What the answer is narrowed to, as the page is; an empty list: not at all. */
+  /** The selected filters, as on the page; an empty list: no filter. */
   readonly repositories: readonly string[];
   readonly languages: readonly string[];
   readonly folders: readonly string[];
@@ -49,29 +49,29 @@ export interface Progress {
   readonly total: number;
 }
 
-/** Whether an answer is all, and what the search cost. */
+/** Whether the answer is complete, and what the search cost. */
 export interface Outcome {
   readonly isAll: boolean;
   readonly reasons: readonly string[];
-  /** In the answer; found, which is a lower bound where a limit ended the search. */
+  /** Matches in the answer, then matches found. If a limit ended the search, the latter is a lower bound. */
   readonly visibleMatches: number;
   readonly totalMatches: number;
   readonly totalFiles: number;
   readonly hints: readonly Hint[];
-  /** The daemon's numbers, for the plan. */
+  /** The daemon's statistics, for the plan. */
   readonly stats: Readonly<Record<string, number | string>>;
 }
 
 export interface SearchFailure {
-  /** 0: nobody answered. */
+  /** 0: no answer. */
   readonly statusCode: number;
   readonly errorCode: string;
   readonly message: string;
-  /** Seconds until it is asked again; undefined: it is not. */
+  /** Seconds until the next try; undefined: no retry. */
   readonly retryAfter: number | undefined;
 }
 
-/** From the worker; `id` is of the search. */
+/** From the worker; `id` identifies the search. */
 export type FromWorker =
   | { readonly type: 'files'; readonly id: number; readonly files: readonly ResultFile[] }
   | { readonly type: 'progress'; readonly id: number; readonly progress: Progress }

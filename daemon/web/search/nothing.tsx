@@ -1,5 +1,5 @@
-// Where there is nothing to show: what the query may have meant, and what might find more. Nothing was found, nothing is left
-// by the filters, or the query could not be read.
+// What to display without results: hints on the query, and changes that might find more. For no matches, for results
+// that are all filtered out, and for a query that does not parse.
 
 import { Link } from 'wouter';
 import { useParameters } from '../data/parameters.ts';
@@ -11,7 +11,7 @@ import { useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { useSearch } from './search-store.ts';
 
-/** The address of the same search but for what is changed. */
+/** The address of this search with some changes. */
 function useChanged(search: Search | undefined): (changed: Partial<Search>) => string {
   const parameters = useParameters();
   return (changed) =>
@@ -25,7 +25,7 @@ function AsItStands({ search }: { readonly search: Search | undefined }) {
   if (search?.isRegexEnabled !== true) return null;
   return (
     <p>
-      <Link href={addressOf({ isRegexEnabled: false })}>Search for the text as it stands</Link>
+      <Link href={addressOf({ isRegexEnabled: false })}>Search for the literal text</Link>
     </p>
   );
 }
@@ -34,19 +34,19 @@ function SyntaxGuide() {
   return (
     <p>
       <button type="button" className="link-button" onClick={() => showOverlay('syntax')}>
-        Syntax of queries
+        Query syntax
       </button>
     </p>
   );
 }
 
-/** The query could not be read; the line above says where. */
+/** For a query that does not parse. The summary above shows the error. */
 export function Unread() {
   const submitted = useSearch((state) => state.submitted);
   return (
     <div className="empty nothing">
       <AsItStands search={submitted} />
-      <p>“Quotes” take what is between them as text.</p>
+      <p>Text between “quotes” is literal.</p>
       <SyntaxGuide />
     </div>
   );
@@ -98,14 +98,14 @@ export function Nothing() {
       {displayed?.isCaseSensitivityEnabled === true && (
         <p>
           <Link href={addressOf({ isCaseSensitivityEnabled: false })}>
-            Search without regard to upper and lower case
+            Ignore upper and lower case
           </Link>
         </p>
       )}
       <AsItStands search={displayed} />
       <p>
-        Words must all occur in one file, in any order; “quotes” keep them together. Files that are
-        binary or too large are found by their names alone.
+        All words must occur in one file, in any order; “quotes” keep them together. Binary files
+        and files that are too large are found by name only.
       </p>
       <SyntaxGuide />
     </div>

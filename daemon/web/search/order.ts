@@ -1,5 +1,5 @@
-// The order of the files on the page. What somebody has looked at stays where it is: above the water line, the lowest file
-// that was ever in or near the window, nothing comes, goes or changes place; below it files are in order.
+// The order of the files on the page. The "water line" is below the last file that was ever in or near the window.
+// Files above it never move, appear or disappear; those below it are sorted.
 
 import type { ResultFile } from './rows.ts';
 
@@ -27,19 +27,19 @@ const COMPARE: Readonly<Record<SortOrder, Compare>> = {
   path: (a, b) => byPath(a, b) || byRepository(a, b) || byScore(a, b),
 };
 
-/** All anew, at the wish of the user. */
+/** Sorts all files, at the user's request. */
 export function sortFiles(files: readonly ResultFile[], sort: SortOrder): ResultFile[] {
   return files.toSorted(COMPARE[sort]);
 }
 
-/** How many files, from the top, may not move any more. */
+/** Number of files, from the top, that must not move. */
 export function waterLine(files: readonly ResultFile[], seen: ReadonlySet<string>): number {
   return files.findLastIndex(({ key }) => seen.has(key)) + 1;
 }
 
 /**
- * The files of the page and those that came. One that is there already, as a search that asks for more brings it again, is
- * not drawn again above the water line, unless it has other matches now: the last file of a limited answer was cut.
+ * Merges new files into those on the page. A file that arrives again, because the user asked for more, is replaced
+ * above the water line only if its match count changed: the last file of a limited answer was cut.
  */
 export function addFiles(
   files: readonly ResultFile[],
@@ -59,7 +59,7 @@ export function addFiles(
   return [...kept.slice(0, line), ...below];
 }
 
-/** Files below the water line that would come before one above it. */
+/** Number of files below the water line that sort before one above it. */
 export function countBetter(
   files: readonly ResultFile[],
   seen: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// Opens and closes the plan, which lives in the address (`plan=1`).
+// Opens and closes the plan; its state is in the address (`plan=1`).
 
 import { lazy, Suspense } from 'react';
 import { setParameter, useParameters } from '../data/parameters.ts';
@@ -26,7 +26,7 @@ export function PlanButton() {
   );
 }
 
-/** The plan below the summary, where it was asked for. */
+/** The plan below the summary, if it is open. */
 export function Plan() {
   const { isOpen } = usePlan();
   if (!isOpen) return null;

@@ -1,11 +1,11 @@
-// The numbers of a search as the stages of a funnel, each with what it left out and why, in words.
+// The statistics of a search as the stages of a funnel. Each says in words what it skipped and why.
 
 import type { Explanation } from '../../api/search/explain-schemas.ts';
 import { count } from '../parts/words.ts';
 
 export type Stats = Explanation['stats'];
 
-/** What was looked at of what there was. */
+/** How much of the total was searched. */
 export interface Stage {
   readonly name: string;
   readonly part: number;
@@ -21,7 +21,7 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? count(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** The parts of a sentence that say something. */
+/** Joins the parts that are not empty. */
 function joined(parts: readonly (string | false)[]): string {
   return parts.filter((part) => part !== false).join(', ');
 }
@@ -29,14 +29,13 @@ function joined(parts: readonly (string | false)[]): string {
 function shardsOf(stats: Stats): Stage {
   const { shardsScanned, shardsSkippedFilter, shardsSkipped, crashes } = stats;
   return {
-    name: 'Parts of the index',
+    name: 'Shards',
     part: shardsScanned + crashes,
     total: shardsScanned + shardsSkippedFilter + shardsSkipped + crashes,
     words: joined([
-      `${count(shardsScanned)} looked at`,
-      shardsSkippedFilter > 0 &&
-        `${count(shardsSkippedFilter)} left out: nothing in them can match`,
-      shardsSkipped > 0 && `${count(shardsSkipped)} not reached before the end`,
+      `${count(shardsScanned)} searched`,
+      shardsSkippedFilter > 0 && `${count(shardsSkippedFilter)} skipped: they cannot match`,
+      shardsSkipped > 0 && `${count(shardsSkipped)} not searched (limit reached)`,
       crashes > 0 && `${count(crashes)} failed`,
     ]),
   };
@@ -50,24 +49,24 @@ function filesOf(stats: Stats): Stage {
     part: filesConsidered,
     total: shardFilesConsidered,
     words: joined([
-      `${count(filesConsidered)} looked at`,
-      excluded > 0 && `${count(excluded)} left out: the index or a filter rules them out`,
-      filesSkipped > 0 && `${count(filesSkipped)} not reached before the end`,
+      `${count(filesConsidered)} searched`,
+      excluded > 0 && `${count(excluded)} skipped by the index or a filter`,
+      filesSkipped > 0 && `${count(filesSkipped)} not searched (limit reached)`,
       `${count(fileCount)} match`,
     ]),
   };
 }
 
-/** About the size of a block. */
+/** Approximate size of a block. */
 const BLOCK_SIZE = 4096;
 
 function blocksOf({ ngramMatches, ngramLookups }: Stats, bytesInScope: number | undefined): Stage {
   const name = 'Blocks of text';
   if (ngramLookups === 0)
-    return { name, part: 0, total: 0, words: 'no part of the query was looked up in the index' };
+    return { name, part: 0, total: 0, words: 'the query did not use the index' };
   const total = Math.max(Math.ceil((bytesInScope ?? 0) / BLOCK_SIZE), ngramMatches);
   const of = bytesInScope === undefined ? '' : ` of about ${count(total)}`;
-  const words = `${count(ngramMatches)}${of} blocks of some 4 KB have the three-character pieces that were looked up`;
+  const words = `${count(ngramMatches)}${of} blocks of about 4 KB contain the trigrams of the query`;
   return { name, part: ngramMatches, total, words };
 }
 
@@ -86,7 +85,7 @@ function bytesOf({ contentBytesLoaded }: Stats, totals: Explanation['totals'] | 
   };
 }
 
-/** From what there is to what was read. @param totals  of an explanation; undefined: none */
+/** The stages, from the whole index to the bytes read. @param totals  from the explanation; undefined: none */
 export function funnelOf(stats: Stats, totals: Explanation['totals'] | undefined): Stage[] {
   return [
     shardsOf(stats),

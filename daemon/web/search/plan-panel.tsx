@@ -1,6 +1,5 @@
-// The plan as a picture (`plan=1`): what a search looked at and what it left out, as a funnel of shards, blocks, files and
-// bytes, and the conditions it was made of. Who may not have a search explained sees what the answer itself tells. A chunk of
-// its own.
+// The plan of a search (`plan=1`): a funnel of shards, files, blocks and bytes, and the tree of conditions. Users who
+// may not explain searches see only the statistics of the answer. A separate chunk.
 
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -16,10 +15,10 @@ import { bytesText, funnelOf } from './plan-funnel.ts';
 import type { Stage, Stats } from './plan-funnel.ts';
 import { useSearch } from './search-store.ts';
 
-/** Levels of conditions that are drawn; what is below is counted. */
+/** Levels of conditions that are drawn; deeper ones are counted. */
 const DEPTH_MAX = 6;
 
-/** The explanation of a search; undefined: it is on its way, or not for this caller. */
+/** The explanation of a search; undefined: loading, or not allowed for this user. */
 function useExplanation(search: Search | undefined): Explanation | undefined {
   const { data: account } = useAccount();
   const canExplain = account !== undefined && (account.user !== null || account.source === 'local');
@@ -62,10 +61,10 @@ function StageTable({ stages }: { readonly stages: readonly Stage[] }) {
     <table className="plan-table">
       <thead>
         <tr>
-          <th scope="col">What</th>
-          <th scope="col">Looked at</th>
-          <th scope="col">Of</th>
-          <th scope="col">In words</th>
+          <th scope="col">Stage</th>
+          <th scope="col">Searched</th>
+          <th scope="col">Total</th>
+          <th scope="col">Details</th>
         </tr>
       </thead>
       <tbody>
@@ -100,10 +99,10 @@ function factsOf(condition: ConditionNode): string {
   if (condition.kind === 'filter')
     return condition.docs === undefined ? '' : `leaves ${counted(condition.docs, 'file')}`;
   if (condition.kind !== 'content') return '';
-  if (condition.grams.kind === 'scan') return 'no part of it can be looked up: every file is read';
+  if (condition.grams.kind === 'scan') return 'the index cannot help: every file is read';
   return condition.blocks === undefined
     ? ''
-    : `may stand in ${counted(condition.blocks, 'block')} of ${counted(condition.docs ?? 0, 'file')}`;
+    : `may be in ${counted(condition.blocks, 'block')} of ${counted(condition.docs ?? 0, 'file')}`;
 }
 
 function ConditionTree({ node, depth }: { readonly node: ConditionNode; readonly depth: number }) {
@@ -136,10 +135,10 @@ export default function PlanPanel() {
   if (outcome === undefined)
     return (
       <section className="plan" aria-label="Plan">
-        <p className="faint">The plan is here when the search is over.</p>
+        <p className="faint">The plan appears when the search is over.</p>
       </section>
     );
-  // Safety: the numbers of an answer, by the names of its schema.
+  // Safety: the statistics of an answer, with the names of its schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const stats = outcome.stats as Stats;
   const stages = funnelOf(stats, explanation?.totals);
@@ -148,7 +147,7 @@ export default function PlanPanel() {
   return (
     <section className="plan" aria-label="Plan">
       <div className="plan-head">
-        <h2>What was looked at, and what was left out</h2>
+        <h2>What was searched, and what was skipped</h2>
         <button type="button" className="link-button" onClick={() => setTable(!isTable)}>
           {isTable ? 'Show as picture' : 'Show as table'}
         </button>
@@ -175,13 +174,13 @@ export default function PlanPanel() {
                   <VisibleText text={expression} />
                 </code>{' '}
                 <span className="faint">
-                  {engine}, every match holds {requires}
+                  {engine}, every match contains {requires}
                 </span>
               </li>
             ))}
             <li className="faint">
-              {bytesText(explanation.plan.estimatedBytes)} were expected to be read,{' '}
-              {bytesText(explanation.plan.verifiedBytes)} were.
+              Estimated {bytesText(explanation.plan.estimatedBytes)} to read, actually{' '}
+              {bytesText(explanation.plan.verifiedBytes)}.
             </li>
           </ul>
         )}

@@ -1,4 +1,4 @@
-// The matches of a result as places in its file: columns in code points of the lines as the file has them.
+// Converts the marks of a result to positions in its file: 1-based lines, columns in code points.
 
 import { pointCount } from '../code/columns.ts';
 import type { FileMatch } from '../code/match-marks.ts';
@@ -14,7 +14,7 @@ function matchesOn({ number, marks, cut }: ResultLine, line: string): FileMatch[
   return marks.map(({ from, to }) => ({ start: positionAt(from), end: positionAt(to) }));
 }
 
-/** In the order of the file. @param lines  those of the file */
+/** In file order. @param lines  of the file */
 export function matchesIn(file: ResultFile, lines: readonly string[]): FileMatch[] {
   return file.lines.flatMap((line) => matchesOn(line, lines[line.number - 1] ?? ''));
 }

@@ -1,5 +1,5 @@
-// A look into a file of the results, beside them: its code, and the way from match to match. Where the file is another one than
-// was searched, it is shown without them.
+// A preview of a result's file beside the list: its code, and steps through its matches. If the file changed since it
+// was searched, it appears without matches.
 
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
@@ -22,19 +22,19 @@ import type { ResultFile } from './rows.ts';
 
 interface PreviewPanelProps {
   readonly file: ResultFile;
-  /** Where to begin; 0 or undefined: at the first match. */
+  /** The line to start at; 0 or undefined: the first match. */
   readonly line: number | undefined;
   readonly close: () => void;
 }
 
 interface StepsProps {
-  /** Index of the line that is shown, among so many. */
+  /** Index of the current line among `count` matched lines. */
   readonly at: number;
   readonly count: number;
   readonly go: (at: number) => void;
 }
 
-/** From one matched line to the next. */
+/** Buttons for the previous and next matched line. */
 function Steps({ at, count, go }: StepsProps) {
   return (
     <span className="preview-steps">
@@ -67,7 +67,7 @@ interface PreviewTextProps {
   readonly file: ResultFile;
   readonly source: string;
   readonly language: string;
-  /** The line that one is at. */
+  /** The current line. */
   readonly current: number | undefined;
   /** Is it the text that was searched? */
   readonly isSame: boolean;
@@ -120,7 +120,7 @@ export default function PreviewPanel({ file, line, close }: PreviewPanelProps) {
           <Name>{file.path}</Name>
         </Link>
         {matched.length > 0 && isSame && <Steps at={at} count={matched.length} go={setAt} />}
-        <IconButton label="Close the preview" hint="v" icon={X} run={close} />
+        <IconButton label="Close preview" hint="v" icon={X} run={close} />
       </header>
       {error !== null && <Notice kind="danger" title={error.message} />}
       {file.skipReason !== undefined && <Notice kind="info" title={notSearched(file.skipReason)} />}

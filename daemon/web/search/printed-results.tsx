@@ -1,13 +1,13 @@
-// What is printed of the results: all that is loaded, as plain text. In the page only while it is printed.
+// The results for printing: all loaded results as plain text. Only in the page while it prints.
 
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { ResultFile } from './rows.ts';
 
-/** Lines that are printed, at most. */
+/** Maximum number of printed lines. */
 const LINES_MAX = 20_000;
 
-/** Files with as many lines as are printed of them. */
+/** The files, cut to the lines that are printed. */
 function printed(files: readonly ResultFile[]): readonly ResultFile[] {
   let remaining = LINES_MAX;
   return files.flatMap((file) => {

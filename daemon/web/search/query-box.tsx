@@ -1,4 +1,4 @@
-// The query box: the text in its colours, the switches for regular expressions and case, the context, and a button that clears.
+// The query box: the coloured text, the switches for regular expressions and case, the context, and a clear button.
 
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
 import { Suspense, lazy, useEffect, useId, useRef } from 'react';
@@ -14,7 +14,7 @@ import { QueryLayer } from './query-layer.tsx';
 
 const ContextChoice = lazy(() => import('./context-choice.tsx'));
 
-/** Puts the caret where the fault is that a search was refused for. */
+/** Moves the caret to the syntax error of a failed search. */
 function useFaultCaret(
   input: RefObject<HTMLInputElement | null>,
   text: string,
@@ -24,11 +24,11 @@ function useFaultCaret(
     if (fault === undefined || document.activeElement !== input.current) return;
     const position = Array.from(text).slice(0, fault).join('').length;
     input.current?.setSelectionRange(position, position);
-    // Why not the text: it is that of the fault.
+    // Why not `text`: the effect runs for a new fault only, and the text is the one with that fault.
   }, [fault, input]);
 }
 
-/** Keys of the box: `/` leads to it from everywhere, the switches are turned in it. */
+/** The keys of the box: `/` focuses it from anywhere; others toggle its switches. */
 function useBoxKeys(input: RefObject<HTMLInputElement | null>, toggle: BoxState['toggle']): void {
   useKey('query', () => {
     input.current?.focus();
@@ -77,7 +77,7 @@ function BoxSwitches({ switches, toggle }: Pick<BoxState, 'switches' | 'toggle'>
         toggle={() => toggle('isRegexEnabled')}
       />
       <Switch
-        label="Upper and lower case differ"
+        label="Match case"
         keys="alt+C"
         Icon={CaseSensitive}
         isOn={switches.isCaseSensitivityEnabled}
@@ -93,7 +93,7 @@ interface BoxFieldProps {
   readonly isLarge: boolean;
 }
 
-/** The text that is typed, over a layer with its colours. */
+/** The typed text, above a layer with its colours. */
 function BoxField({ box, input, isLarge }: BoxFieldProps) {
   const { text, switches, fault } = box;
   const id = useId();
@@ -132,7 +132,7 @@ function headerInput(): HTMLElement | undefined {
 }
 
 export interface QueryBoxProps {
-  /** The box of the start page. */
+  /** For the start page. */
   readonly isLarge?: boolean;
 }
 
@@ -151,7 +151,7 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
       role="search"
       send={() => {
         box.submit();
-        // The box of the start page goes; that of the header takes over.
+        // The start page's box disappears; focus moves to that of the header.
         if (isLarge) focusSoon(headerInput);
       }}
     >
@@ -161,7 +161,7 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
       </Suspense>
       <BoxField box={box} input={input} isLarge={isLarge} />
       {box.text !== '' && (
-        <button type="button" className="icon-button" aria-label="Clear the query" onClick={clear}>
+        <button type="button" className="icon-button" aria-label="Clear query" onClick={clear}>
           <X {...ICON} />
         </button>
       )}

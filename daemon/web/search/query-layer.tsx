@@ -1,5 +1,5 @@
-// The colours of the query, drawn under the field of the box, which has transparent text: prefixes, quotes, expressions,
-// operators, and where the fault is.
+// The colours of the query: prefixes, quotes, patterns, operators and the syntax error. Drawn behind the field, whose
+// text is transparent.
 
 import { textOfWord, wordsOf } from '../../engine/query/words.ts';
 import type { QueryWord } from '../../engine/query/words.ts';
@@ -7,11 +7,11 @@ import type { QueryWord } from '../../engine/query/words.ts';
 interface QueryLayerProps {
   readonly text: string;
   readonly isRegexEnabled: boolean;
-  /** Where the query does not parse, in code points; undefined: it does, as far as is known. */
+  /** Position of a syntax error in code points; undefined: none known. */
   readonly fault: number | undefined;
 }
 
-/** Longer queries are drawn without colours. */
+/** Longer queries have no colours. */
 const COLOURED_MAX = 2000;
 
 function classOf({ kind, isQuoted, prefix }: QueryWord, isRegexEnabled: boolean): string {
@@ -22,7 +22,7 @@ function classOf({ kind, isQuoted, prefix }: QueryWord, isRegexEnabled: boolean)
   return isExpression ? 'query-expression' : '';
 }
 
-/** A stretch of the text that is drawn in one way. */
+/** A stretch of text in one style. */
 interface Span {
   readonly start: number;
   readonly text: string;
@@ -45,7 +45,7 @@ function spansOf({ text, isRegexEnabled, fault }: QueryLayerProps): Span[] {
     add(word.start, word.end, classOf(word, isRegexEnabled));
   }
   add(next, size, '');
-  // What is missing at the end of the query.
+  // Marks the end of the query, where something is missing.
   if (fault !== undefined && fault >= size)
     spans.push({ start: size, text: '\u00A0', name: 'query-fault' });
   return spans;

@@ -1,9 +1,12 @@
-// Addresses of what the results name.
+// Addresses of files and lines in the results.
 
 import type { ResultFile, ResultLine } from './rows.ts';
 import { useSearch } from './search-store.ts';
 
-/** Of a file or a line in this instance, below the base path; the file steps through the matches of the query. */
+/**
+ * Address of a file or line in this instance, below the base path. It includes the query, so that the file page can
+ * step through the matches.
+ */
 export function addressOf(file: ResultFile, line?: Pick<ResultLine, 'number'>): string {
   const { pathname } = new URL(file.webUrl);
   const { displayed } = useSearch.getState();
@@ -16,12 +19,12 @@ export function addressOf(file: ResultFile, line?: Pick<ResultLine, 'number'>): 
   return `${pathname.slice(pathname.indexOf('/browse/'))}?${parameters.toString()}`;
 }
 
-/** `refs/heads/main` as people say it. */
+/** `refs/heads/main` becomes `main`. */
 export function shortRevision(revision: string): string {
   return revision.replace(/^refs\/(?:heads|tags)\//, '');
 }
 
-/** As `preview` has it in the address of a search: `repo@rev:path`. */
+/** A file's name in the `preview` parameter: `repo@rev:path`. */
 export function previewName({ repository, revisions, path }: ResultFile): string {
   return `${repository}${revisions[0] === undefined ? '' : `@${revisions[0]}`}:${path}`;
 }

@@ -1,4 +1,4 @@
-// One file of the results: its head, its matched lines in the order of the file, and what is left out between them.
+// A file in the results: its head, its matched lines in file order, and the gaps between them.
 
 import { ChevronDown, ChevronRight, ChevronUp, Copy } from 'lucide-react';
 import { createContext, memo, useContext, useLayoutEffect } from 'react';
@@ -24,11 +24,11 @@ import { noteSeen } from './search-store.ts';
 
 interface ResultCardProps {
   readonly file: ResultFile;
-  /** 1-based, among all. */
+  /** 1-based, among all files. */
   readonly position: number;
 }
 
-/** How many cards there are; -1: not known yet. */
+/** Number of cards; -1: not known yet. */
 export const CardTotal = createContext(-1);
 
 interface GapProps {
@@ -36,7 +36,7 @@ interface GapProps {
   readonly open: (span: Span) => void;
 }
 
-/** Lines that are not shown; alt and a click show all of them. */
+/** Hidden lines. A click shows some, Alt+click all of them. */
 function Gap({ gap, open }: GapProps) {
   const count = gap.to - gap.from + 1;
   const show = (side: 'below' | 'above') => (event: MouseEvent) =>
@@ -57,7 +57,7 @@ function Gap({ gap, open }: GapProps) {
   );
 }
 
-/** The folders of a path, which may be cut in the middle, and its name, which never is. */
+/** The path: folders may be cut in the middle, the file name never. */
 function PathLink({ file }: { readonly file: ResultFile }) {
   const cut = file.path.lastIndexOf('/') + 1;
   const folder = file.path.slice(0, cut);
@@ -97,7 +97,7 @@ interface HeadProps {
   readonly fold: () => void;
 }
 
-/** Names of the revisions that hold a file. */
+/** The names of the revisions that contain the file. */
 function revisionsTitle({ revisions, revisionsOmitted }: ResultFile): string {
   const more = revisionsOmitted === 0 ? [] : [`and ${revisionsOmitted} more`];
   return [...revisions, ...more].join(', ');
@@ -129,8 +129,8 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
         <button
           type="button"
           className="head-button"
-          aria-label="Copy the path"
-          title="Copy the path"
+          aria-label="Copy path"
+          title="Copy path"
           onClick={() => void copyText(file.path, 'Path')}
         >
           <Copy {...ICON} />
@@ -182,7 +182,7 @@ function lineOf(row: CardRow) {
   return row.kind === 'line' ? [row.line] : [];
 }
 
-/** The way to matches that are not shown at first. */
+/** Shows more of the matches that are hidden at first. */
 function More({ file, card, change }: PartProps) {
   const { lines } = file;
   const { matches, nextMax, isAll } = hiddenOf(lines, card.matchedMax);
@@ -206,7 +206,7 @@ function More({ file, card, change }: PartProps) {
   );
 }
 
-/** Why apart: the total is known at the end, and nothing in the card is drawn again for it. */
+/** Why separate: the total arrives at the end, and must not redraw the card's content. */
 function Article({ file, position, children }: ResultCardProps & { readonly children: ReactNode }) {
   return (
     <article
@@ -226,7 +226,7 @@ export const ResultCard = memo(function ResultCard({ file, position }: ResultCar
   const card = useCard(key);
   const change = (how: (before: CardState) => CardState): void =>
     useCards.getState().change(key, how);
-  // Of another list too, where the card stays.
+  // Also when the card stays but belongs to a new list.
   useLayoutEffect(() => noteSeen(key), [key, file]);
   const part = { file, card, change };
   return (

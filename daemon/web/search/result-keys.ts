@@ -1,5 +1,5 @@
-// The keys of the results: from match to match, from file to file, and what is done to the one that has the focus. The focus
-// is the browser's own; what is too far from the window to be in the page is scrolled to first.
+// Keys of the results: next and previous match or file, and actions on the focused one. The focus is the browser's own;
+// the list first scrolls to elements that are not in the page.
 
 import { flushSync } from 'react-dom';
 import type { RefObject } from 'react';
@@ -23,7 +23,7 @@ function articleAt(scroller: Element, index: number): Element | null {
   return scroller.querySelector(`article[aria-posinset="${index + 1}"]`);
 }
 
-/** Where the focus may go in a card: its matched lines, or its head where it shows none. */
+/** The elements of a card that can have the focus: its matched lines, or its head without such lines. */
 function stopsOf(article: Element): HTMLElement[] {
   const lines = [...article.querySelectorAll<HTMLElement>('.result-line[data-match]')];
   const head = article.querySelector<HTMLElement>('.file-link');
@@ -34,7 +34,11 @@ function indexOf(article: Element): number {
   return Number(article.getAttribute('aria-posinset')) - 1;
 }
 
-/** Focuses a stop of a card, which is scrolled to if it is not in the page. @param which  0: the first; -1: the last */
+/**
+ * Focuses an element of a card, and scrolls to the card if it is not in the page.
+ *
+ * @param which  0: the first; -1: the last
+ */
 function focusCard({ scroller, list, files }: Parts, index: number, which: 0 | -1): void {
   if (index < 0 || index >= files.length) return;
   let isScrolledTo = false;
@@ -47,7 +51,7 @@ function focusCard({ scroller, list, files }: Parts, index: number, which: 0 | -
   });
 }
 
-/** The card that has the focus, and the element in it. */
+/** The focused card, and the focused element in it. */
 function current(scroller: Element | null): { article: Element; active: Element } | undefined {
   const active = document.activeElement;
   if (scroller === null || active === null || !scroller.contains(active)) return undefined;
@@ -55,7 +59,7 @@ function current(scroller: Element | null): { article: Element; active: Element 
   return article === null ? undefined : { article, active };
 }
 
-/** The card at the top of the window. */
+/** Index of the card at the top of the window. */
 function firstIndex({ list }: Parts): number {
   const handle = list.current;
   return handle === null ? 0 : handle.findItemIndex(handle.scrollOffset);
@@ -82,7 +86,10 @@ function moveFile(parts: Parts, step: 1 | -1): void {
   focusCard(parts, at === undefined ? firstIndex(parts) : indexOf(at.article) + step, 0);
 }
 
-/** Changes what is above an element without moving it in the window. The list takes in its new height a frame later. */
+/**
+ * Makes a change above an element without moving the element in the window. The list knows its new height a frame
+ * later, hence the second adjustment.
+ */
 function holdStill(scroller: Element, element: Element, change: () => void): void {
   const before = element.getBoundingClientRect().top;
   const hold = (): void => {
@@ -93,7 +100,7 @@ function holdStill(scroller: Element, element: Element, change: () => void): voi
   requestAnimationFrame(() => requestAnimationFrame(hold));
 }
 
-/** What the focus is on. */
+/** The focused result. */
 export interface Focused {
   readonly file: ResultFile;
   /** 1-based; 0: the head. */
@@ -114,7 +121,7 @@ export function focusedOf({ scroller, files }: Omit<Parts, 'list'>): Focused | u
   };
 }
 
-/** The text comes first, so that the lines appear at once. Without it the card says why. */
+/** Loads the text first, so that the lines appear at once. If that fails, the card shows the error. */
 async function moreContext(scroller: Element, { file, line, element }: Focused): Promise<void> {
   const source = sourceOf(file.repository, file.revisions[0], file.path);
   await queryClient.ensureQueryData(source).catch(() => undefined);
@@ -126,7 +133,7 @@ async function moreContext(scroller: Element, { file, line, element }: Focused):
   );
 }
 
-/** With scheme and host. */
+/** Copies the full URL. */
 function copyFocusedLink(focused: Focused): void {
   const link = focused.element.closest('a');
   if (link !== null) void copyText(link.href, 'Link');
@@ -138,7 +145,7 @@ export function useResultKeys(parts: Parts): void {
     if (focused !== undefined) act(focused);
     return focused !== undefined;
   };
-  /** Arrows scroll, unless a result has the focus. */
+  /** Arrow keys scroll the page unless a result has the focus. */
   const move = (step: 1 | -1) => (event: KeyboardEvent) => {
     const isArrow = event.key.startsWith('Arrow');
     if (isArrow && current(parts.scroller.current) === undefined) return false;

@@ -1,4 +1,4 @@
-// A line of a card: a link to it in the file. A click opens it, a drag selects text.
+// A line of a card, linked to its place in the file. A click follows the link, a drag selects text.
 
 import { Link } from 'wouter';
 import type { Colour } from '../code/marks.ts';
@@ -13,7 +13,7 @@ interface LineRowProps {
   readonly colours: readonly Colour[] | undefined;
 }
 
-/** Is text selected in the page? Then the pointer was let go after a drag. */
+/** Is text selected? Then the click ended a drag. */
 function isSelecting(): boolean {
   return getSelection()?.isCollapsed === false;
 }

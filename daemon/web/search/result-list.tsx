@@ -1,5 +1,5 @@
-// The list of files with matches. Only what is near the window is in the page; a file has its final height from the first
-// paint, and stays where it is while others come in.
+// The list of files with matches. Only cards near the window are in the page. A card has its final height from the
+// first paint, and stays in place while others arrive.
 
 import { LRUCache } from 'lru-cache';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -22,18 +22,18 @@ import { hasAllCome, useSearch } from './search-store.ts';
 
 interface ResultListProps {
   readonly files: readonly ResultFile[];
-  /** Before they were narrowed. */
+  /** Number of files before filtering. */
   readonly loadedCount: number;
-  /** Something of a file got the focus. */
+  /** Called when a part of a file gets the focus. */
   readonly onFocus: (focused: Focused) => void;
 }
 
 /** px drawn above and below the window. */
 const BUFFER_SIZE = 600;
-/** Rest after which the place of the list is kept, in ms. */
+/** ms without scrolling after which the position is stored. */
 const SCROLL_REST_MS = 100;
 
-/** Heights of lists that were left, by what was in them, for the way back. */
+/** Heights of earlier lists by their content, for the way back. */
 const heights = new LRUCache<string, CacheSnapshot>({ max: 5 });
 
 function useListName(files: readonly ResultFile[]): string {
@@ -47,7 +47,7 @@ interface Parts {
   readonly files: readonly ResultFile[];
 }
 
-/** Gives the focus back, once what had it is in the page, and unless it has been put elsewhere since. */
+/** Restores the focus once its element is in the page, unless the user has moved it meanwhile. */
 function focusPosition(
   scroller: Element,
   { position: { key, line }, focused }: WantedPosition,
@@ -59,7 +59,7 @@ function focusPosition(
   focusSoon(find, { preventScroll: true }, focused);
 }
 
-/** Goes to the place that the history knows, once there is enough to scroll; with another list that is no place any more. */
+/** Restores the stored scroll position once the list is long enough. Gives up if another list appears. */
 function useReturn({ scroller, list, files }: Parts, viewId: number): void {
   const isOver = useSearch(({ state }) => state !== 'running');
   const [taken, setTaken] = useState(() => ({ target: takePosition(), viewId }));
@@ -75,7 +75,7 @@ function useReturn({ scroller, list, files }: Parts, viewId: number): void {
   }, [target, files.length, isOver, list, scroller, viewId]);
 }
 
-/** Keeps in the history where the list is and what has the focus. */
+/** Stores the scroll position and the focus in the history entry. */
 function useSavedPosition({ scroller, list, files }: Parts): () => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const latest = useRef(files);
@@ -91,7 +91,8 @@ function useSavedPosition({ scroller, list, files }: Parts): () => void {
   const kept = useRef(keep);
   kept.current = keep;
   useEffect(() => {
-    // Before another page comes. Only for links: the router hears of it, and a box that is being ticked would lose its tick.
+    // Stores the position before navigation. Why only for links: storing changes the history state, so the router
+    // rerenders, which would undo the tick of a checkbox being clicked.
     const now = ({ target }: MouseEvent): void => {
       if (target instanceof Element && target.closest('a') !== null) kept.current();
     };
@@ -107,7 +108,7 @@ function useSavedPosition({ scroller, list, files }: Parts): () => void {
   };
 }
 
-/** Files that stay in the page however far they are: that with the focus and its neighbours, and those with selected text. */
+/** Files that stay mounted at any distance: the focused one with its neighbours, and those with selected text. */
 function useKeptFiles({ scroller, files }: Omit<Parts, 'list'>) {
   const [focusedKey, setFocused] = useState<string>();
   const [selected, setSelected] = useState<readonly string[]>([]);
@@ -137,7 +138,7 @@ function useKeptFiles({ scroller, files }: Omit<Parts, 'list'>) {
   return { keepMounted, setFocused };
 }
 
-/** With another order the file that was looked at keeps its place in the window. */
+/** When the order changes, keeps the current file at its place in the window. */
 function useSortAnchor({ scroller, list, files }: Parts): void {
   const sort = useSearch((state) => state.sort);
   const before = useRef({ sort, files });
@@ -188,16 +189,16 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   useSortAnchor(parts);
   useResultKeys(parts);
   const keepSoon = useSavedPosition(parts);
-  // Only what is in the window is drawn at first.
+  // The first paint draws only what is in the window.
   const bufferSize = usePainted(viewId, -1) === viewId ? BUFFER_SIZE : 0;
-  // Why late: what becomes pale is painted anew, while the answer is waited for.
+  // Why late: fading the old results costs a repaint while the answer is due.
   const isOld = useIsLate(displayed !== submitted && state === 'running');
   return (
     <div
       ref={scroller}
       className={isOld ? 'result-scroller results-old' : 'result-scroller'}
       tabIndex={0}
-      // A feed has articles.
+      // The role `feed` requires articles.
       role={files.length === 0 ? 'region' : 'feed'}
       aria-label="Results"
       aria-busy={state === 'running'}
@@ -231,15 +232,15 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   );
 }
 
-/** Can another list take the frame of the one that is drawn: is that at its top, with cards whose height it knows? */
+/** Can a new list reuse the frame of the current one? Only if that is at its top and its cards are measured. */
 function isFrameFit(scroller: Element | null): boolean {
   if (scroller === null || isPositionWanted()) return false;
   return scroller.scrollTop === 0 && scroller.querySelector('.result-card') !== null;
 }
 
 /**
- * A list that has nothing to do with the one before begins at its top. Why it takes the frame of that one if it can: a new
- * frame draws nothing before it has measured itself.
+ * A new list begins at its top. Why it reuses the frame if possible: a new frame draws nothing until it has been
+ * measured.
  */
 export function ResultList(props: ResultListProps) {
   const viewId = useSearch((state) => state.viewId);

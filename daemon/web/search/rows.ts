@@ -1,5 +1,5 @@
-// From the results of the API to rows of text with marks: lines in the order of the file, columns in UTF-16 units, as the page
-// draws them. Pure, and run in the worker.
+// Converts API results to rows of text with marks: lines in file order, columns in UTF-16 units. Pure; runs in the
+// worker.
 
 import { unitsIn } from '../code/columns.ts';
 import { cutLine } from '../code/cut-line.ts';
@@ -7,33 +7,33 @@ import type { CutText } from '../code/cut-line.ts';
 import type { Mark } from '../code/marks.ts';
 import type { Chunk, FileResult, MatchRange } from '../../api/search/search-schemas.ts';
 
-/** Without its end of line; of a long line the part around its first match. */
+/** Without its line end; of a long line only the part around its first match. */
 export interface ResultLine extends CutText {
   /** 1-based. */
   readonly number: number;
-  /** 1-based, in code points: of the first match on the line; 0 where none begins. */
+  /** Column of the first match that begins on the line, 1-based, in code points; 0: none. */
   readonly column: number;
-  /** Matches that begin on it. */
+  /** Number of matches that begin on the line. */
   readonly begins: number;
-  /** Kinds of the symbols that were looked for and are defined on it. */
+  /** Kinds of the matched symbols that are defined on the line. */
   readonly kinds: readonly string[];
 }
 
 export interface ResultFile {
-  /** Names the file among all results. */
+  /** Identifies the file among all results. */
   readonly key: string;
-  /** When it came, among all files of its search. */
+  /** Position among the files of its search, in order of arrival. */
   readonly order: number;
-  /** How good the daemon calls it; 0 where it does not say. */
+  /** The daemon's score; 0: none. */
   readonly score: number;
   readonly repository: string;
   readonly repositoryId: number;
   readonly path: string;
   readonly pathMarks: readonly Mark[];
   readonly language: string;
-  /** What it is for; '' where the daemon does not say. */
+  /** The file's kind, such as test; '': unknown. */
   readonly kind: string;
-  /** Full refs of the revisions that hold the file, and how many further ones do. */
+  /** Full refs of the revisions that contain the file, and the number of further ones. */
   readonly revisions: readonly string[];
   readonly revisionsOmitted: number;
   readonly webUrl: string;
@@ -44,7 +44,7 @@ export interface ResultFile {
   readonly matchCount: number;
 }
 
-/** The marks of ranges, ascending, that touch a line. */
+/** Marks of the ranges that touch a line. Ranges are ascending. */
 function marksOn(text: string, number: number, ranges: readonly MatchRange[]): Mark[] {
   const units = unitsIn(text);
   return ranges.flatMap(({ start, end }) => {
@@ -56,16 +56,16 @@ function marksOn(text: string, number: number, ranges: readonly MatchRange[]): M
 
 type Symbols = NonNullable<Chunk['symbols']>;
 
-/** What most lines have. */
+/** Shared by most lines. */
 const NO_KINDS: readonly string[] = [];
 
-/** Each kind once; that of a match which did not come from a symbol is ''. */
+/** The kinds without duplicates. A match that is not a symbol has the kind ''. */
 function kindsOf(symbols: Symbols): readonly string[] {
   const kinds = new Set(symbols.map(({ kind }) => kind).filter((kind) => kind !== ''));
   return kinds.size === 0 ? NO_KINDS : [...kinds];
 }
 
-/** @param ranges  those that touch the line; `symbols` are theirs, or none */
+/** @param ranges  those that touch the line; `symbols` belong to them, or are empty */
 function toLine(
   raw: string,
   number: number,
@@ -97,7 +97,7 @@ function linesOf({ content, contentStart, matchRanges, symbols = [] }: Chunk): R
   });
 }
 
-/** A file of the API as rows. @param order  its place among all files of the search, as they came */
+/** Converts a file of the API. @param order  its position among all files of the search, in order of arrival */
 export function toResultFile(file: FileResult, order: number): ResultFile {
   const {
     fileName,

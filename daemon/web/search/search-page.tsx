@@ -1,4 +1,4 @@
-// The page of results: the search of the address, its summary, filters, the list, and a look into the file beside it.
+// The results page: runs the search of the address; summary, filters, list and preview.
 
 import { lazy, Suspense, useDeferredValue, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -29,7 +29,7 @@ const PreviewPanel = lazy(() => import('./preview-panel.tsx'));
 
 const PREVIEW_SHARE = { min: 25, max: 70, initial: 45 };
 
-/** Shows the search of the address: from memory where one was here before, else by asking. */
+/** Displays the search of the address: from memory if the page was here before, else by searching. */
 function useSearchOfPage(search: Search | undefined): void {
   const key = JSON.stringify(search);
   useEffect(() => {
@@ -37,19 +37,19 @@ function useSearchOfPage(search: Search | undefined): void {
     const wasHere = visitEntry();
     if (search === undefined) clear();
     else startSearch(search, wasHere);
-    // Is another list there by now, or to come?
+    // Has a new list appeared, or is one about to?
     const now = useSearch.getState();
     if (now.viewId !== viewId || now.displayed !== now.submitted) wantPositionAgain();
-    // `search` is made anew each time; `key` says whether it is another one.
+    // `search` is a new object in each render; `key` identifies it.
   }, [key]);
 }
 
-/** @param requested  undefined: none */
+/** @param requested  undefined: closes the preview */
 function showPreview(requested: string | undefined): void {
   setParameter('preview', requested, { replace: true });
 }
 
-/** The file that the address names for the preview; undefined: none, or it is not among the results. */
+/** The file in the preview; undefined: none, or it is not among the results. */
 function usePreview(files: readonly ResultFile[]) {
   const parameters = useParameters();
   const name = parameters.get('preview');
@@ -73,7 +73,7 @@ function usePreview(files: readonly ResultFile[]) {
   return { file, follow, close, line: focused.current?.line };
 }
 
-/** Filters beside the results, or above them where there is little room. */
+/** Filters beside the results, or above them in a narrow window. */
 function useFilters() {
   const isNarrow = useIsNarrow();
   const areFiltersVisible = useRemembered((state) => state.areFiltersShown);
@@ -119,8 +119,8 @@ function PreviewBeside({ isNarrow, ...rest }: PreviewBesideProps) {
 }
 
 /**
- * Is there something to be done with results? Where nothing was asked, or the search is over without any, there is not; while
- * it runs there is room for it.
+ * Are there results to act on? No if there is no query, or if the search ended without results. While it runs, the
+ * space is kept.
  */
 function useHasResults(search: Search | undefined): boolean {
   const isOver = useSearch(({ state }) => state !== 'running' && state !== 'idle');
@@ -129,8 +129,8 @@ function useHasResults(search: Search | undefined): boolean {
 }
 
 /**
- * What the filters count: results of a search that is over. Why not of one that runs: each value that comes would push down
- * those below it. Why later: results are drawn first.
+ * The files that the filters count: those of a finished search. Why not of a running one: each new value would push
+ * down those below it. Why deferred: results render first.
  */
 function useCounted(files: readonly ResultFile[]) {
   const viewId = useSearch((view) => view.viewId);
@@ -199,8 +199,8 @@ export function SearchPage() {
         </div>
         <Plan />
         {search === undefined && (
-          <Notice kind="info" title="Nothing is asked yet.">
-            Write a query above, or <Link href="/">begin with an example</Link>.
+          <Notice kind="info" title="No query yet.">
+            Enter a query above, or <Link href="/">start with an example</Link>.
           </Notice>
         )}
         <div className="result-panels">

@@ -1,5 +1,5 @@
-// The search that the page shows: what was asked, what has come, whether that is all. Results of the search before stay until
-// the new one has some, or is over.
+// The state of the current search: the query, the results so far, and whether they are complete. Results of the
+// previous search stay until the new one has some or ends.
 
 import { create } from 'zustand';
 import { noteOffline, useConnection } from '../data/connection.ts';
@@ -15,7 +15,7 @@ import { hear, post } from './worker-link.ts';
 
 export type SearchState = 'idle' | 'running' | 'done' | 'stopped' | 'failed';
 
-/** An answer that the daemon did not narrow to what is chosen of the filters. */
+/** An answer that the daemon did not filter. */
 export interface Unnarrowed {
   readonly search: Search;
   readonly files: readonly ResultFile[];
@@ -24,16 +24,16 @@ export interface Unnarrowed {
 
 interface SearchView {
   readonly state: SearchState;
-  /** What `files` are of; another than what runs while nothing of that has come. */
+  /** The search that `files` belong to. It differs from `submitted` until the first results arrive. */
   readonly displayed: Search | undefined;
   readonly submitted: Search | undefined;
   readonly isPreview: boolean;
-  /** Goes up with each list that has nothing to do with the one before. */
+  /** Increases with each list that replaces the previous one. */
   readonly viewId: number;
-  /** In the order of `sort`, as far as nobody had looked at them. */
+  /** Sorted by `sort`, except for files that the user has already seen. */
   readonly files: readonly ResultFile[];
   readonly sort: SortOrder;
-  /** Files that came late and would come before one that was looked at. */
+  /** Number of late files that sort before a file that was already seen. */
   readonly betterCount: number;
   readonly matchCount: number;
   readonly progress: Progress | undefined;
@@ -42,38 +42,38 @@ interface SearchView {
   /** ms from the start to the first results, and to the end. */
   readonly firstMs: number | undefined;
   readonly allMs: number | undefined;
-  /** The last answer that was not narrowed. */
+  /** The last answer without filters. */
   readonly before: Unnarrowed | undefined;
   readonly start: (search: Search, isPreview?: boolean) => void;
-  /** Searches again, for more or for what is missing; what is shown stays. */
+  /** Searches again, for more or missing results; current ones stay. */
   readonly extend: (search: Search) => void;
   /**
-   * Shows what is asked for, unless it is there already: an answer to what was typed that was all stands as it is; more of
-   * what is shown is added to it.
+   * Starts a search, unless its results are already on display: a complete preview stays as it is, and a search for
+   * more matches adds to the current list.
    *
-   * @param wasHere  its results may be in memory, as the browser has come back to it
+   * @param wasHere  true after back or forward: the results may be in memory
    */
   readonly startSearch: (search: Search, wasHere?: boolean) => void;
   readonly setSort: (sort: SortOrder) => void;
-  /** Puts all files in their order, whatever was looked at. */
+  /** Sorts all files, including those already seen. */
   readonly sortAnew: () => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
 
-/** After a refusal for want of room nothing is asked for while typing, in ms. */
+/** ms without previews after the daemon was overloaded. */
 const PREVIEW_REST_MS = 60_000;
 const BUSY_TRIES_MAX = 3;
-/** In an order that was chosen the first files are shown when all have come, or after this, in ms. */
+/** In a chosen order, the first files wait until all have arrived, or for this many ms. */
 const ORDER_WAIT_MS = 500;
 
 let lastId = 0;
 let startedAt = 0;
-/** Results that came since the last frame, and the keys of all that came. */
+/** Results since the last frame, and the keys of all results. */
 let waiting: ResultFile[] = [];
 let arrived = new Set<string>();
 let frame = 0;
-/** Does what is shown stay, so that the answer is added to it? */
+/** Does the answer extend the current list? */
 let isExtending = false;
 /** Files that were in or near the window. */
 let seen = new Set<string>();
@@ -81,12 +81,12 @@ let previewRestUntil = 0;
 let busyTries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Has all come that is shown? So it is, too, while another search runs of which nothing has come. */
+/** Is the current list complete? True also while a new search runs that has no results yet. */
 export function hasAllCome({ state, displayed, submitted, outcome }: SearchView): boolean {
   return outcome !== undefined && (state === 'done' || displayed !== submitted);
 }
 
-/** A file is in or near the window: from now on it stays where it is. */
+/** Called when a file is in or near the window: from now on it does not move. */
 export function noteSeen(key: string): void {
   seen.add(key);
 }
@@ -95,7 +95,7 @@ function countMatches(files: readonly ResultFile[]): number {
   return files.reduce((sum, file) => sum + file.matchCount, 0);
 }
 
-/** What a list that replaces the one before begins with. */
+/** The initial state of a list that replaces the previous one. */
 function newView(): Pick<
   SearchView,
   'viewId' | 'files' | 'betterCount' | 'matchCount' | 'outcome'
@@ -106,7 +106,7 @@ function newView(): Pick<
   return { viewId, files: [], betterCount: 0, matchCount: 0, outcome: undefined };
 }
 
-/** What has been painted stays where it is, so that a list by name waits for what may come before it. */
+/** Painted files do not move, so a list sorted by name waits for files that may come before them. */
 function paintSoon(): void {
   const { displayed, submitted, sort } = useSearch.getState();
   const isEarly = performance.now() < startedAt + ORDER_WAIT_MS;
@@ -115,7 +115,7 @@ function paintSoon(): void {
   else paint();
 }
 
-/** Puts what has come since the last frame onto the page: the first results of a search replace those of the one before. */
+/** Displays the results since the last frame. The first results of a search replace the previous list. */
 function paint(): void {
   cancelAnimationFrame(frame);
   frame = 0;
@@ -136,19 +136,19 @@ function paint(): void {
   });
 }
 
-/** Below the water line files that the new answer does not have go. */
+/** Removes files below the water line that the new answer does not contain. */
 function withoutOld(files: readonly ResultFile[]): readonly ResultFile[] {
   const line = waterLine(files, seen);
   return files.filter((file, index) => index < line || arrived.has(file.key));
 }
 
-/** Is it the same search but for how many matches it asks for? */
+/** Is it the same search except for the number of matches? */
 function isSameBut(search: Search | undefined, other: Search): search is Search {
   if (search === undefined) return false;
   return JSON.stringify({ ...search, matches: other.matches }) === JSON.stringify(other);
 }
 
-/** Keeps an answer for the time that it is narrowed. */
+/** Keeps an answer while filters are applied to it. */
 function unnarrowed(
   search: Search | undefined,
   files: readonly ResultFile[],
@@ -171,7 +171,7 @@ function finish(outcome: Outcome): void {
     matchCount: countMatches(newFiles),
     ...(isEmpty ? newView() : {}),
     outcome,
-    // What is typed says nothing of the search of the address.
+    // A preview is not an answer to the search of the address.
     ...(isPreview ? {} : unnarrowed(submitted, isEmpty ? [] : newFiles, outcome)),
     allMs: performance.now() - startedAt,
   });
@@ -192,7 +192,7 @@ function fail(failure: SearchFailure): void {
   retryTimer = setTimeout(searchAgain, retryAfter * 1000);
 }
 
-/** The search that did not come to its end; what there is of it stays. */
+/** Repeats a failed search; its results so far stay. */
 function searchAgain(): void {
   const { state, submitted, isPreview } = useSearch.getState();
   if (state === 'failed' && submitted !== undefined && !isPreview) begin(submitted, false, true);
@@ -203,7 +203,7 @@ function take(message: FromWorker): void {
     waiting.push(...message.files);
     for (const { key } of message.files) arrived.add(key);
     const { displayed, submitted, sort } = useSearch.getState();
-    // The first are drawn for the next frame rather than the one behind it.
+    // Paints the first results in the next frame instead of the one after.
     if (displayed !== submitted && sort === 'score') paint();
     else frame ||= requestAnimationFrame(paintSoon);
   }
@@ -215,7 +215,7 @@ function take(message: FromWorker): void {
   else fail(message.failure);
 }
 
-/** Keeps what is shown for the way back, if it is a search that came to its end. */
+/** Stores the current list for back and forward, if its search has ended. */
 function keepDisplayed(): void {
   const { state, displayed, submitted, isPreview, files, sort, outcome, firstMs, allMs } =
     useSearch.getState();
@@ -225,7 +225,7 @@ function keepDisplayed(): void {
   keepSearch({ search: displayed, state, files, sort, seen, cards, outcome, firstMs, allMs });
 }
 
-/** Forgets what runs. */
+/** Cancels the running search. */
 function drop(): void {
   if (useSearch.getState().state === 'running') post({ type: 'stop', id: lastId });
   clearTimeout(retryTimer);
@@ -238,7 +238,7 @@ function begin(search: Search, isPreview: boolean, extending: boolean): void {
   drop();
   startedAt = performance.now();
   const { displayed, submitted } = useSearch.getState();
-  // What is of another search is replaced.
+  // Results of a different search are replaced.
   isExtending = extending && displayed === submitted;
   useSearch.setState({
     state: 'running',
@@ -253,7 +253,7 @@ function begin(search: Search, isPreview: boolean, extending: boolean): void {
   post({ type: 'start', id: lastId, search, base: BASE_PATH, isPreview });
 }
 
-/** Takes the results from memory; false: they are not there. */
+/** Restores the results from memory. @returns  false: not in memory */
 function restore(search: Search): boolean {
   const kept = keptSearch(search);
   if (kept === undefined) return false;
@@ -344,7 +344,7 @@ export const useSearch = create<SearchView>()((set, get) => ({
 }));
 
 hear(take);
-// What broke off because nobody answered, or the session ended, goes on by itself.
+// Repeats a search that failed because the daemon was unreachable or the session had ended.
 useConnection.subscribe(({ state }, before) => {
   if (
     state === 'back' &&

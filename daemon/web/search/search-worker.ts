@@ -1,5 +1,5 @@
-// The search worker: asks the daemon, reads the stream of events and turns results into rows, so that the page only paints.
-// One search at a time; a new one ends the one before, which stops it in the daemon too.
+// The search worker: sends the search, reads the event stream and converts results to rows, so that the page only
+// paints. A new search aborts the previous one, in the daemon too.
 
 /// <reference lib="webworker" />
 
@@ -17,7 +17,7 @@ import type {
 } from './messages.ts';
 import { toResultFile } from './rows.ts';
 
-/** Files in a message, at most: the page takes one message a frame. */
+/** Maximum number of files in a message; the page takes one message per frame. */
 const MESSAGE_FILES_MAX = 50;
 
 let running: { readonly id: number; readonly abort: AbortController } | undefined;
@@ -31,7 +31,7 @@ function toFailure(error: unknown): SearchFailure {
     const { statusCode, errorCode, message, retryAfter } = error;
     return { statusCode, errorCode, message, retryAfter };
   }
-  const message = error instanceof OfflineError ? error.message : 'The answer broke off.';
+  const message = error instanceof OfflineError ? error.message : 'The answer ended early.';
   return { statusCode: 0, errorCode: 'OFFLINE', message, retryAfter: undefined };
 }
 
@@ -56,7 +56,7 @@ function outcomeOf({
 
 type ChunkEvent = Extract<SearchEvent, { readonly type: 'chunk' }>;
 
-/** How far the search is, where the daemon says it. */
+/** The progress of the search, if the daemon reports it. */
 function progressOf(event: ChunkEvent): Progress | undefined {
   if (!('progress' in event)) return undefined;
   const { shardsDone: done, shardsEligible: total } = Object(event.progress);
@@ -64,8 +64,8 @@ function progressOf(event: ChunkEvent): Progress | undefined {
 }
 
 /**
- * Scores by which files stay as their chunk has them: by score, but for one that was moved up for its kind, which gets that of
- * the next one.
+ * Scores that keep the order of a chunk. Files are sorted by score, except those that the daemon moved up for their
+ * kind: they get the score of the next file.
  */
 function placedScores(scores: readonly number[]): number[] {
   const placed = [...scores];
@@ -73,7 +73,7 @@ function placedScores(scores: readonly number[]): number[] {
   return placed;
 }
 
-/** @param count  files of the search that came before */
+/** @param count  number of earlier files of the search */
 function postFiles(id: number, event: ChunkEvent, count: number): void {
   const scores = placedScores(event.files.map(({ score = 0 }) => score));
   for (let from = 0; from < event.files.length; from += MESSAGE_FILES_MAX) {
@@ -83,12 +83,12 @@ function postFiles(id: number, event: ChunkEvent, count: number): void {
     );
     post({ type: 'files', id, files });
   }
-  // Behind them: they are waited for.
+  // Sent after the files, which matter more.
   const progress = progressOf(event);
   if (progress !== undefined) post({ type: 'progress', id, progress });
 }
 
-/** Takes the events of one answer. Errors: ApiFailure of an error event. */
+/** Handles the events of one answer. Errors: ApiFailure for an error event. */
 function eventTaker(id: number): { readonly take: (data: string) => void; isOver: boolean } {
   let outcome: Outcome | undefined;
   let count = 0;
@@ -101,7 +101,7 @@ function eventTaker(id: number): { readonly take: (data: string) => void; isOver
         taker.isOver = true;
         return;
       }
-      // Safety: the daemon's tests hold every event to its schema.
+      // Safety: the daemon's tests check every event against its schema.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const event = JSON.parse(data) as SearchEvent;
       if (event.type === 'chunk') {
@@ -115,9 +115,9 @@ function eventTaker(id: number): { readonly take: (data: string) => void; isOver
 }
 
 /**
- * Reads the events of one answer to its end. Streams that are piped into one another would take longer for the first.
+ * Reads the events of one answer to its end. Why not a chain of streams: the first results would take longer.
  *
- * Errors: as `eventTaker`; Error where the end is missing.
+ * Errors: as `eventTaker`; Error if the stream ends early.
  */
 async function readEvents(
   id: number,

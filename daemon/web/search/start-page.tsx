@@ -1,4 +1,4 @@
-// The first page: the box, queries made of what is indexed, what was asked before, and how far the index is.
+// The start page: the query box, example queries from the index, recent searches, and the state of the index.
 
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -58,14 +58,14 @@ function QueryList({
 
 const REPOS_MAX = 3;
 
-/** Repositories whose files were looked at last. */
+/** Repositories of recently viewed files. */
 function RecentRepos() {
   const { files } = useRemembered(tracesOf);
   const repos = [...new Set(files.map(({ repo }) => repo))].slice(0, REPOS_MAX);
   if (repos.length === 0) return null;
   return (
     <section>
-      <h2>Looked at last</h2>
+      <h2>Recently viewed</h2>
       <ul className="plain-list">
         {repos.map((repo) => (
           <li key={repo}>
@@ -82,7 +82,7 @@ function RecentRepos() {
   );
 }
 
-/** How many repositories there are to search, and whether that is all. */
+/** The number of repositories, and the progress of their first indexing. */
 function IndexLine({ isOwner }: { readonly isOwner: boolean }) {
   const { data, error } = useQuery({
     queryKey: ['repos', 'count'],
@@ -117,23 +117,23 @@ function IndexLine({ isOwner }: { readonly isOwner: boolean }) {
 
 type Example = readonly [query: string, what: string];
 
-/** Names among which one is looked for that says something. */
+/** Number of suggested names among which to find a good example. */
 const NAME_CHOICES = 50;
 
-/** One word rather than the heading of a document; a shorter one may be anything. */
+/** A single word rather than a heading; a very short one may be anything. */
 function tellingName(names: readonly string[]): string | undefined {
   return names.find((name) => /^\w{5,}$/.test(name)) ?? names[0];
 }
 
-/** One that people know by its last name rather than a setting of a tool. */
+/** Prefers a path without hidden folders, such as those of tools. */
 function tellingPath(paths: readonly string[]): string | undefined {
   return paths.find((path) => !/(?:^|\/)\./.test(path)) ?? paths[0];
 }
 
-/** How often it is looked for what was not there yet, in ms: nothing is indexed, or the daemon had no time. */
+/** ms between polls while there are no suggestions: nothing is indexed, or the daemon was busy. */
 const POLL_MS = 2000;
 
-/** Queries of what is in this index: a definition, its name as a word, and a file. */
+/** Example queries from this index: a definition, its name as a word, and a file. */
 function useExamples(): readonly Example[] {
   const [symbols, files] = useQueries({
     queries: (['sym', 'file'] as const).map((kind) => ({
@@ -148,23 +148,22 @@ function useExamples(): readonly Example[] {
   const examples: Example[] = [];
   if (symbol !== undefined)
     examples.push(
-      [`sym:${writtenValue('sym', symbol)}`, 'a definition by its name'],
+      [`sym:${writtenValue('sym', symbol)}`, 'a definition by name'],
       [/^\w+$/.test(symbol) ? symbol : JSON.stringify(symbol), 'a word, in every file'],
     );
-  if (file !== undefined)
-    examples.push([`file:${writtenValue('file', file)}`, 'a file by its path']);
+  if (file !== undefined) examples.push([`file:${writtenValue('file', file)}`, 'a file by path']);
   return examples;
 }
 
-/** For those who may not search yet, and so are told nothing of what is indexed. */
+/** Fixed examples for users who may not search, and so may not see names from the index. */
 const FORMS: readonly Example[] = [
   ['parse config', 'both words, in any order'],
-  ['"not found" lang:go', 'these words together, in Go'],
-  ['sym:^main$', 'a definition by its name'],
-  ['TODO -file:test', 'not in files of tests'],
+  ['"not found" lang:go', 'the exact phrase, in Go'],
+  ['sym:^main$', 'a definition by name'],
+  ['TODO -file:test', 'not in test files'],
 ];
 
-/** Where to begin; for those who may search. */
+/** For users who may search. */
 function GettingStarted({ isOwner }: { readonly isOwner: boolean }) {
   const recent = useRemembered(tracesOf).queries.slice(0, RECENT_MAX);
   const examples = useExamples();
@@ -173,7 +172,7 @@ function GettingStarted({ isOwner }: { readonly isOwner: boolean }) {
       <IndexLine isOwner={isOwner} />
       <div className="start-lists">
         <QueryList title="Try" rows={examples} />
-        <QueryList title="Asked before" rows={recent.map((query) => [query, ''] as const)} />
+        <QueryList title="Recent searches" rows={recent.map((query) => [query, ''] as const)} />
         <RecentRepos />
       </div>
     </>
@@ -193,7 +192,7 @@ export function StartPage() {
           <p className="start-line">
             <Link href="/login">Sign in</Link> to search.
           </p>
-          <QueryList title="What can be asked" rows={FORMS} />
+          <QueryList title="Example queries" rows={FORMS} />
         </>
       )}
       {account !== undefined && !mayNot && (

@@ -1,4 +1,5 @@
-// What is offered for the word at the caret: filters, values and earlier queries at once, names as the daemon suggests them.
+// The choices for the word at the caret. Filters, fixed values and recent queries come at once, names after the
+// daemon's answer.
 
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -14,20 +15,21 @@ import {
 } from './completion.ts';
 import type { Choice, SuggestionKind } from './completion.ts';
 
-/** Rest after the last key before the daemon is asked, in ms. */
+/** ms between the last key and the request. */
 const PAUSE_MS = 80;
 const STALE_MS = 60_000;
 /**
- * None: also the answer of a daemon that is busy (it takes 100 ms at most). So it is asked again, so often, after so many ms.
+ * A busy daemon answers with an empty list after 100 ms. So an empty list is requested again: this many times, after
+ * this many ms.
  */
 const NONE_RETRIES = 3;
 const NONE_PAUSE_MS = 1000;
-/** Choices of a kind: where a prefix asks for it, and for a word without one. */
+/** Choices per kind: for a word with a prefix, and for one without. */
 const COUNT_MAX = 10;
 const BARE_COUNT_MAX = 4;
 const HISTORY_MAX = 5;
 
-/** The value once it has not changed for a moment. */
+/** The value, once it has not changed for a moment. */
 function useRested<Value extends string | undefined>(value: Value): Value {
   const [rested, setRested] = useState(value);
   useEffect(() => {
@@ -37,7 +39,7 @@ function useRested<Value extends string | undefined>(value: Value): Value {
   return rested;
 }
 
-/** What is known of a list in the cache. */
+/** A cached list. */
 interface Suggested {
   readonly state: {
     readonly data: readonly unknown[] | undefined;
@@ -47,7 +49,7 @@ interface Suggested {
 
 const isNone = ({ state }: Suggested): boolean => state.data?.length === 0;
 
-/** Asks for suggestions of a kind; what cannot be had is none. */
+/** Query for suggestions of a kind. A failed request counts as none. */
 export function suggestionsQuery(
   kind: SuggestionKind,
   prefix: string,
@@ -68,7 +70,7 @@ export function suggestionsQuery(
   };
 }
 
-/** What is offered, the best group first. @param isEnabled  the choices are looked at */
+/** The choices, best group first. @param isEnabled  are choices on display? */
 export function useChoices(
   text: string,
   caret: number,

@@ -1,5 +1,5 @@
-// One line above the results: how many, and in plain words whether that is all. Same place and height in every state. Who
-// cannot see it hears the count once, at the end, and every few seconds of a long search.
+// The line above the results: counts, and whether they are complete. It has the same place and height in every state.
+// Screen readers announce the count once at the end, and every few seconds of a long search.
 
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -16,14 +16,14 @@ import { useSearch } from './search-store.ts';
 import { failureWords, hasUnsearched, isLimited, lossesOf } from './words.ts';
 
 export interface SummaryProps {
-  /** Asks for more matches; undefined: no more can be asked for. */
+  /** Loads more matches; undefined: the limit is reached. */
   readonly loadMore: (() => void) | undefined;
   readonly nextMatches: number;
-  /** Files that the filters leave. */
+  /** Number of files after filtering. */
   readonly visibleFiles: number;
 }
 
-/** ms between two counts that are shown, and between two that are said. */
+/** ms between updates on screen, and between announcements. */
 const COUNT_MS = 100;
 const SAID_MS = 5000;
 
@@ -54,7 +54,7 @@ function inRepositories(files: readonly ResultFile[]): string {
   return `${inFiles(files)} of ${counted(repositoryCount(files), 'repository', 'repositories')}`;
 }
 
-/** The same search once more; what is there stays. */
+/** Repeats the search; current results stay. */
 function again(): void {
   const { submitted, extend } = useSearch.getState();
   if (submitted !== undefined) extend(submitted);
@@ -73,7 +73,7 @@ function Action({ label, run }: ActionProps) {
   );
 }
 
-/** What is missing beside what a limit cut, each in a sentence, and the step that mends the first. */
+/** What is missing apart from a match limit, a sentence each, and the action for the first. */
 function Losses({ outcome }: { readonly outcome: Outcome }) {
   const { data: account } = useAccount();
   const losses = lossesOf(outcome);
@@ -121,14 +121,14 @@ function Ended(props: SummaryProps) {
   const filtered =
     props.visibleFiles === files.length
       ? ''
-      : ` · filters leave ${counted(props.visibleFiles, 'file')}`;
+      : ` · ${counted(props.visibleFiles, 'file')} after filtering`;
   if (state === 'stopped')
     return (
       <>
         <span>
           {matches} so far {inFiles(files)} · you stopped the search{filtered}
         </span>
-        <Action label="Go on" run={again} />
+        <Action label="Continue" run={again} />
       </>
     );
   if (outcome === undefined) return null;
@@ -149,7 +149,7 @@ function Ended(props: SummaryProps) {
   );
 }
 
-/** What came late stays below what was looked at until somebody wants it in its place. */
+/** Better files that arrived late stay below the ones already seen until the user sorts again. */
 function Better() {
   const betterCount = useSearch((state) => state.betterCount);
   const sort = useSearch((state) => state.sort);
@@ -164,7 +164,7 @@ function Better() {
   );
 }
 
-/** A count that changes no more often than one can read. @param first  what it is until a pause is over; absent: the value */
+/** A value that changes slowly enough to read. @param first  value during the first pause; absent: the value itself */
 function useSlowly(value: number, pauseMs: number, first?: number): number {
   const [displayed, setDisplayed] = useState(() =>
     first === undefined ? { value, at: 0 } : { value: first, at: performance.now() },
@@ -201,8 +201,8 @@ function Running() {
       <span className="visually-hidden">{said > 0 && `${count(said)} matches so far`}</span>
       {share !== undefined && (
         <span className="summary-progress" aria-hidden>
-          <progress value={share} max={1} aria-label="Part of the index looked at" />
-          {Math.floor(share * 100)} % of the index looked at
+          <progress value={share} max={1} aria-label="Part of the index searched" />
+          {Math.floor(share * 100)} % of the index searched
         </span>
       )}
     </>
@@ -240,7 +240,7 @@ export function Summary(props: SummaryProps) {
         {state === 'failed' && <Failure />}
         {state === 'running' && !isWaiting && <Running />}
         {isWaiting && isLate && <span className="faint">Searching</span>}
-        {/* What is shown is said until there is something else. */}
+        {/* The previous summary stays until there is a new one. */}
         {(state === 'done' || state === 'stopped' || (isWaiting && !isLate)) && (
           <Ended {...props} />
         )}

@@ -1,4 +1,4 @@
-// What can be done with results: order, filters, files to keep, a link.
+// Actions on the results: order, filters, downloads, link.
 
 import { Download, Link as LinkIcon, SlidersHorizontal } from 'lucide-react';
 import { setParameter, useParameters } from '../data/parameters.ts';
@@ -74,7 +74,7 @@ interface ToolbarProps extends Narrowing {
   readonly toggleFilters: () => void;
 }
 
-/** What there is to do with an answer: why it is empty is in its plan; of none there is nothing. */
+/** The actions for an answer. An empty answer still has its plan; without an answer there are none. */
 export function Toolbar({ chosen, hasResults, areFiltersOpen, toggleFilters }: ToolbarProps) {
   const isAnswered = useSearch(({ outcome }) => outcome !== undefined);
   const filterCount = Object.values(chosen).reduce((sum, { size }) => sum + size, 0);

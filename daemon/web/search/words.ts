@@ -1,19 +1,19 @@
-// What the page says of a search, in plain sentences: how many, and whether that is all.
+// Sentences about a search: counts, and whether the answer is complete.
 
 import { counted, milliseconds } from '../parts/words.ts';
 import type { Outcome, SearchFailure } from './messages.ts';
 
-/** Why an answer is not all, as a sentence, and what mends it. */
+/** Why an answer is incomplete, and what to do. */
 interface Loss {
   readonly text: string;
   readonly step: 'again' | 'health';
 }
 
 function partsOf(count: number): string {
-  return counted(count, 'part of the index', 'parts of the index');
+  return counted(count, 'shard', 'shards');
 }
 
-/** Whole seconds; what is shorter in milliseconds. */
+/** Whole seconds; below one second, milliseconds. */
 function duration(ms: number): string {
   return ms < 1000 ? milliseconds(ms) : `${Math.round(ms / 1000)} s`;
 }
@@ -26,29 +26,29 @@ function lossFor(reason: string, { stats }: Outcome): Loss {
         step: 'again',
       };
     case 'shard_crashed': {
-      const text = `${partsOf(Number(stats['crashes']))} failed during this search; files in them are missing.`;
+      const text = `${partsOf(Number(stats['crashes']))} failed during this search. Matches in their files are missing.`;
       return { text, step: 'again' };
     }
     case 'shard_quarantined':
       return {
-        text: 'Parts of the index are out of service; they are being rebuilt.',
+        text: 'Some shards are quarantined. Their files are being indexed again.',
         step: 'health',
       };
     case 'revision_unreadable':
       return {
-        text: 'A revision named by rev: could not be read, or only in part, in some repositories.',
+        text: 'In some repositories, a revision named by rev: could not be read completely.',
         step: 'again',
       };
     case 'symbols_missing':
       return { text: 'Symbols are not ready in every repository yet.', step: 'again' };
     case 'internal_error':
-      return { text: 'A piece of the answer was lost on the way.', step: 'again' };
+      return { text: 'Part of the answer was lost.', step: 'again' };
     default:
       return { text: `Matches may be missing: ${reason}.`, step: 'again' };
   }
 }
 
-/** Why an answer is not all, but for the limit that was asked for. */
+/** Why an answer is incomplete, apart from the requested match limit. */
 export function lossesOf(outcome: Outcome): Loss[] {
   return outcome.reasons
     .filter((reason) => reason !== 'match_limit')
@@ -59,21 +59,21 @@ export function isLimited({ reasons }: Outcome): boolean {
   return reasons.includes('match_limit');
 }
 
-/** Whether a hint counts files that are not searched. */
+/** Does a hint count files that are not searched? */
 export function hasUnsearched({ hints }: Outcome): boolean {
   return hints.some(({ repo }) => repo !== undefined);
 }
 
 const POSITION = /at position (\d+)/;
 
-/** Where in the query the fault is, in code points; undefined: not said. */
+/** Position of the syntax error, in code points; undefined: not given. */
 export function positionOf({ message }: SearchFailure): number | undefined {
-  // That of a filter counts in its own text.
+  // The position of an error in a filter refers to the filter's own text.
   const found = message.startsWith('filter: ') ? undefined : POSITION.exec(message)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
-/** A failure in a sentence of its own. */
+/** An error as a sentence. */
 export function failureWords({ errorCode, message, retryAfter }: SearchFailure): string {
   if (errorCode === 'FAILED_TO_PARSE_QUERY')
     return `In the query: ${message.replace(POSITION, (_, at) => `at character ${Number(at) + 1}`)}`;

@@ -1,4 +1,4 @@
-// The one search worker of the page, made at its first use, and who hears what it says.
+// The page's only search worker, created at its first use, and its listeners.
 
 import type { FromWorker, SearchFailure, ToWorker } from './messages.ts';
 
@@ -6,13 +6,13 @@ type Listener = (message: FromWorker) => void;
 
 const listeners = new Set<Listener>();
 let worker: Worker | undefined;
-/** What the worker was asked for last of each kind: what it owes an answer to if it cannot be had. */
+/** Latest request of each kind, which fails if the worker cannot load. */
 const running = new Map<'start' | 'download', number>();
 
 const LOST: SearchFailure = {
   statusCode: 0,
   errorCode: 'PART_MISSING',
-  message: 'A part of this page could not be loaded. Load the page again.',
+  message: 'A part of this page could not be loaded. Reload the page.',
   retryAfter: undefined,
 };
 
@@ -20,7 +20,7 @@ function deliver(message: FromWorker): void {
   for (const listener of listeners) listener(message);
 }
 
-/** The worker's script could not be loaded: whoever waits is told, and the next search tries anew. */
+/** The worker's script could not be loaded: pending requests fail, and the next search creates a new worker. */
 function lose(): void {
   worker?.terminate();
   worker = undefined;
@@ -38,14 +38,15 @@ function openWorker(): Worker {
     isLoaded = true;
     deliver(data);
   });
-  // An error after it has answered is one of its code: the page says it as any other, and the worker goes on.
+  // An error after the first message is a bug in the worker: the page reports it like any other, and the worker
+  // continues.
   made.addEventListener('error', () => {
     if (!isLoaded && worker === made) lose();
   });
   return made;
 }
 
-/** Every message of the worker from now on. */
+/** Registers a listener for all messages of the worker. */
 export function hear(listener: Listener): void {
   listeners.add(listener);
 }

@@ -1,12 +1,12 @@
-// What agents and editors take into their configuration to use the tool server: for each of them its file and what goes there.
-// The key stands in none: it comes from the environment, or is asked for. daemon/api/mcp/README.md has the same for people.
+// Configuration snippets for agents and editors that use the tool server: the file, and its content. None contains the
+// key: it comes from the environment or a prompt. daemon/api/mcp/README.md documents the same.
 
-/** The variable of the environment that the key is read from. */
+/** The environment variable that contains the key. */
 export const KEY_VARIABLE = 'TRAWL_API_KEY';
 
 export interface Agent {
   readonly name: string;
-  /** Where it goes: below the project, or the home of a person. */
+  /** Path in the project or in the user's home folder. */
   readonly file: string;
   readonly text: string;
 }
@@ -64,7 +64,7 @@ export function agentsOf(url: string): readonly Agent[] {
   ];
 }
 
-/** For an agent that searches the folder it is started in, without a daemon. */
+/** For an agent that searches its working folder without a daemon. */
 export const LOCAL_AGENT = JSON.stringify({
   mcpServers: { trawl: { command: 'trawl', args: ['mcp'] } },
 });

@@ -1,4 +1,4 @@
-// API keys: made, shown once, listed, ended.
+// API keys: create, display once, list, delete.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -20,15 +20,15 @@ const KEY = ['api-keys'] as const;
 const ADDRESS = '/api/user/api_keys';
 type Made = AnswerOf<typeof createKey>;
 
-/** The value of a new key, until it was copied. */
+/** The value of a new key, until the user has copied it. */
 function NewKey({ made, done }: { readonly made: Made; readonly done: () => void }) {
   return (
-    <section aria-label="The new key">
+    <section aria-label="New key">
       <ConfirmLeaving
-        title="Leave before the key is copied?"
-        text="The new key is shown only this once."
+        title="Leave without copying the key?"
+        text="The new key is shown only once."
       />
-      <Notice kind="warn" title="Copy it now: it is shown only this once." />
+      <Notice kind="warn" title="Copy the key now. It is shown only once." />
       <div className="secret">
         <code>{made.key}</code>
         <button type="button" className="button" onClick={() => void copyText(made.key, 'Key')}>
@@ -57,24 +57,24 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
       setName('');
       await changed();
     },
-    // Nothing of a key stays in memory behind this page.
+    // Keeps no key in memory after the user leaves this page.
     gcTime: 0,
   });
   return (
     <>
       <Form className="form-row" send={mutate}>
         <Field
-          label="Name of a new key"
+          label="Name of the new key"
           required
           disabled={!mayCreate}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
         <button type="submit" className="button button-primary" disabled={!mayCreate || isPending}>
-          Make key
+          Create key
         </button>
       </Form>
-      {!mayCreate && <Notice kind="info" title="Only owners may make keys here." />}
+      {!mayCreate && <Notice kind="info" title="Only owners may create keys here." />}
       {error !== null && <Notice kind="danger" title={error.message} />}
     </>
   );
@@ -100,15 +100,15 @@ function Keys() {
         empty="No keys yet. A key lets scripts and agents search as you."
         columns={[
           { name: 'Name', cell: (row) => <Name>{row.name}</Name> },
-          { name: 'Made', cell: (row) => <When at={row.createdAt} /> },
+          { name: 'Created', cell: (row) => <When at={row.createdAt} /> },
           { name: 'Last used', cell: (row) => <When at={row.lastUsedAt} /> },
           {
-            name: 'Do',
+            name: 'Actions',
             cell: (row) => (
               <ConfirmButton
                 label="Delete"
                 title={`Delete the key “${row.name}”?`}
-                text="Whatever uses it, and the tokens that it made, stop working at once."
+                text="The key and all tokens created with it stop working at once."
                 run={() => remove.mutate(row.id)}
               />
             ),

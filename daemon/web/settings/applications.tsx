@@ -1,4 +1,5 @@
-// Applications that the user let in (OAuth): what they reach, and when they did last. Ending one ends all of its tokens.
+// Applications that the user authorized (OAuth): what they may access, and when they last did. Revoking one revokes all
+// of its tokens.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { endApplication, listApplications } from '../../api/accounts/consent-endpoints.ts';
@@ -31,20 +32,20 @@ export function Applications() {
         rows={reading.data}
         keyOf={({ id }) => id}
         reading={reading}
-        empty="No application was let in. One that signs in with Trawl asks first."
+        empty="No authorized applications."
         columns={[
           { name: 'Name', cell: (row) => <Name>{row.name}</Name> },
-          { name: 'At', cell: (row) => <Name>{row.redirectHost}</Name> },
-          { name: 'Reaches', cell: (row) => <Name>{row.resource}</Name> },
-          { name: 'Let in', cell: (row) => <When at={row.createdAt} /> },
+          { name: 'Redirects to', cell: (row) => <Name>{row.redirectHost}</Name> },
+          { name: 'Access to', cell: (row) => <Name>{row.resource}</Name> },
+          { name: 'Authorized', cell: (row) => <When at={row.createdAt} /> },
           { name: 'Last used', cell: (row) => <When at={row.lastUsedAt} /> },
           {
-            name: 'Do',
+            name: 'Actions',
             cell: (row) => (
               <ConfirmButton
-                label="End"
-                title={`End what “${row.name}” may do?`}
-                text="Its tokens stop working at once. It may ask again."
+                label="Revoke"
+                title={`Revoke access of “${row.name}”?`}
+                text="Its tokens stop working at once. It may ask for access again."
                 run={() => end.mutate(row.id)}
               />
             ),

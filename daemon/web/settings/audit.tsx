@@ -1,4 +1,5 @@
-// The audit log: who did what to what, newest first; between two days, of an action or a group of them, of one actor.
+// The audit log: who did what to which target, newest first. Filtered by day, by action or group of actions, and by
+// actor.
 
 import { useQuery } from '@tanstack/react-query';
 import { factsText } from '../../api/accounts/audit-facts.ts';
@@ -21,7 +22,7 @@ const PARAMETERS = ['since', 'until', 'action', 'actor', 'page'];
 const SHORT_ID_MAX = 12;
 const DAY_MS = 86_400_000;
 
-/** The start of a day, as the API takes it. @param days  later */
+/** The start of a day as an API timestamp. @param days  offset in days */
 function instantOf(day: string | undefined, days = 0): string | undefined {
   if (day === undefined) return undefined;
   const ms = Date.parse(`${day}T00:00:00.000Z`);
@@ -30,7 +31,7 @@ function instantOf(day: string | undefined, days = 0): string | undefined {
 
 function useAudit({ page, valueOf }: AddressParameters) {
   const query = {
-    // The last day counts whole.
+    // Includes the whole last day.
     since: instantOf(valueOf('since')),
     until: instantOf(valueOf('until'), 1),
     action: valueOf('action'),
@@ -45,7 +46,7 @@ function useAudit({ page, valueOf }: AddressParameters) {
   });
 }
 
-/** Enough of an id to tell those of a page apart; the whole of it is the title, and what is filtered by. */
+/** Shortens an id, long enough to tell those on a page apart. The title and the filter use the whole id. */
 function shortId(id: string): string {
   return id.length > SHORT_ID_MAX ? `${id.slice(0, SHORT_ID_MAX - 4)}…` : id;
 }
@@ -63,18 +64,18 @@ function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
   );
   return [
     { name: 'When', cell: (row) => <When at={row.timestamp} /> },
-    { name: 'What', cell: (row) => choose('action', row.action, row.action) },
+    { name: 'Action', cell: (row) => choose('action', row.action, row.action) },
     {
-      name: 'Who',
+      name: 'Actor',
       cell: (row) =>
         choose('actor', row.actorId, row.actorName ?? `${row.actorType} ${shortId(row.actorId)}`),
     },
     {
-      name: 'To what',
+      name: 'Target',
       cell: (row) => <Name>{row.targetName ?? `${row.targetType} ${row.targetId}`}</Name>,
     },
     {
-      name: 'Facts',
+      name: 'Details',
       cell: (row) => (row.metadata === null ? '' : <VisibleText text={factsText(row.metadata)} />),
     },
   ];
@@ -84,7 +85,7 @@ function Empty({ change }: AddressParameters) {
   const since = new Date(Date.now() - 30 * DAY_MS).toISOString().slice(0, 10);
   return (
     <>
-      No events in this span.{' '}
+      No events in this period.{' '}
       <button
         type="button"
         className="link-button"
@@ -106,7 +107,7 @@ export function Audit() {
         <ParameterField address={address} name="since" label="From (UTC day)" type="date" />
         <ParameterField address={address} name="until" label="Until (UTC day)" type="date" />
         <ParameterField address={address} name="action" label="Action or group" />
-        <ParameterField address={address} name="actor" label="Who (id)" />
+        <ParameterField address={address} name="actor" label="Actor id" />
       </div>
       <DataTable
         label="Audit records"

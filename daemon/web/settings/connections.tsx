@@ -1,5 +1,5 @@
-// Connections: where repositories come from, when each was last listed, how its listing goes, what it left open and how that is
-// mended, and its log.
+// Connections: where repositories come from. Lists the last sync of each, its progress, its issues with their fixes,
+// and its log.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -25,7 +25,7 @@ interface Row extends Connection {
   readonly status: ConnectionStatus | undefined;
 }
 
-/** What a listing could not do. */
+/** Something that a sync could not do. */
 interface Issue {
   readonly code: string;
   readonly target: string;
@@ -59,7 +59,7 @@ const STATES = {
   FAILED: { kind: 'failed', word: 'Failed' },
 } as const;
 
-/** Did its listing fail, or leave something open? */
+/** Did the last sync fail or have issues? */
 function isOpen({ status }: Row): boolean {
   const job = status?.latestJob;
   return (
@@ -67,7 +67,7 @@ function isOpen({ status }: Row): boolean {
   );
 }
 
-/** A repository of this machine: it is watched, and never listed. */
+/** Is it a local repository? It is watched, never synced. */
 function isSource({ connectionType, name }: Connection): boolean {
   return connectionType === 'git' && name.startsWith('local/');
 }
@@ -77,10 +77,10 @@ function ConnectionState({ row }: { readonly row: Row }) {
   const job = row.status?.latestJob;
   if (job === null || job === undefined) return null;
   if (job.status === 'PENDING' && job.errorMessage !== null)
-    return <State kind="failed" word="Failed, tried again soon" />;
+    return <State kind="failed" word="Failed, will be retried" />;
   if (job.status !== 'COMPLETED') return <State {...STATES[job.status]} job={job} />;
   const issueCount = issuesOf(job).length;
-  if (issueCount === 0) return <State kind="ready" word="In step" />;
+  if (issueCount === 0) return <State kind="ready" word="Up to date" />;
   return <State kind="failed" word={`Incomplete: ${counted(issueCount, 'issue')}`} />;
 }
 
@@ -91,19 +91,19 @@ function Banners() {
     <div className="banners">
       {failedCount > 0 && (
         <Notice kind="danger" title={`${counted(failedCount, 'connection')} failed.`}>
-          <Link href="/settings/health?state=FAILED">Jobs that failed, with their logs</Link>
+          <Link href="/settings/health?state=FAILED">Failed jobs and their logs</Link>
         </Notice>
       )}
       {warningCount > 0 && (
         <Notice
           kind="warn"
-          title={`${counted(warningCount, 'listing')} left something open: nothing is removed until it is mended.`}
+          title={`${counted(warningCount, 'connection')} synced only in part. Nothing is removed until this is fixed.`}
         />
       )}
       {first > 0 && (
         <Notice
           kind="info"
-          title={`${counted(first, 'connection')} listed for the first time. You can search what is ready.`}
+          title={`Syncing ${counted(first, 'connection')} for the first time. You can search what is ready.`}
         />
       )}
     </div>
@@ -112,7 +112,7 @@ function Banners() {
 
 const EFFECTS: Readonly<Record<string, string>> = {
   TARGET_SKIPPED: 'skipped',
-  DISCOVERY_INCOMPLETE: 'there may be more',
+  DISCOVERY_INCOMPLETE: 'list may be incomplete',
 };
 
 function Issues({ issues }: { readonly issues: readonly Issue[] }) {
@@ -125,9 +125,9 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
         keyOf={({ code, target, message }) => `${code} ${target} ${message}`}
         empty="None."
         columns={[
-          { name: 'What', cell: (row) => <Name>{row.target}</Name> },
+          { name: 'Target', cell: (row) => <Name>{row.target}</Name> },
           { name: 'Effect', cell: (row) => EFFECTS[row.effect] ?? row.effect },
-          { name: 'Why, and how to mend it', cell: (row) => <Name>{row.message}</Name> },
+          { name: 'Cause and fix', cell: (row) => <Name>{row.message}</Name> },
         ]}
       />
     </section>
@@ -159,13 +159,14 @@ function About({ row, close }: { readonly row: Row; readonly close: () => void }
       }
       buttons={
         <Link href={`/repos?connectionId=${row.id}`} className="button">
-          Its repositories
+          Repositories
         </Link>
       }
     >
       {trouble !== undefined && (
         <Notice kind="danger" title={trouble}>
-          It is tried again by itself. `trawl config check --online` says what the host answers.
+          Trawl retries automatically. Run `trawl config check --online` to see what the host
+          answers.
         </Notice>
       )}
       {issues.length > 0 && <Issues issues={issues} />}
@@ -173,8 +174,8 @@ function About({ row, close }: { readonly row: Row; readonly close: () => void }
         <JobLog key={job.id} job={job} />
       ) : (
         <p className="faint">
-          A repository of this machine: it is watched, not listed. Its state is among the
-          repositories.
+          This is a local repository. Trawl watches it instead of syncing it. Its state is on the
+          page Repositories.
         </p>
       )}
     </Detail>
@@ -190,7 +191,7 @@ export function Connections() {
   const { data: statuses } = useConnectionStatuses((reading.data ?? []).map(({ id }) => id));
   const sync = useSyncNow();
   const byId = new Map(statuses?.map((status) => [status.connectionId, status]));
-  // What needs somebody stands first.
+  // Connections that need attention come first.
   const rows = reading.data
     ?.map((one) => ({ ...one, status: byId.get(one.id) }))
     .toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
@@ -200,13 +201,13 @@ export function Connections() {
     { name: 'Type', cell: (row: Row) => (isSource(row) ? 'this machine' : row.connectionType) },
     { name: 'State', cell: (row: Row) => <ConnectionState row={row} /> },
     {
-      name: 'Listed',
+      name: 'Last synced',
       cell: ({ status }: Row) => (
         <When at={status?.syncedAt} never={status?.latestJob === null ? '' : 'never'} />
       ),
     },
     {
-      name: 'Do',
+      name: 'Actions',
       cell: (row: Row) => (
         <span className="button-row">
           {!isSource(row) && (
@@ -245,7 +246,7 @@ export function Connections() {
         rows={rows}
         keyOf={({ id }) => id}
         reading={reading}
-        empty="No connections. Name code hosts in a configuration file: trawl config schema."
+        empty="No connections. Add code hosts to the configuration file. `trawl config schema` describes its format."
         columns={columns}
       />
     </>

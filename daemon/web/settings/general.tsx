@@ -1,4 +1,4 @@
-// One's own account: who one is, password, look, what this browser remembers, signing out.
+// The user's own account: name, password, appearance, data in this browser, sign-out.
 
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -32,12 +32,12 @@ function Password() {
   return (
     <Form className="stack" send={mutate}>
       <h2>Password</h2>
-      <CurrentPasswordField label="Password now" value={currentPassword} change={setCurrent} />
+      <CurrentPasswordField label="Current password" value={currentPassword} change={setCurrent} />
       <NewPasswordField label="New password" value={newPassword} change={setNew} />
       {error !== null && <Notice kind="danger" title={error.message} />}
-      {isSuccess && <Notice kind="ok" title="Changed. Your other sessions have ended." />}
+      {isSuccess && <Notice kind="ok" title="Password changed. Your other sessions have ended." />}
       <button type="submit" className="button" disabled={isPending}>
-        Change the password
+        Change password
       </button>
     </Form>
   );
@@ -52,7 +52,7 @@ export function General() {
     onSuccess: () => {
       forgetTraces();
       announceSignedOut();
-      // Anew: nothing that was shown stays in the memory of the page.
+      // Loads the page anew, so that nothing of the user stays in its memory.
       location.assign(`${BASE_PATH}/`);
     },
   });
@@ -89,7 +89,7 @@ export function General() {
         <h2>This browser</h2>
         <div>
           <button type="button" className="button" onClick={forget}>
-            Forget what this browser remembers ({counted(queries.length, 'query', 'queries')},{' '}
+            Clear data stored in this browser ({counted(queries.length, 'query', 'queries')},{' '}
             {counted(files.length, 'file')})
           </button>
         </div>

@@ -1,4 +1,4 @@
-// The charts of the health page: how searches, memory and shards did in the last hour or day.
+// Charts of the health page: searches, memory and shards in the last hour or day.
 
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, lazy } from 'react';
@@ -15,13 +15,13 @@ const Chart = lazy(() => import('../parts/chart.tsx'));
 
 type Point = AnswerOf<typeof getHealthSeries>['points'][number];
 
-/** A day is chosen in the address; an hour is what is shown otherwise. */
+/** A day is in the address; an hour is the default. */
 const WINDOWS = [
   { window: undefined, label: '1 h', stepMs: 15_000 },
   { window: '86400', label: '24 h', stepMs: 360_000 },
 ] as const;
 
-/** Three figures are enough. */
+/** Rounds to about three digits. */
 function short(value: number): string {
   if (value > 0 && value < 1) return value.toFixed(2);
   return value < 10 ? value.toFixed(1) : count(Math.round(value));
@@ -37,38 +37,38 @@ const CHARTS: readonly {
   readonly isWhole?: boolean;
 }[] = [
   {
-    title: 'Time of a search',
+    title: 'Search latency',
     lines: [
-      { name: 'half within', of: ({ p50Ms }) => p50Ms },
-      { name: '99 of 100 within', of: ({ p99Ms }) => p99Ms },
+      { name: 'p50', of: ({ p50Ms }) => p50Ms },
+      { name: 'p99', of: ({ p99Ms }) => p99Ms },
     ],
     format: (value) => `${short(value)} ms`,
   },
   {
-    title: 'Searches a second',
+    title: 'Searches per second',
     lines: [{ name: 'searches', of: ({ searchesPerSecond }) => searchesPerSecond }],
     format: short,
   },
   {
-    title: 'Searches that wait',
-    lines: [{ name: 'most', of: ({ waiting }) => waiting }],
+    title: 'Queued searches',
+    lines: [{ name: 'peak', of: ({ waiting }) => waiting }],
     format: count,
     isWhole: true,
   },
   {
     title: 'Memory',
-    lines: [{ name: 'of the daemon alone', of: ({ privateBytes }) => privateBytes }],
+    lines: [{ name: 'private memory of the daemon', of: ({ privateBytes }) => privateBytes }],
     format: size,
   },
   {
-    title: 'Shards in service',
+    title: 'Active shards',
     lines: [{ name: 'shards', of: ({ shards }) => shards }],
     format: count,
     isWhole: true,
   },
 ];
 
-/** The room of the charts that are on their way. */
+/** Keeps the space of charts that are loading. */
 function Due() {
   return (
     <div className="charts">
@@ -97,7 +97,7 @@ export function HealthCharts() {
   return (
     <section aria-label="Charts">
       <div className="page-head">
-        <h2>Lately</h2>
+        <h2>{window === undefined ? 'Last hour' : 'Last 24 hours'}</h2>
         <span className="button-row">
           {WINDOWS.map((one) => (
             <button
@@ -114,7 +114,7 @@ export function HealthCharts() {
       </div>
       {error !== null && <Notice kind="danger" title={error.message} />}
       {points.length === 0 && data !== undefined && (
-        <p className="faint">Nothing yet: the daemon has just started.</p>
+        <p className="faint">No data yet. The daemon has just started.</p>
       )}
       {isPending && <Due />}
       {points.length > 0 && (

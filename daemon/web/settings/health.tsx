@@ -1,4 +1,4 @@
-// Health: one line that says whether all is well, or what is not and what to do; charts; shards out of service; jobs.
+// Health: one line if all is well, otherwise the problems and what to do; charts; quarantined shards; jobs.
 
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -18,13 +18,13 @@ import { HealthCharts } from './health-charts.tsx';
 
 interface Fault {
   readonly text: string;
-  /** Where it is mended, or seen. */
+  /** Where to fix it, or to see more. */
   readonly step: { readonly label: string; readonly href: string };
 }
 
-const LOG_STEP = { label: 'Jobs and their logs', href: '#jobs' };
+const LOG_STEP = { label: 'Show jobs and logs', href: '#jobs' };
 
-/** What to do about a sentence of the daemon, by what it is about. */
+/** The next step for a problem that the daemon reports, by its subject. */
 function stepOf(sentence: string): Fault['step'] {
   if (sentence.startsWith('connection '))
     return { label: 'Connections', href: '/settings/connections' };
@@ -34,8 +34,8 @@ function stepOf(sentence: string): Fault['step'] {
 }
 
 function connectionFaults(failed: number, open: number): string {
-  if (failed === 0) return `${counted(open, 'connection')} left something open.`;
-  const more = open === 0 ? '' : `, ${count(open)} left something open`;
+  if (failed === 0) return `${counted(open, 'connection')} could not be fully synced.`;
+  const more = open === 0 ? '' : `, ${count(open)} could not be fully synced`;
   return `${counted(failed, 'connection')} failed${more}.`;
 }
 
@@ -51,8 +51,8 @@ function useFaults(ready: Ready): Fault[] {
       ? []
       : [
           {
-            text: `${counted(quarantinedShards, 'part')} of the index out of service; what they hold is built again.`,
-            step: { label: 'Which', href: '#quarantine' },
+            text: `${counted(quarantinedShards, 'shard')} quarantined. Affected files are being indexed again.`,
+            step: { label: 'Show', href: '#quarantine' },
           },
         ]),
     ...(failed === 0
@@ -84,7 +84,7 @@ function Standing({ ready }: { readonly ready: Ready }) {
   const faults = useFaults(ready);
   const { shards = 0, repositories = 0 } = ready;
   const all = `${counted(shards, 'shard')}, ${counted(repositories, 'repository', 'repositories')}`;
-  if (faults.length === 0) return <Notice kind="ok" title={`All well · ${all}`} />;
+  if (faults.length === 0) return <Notice kind="ok" title={`Healthy · ${all}`} />;
   return (
     <>
       <p className="faint">{all}</p>
@@ -100,9 +100,9 @@ function Standing({ ready }: { readonly ready: Ready }) {
 function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine']> }) {
   return (
     <section id="quarantine">
-      <h2>Out of service</h2>
+      <h2>Quarantined shards</h2>
       <DataTable
-        label="Shards out of service"
+        label="Quarantined shards"
         rows={shards}
         keyOf={({ shardId }) => shardId}
         empty="None."
@@ -111,7 +111,7 @@ function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine
           { name: 'Repositories', cell: (row) => <Name>{row.repositories.join(', ')}</Name> },
           { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
           {
-            name: 'Why',
+            name: 'Reason',
             cell: (row) => (
               <span className="why">
                 <VisibleText text={row.reason} />
@@ -126,7 +126,7 @@ function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine
 
 const STATUSES = ['IN_PROGRESS', 'PENDING', 'FAILED', 'COMPLETED'] as const;
 const STATUS_WORDS: Readonly<Record<string, string>> = {
-  IN_PROGRESS: 'under way',
+  IN_PROGRESS: 'running',
   PENDING: 'waiting',
   FAILED: 'failed',
   COMPLETED: 'done',
@@ -161,14 +161,14 @@ function Jobs() {
         rows={reading.data?.items}
         keyOf={({ id, queue }) => `${queue} ${id}`}
         reading={reading}
-        empty={status === undefined ? 'No jobs yet.' : 'No job is in that state.'}
+        empty={status === undefined ? 'No jobs yet.' : 'No jobs in this state.'}
         columns={[
           { name: 'Queue', cell: (row) => row.queue },
           { name: 'State', cell: (row) => <JobState job={row} /> },
-          { name: 'Asked for', cell: (row) => <When at={row.createdAt} /> },
-          { name: 'Ended', cell: (row) => <When at={row.finishedAt} never="" /> },
+          { name: 'Created', cell: (row) => <When at={row.createdAt} /> },
+          { name: 'Finished', cell: (row) => <When at={row.finishedAt} never="" /> },
           {
-            name: 'Why',
+            name: 'Error',
             cell: (row) => (
               <span className="why">
                 <VisibleText text={row.errorMessage ?? ''} />
@@ -176,7 +176,7 @@ function Jobs() {
             ),
           },
           {
-            name: 'Do',
+            name: 'Actions',
             cell: ({ id }) => (
               <button
                 type="button"

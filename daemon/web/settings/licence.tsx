@@ -1,4 +1,4 @@
-// The licence: state, what it allows, seats, end; another key can be set.
+// The licence: state, features, seats, expiry. A new key can be entered.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,7 +14,7 @@ import { count } from '../parts/words.ts';
 
 const KEY = ['licence'] as const;
 
-/** Before then another key is due. */
+/** How long before the expiry the warning appears. */
 const WARNING_MS = 30 * 86_400_000;
 
 function endsSoon(expiresAt: string | undefined): boolean {
@@ -40,7 +40,7 @@ export function Licence() {
   return (
     <>
       {endsSoon(data.expiresAt) && (
-        <Notice kind="warn" title="The licence ends soon, or has ended: set another key." />
+        <Notice kind="warn" title="The licence expires soon or has expired. Enter a new key." />
       )}
       <dl className="facts">
         <dt>State</dt>
@@ -53,17 +53,15 @@ export function Licence() {
             </dd>
           </>
         )}
-        <dt>Allows</dt>
+        <dt>Includes</dt>
         <dd>
-          {data.entitlements.length === 0
-            ? 'nothing beyond the free product'
-            : data.entitlements.join(', ')}
+          {data.entitlements.length === 0 ? 'only the free features' : data.entitlements.join(', ')}
         </dd>
         <dt>Seats</dt>
         <dd>
           {count(data.seatsUsed)} used{data.seats === undefined ? '' : ` of ${count(data.seats)}`}
         </dd>
-        <dt>Ends</dt>
+        <dt>Expires</dt>
         <dd>
           <When at={data.expiresAt} />
         </dd>
@@ -77,7 +75,7 @@ export function Licence() {
           onChange={(event) => setKey(event.target.value)}
         />
         <button type="submit" className="button" disabled={change.isPending}>
-          Set the key
+          Save key
         </button>
       </Form>
       {change.error !== null && <Notice kind="danger" title={change.error.message} />}

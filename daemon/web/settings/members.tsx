@@ -1,4 +1,4 @@
-// Members: invited, changed, suspended, removed. A new one gets a link, which is handed over here.
+// Members: invite, change, suspend, remove. An invitation produces a link for the owner to pass on.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -25,7 +25,7 @@ import { count } from '../parts/words.ts';
 type Member = AnswerOf<typeof listUsers>[number];
 type Changes = NonNullable<BodyOf<typeof updateUser>>;
 const KEY = ['members'] as const;
-/** Of one member. */
+/** Endpoint for a single member. */
 const ADDRESS = '/api/ee/user';
 
 function changed() {
@@ -64,7 +64,7 @@ function Invite() {
       {data !== undefined && (
         <div className="secret">
           <span>
-            Hand this link to {data.email}; it is good for 7 days: <code>{data.setupUrl}</code>
+            Give this link to {data.email}. It is valid for 7 days: <code>{data.setupUrl}</code>
           </span>
           <button
             type="button"
@@ -79,7 +79,7 @@ function Invite() {
   );
 }
 
-/** Requests a day that can be chosen; others are set by `trawl user set`. */
+/** Daily limits to choose from. `trawl user set` sets others. */
 const LIMITS = [1000, 10_000, 100_000] as const;
 
 interface LimitChoiceProps {
@@ -87,7 +87,7 @@ interface LimitChoiceProps {
   readonly choose: (limit: number | 'unlimited' | null) => void;
 }
 
-/** Sets how many requests a member has each day. What it was is not told. */
+/** Sets a member's daily request limit. The API does not return the current limit. */
 function LimitChoice({ email, choose }: LimitChoiceProps) {
   const pick = (value: string): void => {
     if (value === 'default') choose(null);
@@ -96,20 +96,20 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   return (
     <select
       className="input row-choice"
-      aria-label={`Requests a day of ${visibleName(email)}`}
+      aria-label={`Requests per day for ${visibleName(email)}`}
       value=""
       onChange={(event) => pick(event.target.value)}
     >
       <option value="" disabled>
         Limit…
       </option>
-      <option value="default">as everybody</option>
+      <option value="default">Default</option>
       {LIMITS.map((limit) => (
         <option key={limit} value={limit}>
-          {count(limit)} requests a day
+          {count(limit)} requests per day
         </option>
       ))}
-      <option value="unlimited">no limit</option>
+      <option value="unlimited">Unlimited</option>
     </select>
   );
 }
@@ -118,7 +118,7 @@ function optionsOf(userId: string) {
   return { query: { userId } };
 }
 
-/** Changes members, and ends them; a refusal is that of what was done last. */
+/** Changes and removes members. `refusal` is the error of the latest change. */
 function useMemberChanges() {
   const { mutate, error: refusal } = useMutation({
     mutationFn: (send: () => Promise<unknown>) => send(),
@@ -157,13 +157,13 @@ function Actions({ member, change, remove }: ActionsProps) {
         className="button"
         onClick={() => change(id, { suspended: !isSuspended })}
       >
-        {isSuspended ? 'Let in again' : 'Suspend'}
+        {isSuspended ? 'Reactivate' : 'Suspend'}
       </button>
       <LimitChoice email={email} choose={(requestsPerDay) => change(id, { requestsPerDay })} />
       <ConfirmButton
         label="Remove"
         title={`Remove ${email}?`}
-        text="Sessions, keys and tokens of this member end at once."
+        text="All sessions, keys and tokens of this member stop working at once."
         phrase={email}
         run={() => remove(id)}
       />
@@ -186,14 +186,14 @@ export function Members() {
         rows={reading.data}
         keyOf={({ id }) => id}
         reading={reading}
-        empty="There are no members."
+        empty="No members."
         columns={[
           { name: 'E-mail', cell: (row) => <Name>{row.email}</Name> },
           { name: 'Name', cell: (row) => <Name>{row.name ?? ''}</Name> },
           { name: 'Role', cell: (row) => (row.role === 'OWNER' ? 'Owner' : 'Member') },
           { name: 'State', cell: (row) => (row.suspendedAt === null ? 'Active' : 'Suspended') },
-          { name: 'Last here', cell: (row) => <When at={row.lastActivityAt} /> },
-          { name: 'Do', cell: (row) => <Actions member={row} {...changes} /> },
+          { name: 'Last active', cell: (row) => <When at={row.lastActivityAt} /> },
+          { name: 'Actions', cell: (row) => <Actions member={row} {...changes} /> },
         ]}
       />
     </>

@@ -1,4 +1,4 @@
-// How the page looks and searches, chosen by its person and remembered in this browser.
+// How the page looks and searches: settings stored in this browser.
 
 import { EDITORS } from '../data/editors.ts';
 import type { Editor } from '../data/editors.ts';
@@ -70,7 +70,7 @@ function isEditor(value: string): value is Editor {
   return value in EDITORS;
 }
 
-/** What opens a file from its page; the daemon does not know where its reader keeps it. */
+/** The editor that opens files. The daemon does not know where the reader's clones are. */
 function EditorSettings() {
   const { editor, cloneFolder, editorTemplate, set } = useRemembered();
   const template = editor === 'custom' ? editorTemplate : EDITORS[editor].template;
@@ -92,7 +92,7 @@ function EditorSettings() {
       </label>
       {editor === 'custom' && (
         <Field
-          label="Link that opens a file: {file}, {repo}, {name}, {path}, {line} and {column} are filled in"
+          label="Link that opens a file. Placeholders: {file}, {repo}, {name}, {path}, {line}, {column}"
           placeholder="my-editor://open?file={file}&line={line}"
           value={editorTemplate}
           onChange={({ target }) => set({ editorTemplate: target.value })}
@@ -100,7 +100,7 @@ function EditorSettings() {
       )}
       {template.includes('{file}') && (
         <Field
-          label="Folder of your clones: {name} is the last part of the repository, {repo} all of it"
+          label="Folder of your clones. {repo} stands for the repository, {name} for the last part of its name"
           placeholder="/home/me/src/{name}"
           value={cloneFolder}
           onChange={({ target }) => set({ cloneFolder: target.value })}
@@ -115,7 +115,7 @@ export function Preferences() {
     useRemembered();
   return (
     <section>
-      <h2>Look and search</h2>
+      <h2>Appearance and search</h2>
       <ThemeChoice />
       <Switch
         label="Search while typing"
@@ -123,29 +123,25 @@ export function Preferences() {
         set={(isOn) => set({ isTypingSearch: isOn })}
       />
       <Switch
-        label="Single keys, such as j and k in results"
+        label="Single-key shortcuts, such as j and k in results"
         isOn={hasSingleKeys}
         set={(isOn) => set({ hasSingleKeys: isOn })}
       />
       <NumberChoice
-        label="Lines shown around a match"
+        label="Context lines around a match"
         value={contextLines}
         numbers={[0, 1, 3, 10]}
         set={(lines) => set({ contextLines: lines })}
       />
       <NumberChoice
-        label="Columns of a tab"
+        label="Tab width"
         value={tabWidth}
         numbers={[2, 4, 8]}
         set={(columns) => set({ tabWidth: columns })}
       />
+      <Switch label="Wrap long lines" isOn={isWrapped} set={(isOn) => set({ isWrapped: isOn })} />
       <Switch
-        label="Wrap long lines of files"
-        isOn={isWrapped}
-        set={(isOn) => set({ isWrapped: isOn })}
-      />
-      <Switch
-        label="Keys of vim in files"
+        label="Vim keys in files"
         isOn={keymap === 'vim'}
         set={(isOn) => set({ keymap: isOn ? 'vim' : 'default' })}
       />

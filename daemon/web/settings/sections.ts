@@ -1,10 +1,10 @@
-// The sections of the settings, in their order; ids are those of their addresses (API.md 23.1).
+// The sections of the settings in order. Their ids are part of the addresses (API.md 23.1).
 
 interface SectionName {
   readonly id: string;
   readonly title: string;
   readonly isForOwners?: boolean;
-  /** What the licence must allow. */
+  /** Licence feature that the section needs. */
   readonly entitlement?: string;
 }
 

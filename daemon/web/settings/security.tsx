@@ -1,4 +1,5 @@
-// Who may come in, and how: guests, passwords, keys. What the environment or the configuration file fixes says so.
+// Who may sign in, and how: guests, passwords, keys. Settings that the environment or the configuration file fixes are
+// marked and disabled.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { changeInstance, getInstance } from '../../api/instance/instance-endpoints.ts';
@@ -12,8 +13,8 @@ type Changes = NonNullable<BodyOf<typeof changeInstance>>;
 const KEY = ['instance'] as const;
 
 const FIXED_BY: Readonly<Record<string, string>> = {
-  env: 'fixed by the environment or a flag',
-  file: 'fixed by the configuration file',
+  env: 'set by the environment or a flag',
+  file: 'set by the configuration file',
 };
 
 interface ChoiceProps {
@@ -67,17 +68,17 @@ export function Security() {
         label="Guests may search without an account"
         change={mutate}
       />
-      <Choice instance={data} name="passwordLogin" label="Sign-in by password" change={mutate} />
+      <Choice instance={data} name="passwordLogin" label="Sign-in with password" change={mutate} />
       <Choice
         instance={data}
         name="apiKeyCreation"
-        label="All members may make API keys, not owners alone"
+        label="All members may create API keys, not only owners"
         change={mutate}
       />
       <Choice
         instance={data}
         name="apiKeyUsage"
-        label="All members may use API keys, not owners alone"
+        label="All members may use API keys, not only owners"
         change={mutate}
       />
     </section>

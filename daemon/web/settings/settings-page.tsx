@@ -1,4 +1,4 @@
-// Settings: one's own, and for owners those of the instance; each section is a page of its own address.
+// Settings of the user, and for owners those of the instance. Each section has its own address.
 
 import type { ComponentType } from 'react';
 import { Link, useParams } from 'wouter';
@@ -43,15 +43,15 @@ function SectionBody({ section }: { readonly section: Section }) {
   if (error !== null) return <Notice kind="danger" title={error.message} />;
   if (account.user === null && section.id !== 'general')
     return (
-      <Notice kind="info" title="This needs an account.">
+      <Notice kind="info" title="Sign in to see this page.">
         <Link href={`/login?return=/settings/${section.id}`}>Sign in</Link>
       </Notice>
     );
   if ('isForOwners' in section && account.user?.role !== 'OWNER')
-    return <Notice kind="info" title="Only owners can do this." />;
+    return <Notice kind="info" title="Only owners can see this page." />;
   if ('entitlement' in section && !account.entitlements.includes(section.entitlement))
     return (
-      <Notice kind="info" title={`This needs the ${section.entitlement} licence.`}>
+      <Notice kind="info" title={`This page needs a licence that includes ${section.entitlement}.`}>
         <Link href="/settings/license">Licence</Link>
       </Notice>
     );
@@ -80,7 +80,7 @@ export default function SettingsPage() {
         {section === undefined ? (
           <>
             <h1 className="visually-hidden">Unknown page</h1>
-            <Notice kind="info" title="There are no such settings." />
+            <Notice kind="info" title="These settings do not exist." />
           </>
         ) : (
           <>

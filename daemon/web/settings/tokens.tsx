@@ -1,5 +1,5 @@
-// What may use the account besides keys: applications that its user let in, which end here; and scoped tokens that are good
-// now, which are made and ended with an API key.
+// What may use the account besides API keys: applications that the user authorized, which are revoked here, and active
+// scoped tokens, which are created and revoked through the API.
 
 import { useQuery } from '@tanstack/react-query';
 import type { listTokens } from '../../api/accounts/account-endpoints.ts';
@@ -20,12 +20,15 @@ function ScopedTokens() {
       rows={reading.data}
       keyOf={({ id }) => id}
       reading={reading}
-      empty="No token is good now. One is made with an API key: POST /api/ee/scoped_access_token."
+      empty="No active tokens. Create one through the API: POST /api/ee/scoped_access_token."
       columns={[
         { name: 'Id', cell: (row) => <code>{row.id}</code> },
-        { name: 'Sees', cell: (row) => counted(row.repoIds.length, 'repository', 'repositories') },
-        { name: 'Made', cell: (row) => <When at={row.createdAt} /> },
-        { name: 'Ends', cell: (row) => <When at={row.expiresAt} /> },
+        {
+          name: 'Access to',
+          cell: (row) => counted(row.repoIds.length, 'repository', 'repositories'),
+        },
+        { name: 'Created', cell: (row) => <When at={row.createdAt} /> },
+        { name: 'Expires', cell: (row) => <When at={row.expiresAt} /> },
       ]}
     />
   );

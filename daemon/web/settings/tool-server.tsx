@@ -1,4 +1,4 @@
-// How agents and editors search here: the address of the tool server, what lets them in, and what goes into their files.
+// How agents and editors connect: the address of the tool server, the key, and the configuration for each client.
 
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -8,7 +8,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { KEY_VARIABLE, LOCAL_AGENT, agentsOf } from './agents.ts';
 
 interface SnippetProps {
-  /** What it is, for the word that confirms a copy. */
+  /** Names the snippet in the confirmation of a copy. */
   readonly what: string;
   readonly text: string;
 }
@@ -31,27 +31,27 @@ function Snippet({ what, text }: SnippetProps) {
   );
 }
 
-/** What the agent says who it is by. */
+/** How the agent authenticates. */
 function Credential() {
   const { data: account } = useAccount();
   return (
     <section>
-      <h2>Key</h2>
+      <h2>API key</h2>
       <p>
-        An <Link href="/settings/apiKeys">API key</Link> of yours, in the variable{' '}
-        <code>{KEY_VARIABLE}</code> of the environment that the agent runs in. It sees what you see;
-        each call of a tool is one of your requests of the day. A scoped token in its place sees the
-        repositories that it was made for, for an hour.
+        Put one of your <Link href="/settings/apiKeys">API keys</Link> into the environment variable{' '}
+        <code>{KEY_VARIABLE}</code> of the agent. The agent then sees what you see. Each tool call
+        counts as one of your daily requests. A scoped token works, too: it is valid for an hour and
+        sees only its repositories.
       </p>
       {account?.entitlements.includes('oauth') === true && (
         <p>
-          An agent that knows OAuth needs no key: leave out what names the variable, and it opens a
-          page here, on which you let it in. Your{' '}
-          <Link href="/settings/tokens">tokens and applications</Link> list it, and end it.
+          An agent that supports OAuth needs no key. Remove the line that names the variable; the
+          agent then opens a page here, on which you authorize it. You can revoke its access under{' '}
+          <Link href="/settings/tokens">Tokens and applications</Link>.
         </p>
       )}
       {account?.anonymousAccess === true && (
-        <p>Guests may search here: without a key an agent sees what guests see.</p>
+        <p>Guests may search here. Without a key, an agent sees what guests see.</p>
       )}
     </section>
   );
@@ -95,8 +95,8 @@ export function ToolServer() {
     <>
       <section>
         <p>
-          Agents and editors that speak the Model Context Protocol search and read here, with tools
-          that change nothing.
+          Agents and editors that support the Model Context Protocol can search and read code here.
+          The tools are read-only.
         </p>
         <h2>Address</h2>
         <Snippet what="Address" text={url} />
@@ -106,8 +106,7 @@ export function ToolServer() {
       <section>
         <h2>Without this instance</h2>
         <p>
-          <code>trawl mcp</code> searches the folder that an agent is started in, on its own
-          machine:
+          <code>trawl mcp</code> searches the agent&apos;s working folder, without a server:
         </p>
         <Snippet what="Configuration without an instance" text={LOCAL_AGENT} />
       </section>

@@ -1,4 +1,4 @@
-// Requests used today, and how many are left.
+// Requests used today, and the remaining ones.
 
 import { useQuery } from '@tanstack/react-query';
 import type { getUsage } from '../../api/accounts/account-endpoints.ts';
@@ -20,10 +20,10 @@ export function Usage() {
       <dt>Used today</dt>
       <dd>{count(data.used)}</dd>
       <dt>Limit</dt>
-      <dd>{data.limit === null ? 'none' : count(data.limit)}</dd>
-      <dt>Left</dt>
-      <dd>{data.remaining === null ? 'no limit' : count(data.remaining)}</dd>
-      <dt>Starts anew</dt>
+      <dd>{data.limit === null ? 'unlimited' : count(data.limit)}</dd>
+      <dt>Remaining</dt>
+      <dd>{data.remaining === null ? 'unlimited' : count(data.remaining)}</dd>
+      <dt>Resets</dt>
       <dd>
         <When at={data.resetsAt} />
       </dd>

@@ -1,4 +1,4 @@
-// The frame of all pages: header, the page of the address, and what is said when a page fails.
+// The frame of all pages: header, current page, and the error display of a page that failed.
 
 import { Component, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
@@ -17,11 +17,11 @@ import { WaitingLine } from './waiting-line.tsx';
 
 interface GuardProps {
   readonly children: ReactNode;
-  /** Another page may be sound. */
+  /** The next page may work. */
   readonly path: string;
 }
 
-/** Shows a page that failed as such; the rest of the window stays. */
+/** Displays the error of a page that failed; the rest of the window keeps working. */
 class PageGuard extends Component<GuardProps, { readonly error?: Error | undefined }> {
   override state: { readonly error?: Error | undefined } = {};
 
@@ -37,12 +37,12 @@ class PageGuard extends Component<GuardProps, { readonly error?: Error | undefin
   override render(): ReactNode {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
-    // The bar above says so and has the button.
+    // The update bar explains this and has the reload button.
     if (/dynamically imported module|module script/i.test(error.message))
-      return <p className="empty">This page comes with the new version; reload to see it.</p>;
+      return <p className="empty">This page needs the new version. Reload to see it.</p>;
     return (
       <>
-        <h1 className="visually-hidden">Failure</h1>
+        <h1 className="visually-hidden">Error</h1>
         <Notice
           kind="danger"
           title="This page failed."
@@ -55,7 +55,7 @@ class PageGuard extends Component<GuardProps, { readonly error?: Error | undefin
   }
 }
 
-/** Each person has settings of their own. */
+/** Each user has their own settings. */
 function Person() {
   const { data: account } = useAccount();
   const id = account?.user?.id;
@@ -66,7 +66,7 @@ function Person() {
   return null;
 }
 
-/** All code has the tabs that its reader has chosen. */
+/** Applies the user's tab width to all code. */
 function TabWidth() {
   const tabWidth = useRemembered((state) => state.tabWidth);
   useEffect(() => {
@@ -75,12 +75,12 @@ function TabWidth() {
   return null;
 }
 
-/** Another page gets the focus at its heading; the start page and results have theirs in the box or the list. */
+/** Moves the focus to the heading of a new page. The start page and the results manage it themselves. */
 function PageFocus() {
   const [path] = useLocation();
   const page = path.split('/')[1] ?? '';
   const before = useRef(page);
-  // Runs once the page is there, also if it had to be loaded.
+  // Runs after the page has loaded.
   useLayoutEffect(() => {
     if (before.current === page) return;
     before.current = page;
@@ -102,7 +102,7 @@ export function App() {
   return (
     <Router base={BASE_PATH}>
       <a className="skip-link" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <Header />
       <WaitingLine />

@@ -1,9 +1,9 @@
-// The bar under the header while the daemon cannot be reached, and a moment after it can again.
+// The bar below the header while the daemon is unreachable, and for a moment after it is back.
 
 import { useEffect, useState } from 'react';
 import { tryNow, useConnection } from '../data/connection.ts';
 
-/** Seconds until a time, counted down. */
+/** Seconds until a time, counting down. */
 function useSecondsUntil(at: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -18,7 +18,7 @@ function Waiting({ state, tryAt }: { readonly state: string; readonly tryAt: num
   return (
     <>
       <span>{state === 'starting' ? 'Trawl is starting.' : 'Trawl cannot be reached.'}</span>
-      {/* Who hears the page need not hear each second. */}
+      {/* Hidden from screen readers, which would read every second. */}
       <span aria-hidden>Trying again in {seconds} s.</span>
       <button type="button" className="button" onClick={() => void tryNow()}>
         Try now

@@ -1,4 +1,4 @@
-// The bar above every page: name, query, places, and who is here.
+// The bar above every page: product name, query, navigation, and the user.
 
 import { CircleHelp, LogIn, Monitor, Moon, Sun } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
@@ -34,7 +34,7 @@ function ThemeButton() {
   );
 }
 
-/** Letters that stand for a person. */
+/** Initials of a user. */
 function initialsOf(name: string): string {
   const words = name
     .replace(/@.*/, '')
@@ -78,7 +78,7 @@ export function Header() {
         Trawl
       </Link>
       {path !== '/' && !isBare && <QueryBox />}
-      <nav className="header-end" aria-label="Places">
+      <nav className="header-end" aria-label="Main">
         {!isBare && (
           <Link href="/repos" className="header-link">
             Repositories
@@ -86,7 +86,7 @@ export function Header() {
         )}
         {!isBare && (
           <IconButton
-            label="Syntax of queries"
+            label="Query syntax"
             hint="Ctrl+/"
             icon={CircleHelp}
             run={() => showOverlay('syntax')}

@@ -1,4 +1,4 @@
-// What keys do: the table that binds them, as people read it.
+// The keyboard shortcuts, displayed from the table that binds them.
 
 import { useRemembered } from '../data/remembered.ts';
 import { IS_MAC, KEYS } from '../parts/keys.ts';
@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   escape: 'Esc',
 };
 
-/** `mod+k` as `Ctrl` `K`. */
+/** `mod+k` as the keys `Ctrl` and `K`. */
 function Chord({ chord }: { readonly chord: string }) {
   return chord
     .split(/[+ ]/)
@@ -30,12 +30,12 @@ export default function KeysDialog() {
   const hasSingleKeys = useRemembered((state) => state.hasSingleKeys);
   return (
     <Modal
-      title="Keys"
+      title="Keyboard shortcuts"
       close={closeOverlay}
-      other={{ label: 'Syntax of queries', run: () => showOverlay('syntax') }}
+      other={{ label: 'Query syntax', run: () => showOverlay('syntax') }}
     >
-      {!hasSingleKeys && <p className="faint">Single keys are switched off in the settings.</p>}
-      <div className="key-tables" tabIndex={0} role="region" aria-label="All keys">
+      {!hasSingleKeys && <p className="faint">Single-key shortcuts are off in the settings.</p>}
+      <div className="key-tables" tabIndex={0} role="region" aria-label="All shortcuts">
         {CONTEXTS.map((context) => (
           <table key={context} className="key-table">
             <caption>{context}</caption>

@@ -1,4 +1,4 @@
-// What comes over the page: palette, keys, syntax, signing in again. Each is loaded when it is first asked for.
+// Overlays: palette, keyboard shortcuts, query syntax, renewed sign-in. Each loads when it is first opened.
 
 import { lazy, Suspense } from 'react';
 import { useSession } from '../data/session.ts';

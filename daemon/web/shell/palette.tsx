@@ -1,4 +1,4 @@
-// The palette: pages, repositories, settings and the theme by a few letters of their names.
+// The palette: finds pages, repositories, settings and themes by parts of their names.
 
 import { Dialog } from '@ariakit/react';
 import { useQuery } from '@tanstack/react-query';
@@ -30,7 +30,7 @@ const PAGES = [
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** Repositories whose names hold a text; the path of each within this instance. */
+/** Repositories whose names contain a text. */
 function useRepos(typed: string) {
   return useQuery({
     queryKey: ['repos', 'palette', typed],
@@ -44,7 +44,7 @@ function useRepos(typed: string) {
   });
 }
 
-/** All words are in it; best at the beginning of one. */
+/** Rank of an item: all words must occur in it; higher if they begin words. */
 function fit(value: string, typed: string): number {
   const text = value.toLowerCase();
   const words = typed.toLowerCase().split(/\s+/);
@@ -76,7 +76,7 @@ function Items({ title, items }: ItemsProps) {
   );
 }
 
-/** What leads to an address below the base path. */
+/** Creates a function that opens a path below the base path. */
 type Go = (path: string) => () => void;
 
 function useRepoItems(typed: string, go: Go): readonly Item[] {
@@ -139,20 +139,20 @@ export default function Palette({ close }: PaletteProps) {
           onValueChange={setTyped}
         />
         <Command.List className="palette-list" label="Places">
-          <Command.Empty>Nothing is called so.</Command.Empty>
+          <Command.Empty>No results.</Command.Empty>
           <Items
             title="Pages"
             items={PAGES.map(({ title, path }) => ({ key: path, text: title, run: go(path) }))}
           />
           <Items title="Repositories" items={useRepoItems(typed.trim(), go)} />
-          <Items title="Looked at last" items={useFileItems(go)} />
+          <Items title="Recently viewed" items={useFileItems(go)} />
           <Items title="Settings" items={useSettingItems(go)} />
           <Items title="Theme" items={useThemeItems(close)} />
           <Items
             title="Help"
             items={[
-              { key: 'keys', text: 'Keys', run: () => showOverlay('keys') },
-              { key: 'syntax', text: 'Syntax of queries', run: () => showOverlay('syntax') },
+              { key: 'keys', text: 'Keyboard shortcuts', run: () => showOverlay('keys') },
+              { key: 'syntax', text: 'Query syntax', run: () => showOverlay('syntax') },
             ]}
           />
         </Command.List>
@@ -161,7 +161,7 @@ export default function Palette({ close }: PaletteProps) {
   );
 }
 
-/** The path of a page of this instance, as the router has it. */
+/** The path of one of this instance's pages, as used by the router. */
 function pathBelow(url: string): string {
   const { pathname } = new URL(url);
   return pathname.slice(pathname.indexOf('/browse/'));

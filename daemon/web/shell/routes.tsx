@@ -1,5 +1,5 @@
-// Addresses and their pages; daemon/api/page/page-endpoints.ts has the same list. The search page comes with the first load,
-// every other one when it is asked for.
+// The pages by address; daemon/api/page/page-endpoints.ts has the same list. The search page is part of the first load;
+// all others load on demand.
 
 import { lazy } from 'react';
 import type { ComponentType } from 'react';
@@ -24,7 +24,7 @@ const SetupPage = lazy(() => import('../sign-in/setup-page.tsx'));
 export const ROUTES: readonly PageRoute[] = [
   { path: '/', page: StartPage },
   { path: '/search', page: SearchPage },
-  // Names may hold newlines, which an asterisk does not mean.
+  // Why not `*`: names may contain newlines, which it does not match.
   { path: /^\/browse\/[^]*$/, page: BrowsePage },
   { path: '/repos', page: ReposPage },
   { path: '/settings/:section?', page: SettingsPage },
@@ -39,7 +39,7 @@ export function UnknownPage() {
   return (
     <section className="narrow">
       <h1>This page does not exist.</h1>
-      <p>What there is:</p>
+      <p>Go to:</p>
       <ul>
         <li>
           <Link href="/">Search</Link>

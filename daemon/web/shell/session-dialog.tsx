@@ -1,5 +1,5 @@
-// Signing in again where a session ended: the page is covered until its person is here again, and what was refused is asked
-// again. For anybody else it is loaded anew.
+// Sign-in after a session ended. The page is covered until the same user is back; failed requests are then repeated.
+// For a different user the page reloads.
 
 import { Dialog, DialogDismiss } from '@ariakit/react';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.t
 import { SignOnLinks } from '../sign-in/sign-on-links.tsx';
 import '../styles/overlays.css';
 
-/** Where the page is, below the base URL: by an identity provider it is left, and come back to. */
+/** This page's address below the base URL; an identity provider returns to it. */
 function ownPath(): string {
   return location.href.slice(location.origin.length + BASE_PATH.length);
 }
@@ -45,14 +45,14 @@ export default function SessionDialog() {
     >
       <AccountForm
         title="Your session ended."
-        lead="Sign in to go on; nothing on this page is lost."
+        lead="Sign in to continue. Nothing on this page is lost."
         button="Sign in"
         submit={submit}
       >
         <EmailField value={address} change={setAddress} />
         <CurrentPasswordField value={password} change={setPassword} isFirst />
         <SignOnLinks returnTo={ownPath()} />
-        <DialogDismiss className="button">Go on without signing in</DialogDismiss>
+        <DialogDismiss className="button">Continue without signing in</DialogDismiss>
       </AccountForm>
     </Dialog>
   );

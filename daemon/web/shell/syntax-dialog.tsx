@@ -1,4 +1,4 @@
-// The guide to the syntax of queries.
+// The guide to the query syntax.
 
 import { Modal } from '../parts/modal.tsx';
 import { closeOverlay, showOverlay } from '../parts/overlay.ts';
@@ -7,34 +7,34 @@ const ROWS: readonly (readonly [string, readonly (readonly [query: string, what:
   [
     'Text',
     [
-      ['foo bar', 'both, anywhere in one file, in any case'],
-      ['"foo bar"', 'the two words as they stand; \\" for a quote'],
-      ['foo or bar', 'either; binds less than words side by side'],
-      ['foo (bar or baz)', 'foo, and one of the two'],
-      ['-(foo) bar', 'bar, without foo'],
+      ['foo bar', 'both words, anywhere in one file, ignoring case'],
+      ['"foo bar"', 'the exact phrase; write \\" for a quote'],
+      ['foo or bar', 'either one; binds less tightly than a space'],
+      ['foo (bar or baz)', 'foo and one of the other two'],
+      ['-(foo) bar', 'bar but not foo'],
       ['content:"lang:c"', 'text that looks like a filter'],
     ],
   ],
   [
-    'Filters, each also with - before it',
+    'Filters; a - before one excludes',
     [
       ['repo:acme/', 'repositories whose name matches (regular expression)'],
       ['file:_test\\.go$', 'files whose path matches (regular expression)'],
       ['lang:typescript', 'files of a language'],
       ['sym:^parse', 'definitions whose name matches'],
-      ['rev:release', 'revisions whose name holds the text; rev:* for all'],
+      ['rev:release', 'revisions whose name contains the text; rev:* for all'],
       ['context:web', 'repositories of a search context'],
       ['reposet:a/b,c/d', 'exactly these repositories'],
-      ['archived:no fork:no', 'without archived ones and forks; also yes, only'],
-      ['visibility:public', 'by who may see the repository; also private, any'],
+      ['archived:no fork:no', 'no archived repositories and no forks; also yes, only'],
+      ['visibility:public', 'public repositories; also private, any'],
     ],
   ],
   [
     'Regular expressions (.* in the box, Alt+R)',
     [
-      ['foo.*bar', 'RE2 syntax; a dot ends at the end of the line'],
-      ['"func \\w+"', 'quotes keep blanks'],
-      ['\\bfoo\\b', 'the whole word'],
+      ['foo.*bar', 'RE2 syntax; a dot does not match a line end'],
+      ['"func \\w+"', 'quotes keep spaces'],
+      ['\\bfoo\\b', 'foo as a whole word'],
     ],
   ],
 ];
@@ -42,9 +42,9 @@ const ROWS: readonly (readonly [string, readonly (readonly [query: string, what:
 export default function SyntaxDialog() {
   return (
     <Modal
-      title="Syntax of queries"
+      title="Query syntax"
       close={closeOverlay}
-      other={{ label: 'Keys', run: () => showOverlay('keys') }}
+      other={{ label: 'Keyboard shortcuts', run: () => showOverlay('keys') }}
     >
       <div className="key-tables" tabIndex={0} role="region" aria-label="Syntax">
         {ROWS.map(([title, rows]) => (

@@ -1,10 +1,10 @@
-// Toasts, at the bottom left: they go by themselves, unless somebody points at them.
+// Toasts at the bottom left. They disappear after a while, except under the pointer.
 
 import { useEffect, useState } from 'react';
 import { useToasts } from '../parts/toasts.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 
-/** ms that one is shown. */
+/** ms that a toast stays. */
 const TOAST_MS = 4000;
 
 function Toast({ id, text }: { readonly id: number; readonly text: string }) {

@@ -1,4 +1,5 @@
-// Says that the daemon was updated, so that the page is an old one: its version changed, or a part of the page is gone.
+// Tells the user that the daemon was updated and the page is old: the version changed, or a chunk of the page no longer
+// exists.
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -13,7 +14,7 @@ export function UpdateBar() {
   const { data, refetch } = useQuery({
     queryKey: ['version'],
     queryFn: ({ signal }) => call<typeof getVersion>('/api/version', { signal }),
-    // Who comes back to the page learns it at once.
+    // Checks again when the user returns to the page.
     refetchOnWindowFocus: 'always',
   });
   useEffect(() => {

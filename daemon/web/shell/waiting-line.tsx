@@ -1,5 +1,5 @@
-// The line under the header while something is waited for: an answer of the daemon, or the first results of a search. Styles
-// show it after a moment only, so that what is quick does not flicker.
+// The line under the header while the page waits for the daemon or for the first results. Styles delay it a moment, so
+// that quick answers do not flicker.
 
 import { useIsFetching } from '@tanstack/react-query';
 import { useSearch } from '../search/search-store.ts';

@@ -1,4 +1,4 @@
-// What the pages of signing in share: a card with a form, one error, one button.
+// The form that the sign-in pages share: a card with fields, one error and one button.
 
 import type { ReactNode } from 'react';
 import { useState } from 'react';
@@ -12,13 +12,13 @@ interface AccountFormProps {
   readonly lead?: string;
   readonly button: string;
   readonly children: ReactNode;
-  /** Errors are shown in the form. */
+  /** The form displays its errors. */
   readonly submit: () => Promise<void>;
 }
 
 /**
- * Goes on behind signing in, to a path of this instance; anything else is not followed. The page is loaded anew: nothing that it
- * showed or kept was for this person.
+ * Continues after sign-in at a path of this instance; other addresses are ignored. The page reloads, since nothing on
+ * it was loaded for this user.
  */
 export function goOnTo(path: string): void {
   const home = `${location.origin}${BASE_PATH}`;
@@ -36,7 +36,9 @@ export function AccountForm({ title, lead, button, children, submit }: AccountFo
       await submit();
     } catch (failure) {
       setError(
-        failure instanceof ApiFailure || failure instanceof Error ? failure.message : 'It failed.',
+        failure instanceof ApiFailure || failure instanceof Error
+          ? failure.message
+          : 'The request failed.',
       );
     } finally {
       setBusy(false);

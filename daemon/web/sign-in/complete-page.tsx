@@ -1,4 +1,4 @@
-// What stays in the browser where an application that is no page was let in, or not.
+// What remains in the browser after the user answered an application that is not a web page.
 
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -9,7 +9,7 @@ export default function CompletePage() {
     <div className="card-page">
       <section className="card">
         <h1>Done</h1>
-        <Notice kind="ok" title="Go on in the application. This window can be closed." />
+        <Notice kind="ok" title="Continue in the application. You can close this window." />
       </section>
     </div>
   );

@@ -1,5 +1,5 @@
-// Consent (OAuth): an application asks to use the account of whoever is signed in. It is shown by what it calls itself, which
-// proves nothing, and by where the answer goes, which does. The answer is sent by the page; then the browser goes back.
+// OAuth consent: an application asks for access to the user's account. The page displays its name, which proves
+// nothing, and where the answer goes, which does. It sends the answer; then the browser returns to the application.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
@@ -20,15 +20,15 @@ import '../styles/overlays.css';
 type ConsentRequest = AnswerOf<typeof getConsentRequest>;
 type Decision = 'allow' | 'deny';
 
-/** End of the address of the tool server, which only reads. */
+/** Address suffix of the tool server, which is read-only. */
 const TOOLS = '/api/mcp';
 
-/** Where a request by this id is shown and answered. */
+/** Endpoint that returns a request and takes the answer. */
 function addressOf(id: string): string {
   return `/api/ee/oauth/request/${encodeURIComponent(id)}`;
 }
 
-/** Goes to where the application waits. One without a page leaves ours standing, which then says that all is done. */
+/** Redirects to the application. If that is not a web page, this page stays, and displays that all is done. */
 function leave(address: string, stay: () => void): void {
   const { protocol } = new URL(address);
   const isPage = protocol === 'https:' || protocol === 'http:';
@@ -52,27 +52,29 @@ function Question({ id, request }: { readonly id: string; readonly request: Cons
   return (
     <section className="card">
       <h1>
-        Let <Name>{request.clientName}</Name> in?
+        Authorize <Name>{request.clientName}</Name>?
       </h1>
       <p>
-        It could {request.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
-        <Name>{account?.user?.email ?? 'your account'}</Name> may, until you end it in the settings.
+        It will be able to{' '}
+        {request.resource.endsWith(TOOLS) ? 'search and read everything' : 'do everything'} that{' '}
+        <Name>{account?.user?.email ?? 'your account'}</Name> can, until you revoke its access in
+        the settings.
       </p>
       <dl className="facts">
-        <dt>The answer goes to</dt>
+        <dt>Redirects to</dt>
         <dd>
           <strong>
             <Name>{request.redirectHost}</Name>
           </strong>
         </dd>
-        <dt>It reaches</dt>
+        <dt>Access to</dt>
         <dd>
           <Name>{request.resource}</Name>
         </dd>
       </dl>
       <Notice
         kind="warn"
-        title="Allow this only if you have just started it yourself: anybody can choose that name."
+        title="Allow this only if you started the sign-in yourself. Any application can use this name."
       />
       {answer.error !== null && <Notice kind="danger" title={answer.error.message} />}
       <div className="dialog-end">
@@ -97,8 +99,8 @@ function Question({ id, request }: { readonly id: string; readonly request: Cons
   );
 }
 
-/** The heading where nothing is asked. */
-const REFUSED = 'Not let in';
+/** The heading of an error. */
+const REFUSED = 'Not authorized';
 
 function Request({ id }: { readonly id: string }) {
   const { data, error, isPending } = useQuery({
@@ -117,14 +119,14 @@ function Request({ id }: { readonly id: string }) {
         {isSignInDue ? (
           <Link href={signInAddress()}>Sign in</Link>
         ) : (
-          'Go back to the application, and begin again there.'
+          'Return to the application and start again.'
         )}
       </Notice>
     </>
   );
 }
 
-/** The application has asked in a way that is refused: the daemon says why to whoever wants no page. */
+/** A request that the daemon refuses. A second request gets the reason as JSON. */
 function Refusal() {
   const { error } = useQuery({
     queryKey: ['consent-refusal'],
@@ -140,7 +142,7 @@ function Refusal() {
   return (
     <>
       <h1 className="visually-hidden">{REFUSED}</h1>
-      <Notice kind="danger" title="This application cannot be let in.">
+      <Notice kind="danger" title="This application cannot be authorized.">
         {error.message}
       </Notice>
     </>
@@ -148,7 +150,7 @@ function Refusal() {
 }
 
 export default function ConsentPage() {
-  useTitle('Let an application in');
+  useTitle('Authorize an application');
   const parameters = useParameters();
   const id = parameters.get('request');
   return <div className="card-page">{id === null ? <Refusal /> : <Request id={id} />}</div>;

@@ -1,4 +1,4 @@
-// Fields of those who sign in: e-mail and password, as browsers and their keepers of passwords know them.
+// E-mail and password fields, marked for browsers and password managers.
 
 import type { InputHTMLAttributes } from 'react';
 import { Field, PasswordField } from '../parts/field.tsx';
@@ -27,7 +27,7 @@ interface PasswordProps extends CredentialProps {
   readonly label?: string;
 }
 
-/** @param kind  what tells the browser which password is meant */
+/** @param kind  attributes that tell the browser which password is meant */
 function passwordField(kind: InputHTMLAttributes<HTMLInputElement>) {
   return ({ label = 'Password', value, change, isFirst = false }: PasswordProps) => (
     <PasswordField

@@ -1,4 +1,4 @@
-// Signing in, with e-mail and password or by an identity provider.
+// Sign-in with e-mail and password, or through an identity provider.
 
 import { useState } from 'react';
 import type { logIn } from '../../api/accounts/account-endpoints.ts';
@@ -28,7 +28,7 @@ function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   );
 }
 
-/** Where there is no sign-in by password. */
+/** For instances without sign-in by password. */
 function SignOnCard({ returnTo }: { readonly returnTo: string }) {
   return (
     <div className="card">

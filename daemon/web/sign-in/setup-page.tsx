@@ -1,5 +1,5 @@
-// The one-time link: makes the first account, or sets the password of somebody who was invited. The link's token is taken out
-// of the address at once, so that it stays in no history.
+// The target of a one-time link: creates the first account, or sets the password of an invited user. It removes the
+// link's token from the address at once, so that no history keeps it.
 
 import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
@@ -13,17 +13,17 @@ import { AccountForm, goOnTo } from './account-form.tsx';
 import { EmailField, NewPasswordField } from './credential-fields.tsx';
 import { FIRST_ACCOUNT, useWaysIn } from './sign-on-links.tsx';
 
-const OLD_LINK = 'This link was used or is too old.';
+const OLD_LINK = 'This link was already used or has expired.';
 
-/** What to do instead: there may be an account by now. */
+/** The next step: an account may exist by now. */
 function OldLink() {
   const ways = useWaysIn();
   return (
     <Notice kind="danger" title={OLD_LINK}>
       {ways?.isSetupDue === false && (
         <p>
-          There is an account already: <Link href="/login">sign in</Link>. An owner, or “trawl user
-          password EMAIL” on the server, creates a new link.
+          An account exists already: <Link href="/login">sign in</Link>. For a new link, ask an
+          owner or run “trawl user password EMAIL” on the server.
         </p>
       )}
       {ways?.isSetupDue === true && <p>{FIRST_ACCOUNT}</p>}
@@ -67,7 +67,7 @@ export default function SetupPage() {
   if (link.error !== null)
     return (
       <div className="card-page">
-        <h1 className="visually-hidden">No such link</h1>
+        <h1 className="visually-hidden">Invalid link</h1>
         {link.error instanceof ApiFailure && link.error.statusCode === 404 ? (
           <OldLink />
         ) : (
@@ -78,9 +78,9 @@ export default function SetupPage() {
   return (
     <div className="card-page">
       <AccountForm
-        title={invited === undefined ? 'Make the first account' : 'Join Trawl'}
+        title={invited === undefined ? 'Create the first account' : 'Join Trawl'}
         lead={invited === undefined ? 'You will own this instance.' : `Your account is ${invited}.`}
-        button="Make account and search"
+        button="Create account"
         submit={submit}
       >
         <Field

@@ -1,4 +1,5 @@
-// The ways to sign in by an identity provider, and why one came to nothing. They are plain links: the whole page goes there.
+// Links to sign in through an identity provider, and the error of a failed attempt. They are plain links, since the
+// whole page navigates.
 
 import { useQuery } from '@tanstack/react-query';
 import { REFUSALS } from '../../accounts/sign-on/refusals.ts';
@@ -6,7 +7,7 @@ import type { getAuthState } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
 
-/** The ways to come in; undefined until they are known. */
+/** The sign-in methods; undefined while loading. */
 export function useWaysIn() {
   const { data } = useQuery({
     queryKey: ['ways in'],
@@ -15,12 +16,12 @@ export function useWaysIn() {
   return data;
 }
 
-/** How the first account comes about. */
+/** How to get the first account. */
 export const FIRST_ACCOUNT =
-  'There is no account yet. Where Trawl was started, its output shows a one-time link that creates the first one; ' +
-  '“trawl user add EMAIL --role owner” on the server prints one, too.';
+  'There is no account yet. Trawl prints a one-time link for the first account when it starts. ' +
+  'To get another link, run “trawl user add EMAIL --role owner” on the server.';
 
-/** @param returnTo  path of ours where the person goes on, with the query */
+/** @param returnTo  path of this instance to continue at, including the query */
 export function SignOnLinks({ returnTo }: { readonly returnTo: string }) {
   const providers = useWaysIn()?.providers ?? [];
   return providers.map(({ name, url }) => (
@@ -34,7 +35,7 @@ export function SignOnLinks({ returnTo }: { readonly returnTo: string }) {
   ));
 }
 
-/** @param reason  as the address of the page has it, which anybody may have written */
+/** @param reason  from the page's address, so it may be forged */
 export function SignOnFailure({ reason }: { readonly reason: string | null }) {
   const refusal = Object.entries(REFUSALS).find(([name]) => name === reason)?.[1];
   return refusal === undefined ? null : <Notice kind="danger" title={refusal.text} />;
