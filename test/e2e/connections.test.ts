@@ -289,7 +289,10 @@ void test(
     }, 500);
     t.diagnostic('the status tells of all three');
     for (const { failure } of connectionsNow)
-      assert.match(failure!, /127\.0\.0\.1:\d+ has not answered since 20\S+, .*retried automatically.*check the host's health/);
+      assert.match(
+        failure!,
+        /127\.0\.0\.1:\d+ has not answered since 20\S+, .*retried automatically.*check the host's health/,
+      );
     assert.deepEqual(
       connectionsNow.map(({ state }) => state),
       ['unanswered', 'unanswered', 'fine'],
