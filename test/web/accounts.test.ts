@@ -209,7 +209,7 @@ void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async (
   await guest.page.reload();
   await guest.page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).waitFor();
 
-  await whenRunning(/make API keys/, false);
+  await whenRunning(/create API keys/, false);
   await member.page.reload();
   await member.page.getByText('Only owners may create keys here.').waitFor();
   assert.equal((await ask(key)).status, 200);
@@ -217,7 +217,7 @@ void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async (
   assert.notEqual((await ask(key)).status, 200);
   assert.equal((await ask(OWNER_KEY)).status, 200);
   await whenRunning(/use API keys/, true);
-  await whenRunning(/make API keys/, true);
+  await whenRunning(/create API keys/, true);
   assert.equal((await ask(key)).status, 200);
 
   // Without another way in it would lock everybody out.
@@ -278,7 +278,7 @@ void test('a key tells when it was used, counts, and is ended', { skip: NO_BROWS
   await row.getByRole('cell', { name: 'never' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Usage' }).click();
   const facts = await page.locator('.facts').innerText();
-  assert.match(facts, /^Used today\n3\nLimit\n10,000\nLeft\n9,997\n/);
+  assert.match(facts, /^Used today\n3\nLimit\n10,000\nRemaining\n9,997\n/);
   await page.goBack();
   await row.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete the key “ci”?' });

@@ -122,7 +122,7 @@ void test('jobs that are under way, or left something', { skip: NO_BROWSER }, as
   await page.goto('/settings/connections');
   await page.getByText('2 connections failed.').waitFor();
   await page.getByText('1 connection synced only in part').waitFor();
-  await says(page, '1 connection listed for the first time.');
+  await says(page, 'Syncing 1 connection for the first time.');
   assert.deepEqual(complaints, []);
 });
 
