@@ -292,7 +292,7 @@ void test(
       .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('aria-label') ?? ''));
     assert.deepEqual(
       labels.map((label) => label.split(',')[0]!).toSorted((a, b) => (a < b ? -1 : 1)),
-      ['src/', 'src/deep/', 'repository root'],
+      ['repository root', 'src/', 'src/deep/'],
     );
     for (const [name, count, put] of [
       ['src/,', 1, /file%3A%5Esrc%2F%5B%5E%2F%5D\*%24$/],
