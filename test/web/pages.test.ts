@@ -297,7 +297,7 @@ void test(
     for (const [name, count, put] of [
       ['src/,', 1, /file%3A%5Esrc%2F%5B%5E%2F%5D\*%24$/],
       ['src/deep/', 1, /file%3A%5Esrc%2Fdeep%2F$/],
-      ['top', 2, /file%3A%5E%5B%5E%2F%5D\*%24$/],
+      ['repository root', 2, /file%3A%5E%5B%5E%2F%5D\*%24$/],
     ] as const) {
       await page.goto('/search?query=plumtree');
       await page.getByText('that is all').waitFor();
