@@ -266,7 +266,7 @@ void test(
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(`${served.url}${request}`);
-    await page.getByRole('heading', { name: /^Let Tool in\?/ }).waitFor();
+    await page.getByRole('heading', { name: /^Authorize Tool\?/ }).waitFor();
 
     // Answered in another window.
     await first.context.route(`${back}*`, (route) => route.fulfill({ body: 'Back' }));
