@@ -82,7 +82,7 @@ void test('any revision is searched within the limits of the configuration', TIM
   const refused = await post<ErrorBody>(url, { query: 'plum rev:large' });
   assert.equal(refused.status, 400);
   assert.equal(refused.body.errorCode, 'REVISION_TOO_LARGE');
-  assert.match(refused.body.message, /^2 files .*, limit is 1 \(onDemandRevisions\.docs\)/);
+  assert.match(refused.body.message, /^2 files .* limit is 1 \(onDemandRevisions\.docs\)/);
   const stream = await postTo(`${url}/api/stream_search`, {
     query: 'plum rev:large',
     matches: 10,
