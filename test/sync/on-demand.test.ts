@@ -414,7 +414,7 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   const small = await openWorld([repo], { diskBytes: 10 });
   await assert.rejects(
     small.index.search('plum rev:t1'),
-    refusal(/limit 10 \(onDemandRevisions\.diskBytes\)/),
+    refusal(/limit is 10 \(onDemandRevisions\.diskBytes\)/),
   );
   assert.deepEqual(small.files(), []);
   await small.index.close();
@@ -435,7 +435,7 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   const many = Array.from({ length: 21 }, (_, i) => `rev:x${i}`).join(' or ');
   await alone.index.close();
   const all = await openWorld([repo]);
-  await assert.rejects(all.index.search(`(${many})`), refusal(/21 revisions .* limit 20/));
+  await assert.rejects(all.index.search(`(${many})`), refusal(/21 revisions .* limit is 20/));
   await all.index.close();
 });
 
