@@ -24,8 +24,12 @@ function failOnceQuiet(reportedSize) {
   }
 }
 
-/** Of this process and of those that it has waited for. */
+/** Of this process and, on Linux, of those that it has waited for. */
 function processorSeconds() {
+  if (process.platform !== 'linux') {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }
   // Source: proc(5): user and system time, and those of children, in hundredths of a second.
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1].split(' ');
   return [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0) / 100;

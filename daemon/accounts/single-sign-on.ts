@@ -249,10 +249,10 @@ export class SingleSignOn {
     const { store, now } = this.#options;
     const { issuer, subject, emails } = identity;
     const linked = await store.signOnAccounts.userOf({ issuer, subject });
-    const cached = (await Promise.all(emails.map((email) => store.users.byEmail(email)))).filter(
+    const existing = (await Promise.all(emails.map((email) => store.users.byEmail(email)))).filter(
       (one) => one !== undefined,
     );
-    const candidate = linked === undefined ? cached[0] : cached.find(({ id }) => id === linked);
+    const candidate = linked === undefined ? existing[0] : existing.find(({ id }) => id === linked);
     if (linked !== undefined && candidate === undefined) throw new SignOnRefusal('linked');
     const user = candidate ?? (await this.#signUp(settings, identity, actor));
     if (user.suspendedAt !== null) throw new SignOnRefusal('unknown');

@@ -19,7 +19,7 @@ import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
 /** Shards tested for heads in one step: some microseconds each. */
-const HEAD_QUESTIONS = 64;
+const HEAD_TESTS_PER_STEP = 64;
 
 export class SearchLoop {
   bindings: BindFinding[] = [];
@@ -34,8 +34,8 @@ export class SearchLoop {
   readonly #plan: SearchPlan;
   /** Indexes of shards with heads, in order: of those tested, at the end of all. */
   readonly #headShards: number[] = [];
-  #queriedCount = 0;
-  #hasQueried: boolean;
+  #headTestCount = 0;
+  #areHeadsFound: boolean;
   /** Number of shards with heads that this thread has finished. */
   #headsDone = 0;
   #prefix: PrefixSum | undefined;
@@ -60,7 +60,7 @@ export class SearchLoop {
     this.#limit = limit;
     this.#control = control;
     // A search without a limit needs no order.
-    this.#hasQueried = limit === Infinity;
+    this.#areHeadsFound = limit === Infinity;
   }
 
   /** The head units of a shard are drained, its other units are not. */
@@ -83,7 +83,7 @@ export class SearchLoop {
     this.units = [];
     this.failures = [];
     this.#times = [];
-    const headShards = this.#hasQueried ? this.#headShards : undefined;
+    const headShards = this.#areHeadsFound ? this.#headShards : undefined;
     return { bindings, headBindings, units, failures, times, firstUnitNs, headShards };
   }
 
@@ -111,8 +111,8 @@ export class SearchLoop {
       this.#hasStarted = true;
       this.#isPlanned = true;
     }
-    if (!this.#hasQueried) {
-      this.#queryHeads();
+    if (!this.#areHeadsFound) {
+      this.#findHeadShards();
       return true;
     }
     const shardId = this.#shardIds[this.#shard]!;
@@ -135,14 +135,14 @@ export class SearchLoop {
   }
 
   /** Tests some shards for symbols that the query names. */
-  #queryHeads(): void {
+  #findHeadShards(): void {
     const count = this.#shardIds.length;
-    const end = Math.min(count, this.#queriedCount + HEAD_QUESTIONS);
-    for (; this.#queriedCount < end; this.#queriedCount++)
-      if (this.#hasHeads(this.#shardIds[this.#queriedCount]!))
-        this.#headShards.push(this.#queriedCount);
+    const end = Math.min(count, this.#headTestCount + HEAD_TESTS_PER_STEP);
+    for (; this.#headTestCount < end; this.#headTestCount++)
+      if (this.#hasHeads(this.#shardIds[this.#headTestCount]!))
+        this.#headShards.push(this.#headTestCount);
     if (end < count) return;
-    this.#hasQueried = true;
+    this.#areHeadsFound = true;
     this.#shard = this.#headShards[0] ?? 0;
     this.#prefix = new PrefixSum(this.#control, this.#shardIds.length, this.#headShards);
   }

@@ -137,8 +137,8 @@ class PlanEncoder {
   #lineHeadOf({ regex: { condition, exactCondition } }: ProgramExpression): Buffer {
     const head = Buffer.alloc(layout.REGEX_HEAD_SIZE);
     const flags = exactCondition === undefined ? 0 : layout.PLAN_FLAG_CASE_SENSITIVE;
-    const cached = this.#condition(exactCondition ?? condition, flags);
-    head.writeUInt32LE(cached, layout.REGEX_CONDITION_OFFSET);
+    const conditionIndex = this.#condition(exactCondition ?? condition, flags);
+    head.writeUInt32LE(conditionIndex, layout.REGEX_CONDITION_OFFSET);
     return head;
   }
 
@@ -152,8 +152,8 @@ class PlanEncoder {
     const rest = withoutImplied(condition, start);
     head.writeUInt32LE(this.#condition(rest, 0), layout.REGEX_CONDITION_OFFSET);
     head.writeUInt32LE(this.#condition(start, 0), layout.REGEX_START_OFFSET);
-    const cached = this.#nodes.length < NODES_ENOUGH ? near : ALL;
-    head.writeUInt32LE(this.#condition(cached, 0), layout.REGEX_NEAR_OFFSET);
+    const nearCondition = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+    head.writeUInt32LE(this.#condition(nearCondition, 0), layout.REGEX_NEAR_OFFSET);
     head.set(bytes, layout.REGEX_CHAIN_OFFSET);
     return head;
   }

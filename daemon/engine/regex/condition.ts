@@ -63,9 +63,9 @@ export function allOf(conditions: readonly Condition[]): Condition {
       );
 }
 
-/** The part of `condition` that `cached` does not imply. */
-export function withoutImplied(condition: Condition, cached: Condition): Condition {
-  const parts = partsOf('and', condition).filter((part) => !implies(cached, part));
+/** The part of `condition` that `premise` does not imply. */
+export function withoutImplied(condition: Condition, premise: Condition): Condition {
+  const parts = partsOf('and', condition).filter((part) => !implies(premise, part));
   return parts.length === 0 ? ALL : listOf('and', parts);
 }
 

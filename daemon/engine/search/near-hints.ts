@@ -75,10 +75,10 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   const { matchCount, isWhole } = found;
   const prior = prepared.hints(matchCount > 0);
   const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
-  if (isOver || prior.hints !== undefined) return prior;
+  if (isOver) return prior;
+  const others = prior.hints ?? (await nearHintsOf(over));
   const unsearched = matchCount === 0 && isWhole ? prepared.unsearched() : [];
-  const near = await nearHintsOf(over);
-  const hints = [...near.slice(0, HINTS_MAX - unsearched.length), ...unsearched];
+  const hints = [...others.slice(0, HINTS_MAX - unsearched.length), ...unsearched];
   return hints.length === 0 ? {} : { hints };
 }
 

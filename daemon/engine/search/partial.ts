@@ -56,7 +56,7 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
   if (parts.length === 1) return first;
   const starts = startsOf(parts);
   const partAt = (shard: number): number => starts.findLastIndex((start) => start <= shard);
-  const query = <Value>(shard: number, of: (docs: DocContext, own: number) => Value): Value => {
+  const ofPart = <Value>(shard: number, of: (docs: DocContext, own: number) => Value): Value => {
     const part = partAt(shard);
     return of(parts[part]!.docs, shard - starts[part]!);
   };
@@ -65,11 +65,11 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
     quarantined: parts.flatMap(({ quarantined }) => quarantined),
     outcome: joinOutcomes(parts, starts),
     docs: {
-      isPlain: (shard) => query(shard, (docs, own) => docs.isPlain(own)),
-      repoRank: (shard, docId) => query(shard, (docs, own) => docs.repoRank(own, docId)),
-      versionOf: (shard, docId) => query(shard, (docs, own) => docs.versionOf(own, docId)),
-      pathOf: (shard, docId) => query(shard, (docs, own) => docs.pathOf(own, docId)),
-      repoOf: (shard, docId) => query(shard, (docs, own) => docs.repoOf(own, docId)),
+      isPlain: (shard) => ofPart(shard, (docs, own) => docs.isPlain(own)),
+      repoRank: (shard, docId) => ofPart(shard, (docs, own) => docs.repoRank(own, docId)),
+      versionOf: (shard, docId) => ofPart(shard, (docs, own) => docs.versionOf(own, docId)),
+      pathOf: (shard, docId) => ofPart(shard, (docs, own) => docs.pathOf(own, docId)),
+      repoOf: (shard, docId) => ofPart(shard, (docs, own) => docs.repoOf(own, docId)),
     },
     render: (docs) => renderParts(parts, docs, starts, partAt),
   };

@@ -74,9 +74,9 @@ export class Reading {
   /** Records bytes read of a blob; returns those not counted before. */
   add(shard: number, blobId: number, bytes: number): number {
     const key = `${shard} ${blobId}`;
-    const cached = this.#bytes.get(key) ?? 0;
-    this.#bytes.set(key, Math.max(cached, bytes));
-    return Math.max(0, bytes - cached);
+    const counted = this.#bytes.get(key) ?? 0;
+    this.#bytes.set(key, Math.max(counted, bytes));
+    return Math.max(0, bytes - counted);
   }
 }
 

@@ -245,8 +245,8 @@ export class ShardRevisions {
     for (const index of revisions) {
       const set = this.sets[index]!;
       const { buffer, byteOffset, length } = set.bytes;
-      const cached = files.indexOf(buffer);
-      const file = cached < 0 ? files.push(buffer) - 1 : cached;
+      const seen = files.indexOf(buffer);
+      const file = seen < 0 ? files.push(buffer) - 1 : seen;
       distinct.set(`${set.form} ${file} ${byteOffset} ${length}`, set);
     }
     if ([...distinct.values()].some(({ form }) => form === FORM_ALL)) return 'all';

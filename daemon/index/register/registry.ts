@@ -223,13 +223,13 @@ export class RepoRegistry {
     const { reposApart } = source;
     const wholeChange = reposApart === undefined ? change : { ...change, reposApart };
     const possible = possibleRepos(draft.near(location), location, isGone);
-    const [cached] = possible;
-    if (cached !== undefined && possible.length === 1) {
-      if (cached.place !== undefined && cached.place.path !== location.path)
+    const [existing] = possible;
+    if (existing !== undefined && possible.length === 1) {
+      if (existing.place !== undefined && existing.place.path !== location.path)
         notes.push(() =>
-          this.#log.info('a repo was found in another place', moved(cached, location)),
+          this.#log.info('a repo was found in another place', moved(existing, location)),
         );
-      return draft.put(withChange(movedTo(cached, location), wholeChange), location);
+      return draft.put(withChange(movedTo(existing, location), wholeChange), location);
     }
     const isClosed = draft.isWary && change.enforcement === undefined;
     const made: StoredRepo = {
@@ -312,9 +312,9 @@ export class RepoRegistry {
 function byRepo(links: readonly StoredLink[]): ReadonlyMap<number, readonly StoredLink[]> {
   const found = new Map<number, StoredLink[]>();
   for (const link of links) {
-    const cached = found.get(link.repoId);
-    if (cached === undefined) found.set(link.repoId, [link]);
-    else cached.push(link);
+    const ofRepo = found.get(link.repoId);
+    if (ofRepo === undefined) found.set(link.repoId, [link]);
+    else ofRepo.push(link);
   }
   return found;
 }

@@ -94,8 +94,8 @@ export async function readTreeFolders(
     signal.throwIfAborted();
     const { path, oid } = next;
     const tree = await readTree(repoPath, oid, signal);
-    const cached = folders.get(path);
-    folders.set(path, cached === undefined ? tree.sorted : sortItems([...cached, ...tree.items]));
+    const items = folders.get(path);
+    folders.set(path, items === undefined ? tree.sorted : sortItems([...items, ...tree.items]));
     const prefix = path === '' ? '' : `${path}/`;
     for (const name of namesIn.get(path) ?? [])
       for (const item of tree.named(name))

@@ -327,6 +327,10 @@ test('nothing found: files too large to be searched are counted, over any number
   assert.deepEqual(await asked('nowhere repo:r299'), hintOf('1 file is', 'in host/r299'));
   const seen = { base: new Set([1, 7, 300]), extra: NO_REPOS };
   assert.deepEqual(await asked('nowhere', seen), hintOf('3 files are', 'most of them in host/r6'));
+  // Beside what the query may have meant.
+  const [habit, ...unsearched] = await asked('nowhere type:diff');
+  assert.equal(habit?.query, 'nowhere');
+  assert.deepEqual(unsearched, hintOf('8 files are', 'most of them in host/r249'));
   // Found, no such file among those searched, or contents are not asked for.
   for (const query of ['plum', 'nowhere repo:r1$', 'nowhere -repo:.', 'file:nowhere$ lang:go'])
     assert.ok(
