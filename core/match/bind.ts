@@ -49,8 +49,7 @@ import {
   DocsNode,
   LanguageNode,
 } from './filters.ts';
-import { nameHeadDocs } from './head-names.ts';
-import { definingDocs } from './heads.ts';
+import { definingDocs, namedDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot } from './match-tree.ts';
 import { contentLeafAt, contentLeaves, MatchNode, nodeAt, setNode } from './node.ts';
@@ -67,7 +66,7 @@ const STEP_SHIFT: u32 = 3;
 const BYTES_MAX: u32 = 1 << 26;
 
 /** Bitmaps of docs, 0: none: the heads (heads.ts), and those of them found by name. */
-let heads: usize = 0;
+export let heads: usize = 0;
 let nameHeads: usize = 0;
 
 /**
@@ -112,7 +111,7 @@ export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
 function findHeads(arena: Arena): void {
   const visible = visibleDocs(matchRoot);
   if (visible == NO_DOCS) return;
-  nameHeads = nameHeadDocs(arena, visible);
+  nameHeads = namedDocs(arena, visible);
   heads = definingDocs(arena, visible);
   if (heads == 0) heads = nameHeads;
   else if (nameHeads != 0) uniteBitmaps(heads, nameHeads, docBitmapSize());

@@ -34,7 +34,9 @@ import {
   failStatus,
   intersectBitmaps,
   newDocBitmap,
+  nextBoundDoc,
   NO_DOCS,
+  restrictedDocs,
 } from './bound.ts';
 import { beginVisits, probeGram, visitGram } from './lookups.ts';
 import { Grams, keyAt } from './grams.ts';
@@ -309,10 +311,34 @@ export function countBits(bitmap: usize, size: usize): u32 {
   return <u32>count;
 }
 
-/** The docs with a block in the bitmap; also sets the node's cost, its number of blocks. */
+/**
+ * The docs with a block in the bitmap, of those that binding is restricted to; also sets the node's
+ * cost, its number of blocks.
+ */
 export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
+  const count = restrictedDocs == 0 ? addDocsOfBlocks(docs, bitmap) : addBoundDocs(docs, bitmap);
+  node.cost = 3 + min(count, 0x3ffffff0);
+  return count == 0 ? NO_DOCS : docs;
+}
+
+/** Adds the docs that binding is restricted to; returns the number of their blocks. */
+function addBoundDocs(docs: usize, bitmap: usize): u32 {
+  let count: u32 = 0;
+  for (let docId = nextBoundDoc(0); docId < boundView.docCount; docId = nextBoundDoc(docId + 1)) {
+    const blobId = docAt(boundView, docId).blobId;
+    if (blobId == NONE_ID) continue;
+    const blob = blobAt(boundView, blobId);
+    const before = count;
+    for (let i: u32 = 0; i < blob.blockCount; i++) count += getBit(bitmap, blob.firstBlock + i);
+    if (count > before) setBit(docs, docId);
+  }
+  return count;
+}
+
+/** Adds all docs; returns the number of their blocks. */
+function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
   let count: u32 = 0;
   let previousBlob: u32 = NONE_ID;
   for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
@@ -328,6 +354,5 @@ export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usiz
       previousBlob = blobId;
     }
   }
-  node.cost = 3 + min(count, 0x3ffffff0);
-  return count == 0 ? NO_DOCS : docs;
+  return count;
 }

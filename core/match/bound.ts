@@ -17,6 +17,8 @@ export let boundSegments: u32 = 0;
 /** The groups of docs whose paths are scanned, a bit each (shard/path-grams.ts). */
 export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
+/** The docs that binding is restricted to, a bitmap; 0: all. */
+export let restrictedDocs: usize = 0;
 /** Coded bytes of lists read while binding. */
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
@@ -51,6 +53,7 @@ export function beginBinding(view: ShardView): void {
 /** Makes the shard of a kept binding the bound one again. */
 export function rebind(view: ShardView): void {
   boundView = view;
+  restrictedDocs = 0;
   const segmentCount = max(1, (view.blockCount + SEGMENT_BLOCKS - 1) / SEGMENT_BLOCKS);
   blockBitmapSize = <usize>segmentCount * BITMAP_SIZE;
   boundSegments = <u32>(((<u64>1) << segmentCount) - 1);
@@ -58,10 +61,11 @@ export function rebind(view: ShardView): void {
 }
 
 /**
- * Reduces the segments to those with contents of the docs, and the groups to theirs: only these are
- * bound.
+ * Restricts binding to some docs, given as a bitmap, to the segments with their contents, and to
+ * their groups.
  */
 export function restrictTo(docs: usize): void {
+  restrictedDocs = docs;
   let segments: u32 = 0;
   memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);
   for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
@@ -77,6 +81,20 @@ export function restrictTo(docs: usize): void {
     }
   }
   boundSegments &= segments;
+}
+
+/** The first doc from `docId` on that binding is restricted to; docCount or more: there is none. */
+export function nextBoundDoc(docId: u32): u32 {
+  if (restrictedDocs == 0) return docId;
+  let offset = <usize>(docId >> 6) << 3;
+  if (offset >= docBitmapSize()) return boundView.docCount;
+  let word = load<u64>(restrictedDocs + offset) & (~(<u64>0) << (docId & 63));
+  while (word == 0) {
+    offset += 8;
+    if (offset >= docBitmapSize()) return boundView.docCount;
+    word = load<u64>(restrictedDocs + offset);
+  }
+  return (<u32>offset << 3) + <u32>ctz(word);
 }
 
 export function failBinding(status: i32): void {

@@ -17,6 +17,7 @@ import {
   docSets,
   failBinding,
   newDocBitmap,
+  nextBoundDoc,
   NO_DOCS,
 } from './bound.ts';
 import { current } from './current.ts';
@@ -45,14 +46,15 @@ export function bindConst(node: MatchNode): usize {
   return node.data != 0 ? ALL_DOCS : NO_DOCS;
 }
 
-/** Cost: linear in the docs of the shard. */
+/** Cost: linear in the docs that binding is restricted to. */
 export function bindLanguage(arena: Arena, node: LanguageNode): usize {
   node.cost = 1;
   node.languageIndex = findLanguage(node);
   if (node.languageIndex == NONE_ID) return NO_DOCS;
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
-  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+  const count = boundView.docCount;
+  for (let docId = nextBoundDoc(0); docId < count; docId = nextBoundDoc(docId + 1)) {
     if (docAt(boundView, docId).languageIndex == node.languageIndex) setBit(docs, docId);
   }
   return docs;
@@ -74,7 +76,10 @@ export function matchesLanguage(node: LanguageNode): bool {
   return docAt(boundView, current.docId).languageIndex == node.languageIndex;
 }
 
-/** REPOS. Cost: linear in the docs of a shard with some of the repos and others. */
+/**
+ * REPOS. Cost: for a shard with some of the repos and others, linear in the docs that binding is
+ * restricted to.
+ */
 export function bindRepos(arena: Arena, node: MatchNode): usize {
   node.cost = 1;
   let count: u32 = 0;
@@ -83,7 +88,8 @@ export function bindRepos(arena: Arena, node: MatchNode): usize {
   if (count == boundView.repoCount) return ALL_DOCS;
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
-  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+  const docCount = boundView.docCount;
+  for (let docId = nextBoundDoc(0); docId < docCount; docId = nextBoundDoc(docId + 1)) {
     if (hasRepo(node, docAt(boundView, docId).repoIndex)) setBit(docs, docId);
   }
   return docs;

@@ -29,7 +29,7 @@ import {
   failStatus,
   newDocBitmap,
 } from './bound.ts';
-import { hasNameHeads } from './head-names.ts';
+import { hasNameHeads, nameHeadDocs } from './head-names.ts';
 import { RangeLeaf, leafAt, failCompiling, slotLeaves } from './node.ts';
 
 /** Longer names have cut keys. */
@@ -54,8 +54,27 @@ function textAt(index: u32): HeadText {
   return changetype<HeadText>(texts + <usize>index * offsetof<HeadText>());
 }
 
+/** The names of a shard that match a text: fields of its view, searched once a plan. */
+@unmanaged
+class FoundNames {
+  kind: u32; // NAMES_*
+  start: u32; // the first name
+  end: u32; // after the last
+}
+if (offsetof<ShardView>('otherNameKind') - offsetof<ShardView>('nameKind') != offsetof<FoundNames>()) ERROR('FoundNames: size');
+
+@inline
+function foundNamesOf(view: ShardView, index: u32): FoundNames {
+  const first = changetype<usize>(view) + offsetof<ShardView>('nameKind');
+  return changetype<FoundNames>(first + <usize>index * offsetof<FoundNames>());
+}
+
+/** Views refer to it, to tell whether their names are of this plan; 0 is never valid. */
+let generation: u32 = 0;
+
 /** Finds the texts of the compiled tree. Errors: compileStatus is set if the arena is full. */
 export function compileHeads(arena: Arena): void {
+  generation = max(1, generation + 1);
   textAt(0).size = 0;
   textAt(1).size = 0;
   let size: u32 = slotLeaves.count;
@@ -116,15 +135,33 @@ function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void
 
 /** Whether an open shard may have heads of the compiled plan: a few binary searches. */
 export function hasHeads(view: ShardView): bool {
-  return bestNames(view, true) != NAMES_NONE || hasNameHeads(view);
+  findAllNames(view);
+  return bestNames(view) != NAMES_NONE || mayHaveNameHeads(view);
+}
+
+function findAllNames(view: ShardView): void {
+  if (view.namedIn == generation) return;
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) findNames(view, textAt(i), foundNamesOf(view, i));
+  view.nameHeads = NAME_HEADS_UNKNOWN;
+  view.namedIn = generation;
+}
+
+/** Whether the view has docs found by name (head-names.ts): not known, none, or some. */
+const NAME_HEADS_UNKNOWN: u32 = 0;
+const NAME_HEADS_NONE: u32 = 1;
+const NAME_HEADS_SOME: u32 = 2;
+
+/** After findAllNames. */
+function mayHaveNameHeads(view: ShardView): bool {
+  if (view.nameHeads == NAME_HEADS_UNKNOWN) {
+    view.nameHeads = hasNameHeads(view) ? NAME_HEADS_SOME : NAME_HEADS_NONE;
+  }
+  return view.nameHeads == NAME_HEADS_SOME;
 }
 
 /** The best match of a text among the shard's names. */
-function bestNames(view: ShardView, takesPrefixes: bool): u32 {
-  let best = NAMES_NONE;
-  if (!hasSymbols(view)) return best;
-  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(view, textAt(i), takesPrefixes));
-  return best;
+function bestNames(view: ShardView): u32 {
+  return max(foundNamesOf(view, 0).kind, foundNamesOf(view, 1).kind);
 }
 
 const NAMES_NONE: u32 = 0;
@@ -133,22 +170,21 @@ const NAMES_PREFIXED: u32 = 1;
 /** Some equal the text, ignoring case. */
 const NAMES_WHOLE: u32 = 2;
 
-/** The result of findNames: the first name, and the one after the last. */
-let firstName: u32 = 0;
-let endName: u32 = 0;
-
 /** Finds names equal to the text, else those that begin with it, if they are few. */
-function findNames(view: ShardView, text: HeadText, takesPrefixes: bool): u32 {
-  if (text.size == 0) return NAMES_NONE;
-  firstName = lowerSymbolName(view, text.start, text.size, true, false);
-  endName = firstName;
+function findNames(view: ShardView, text: HeadText, found: FoundNames): void {
+  found.kind = NAMES_NONE;
+  if (text.size == 0 || !hasSymbols(view)) return;
+  const start = lowerSymbolName(view, text.start, text.size, true, false);
+  let end = start;
   // Names equal to the text precede those that begin with it.
-  while (isNameOf(view, endName, text, false)) endName++;
-  if (endName > firstName) return NAMES_WHOLE;
-  if (!takesPrefixes || text.size < PREFIX_SIZE_MIN) return NAMES_NONE;
-  if (isNameOf(view, firstName + PREFIX_NAMES_MAX, text, true)) return NAMES_NONE;
-  while (isNameOf(view, endName, text, true)) endName++;
-  return endName > firstName ? NAMES_PREFIXED : NAMES_NONE;
+  while (isNameOf(view, end, text, false)) end++;
+  if (end > start) found.kind = NAMES_WHOLE;
+  else if (text.size >= PREFIX_SIZE_MIN && !isNameOf(view, start + PREFIX_NAMES_MAX, text, true)) {
+    while (isNameOf(view, end, text, true)) end++;
+    if (end > start) found.kind = NAMES_PREFIXED;
+  }
+  found.start = start;
+  found.end = end;
 }
 
 @inline
@@ -165,19 +201,27 @@ function isNameOf(view: ShardView, name: u32, text: HeadText, isPrefix: bool): b
  * @param visible  the docs visible to the search (filters.ts)
  */
 export function definingDocs(arena: Arena, visible: usize): usize {
+  findAllNames(boundView);
+  const best = bestNames(boundView);
   const takesPrefixes = visible == ALL_DOCS || boundView.repoCount == 1;
-  const best = bestNames(boundView, takesPrefixes);
-  if (best == NAMES_NONE) return 0;
+  if (best == NAMES_NONE || (best == NAMES_PREFIXED && !takesPrefixes)) return 0;
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return 0;
   for (let i: u32 = 0; i < TEXT_COUNT; i++) {
-    if (findNames(boundView, textAt(i), takesPrefixes) != best) continue;
-    for (let name = firstName; name < endName; name++) {
+    const found = foundNamesOf(boundView, i);
+    if (found.kind != best) continue;
+    for (let name = found.start; name < found.end; name++) {
       if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_FRAME);
       countIndexBytes(symbolListBytes);
     }
   }
   return failStatus != STATUS_OK ? 0 : docsIn(arena, blocks);
+}
+
+/** The docs of the bound shard found by name (head-names.ts); 0: there are none. */
+export function namedDocs(arena: Arena, visible: usize): usize {
+  findAllNames(boundView);
+  return boundView.nameHeads == NAME_HEADS_NONE ? 0 : nameHeadDocs(arena, visible);
 }
 
 function docsIn(arena: Arena, blocks: usize): usize {

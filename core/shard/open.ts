@@ -65,6 +65,7 @@ export function openShard(base: usize, size: u32, view: ShardView): i32 {
   view.base = <u32>base;
   view.symbolStarts = 0;
   view.keptIn = 0;
+  view.namedIn = 0;
   view.docCount = load<u32>(base, format.HEADER_DOC_COUNT_OFFSET);
   view.blobCount = load<u32>(base, format.HEADER_BLOB_COUNT_OFFSET);
   view.blockCount = load<u32>(base, format.HEADER_BLOCK_COUNT_OFFSET);

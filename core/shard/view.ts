@@ -53,13 +53,22 @@ export class ShardView {
   // Its kept binding (match/bindings.ts), and the generation of that:
   kept: u32;
   keptIn: u32;
+  // The names of symbols that the plan names (match/heads.ts), and the generation of that:
+  namedIn: u32;
+  nameHeads: u32; // NAME_HEADS_*
+  nameKind: u32; // of the first text
+  nameStart: u32;
+  nameEnd: u32;
+  otherNameKind: u32; // of the second
+  otherNameStart: u32;
+  otherNameEnd: u32;
   // Sums of the pages of the file, directly after the pages; and of its symbols file (pages.ts):
   pageSums: u32;
   symbolBase: u32;
   symbolPageSums: u32;
 }
 
-const SHARD_VIEW_SIZE: usize = 188;
+const SHARD_VIEW_SIZE: usize = 220;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 
 export function shardViewSize(): usize {
