@@ -683,13 +683,21 @@ function writeLinks(
     records,
     (links.length * layout.LINK_TEXTS_SIZE) / 4,
   );
+  const bytes = Buffer.from(memory.buffer);
   let next = records + words.byteLength;
-  const texts = links.flatMap((one) => [one.page, one.members, one.external, one.externalEnd]);
-  for (const [index, text] of texts.entries()) {
-    const bytes = Buffer.from(text);
-    new Uint8Array(memory.buffer).set(bytes, next);
-    words.set([next, bytes.length], index * 2);
-    next += bytes.length;
+  let word = 0;
+  const write = (text: string): void => {
+    // Why a bound: Node.js writes nothing where 2 GiB or more remain.
+    const size = bytes.write(text, next, 3 * text.length);
+    words[word++] = next;
+    words[word++] = size;
+    next += size;
+  };
+  for (const { page, members, external, externalEnd } of links) {
+    write(page);
+    write(members);
+    write(external);
+    write(externalEnd);
   }
   return Math.ceil(next / 16) * 16;
 }

@@ -339,7 +339,7 @@ function linkDocs(
       const kind = kindOf(found.docId(docs[index]!), found.tier(docs[index]!));
       let link = linkOf.get(kind);
       if (link === undefined) {
-        link = links.push(linkTexts(context.baseUrl, group, kind)) - 1;
+        link = links.push(linkTextsOf(context.baseUrl, group, kind)) - 1;
         linkOf.set(kind, link);
       }
       requests[index * REQUEST_WORDS + 2] = link;
@@ -403,6 +403,24 @@ function membersOf(
   if (isOnDisk || !fields.includes('blobSha')) return scored;
   const oid = oidOf(found.shard(doc), found.docId(doc));
   return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
+}
+
+/** The link texts of a repo, by kind and revisions: many answers share them. */
+const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, LinkTexts>>();
+/** Bound: revisions have many sets. */
+const LINK_TEXTS_MAX = 200;
+
+/** As `linkTexts`, made once. */
+function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTexts {
+  const key = `${kind} ${baseUrl} ${group.branches.join(' ')}`;
+  const known = linkTextsByRepo.get(group.repo) ?? new Map<string, LinkTexts>();
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  if (known.size === LINK_TEXTS_MAX) known.clear();
+  linkTextsByRepo.set(group.repo, known);
+  const texts = linkTexts(baseUrl, group, kind);
+  known.set(key, texts);
+  return texts;
 }
 
 /** The texts shared by results of a kind, a repo and a set of revisions. */
