@@ -53,7 +53,7 @@ type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
 /** Step 4: finds the caller. Errors: NOT_READY if the store is needed and cannot be reached. */
 export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
-  if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;
+  if (endpoint.access === 'none' && endpoint.usesOptionalCredential !== true) return undefined;
   const finder = accounts.callers.finder(
     (name) => request.header(name),
     () => provenRequest(baseUrl, request),
@@ -190,7 +190,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, caller }: Access): void {
   if (SAFE_METHODS.has(request.method)) return;
   const isSession = caller !== undefined && isFromBrowser(caller);
-  if (!isSession && endpoint.isForBrowsers !== true) return;
+  if (!isSession && endpoint.requiresSameOrigin !== true) return;
   const origin = request.header('origin');
   // Why the difference: without a cookie the browser adds no credential, so only a page that names another origin is
   // refused.
@@ -252,8 +252,8 @@ export function checkAuthentication(parts: AccessParts, { endpoint, caller }: Ch
 }
 
 function isAuthenticated(endpoint: Rights, caller: Caller | undefined): boolean {
-  const { access, isNobodyWelcome } = endpoint;
-  if (access === 'none' || isNobodyWelcome === true) return true;
+  const { access, allowsAnonymous } = endpoint;
+  if (access === 'none' || allowsAnonymous === true) return true;
   if (caller === undefined) return false;
   if (access === 'opt') return true;
   return caller.person !== undefined || isLocalAllowed(endpoint, caller);

@@ -458,7 +458,7 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
 /** Logs the search before it runs, so that one that never ends can be found. */
 function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
   const logged = JSON.stringify({ body: json }).slice(0, LOGGED_SIZE_MAX);
-  options.log.debug('search', { requestId, route: request.path, asked: logged });
+  options.log.debug('search', { requestId, route: request.path, body: logged });
 }
 
 async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {

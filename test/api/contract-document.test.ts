@@ -63,8 +63,8 @@ function assertSame(
   assert.deepEqual(inOrder(said), inOrder(expected), message);
 }
 
-function accessOf({ access, isNobodyWelcome }: Endpoint): string {
-  return isNobodyWelcome === true ? 'any' : access;
+function accessOf({ access, allowsAnonymous }: Endpoint): string {
+  return allowsAnonymous === true ? 'any' : access;
 }
 
 test('endpoints: same methods, paths, access, entitlement; what counts', () => {

@@ -33,8 +33,8 @@ onBothAdapters('local callers', (kind) => {
       (await world.call({ ...searchWith(SEARCH_BODY), path: '/api/explain' })).status,
       200,
     );
-    for (const { method, path, access, isForLocal = false, isNobodyWelcome } of ENDPOINTS) {
-      if (['none', 'opt'].includes(access) || isNobodyWelcome === true || isForLocal) continue;
+    for (const { method, path, access, isForLocal = false, allowsAnonymous } of ENDPOINTS) {
+      if (['none', 'opt'].includes(access) || allowsAnonymous === true || isForLocal) continue;
       const bodied = method === 'GET' ? {} : { body: JSON.stringify(BODIES[path] ?? {}) };
       const query = QUERIES[path] ?? '';
       const place = path.replace('{repoId}', '1').replace('{connectionId}', '1');

@@ -44,7 +44,7 @@ export const setUp = endpoint(
     method: 'POST',
     path: '/api/auth/setup',
     access: 'none',
-    isForBrowsers: true,
+    requiresSameOrigin: true,
     summary: 'Use a one-time link',
     input: {
       body: z.object({
@@ -67,7 +67,7 @@ export const getLink = endpoint(
     method: 'GET',
     path: '/api/auth/link',
     access: 'none',
-    isForBrowsers: true,
+    requiresSameOrigin: true,
     summary: 'What a one-time link is for',
     input: { query: z.object({ token: secretText }) },
     responses: {
@@ -125,7 +125,7 @@ export const logIn = endpoint(
     method: 'POST',
     path: '/api/auth/login',
     access: 'none',
-    isForBrowsers: true,
+    requiresSameOrigin: true,
     summary: 'Sign in',
     input: { body: z.object({ email: secretText, password: secretText }) },
     responses: { 200: { description: 'The user.', body: user, headers: COOKIE_HEADER } },
@@ -188,7 +188,7 @@ export const getAccount = endpoint(
     method: 'GET',
     path: '/api/user',
     access: 'opt',
-    isNobodyWelcome: true,
+    allowsAnonymous: true,
     summary: 'Who is calling',
     responses: {
       200: {

@@ -25,12 +25,13 @@ export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
 
 /** Codes of the checks on the caller; NOT_READY if the store of accounts cannot be reached. */
 function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
-  const { access, method, entitlement, isNobodyWelcome, isForBrowsers } = endpoint;
+  const { access, method, entitlement, allowsAnonymous, requiresSameOrigin } = endpoint;
   const codes: ErrorCode[] = [];
   const hasCaller = access !== 'none';
   if (hasCaller) codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED');
-  if (hasCaller && isNobodyWelcome !== true) codes.push('NOT_AUTHENTICATED');
-  if (method !== 'GET' && (hasCaller || isForBrowsers === true)) codes.push('CROSS_ORIGIN_REQUEST');
+  if (hasCaller && allowsAnonymous !== true) codes.push('NOT_AUTHENTICATED');
+  if (method !== 'GET' && (hasCaller || requiresSameOrigin === true))
+    codes.push('CROSS_ORIGIN_REQUEST');
   if (entitlement !== undefined || hasRoleCheck(access)) codes.push('INSUFFICIENT_PERMISSIONS');
   return codes;
 }

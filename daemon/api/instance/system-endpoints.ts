@@ -52,7 +52,7 @@ export const getReady = endpoint(
     method: 'GET',
     path: '/api/ready',
     access: 'none',
-    isCallerHeeded: true,
+    usesOptionalCredential: true,
     tag: 'System',
     summary: 'Is the daemon ready for requests?',
     responses: { 200: { description: 'Yes.', body: readiness } },

@@ -12,7 +12,7 @@ const SHAPE = {
   access: 'opt',
   tag: 'System',
   isDescribed: false,
-  isForBrowsers: true,
+  requiresSameOrigin: true,
   isForTools: true,
 } as const;
 

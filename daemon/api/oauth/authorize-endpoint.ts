@@ -18,7 +18,7 @@ export const authorize = oauthEndpoint(
     method: 'GET',
     path: AUTHORIZE_PATH,
     summary: 'Ask a user to authorize a client',
-    isCallerHeeded: true,
+    usesOptionalCredential: true,
     refuse: forPeople,
   },
   async (context) => {

@@ -11,7 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 
 interface OAuthShape extends Pick<
   Endpoint,
-  'operationId' | 'method' | 'path' | 'summary' | 'isForBrowsers' | 'isCallerHeeded'
+  'operationId' | 'method' | 'path' | 'summary' | 'requiresSameOrigin' | 'usesOptionalCredential'
 > {
   /** Status of a successful answer. */
   readonly status?: number;

@@ -69,7 +69,7 @@ function register(path: string): Endpoint {
       path,
       summary: 'Register a client',
       status: 201,
-      isForBrowsers: true,
+      requiresSameOrigin: true,
     },
     async (context) => {
       count(context);
@@ -98,7 +98,7 @@ const giveTokens = oauthEndpoint(
     method: 'POST',
     path: TOKEN_PATH,
     summary: 'Tokens for a code, or for a refresh token',
-    isForBrowsers: true,
+    requiresSameOrigin: true,
   },
   async (context) => {
     const { headers, url } = context.fetchRequest();
@@ -123,7 +123,7 @@ const revokeToken = oauthEndpoint(
     method: 'POST',
     path: REVOKE_PATH,
     summary: 'Revoke a token',
-    isForBrowsers: true,
+    requiresSameOrigin: true,
   },
   async (context) => {
     const { tokens } = context.accounts.oauth;

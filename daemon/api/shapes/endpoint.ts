@@ -174,7 +174,7 @@ export interface Rights {
   /** Refused if the licence lacks it. */
   readonly entitlement?: Entitlement;
   /** Admits anonymous callers, whom `access` would refuse. */
-  readonly isNobodyWelcome?: boolean;
+  readonly allowsAnonymous?: boolean;
   /** Admits local callers, whom `access` would refuse. */
   readonly isForLocal?: boolean;
   /** Anonymous callers get a WWW-Authenticate header naming the authorization server. */
@@ -208,9 +208,9 @@ interface EndpointFlags {
   /** Part of the API description; false for endpoints that only our own pages use. */
   readonly isDescribed: boolean;
   /** A credential is used if there is one, but an invalid one is never refused. */
-  readonly isCallerHeeded?: boolean;
+  readonly usesOptionalCredential?: boolean;
   /** Refuses pages of other origins, whoever the caller is. */
-  readonly isForBrowsers?: boolean;
+  readonly requiresSameOrigin?: boolean;
 }
 
 export interface Endpoint extends EndpointHead, EndpointFlags {

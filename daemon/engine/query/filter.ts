@@ -18,11 +18,11 @@ export interface QueryTexts {
  * is in the filter's text.
  */
 export function* wholeQuerySteps(
-  { query: given, filter }: QueryTexts,
+  { query, filter }: QueryTexts,
   options: QueryOptions,
 ): Steps<QueryNode> {
-  const query = typeof given === 'string' ? yield* parseSteps(given, options) : given;
-  return filter === undefined ? query : bothOf(query, yield* filterSteps(filter, options));
+  const tree = typeof query === 'string' ? yield* parseSteps(query, options) : query;
+  return filter === undefined ? tree : bothOf(tree, yield* filterSteps(filter, options));
 }
 
 export function bothOf(left: QueryNode, right: QueryNode): QueryNode {

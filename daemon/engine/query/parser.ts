@@ -42,16 +42,16 @@ interface Span {
 /**
  * The tree of a query, flattened: no list holds a list of its own kind, none has fewer than two children.
  *
- * Errors: QueryError, its position a code point offset into `text`.
- * Cost: linear in the size of `text`; recursion is bound by GROUP_DEPTH_MAX.
+ * Errors: QueryError, its position a code point offset into `query`.
+ * Cost: linear in the size of `query`; recursion is bound by GROUP_DEPTH_MAX.
  */
-export function parseQuery(text: string, options: QueryOptions): QueryNode {
-  return atOnce(parseSteps(text, options));
+export function parseQuery(query: string, options: QueryOptions): QueryNode {
+  return atOnce(parseSteps(query, options));
 }
 
 /** As parseQuery; each step handles one item. */
-export function* parseSteps(text: string, options: QueryOptions): Steps<QueryNode> {
-  const characters = toCharacters(text);
+export function* parseSteps(query: string, options: QueryOptions): Steps<QueryNode> {
+  const characters = toCharacters(query);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
   const { isRegexEnabled, isFolded = false } = options;
   const layout = yield* layOut(characters, isRegexEnabled);

@@ -141,8 +141,8 @@ export class BodyCollector {
   #reservation: Reservation | undefined;
   #chunks: Uint8Array[] = [];
   #size = 0;
-  #outcome: Buffer | Error | undefined;
-  #settle: ((outcome: Buffer | Error) => void) | undefined;
+  #body: Buffer | Error | undefined;
+  #settle: ((body: Buffer | Error) => void) | undefined;
   #isCut = false;
 
   /**
@@ -161,7 +161,7 @@ export class BodyCollector {
 
   /** The buffer of an unread body is full: the adapter pauses until `read`. */
   get isFull(): boolean {
-    const isUnasked = this.#reservation === undefined && this.#outcome === undefined;
+    const isUnasked = this.#reservation === undefined && this.#body === undefined;
     return isUnasked && this.#size > UNASKED_BODY_SIZE_MAX;
   }
 
@@ -176,7 +176,7 @@ export class BodyCollector {
 
   /** @param chunk  copied only if it is kept */
   push(chunk: Uint8Array): void {
-    if (this.#outcome !== undefined) return;
+    if (this.#body !== undefined) return;
     this.#size += chunk.byteLength;
     const isKept = this.#reservation === undefined || this.#mayKeep(chunk.byteLength);
     if (isKept) this.#chunks.push(Uint8Array.prototype.slice.call(chunk));
@@ -186,7 +186,7 @@ export class BodyCollector {
 
   end(): void {
     // A discarded body is not concatenated.
-    if (this.#outcome !== undefined) return;
+    if (this.#body !== undefined) return;
     if (this.#size > this.#sizeMax && this.#reservation !== undefined)
       this.#finish(new BodyTooLargeError(this.#size));
     else this.#finish(Buffer.concat(this.#chunks, this.#size));
@@ -201,7 +201,7 @@ export class BodyCollector {
 
   /** The answer is sent: a pending `read` rejects with ClientGoneError. */
   abandon(): void {
-    if (this.#settle !== undefined && this.#outcome === undefined) this.fail(new ClientGoneError());
+    if (this.#settle !== undefined && this.#body === undefined) this.fail(new ClientGoneError());
   }
 
   /**
@@ -212,23 +212,23 @@ export class BodyCollector {
   async read({ sizeMax, reservation }: BodyAllowance, isAwaited = false): Promise<Buffer> {
     this.#sizeMax = sizeMax;
     this.#reservation = reservation;
-    if (this.#outcome === undefined && !this.#mayKeep(this.#size)) this.#chunks = [];
+    if (this.#body === undefined && !this.#mayKeep(this.#size)) this.#chunks = [];
     const isFar = this.#declaredSize > sizeMax * DISCARD_FACTOR;
     if (isFar || (isAwaited && this.#declaredSize > sizeMax))
       this.#cut(new BodyTooLargeError(this.#declaredSize));
-    const outcome = this.#outcome ?? (await this.#wait());
-    if (outcome instanceof Error) throw outcome;
-    if (outcome.length > sizeMax) throw new BodyTooLargeError(outcome.length);
-    return outcome;
+    const body = this.#body ?? (await this.#wait());
+    if (body instanceof Error) throw body;
+    if (body.length > sizeMax) throw new BodyTooLargeError(body.length);
+    return body;
   }
 
   async #wait(): Promise<Buffer | Error> {
     const timer = setTimeout(() => this.#cut(tooSlow()), this.#timeoutMs);
-    const outcome = await new Promise<Buffer | Error>((resolve) => {
+    const body = await new Promise<Buffer | Error>((resolve) => {
       this.#settle = resolve;
     });
     clearTimeout(timer);
-    return outcome;
+    return body;
   }
 
   /** Reserves `size` more bytes. If the budget is exhausted the body is discarded. */
@@ -244,10 +244,10 @@ export class BodyCollector {
     this.fail(error);
   }
 
-  #finish(outcome: Buffer | Error): void {
-    if (this.#outcome !== undefined) return;
-    this.#outcome = outcome;
-    this.#settle?.(outcome);
+  #finish(body: Buffer | Error): void {
+    if (this.#body !== undefined) return;
+    this.#body = body;
+    this.#settle?.(body);
   }
 }
 
