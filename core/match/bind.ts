@@ -12,7 +12,7 @@ import {
   STATUS_STOPPED,
 } from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
 import { blockSetsInit } from './block-sets.ts';
 import {

@@ -8,7 +8,7 @@
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BIND_STATS_SIZE } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
 import { bindHeads, bindShard, bindSome, heads } from './bind.ts';
 import { docBitmapSizeOf, docSetCount, rebind } from './bound.ts';

@@ -21,7 +21,7 @@ import {
   readSegment,
 } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { hasMarks } from '../text/case-marks.ts';
 import { GRAM_CHAR_NEWLINE } from '../text/letters.ts';
 import {

@@ -7,7 +7,7 @@ import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { ShardView } from '../shard/view.ts';
 import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, SEGMENT_BLOCKS } from '../shared/format.ts';
-import { setBit } from '../shard/frame.ts';
+import { setBit } from '../base/bits.ts';
 
 export let boundView: ShardView = changetype<ShardView>(0);
 /** Bytes of a bitmap of the bound shard's blocks: whole segments, so that frames can be copied. */

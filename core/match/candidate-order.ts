@@ -7,7 +7,7 @@ import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
-import { getBit } from '../shard/frame.ts';
+import { getBit } from '../base/bits.ts';
 import { blockBitmapSize, boundView, intersectBitmaps } from './bound.ts';
 import { isFoldedAlike } from './name-cover.ts';
 import { leafAt, ContentLeaf, slotLeaves } from './node.ts';

@@ -7,7 +7,7 @@ import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { prefetch } from '../shard/pages.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
 import { contentLeafAt, contentLeaves } from './node.ts';

@@ -7,7 +7,7 @@ import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_DOCS } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
 import {
   ALL_DOCS,

@@ -10,7 +10,7 @@ import { NODE_TEXT } from '../shared/plan.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { docAt } from '../shard/open.ts';
 import { pathRowOf } from '../shard/path-grams.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
 import { GRAM_CHAR_NEWLINE, textKey } from '../text/letters.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';

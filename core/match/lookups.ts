@@ -7,7 +7,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { findGram, GRAM_ABSENT } from '../shard/lists.ts';
 import { ShardView } from '../shard/view.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { boundView, failBinding } from './bound.ts';
 
 /** Most grams that one expression looks up besides its own (foreign.ts). */

@@ -26,7 +26,7 @@ import { PATH_ROW_SIZE_MAX } from '../shared/format.ts';
 import { STATUS_OK } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { pathRowOf } from '../shard/path-grams.ts';
-import { getBit, setBit } from '../shard/frame.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import {
   ALL_DOCS,

@@ -16,7 +16,7 @@ import {
   regexReach,
 } from '../regex/regex.ts';
 import { needBytes } from '../shard/pages.ts';
-import { getBit } from '../shard/frame.ts';
+import { getBit } from '../base/bits.ts';
 import { bindSpanning } from './match-starts.ts';
 import { docsOfBlocks, newBlockBitmap } from './block-sets.ts';
 import { ALL_DOCS, boundView, failStatus, NO_DOCS } from './bound.ts';

@@ -5,7 +5,7 @@
 //   runs          [---)     [)
 
 import { countWork } from '../base/work.ts';
-import { getBit } from '../shard/frame.ts';
+import { getBit } from '../base/bits.ts';
 import { blockStart, current, markRead } from './current.ts';
 import { ContentLeaf } from './node.ts';
 

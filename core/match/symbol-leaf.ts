@@ -22,7 +22,7 @@ import {
   foundStart as regexFoundStart,
 } from '../regex/regex.ts';
 import { findNeedle, foundEnd } from '../scan/literal.ts';
-import { getBit } from '../shard/frame.ts';
+import { getBit } from '../base/bits.ts';
 import {
   blockHasSymbols,
   hasSymbols,

@@ -7,7 +7,7 @@ import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/stat
 import { countNeedle, findNeedle, foundEnd } from '../scan/literal.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { GRAM_ABSENT } from '../shard/lists.ts';
-import { getBit } from '../shard/frame.ts';
+import { getBit } from '../base/bits.ts';
 import {
   blocksOfDocs,
   docsOfBlocks,

@@ -10,6 +10,7 @@
 // Measured: 2026-11-21, experiment X3: lists are clustered, so the code that adapts to each gap
 // beats the Rice code with one parameter a frame; daemon and core documents hold the table.
 
+import { setBit } from '../base/bits.ts';
 import {
   BITMAP_SIZE,
   FRAME_BITMAP,
@@ -108,19 +109,6 @@ function encodeBitmap(idsPtr: usize, count: u32, outPtr: usize): u32 {
   memory.fill(outPtr, 0, BITMAP_SIZE);
   for (let i: u32 = 0; i < count; i++) setBit(outPtr, load<u16>(idsPtr + (<usize>i << 1)));
   return frameHead(FRAME_BITMAP, 0, BITMAP_SIZE);
-}
-
-/** Sets bit `index` of a bitmap. */
-@inline
-export function setBit(bitmapPtr: usize, index: u32): void {
-  const ptr = bitmapPtr + (index >> 3);
-  store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (index & 7)));
-}
-
-/** Bit `index` of a bitmap, 0 or 1. */
-@inline
-export function getBit(bitmapPtr: usize, index: u32): u32 {
-  return (load<u8>(bitmapPtr + (index >> 3)) >> (index & 7)) & 1;
 }
 
 /**

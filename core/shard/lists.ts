@@ -12,7 +12,8 @@ import { STATUS_OK, STATUS_FRAME } from '../shared/status.ts';
 import { textKey } from '../text/letters.ts';
 import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
-import { decodeFrame, frameSize, setBit } from './frame.ts';
+import { setBit } from '../base/bits.ts';
+import { decodeFrame, frameSize } from './frame.ts';
 
 // From a gram to its blocks (FORMAT.md, "Gram dictionary"):
 //

@@ -9,7 +9,7 @@ import {
   PATH_ROW_SIZE_MIN,
 } from '../shared/format.ts';
 import { clearKeys, extractKeys, KEY_SET_SIZE } from './extract.ts';
-import { setBit } from './frame.ts';
+import { setBit } from '../base/bits.ts';
 import { ShardView } from './view.ts';
 
 /** Rows with a total of more bytes than this, or more than four times the paths, are shortened. */
