@@ -132,7 +132,7 @@ async function serve(
   const log = createLog(configuration.log);
   const isDefault = options.sources.length + Object.keys(configuration.connections).length === 0;
   const sources = isDefault && defaultSource !== undefined ? [defaultSource] : options.sources;
-  const { ProbeError } = await import('../sources/git/layout.ts');
+  const { ProbeError } = await import('../sources/git/path-kind.ts');
   const started = startDaemon({
     configuration,
     log,

@@ -6,7 +6,7 @@
 import { CodedError, errorOf, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Usage, UsageAnswer } from '../../store/usage.ts';
-import { Asking } from './asking.ts';
+import { UsageBatches } from './usage-batches.ts';
 import { type LedgerClock, SYSTEM_CLOCK } from './clock.ts';
 import { dayOf, dayText, remainingOf, resetAtMs } from './decision.ts';
 import type { DayUsage, Decision } from './decision.ts';
@@ -48,7 +48,7 @@ export class Ledger {
   readonly #store: Usage;
   readonly #log: Log;
   readonly #clock: LedgerClock;
-  readonly #asking: Asking;
+  readonly #batches: UsageBatches;
   readonly #options: LedgerOptions;
   readonly #entryCountMax: number;
   readonly #idleTickCountMax: number;
@@ -70,7 +70,7 @@ export class Ledger {
     this.#clock = clock;
     this.#entryCountMax = entryCountMax;
     this.#idleTickCountMax = store.isShared ? 1 : IDLE_MS_MAX / TICK_MS;
-    this.#asking = new Asking((entries) => this.#syncEntries(entries));
+    this.#batches = new UsageBatches((entries) => this.#syncEntries(entries));
     this.#stopTicks = clock.every(TICK_MS, () => this.#tick());
   }
 
@@ -93,7 +93,7 @@ export class Ledger {
     if (cap === 0 || (entry.isLoaded && entry.used >= cap)) return refusal(entry, cap);
     if (entry.isLoaded && !this.#store.isShared) return admit(entry, cap);
     if (!this.#hasCredit(entry, cap)) return this.#wait(entry, cap);
-    this.#asking.ask(entry);
+    this.#batches.ask(entry);
     return admit(entry, cap);
   }
 
@@ -126,12 +126,12 @@ export class Ledger {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopTicks();
-    await this.#asking.idle();
+    await this.#batches.idle();
     for (const entry of this.#entries()) rejectAll(entry, closedError());
     for (let attempt = 0; attempt < CLOSE_COUNT_MAX && this.entryCount > 0; attempt++) {
       if (attempt > 0) await this.#pause(CLOSE_PAUSE_MS);
       for (const entry of this.#entries()) this.#leave(entry);
-      await this.#asking.idle();
+      await this.#batches.idle();
     }
   }
 
@@ -167,7 +167,7 @@ export class Ledger {
     entry.isLeaving = false;
     return new Promise((resolve, reject) => {
       entry.waiters.push({ cap, resolve, reject });
-      this.#asking.ask(entry);
+      this.#batches.ask(entry);
     });
   }
 
@@ -195,7 +195,7 @@ export class Ledger {
     for (const [index, { entry, uncounted, request }] of batch.entries()) {
       takeIn(entry, request, uncounted, answers[index]!, isShared);
       entry.isAsking = false;
-      if (entry.waiters.length > 0) this.#asking.ask(entry);
+      if (entry.waiters.length > 0) this.#batches.ask(entry);
       else if (entry.isLeaving) this.#leave(entry);
     }
   }
@@ -227,7 +227,7 @@ export class Ledger {
       if (isIdle && isDone) {
         excessCount--;
         this.#leave(entry);
-      } else if (entry.uncounted > 0) this.#asking.ask(entry);
+      } else if (entry.uncounted > 0) this.#batches.ask(entry);
     }
     if (this.#isPruningDue) void this.#prune();
   }
@@ -235,7 +235,7 @@ export class Ledger {
   /** Drops a user after the last report. */
   #leave(entry: Entry): void {
     entry.isLeaving = true;
-    if (entry.uncounted > 0) this.#asking.ask(entry);
+    if (entry.uncounted > 0) this.#batches.ask(entry);
     else if (!entry.isAsking) this.#remove(entry);
   }
 

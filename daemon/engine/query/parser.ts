@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { QueryError } from '../regex/query-error.ts';
-import { type Layout, layOut } from './layout.ts';
+import { type Layout, layOut } from './token-ends.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
 import { parseRegex } from '../regex/syntax.ts';

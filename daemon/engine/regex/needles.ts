@@ -7,7 +7,7 @@ import { prefixRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { Steps } from '../../base/steps.ts';
-import { COMMON_WORD, WORD_BITS } from './words.ts';
+import { COMMON_WORD, WORD_BITS } from './word-frequencies.ts';
 import { conditionOf, fewest, type Knowledge, knowledgeOf } from './required-texts.ts';
 
 export interface Needles {
@@ -116,7 +116,7 @@ function rarityOf(texts: readonly string[], isFolded: boolean): number {
   return -Math.log2(share) - (isFolded ? FOLD_PENALTY : 0);
 }
 
-/** Guess: information of the characters of source code in bits; common words have their own figure (words.ts). */
+/** Guess: information of the characters of source code in bits; common words have their own figure (word-frequencies.ts). */
 function bitsOf(text: string): number {
   let bits = 0;
   const rest = text.replace(COMMON_WORD, (word) => {

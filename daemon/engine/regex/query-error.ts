@@ -1,5 +1,5 @@
 // The only error of the query language: message and position. The HTTP layer turns it into 400 FAILED_TO_PARSE_QUERY.
-// cli/errors.ts and web/search/words.ts recognize its code and read the position from the message.
+// cli/errors.ts and web/search/summary-text.ts recognize its code and read the position from the message.
 
 /** A query that cannot be run. The message is `${reason} at position ${position}`. */
 export class QueryError extends Error {

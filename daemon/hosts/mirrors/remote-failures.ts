@@ -3,7 +3,7 @@
 
 import { HostError } from '../host.ts';
 import type { RemoteAddress } from '../remote-address.ts';
-import { failureWords, plainWords } from '../../sources/git/git-words.ts';
+import { failureWords, plainWords } from '../../sources/git/stderr-text.ts';
 
 interface Cause {
   readonly pattern: RegExp;

@@ -1,7 +1,7 @@
 // Probes the location of a source to be indexed. A former git repository whose git is missing does not become a plain
 // folder, which would make its ignored files searchable, unless the operator says so.
 
-import { ProbeError } from '../../sources/git/layout.ts';
+import { ProbeError } from '../../sources/git/path-kind.ts';
 import {
   modeOf,
   type ProbedSource,

@@ -9,7 +9,7 @@ import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
 import { GitPathError } from '../../sources/git/git-paths.ts';
-import { ProbeError } from '../../sources/git/layout.ts';
+import { ProbeError } from '../../sources/git/path-kind.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo, CatalogSymbols } from '../catalog/catalog-records.ts';
 import type { QuarantineFile } from './quarantine-file.ts';

@@ -10,7 +10,7 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worke
 import { checkGitPaths } from './git-paths.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
-import { failureWords } from './git-words.ts';
+import { failureWords } from './stderr-text.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import { PRIORITY_STEPS } from '../../base/priority.ts';
 import { type Child, setChildRef, killChild, startProgram } from '../../base/spawn.ts';
@@ -88,7 +88,7 @@ export class GitError extends Error {
   readonly failure: GitFailure;
   /** Absent unless `failure` is `exit` and no signal ended the process. */
   readonly exitCode: number | undefined;
-  /** The reason given by git (git-words.ts); may be empty. */
+  /** The reason given by git (stderr-text.ts); may be empty. */
   readonly detail: string;
 
   constructor(command: string, failure: GitFailure, exitCode: number | undefined, detail: string) {

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gitDirsOf } from './git-paths.ts';
-import { CONFIG_SIZE_MAX } from './layout.ts';
+import { CONFIG_SIZE_MAX } from './path-kind.ts';
 
 export type ObjectFormat = 'sha1' | 'sha256';
 

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { GitError, gitDirOf, gitVersion, runGit, tryGit } from './git.ts';
 import { checkAllGitPaths, GitFileError, GitPathError } from './git-paths.ts';
 import { isoTimeOf } from './iso-time.ts';
-import { layoutOf, ProbeError, type SourceLayout } from './layout.ts';
+import { layoutOf, ProbeError, type SourceLayout } from './path-kind.ts';
 import { resolveCommit } from './objects.ts';
 import { readRefs } from './refs.ts';
 import type { RepoSource, SourceKind } from '../../repos/records.ts';

@@ -12,7 +12,7 @@ import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type GitCredential, type Host, HostError } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-paths.ts';
-import { ProbeError } from '../../sources/git/layout.ts';
+import { ProbeError } from '../../sources/git/path-kind.ts';
 import { endOrphans } from '../../hosts/mirrors/orphans.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';

@@ -43,7 +43,7 @@ import { repoSizes, type RepoSizes } from '../../index/catalog/repo-sizes.ts';
 import { type Publication, publishing } from '../../index/served/publication.ts';
 import { reprobeSource } from '../../index/register/probe-for-index.ts';
 import type { FetchStep, HostEvent } from './job-step.ts';
-import { layoutOf } from '../../sources/git/layout.ts';
+import { layoutOf } from '../../sources/git/path-kind.ts';
 import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from '../../index/served/served.ts';

@@ -9,7 +9,7 @@ import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { CONTROL_FOLDERS } from '../../sources/disk/folder-walk.ts';
 import { isOwnFolder } from '../../sources/disk/own-folder.ts';
-import { layoutOfNames, ProbeError } from '../../sources/git/layout.ts';
+import { layoutOfNames, ProbeError } from '../../sources/git/path-kind.ts';
 
 export interface FoundRepo {
   /** Absolute. */

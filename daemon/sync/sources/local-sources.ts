@@ -13,7 +13,7 @@ import type { ListingIssue } from '../../hosts/host.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
 import { checkGitPaths, GitPathError } from '../../sources/git/git-paths.ts';
-import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/layout.ts';
+import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/path-kind.ts';
 import type { SourceKind } from '../../repos/records.ts';
 import { FIND_DEPTH_MAX, PASSED_OVER } from './find-repos.ts';
 

@@ -16,7 +16,7 @@ import { type RepoChange, recordOf } from '../../index/register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
 import { reprobeSource, probeForIndex } from '../../index/register/probe-for-index.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
-import { ProbeError } from '../../sources/git/layout.ts';
+import { ProbeError } from '../../sources/git/path-kind.ts';
 import { findRepos } from './find-repos.ts';
 import {
   besideRepos,

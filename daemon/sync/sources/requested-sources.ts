@@ -9,7 +9,7 @@ import type { Log } from '../../base/log.ts';
 import { compareText } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { seeFolder } from '../../sources/disk/identity.ts';
-import { layoutOf } from '../../sources/git/layout.ts';
+import { layoutOf } from '../../sources/git/path-kind.ts';
 import type { SourceMode } from '../../sources/git/probe.ts';
 import { findRepos, type FoundRepos } from './find-repos.ts';
 

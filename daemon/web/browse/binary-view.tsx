@@ -2,12 +2,12 @@
 // bytes.
 
 import { visibleName } from '../parts/hidden-characters.ts';
-import { size } from '../parts/words.ts';
+import { size } from '../parts/number-format.ts';
 import type { BrowseTarget } from './address.ts';
 import { isDrawing } from './file-kind.ts';
 import { NotSearched } from './file-notices.tsx';
 import type { IndexEntry } from './index-entry.ts';
-import { rawAddress, useRawFacts } from './reading.ts';
+import { rawAddress, useRawFacts } from './file-queries.ts';
 
 interface BinaryViewProps {
   readonly target: BrowseTarget;

@@ -8,7 +8,7 @@ import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
-import { COMMITS_PER_PAGE, useCommits } from './history-reading.ts';
+import { COMMITS_PER_PAGE, useCommits } from './history-queries.ts';
 import '../styles/tables.css';
 
 const SHORT_ID = 7;

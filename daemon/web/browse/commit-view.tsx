@@ -13,8 +13,8 @@ import { useIsNarrow } from '../parts/window-width.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { DiffList } from './diff-list.tsx';
-import { useCommit, useDiff } from './history-reading.ts';
-import type { Commit } from './history-reading.ts';
+import { useCommit, useDiff } from './history-queries.ts';
+import type { Commit } from './history-queries.ts';
 import '../styles/diff.css';
 
 const SHORT_ID = 7;

@@ -1,6 +1,6 @@
 // The unchanged lines between the hunks of a file, before the first one and after the last one. Pure.
 
-import type { FileDiff } from './history-reading.ts';
+import type { FileDiff } from './history-queries.ts';
 
 /** A changed file. It may show more unchanged lines than the daemon sent. */
 export interface DisplayedFile extends FileDiff {

@@ -6,10 +6,10 @@ import type { LineRange } from '../code/line-range.ts';
 import { queryClient } from '../data/session.ts';
 import type { BrowseTarget } from './address.ts';
 import { keyOf, pathOf } from './diff-rows.ts';
-import type { FileDiff } from './history-reading.ts';
+import type { FileDiff } from './history-queries.ts';
 import { gapOf } from './diff-gaps.ts';
 import type { Gap, DisplayedFile } from './diff-gaps.ts';
-import { sourceLines } from './reading.ts';
+import { sourceLines } from './file-queries.ts';
 
 /** Lines added in one step. */
 export const STEP = 20;

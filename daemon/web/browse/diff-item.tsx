@@ -10,7 +10,7 @@ import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
 import { colourOf, useDiffColours } from './diff-colours.ts';
 import type { DiffColours, DiffSides } from './diff-colours.ts';
@@ -21,7 +21,7 @@ import { keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem, DiffLine } from './diff-rows.ts';
 import { wordMarks } from './diff-words.ts';
 import type { useWordCompare } from './diff-words.ts';
-import type { FileDiff } from './history-reading.ts';
+import type { FileDiff } from './history-queries.ts';
 
 const SIGNS: Readonly<Record<DiffLine['kind'], string>> = {
   added: '+',

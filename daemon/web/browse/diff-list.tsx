@@ -11,7 +11,7 @@ import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { toast } from '../parts/toasts.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 import type { DiffSides } from './diff-colours.ts';
 import { Counts, Item } from './diff-item.tsx';
 import type { DisplayedFile } from './diff-gaps.ts';
@@ -20,7 +20,7 @@ import type { Direction } from './diff-growing.ts';
 import { itemsOf, keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem } from './diff-rows.ts';
 import { useWordCompare } from './diff-words.ts';
-import type { FileDiff, useDiff } from './history-reading.ts';
+import type { FileDiff, useDiff } from './history-queries.ts';
 
 /** px drawn above and below the window. */
 const BUFFER_SIZE = 600;

@@ -2,7 +2,7 @@
 
 import { gapOf, mayGoOn } from './diff-gaps.ts';
 import type { DisplayedFile } from './diff-gaps.ts';
-import type { FileDiff } from './history-reading.ts';
+import type { FileDiff } from './history-queries.ts';
 
 type Hunk = FileDiff['hunks'][number];
 

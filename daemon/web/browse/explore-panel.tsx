@@ -10,7 +10,7 @@ import { visibleLine } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 import { belowBase } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';

@@ -6,7 +6,7 @@ import { useRemembered } from '../data/remembered.ts';
 import { HostLink } from '../parts/host-link.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { ICON } from '../parts/icon.ts';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 
 interface ToggleProps {
   readonly label: string;

@@ -17,7 +17,7 @@ import { FileNotices } from './file-notices.tsx';
 import type { FileNoticesProps } from './file-notices.tsx';
 import { useFileParameters } from './file-parameters.ts';
 import type { FileWays } from './file-actions.ts';
-import type { Blame } from './history-reading.ts';
+import type { Blame } from './history-queries.ts';
 import { MatchRuler } from './match-ruler.tsx';
 import { useInnerLinks } from './inner-links.ts';
 import type { MatchSteps } from './match-steps.ts';

@@ -5,7 +5,7 @@ import type { LineRange } from '../code/line-range.ts';
 import { changesOrder } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { notSearched } from '../parts/skip-reasons.ts';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 import type { IndexEntry } from './index-entry.ts';
 
 /** Stands for bytes that are not UTF-8. */

@@ -15,7 +15,7 @@ import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
-import { folderQuery, useFiles } from './reading.ts';
+import { folderQuery, useFiles } from './file-queries.ts';
 import { filteredRows, foldersTo, moveOf, rowsOf } from './tree-rows.ts';
 import type { TreeLevel, TreeRow } from './tree-rows.ts';
 

@@ -2,7 +2,7 @@
 
 import { ApiFailure } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
-import { size } from '../parts/words.ts';
+import { size } from '../parts/number-format.ts';
 import type { BrowseTarget } from './address.ts';
 import { isPicture, tooLargeSize } from './file-kind.ts';
 import { NotSearched } from './file-notices.tsx';
@@ -10,7 +10,7 @@ import { useIndexEntry } from './index-entry.ts';
 import type { IndexEntry } from './index-entry.ts';
 import { LoadedFile } from './loaded-file.tsx';
 import { Missing } from './missing.tsx';
-import { useSource } from './reading.ts';
+import { useSource } from './file-queries.ts';
 
 interface FailureProps {
   readonly target: BrowseTarget;

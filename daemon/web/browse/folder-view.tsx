@@ -9,13 +9,13 @@ import { Notice } from '../parts/notice.tsx';
 import { notSearched } from '../parts/skip-reasons.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { isMarkdown, linkedPath, readmeOf } from './file-kind.ts';
-import { LAST, useCommits } from './history-reading.ts';
+import { LAST, useCommits } from './history-queries.ts';
 import { useSkipReasons } from './index-entry.ts';
-import { useFolder, useSource } from './reading.ts';
+import { useFolder, useSource } from './file-queries.ts';
 import { folderSearch } from './search-address.ts';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));

@@ -7,10 +7,10 @@ import { FilterInput } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
-import { useCommits } from './history-reading.ts';
+import { useCommits } from './history-queries.ts';
 import { Panel } from './panel.tsx';
 
 const SHORT_ID = 7;

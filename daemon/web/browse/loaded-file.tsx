@@ -6,7 +6,7 @@ import { isBinary } from '../code/binary.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { atLines, lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
-import { canWrap } from '../code/layout.ts';
+import { canWrap } from '../code/editor-options.ts';
 import type { NameLocation } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -31,7 +31,7 @@ import { useMatchSteps } from './match-steps.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { useOutline } from './outline.tsx';
-import { rawAddress } from './reading.ts';
+import { rawAddress } from './file-queries.ts';
 
 function countLines(text: string): number {
   if (text === '') return 0;

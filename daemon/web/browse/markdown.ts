@@ -9,7 +9,7 @@ import { BASE_PATH } from '../data/base-path.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { colourBlocks } from './markdown-colours.ts';
-import { rawAddress } from './reading.ts';
+import { rawAddress } from './file-queries.ts';
 
 const CONFIG: Config & { readonly RETURN_DOM_FRAGMENT: true } = {
   USE_PROFILES: { html: true },

@@ -8,7 +8,7 @@ import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { parentOf } from './file-kind.ts';
 import { FolderView } from './folder-view.tsx';
-import { useFiles, useFolder } from './reading.ts';
+import { useFiles, useFolder } from './file-queries.ts';
 import { nameSearch } from './search-address.ts';
 
 const NAMESAKES_MAX = 10;

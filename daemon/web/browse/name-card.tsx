@@ -6,7 +6,7 @@ import { cutLine } from '../code/cut-line.ts';
 import type { NameLocation, ShowCard } from '../code/names.ts';
 import { queryClient } from '../data/session.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 import type { BrowseTarget } from './address.ts';
 import { lacksSymbols, useDefinitionsAt } from './symbols.ts';
 import type { Occurrences } from './symbols.ts';

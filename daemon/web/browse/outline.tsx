@@ -9,7 +9,7 @@ import { call } from '../data/api.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { useIsPhone } from '../parts/window-width.ts';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';

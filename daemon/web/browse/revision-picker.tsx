@@ -16,7 +16,7 @@ import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
-import { useRefs } from './reading.ts';
+import { useRefs } from './file-queries.ts';
 
 /** Commit ids are shortened. */
 function shortName(revision: string): string {

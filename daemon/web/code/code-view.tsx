@@ -25,7 +25,7 @@ import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
 import { rangeText } from './line-range.ts';
 import type { LineRange } from './line-range.ts';
-import { layoutOf, vimKeys } from './layout.ts';
+import { layoutOf, vimKeys } from './editor-options.ts';
 import { linkedRange, showRange } from './linked-range.ts';
 import { STYLE_NONCE } from '../data/base-path.ts';
 import { useRemembered } from '../data/remembered.ts';

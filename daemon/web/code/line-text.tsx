@@ -1,6 +1,6 @@
 // A line of code in a list, cut if it is too long; the link around it leads to the whole line.
 
-import { size } from '../parts/words.ts';
+import { size } from '../parts/number-format.ts';
 import type { CutText } from './cut-line.ts';
 import { MarkedText } from './marked-text.tsx';
 import type { Colour } from './marks.ts';

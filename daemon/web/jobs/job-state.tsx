@@ -3,7 +3,7 @@
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
 import { ICON } from '../parts/icon.ts';
 import { Progress } from '../parts/progress.tsx';
-import type { Job } from './job-reading.ts';
+import type { Job } from './job-queries.ts';
 
 const STATES = {
   ready: { Icon: CircleCheck, className: 'state ok' },

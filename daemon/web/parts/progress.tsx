@@ -1,7 +1,7 @@
 // The progress of a job: phase, share and remaining time. The share never decreases within a phase.
 
 import { useRef } from 'react';
-import { duration } from './words.ts';
+import { duration } from './number-format.ts';
 
 interface JobProgress {
   readonly phase: string;

@@ -1,9 +1,9 @@
 // Notices for owners about all repositories: first indexing, failures, quarantined shards, warnings.
 
 import { Link } from 'wouter';
-import { useReady, useRepoCounts } from '../jobs/standing.ts';
+import { useReady, useRepoCounts } from '../jobs/index-health.ts';
 import { Notice } from '../parts/notice.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 
 function repositories(number: number): string {
   return counted(number, 'repository', 'repositories');

@@ -5,14 +5,14 @@ import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { JobState } from '../jobs/job-state.tsx';
-import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
-import type { Job, RepoStatus } from '../jobs/job-reading.ts';
+import { useIndexNow, useRepoStatuses } from '../jobs/job-queries.ts';
+import type { Job, RepoStatus } from '../jobs/job-queries.ts';
 import { Detail } from '../parts/detail.tsx';
 import { HostLink } from '../parts/host-link.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { count, size } from '../parts/words.ts';
-import type { Repo } from './reading.ts';
+import { count, size } from '../parts/number-format.ts';
+import type { Repo } from './repo-queries.ts';
 import { SkippedFiles } from './skipped-files.tsx';
 
 /** Counts by name from a job's result. */

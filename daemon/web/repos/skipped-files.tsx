@@ -6,9 +6,9 @@ import { addressOf } from '../browse/address.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { SKIP_REASONS, skipWords } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { count, size } from '../parts/words.ts';
-import { SKIPPED_PER_PAGE, useSkipped } from './reading.ts';
-import type { Repo } from './reading.ts';
+import { count, size } from '../parts/number-format.ts';
+import { SKIPPED_PER_PAGE, useSkipped } from './repo-queries.ts';
+import type { Repo } from './repo-queries.ts';
 
 interface SkippedFilesProps {
   readonly repo: Repo;

@@ -11,7 +11,7 @@ import type { Search } from './messages.ts';
 import { narrowed } from './narrowing.ts';
 import { forgetPosition, newEntry } from './list-position.ts';
 import { useSearch } from './search-store.ts';
-import { positionOf } from './words.ts';
+import { positionOf } from './summary-text.ts';
 
 /** For previews: the pause after the last key in ms, the least length of the query, and the number of matches. */
 const PREVIEW_PAUSE_MS = 120;

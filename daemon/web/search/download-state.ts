@@ -4,7 +4,7 @@ import { create } from 'zustand';
 import { BASE_PATH } from '../data/base-path.ts';
 import { toast } from '../parts/toasts.ts';
 import type { DownloadFormat, DownloadRequest, Search } from './messages.ts';
-import { failureWords } from './words.ts';
+import { failureWords } from './summary-text.ts';
 import { hear, post } from './worker-link.ts';
 
 export const useDownload = create<{ readonly isBusy: boolean }>()(() => ({ isBusy: false }));

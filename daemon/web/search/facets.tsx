@@ -9,7 +9,7 @@ import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 
 const TITLES: Readonly<Record<Facet, string>> = {
   repo: 'Repository',

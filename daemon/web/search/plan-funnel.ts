@@ -1,7 +1,7 @@
 // The statistics of a search as the stages of a funnel. Each says in words what it skipped and why.
 
 import type { Explanation } from '../../api/search/explain-schemas.ts';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 
 export type Stats = Explanation['stats'];
 

@@ -9,7 +9,7 @@ import { call } from '../data/api.ts';
 import { useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 import type { Search } from './messages.ts';
 import { bytesText, funnelOf } from './plan-funnel.ts';
 import type { Stage, Stats } from './plan-funnel.ts';

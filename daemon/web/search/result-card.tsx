@@ -11,7 +11,7 @@ import { HostLink } from '../parts/host-link.tsx';
 import { ICON } from '../parts/icon.ts';
 import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 import { GAP_STEP, MATCHED_FIRST, gapSpan, headOf, hiddenOf, rowsOf } from './card-rows.ts';
 import type { CardRow, CardState, Span } from './card-rows.ts';
 import { useCard, useCards } from './cards.ts';

@@ -10,7 +10,7 @@ import { meanHeight } from './card-rows.ts';
 import { focusSoon } from '../parts/focus-soon.ts';
 import { useIsLate, usePainted } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
-import { FilteredOut, Nothing, Unread } from './nothing.tsx';
+import { FilteredOut, Nothing, Unread } from './no-results.tsx';
 import { PrintedResults } from './printed-results.tsx';
 import { isPositionWanted, savePosition, takePosition } from './list-position.ts';
 import type { WantedPosition } from './list-position.ts';

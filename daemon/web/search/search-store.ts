@@ -6,7 +6,7 @@ import { noteOffline, useConnection } from '../data/connection.ts';
 import { BASE_PATH } from '../data/base-path.ts';
 import { noteExpired, onSignedIn } from '../data/session.ts';
 import { setCards, useCards } from './cards.ts';
-import { keepSearch, keptSearch } from './memory.ts';
+import { keepSearch, keptSearch } from './search-cache.ts';
 import type { FromWorker, Outcome, Progress, Search, SearchFailure } from './messages.ts';
 import { addFiles, countBetter, sortFiles, waterLine } from './order.ts';
 import type { SortOrder } from './order.ts';

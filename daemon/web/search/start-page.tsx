@@ -6,7 +6,7 @@ import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
-import { useRepoCounts } from '../jobs/standing.ts';
+import { useRepoCounts } from '../jobs/index-health.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { useTitle } from '../parts/title.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
@@ -14,7 +14,7 @@ import { MATCHES_DEFAULT, parametersOf } from './address.ts';
 import { writtenValue } from './completion.ts';
 import { QueryBox } from './query-box.tsx';
 import { suggestionsQuery } from './suggesting.ts';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 
 function addressOf(query: string): string {
   const search = {

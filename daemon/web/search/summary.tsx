@@ -9,11 +9,11 @@ import { useAccount } from '../data/session.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { useIsLate } from '../parts/late.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { count, counted, milliseconds } from '../parts/words.ts';
+import { count, counted, milliseconds } from '../parts/number-format.ts';
 import type { Outcome } from './messages.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
-import { failureWords, hasUnsearched, isLimited, lossesOf } from './words.ts';
+import { failureWords, hasUnsearched, isLimited, lossesOf } from './summary-text.ts';
 
 export interface SummaryProps {
   /** Loads more matches; undefined: the limit is reached. */

@@ -9,16 +9,16 @@ import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { State } from '../jobs/job-state.tsx';
-import { useConnectionStatuses, useSyncNow } from '../jobs/job-reading.ts';
-import type { ConnectionStatus, Job } from '../jobs/job-reading.ts';
-import { useConnectionCounts } from '../jobs/standing.ts';
+import { useConnectionStatuses, useSyncNow } from '../jobs/job-queries.ts';
+import type { ConnectionStatus, Job } from '../jobs/job-queries.ts';
+import { useConnectionCounts } from '../jobs/index-health.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Detail } from '../parts/detail.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { count, counted } from '../parts/words.ts';
+import { count, counted } from '../parts/number-format.ts';
 
 type Connection = AnswerOf<typeof listConnections>[number];
 interface Row extends Connection {

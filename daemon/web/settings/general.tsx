@@ -13,7 +13,7 @@ import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { Preferences } from './preferences.tsx';
 import { CurrentPasswordField, NewPasswordField } from '../sign-in/credential-fields.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 
 function Password() {
   const [currentPassword, setCurrent] = useState('');

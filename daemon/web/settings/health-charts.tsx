@@ -8,7 +8,7 @@ import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { POLLED } from '../data/polling.ts';
 import { Notice } from '../parts/notice.tsx';
-import { count, size } from '../parts/words.ts';
+import { count, size } from '../parts/number-format.ts';
 import '../styles/charts.css';
 
 const Chart = lazy(() => import('../parts/chart.tsx'));

@@ -5,15 +5,15 @@ import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { JobState } from '../jobs/job-state.tsx';
-import { JOBS_PER_PAGE, useJobs } from '../jobs/job-reading.ts';
-import type { Job } from '../jobs/job-reading.ts';
-import { useConnectionCounts, useReady, useRepoCounts } from '../jobs/standing.ts';
-import type { Ready } from '../jobs/standing.ts';
+import { JOBS_PER_PAGE, useJobs } from '../jobs/job-queries.ts';
+import type { Job } from '../jobs/job-queries.ts';
+import { useConnectionCounts, useReady, useRepoCounts } from '../jobs/index-health.ts';
+import type { Ready } from '../jobs/index-health.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { count, counted, size } from '../parts/words.ts';
+import { count, counted, size } from '../parts/number-format.ts';
 import { HealthCharts } from './health-charts.tsx';
 
 interface Fault {

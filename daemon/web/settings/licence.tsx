@@ -10,7 +10,7 @@ import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 
 const KEY = ['licence'] as const;
 

@@ -20,7 +20,7 @@ import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 
 type Member = AnswerOf<typeof listUsers>[number];
 type Changes = NonNullable<BodyOf<typeof updateUser>>;

@@ -6,7 +6,7 @@ import type { listTokens } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { When } from '../parts/when.tsx';
-import { counted } from '../parts/words.ts';
+import { counted } from '../parts/number-format.ts';
 import { Applications } from './applications.tsx';
 
 function ScopedTokens() {

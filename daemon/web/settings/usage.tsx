@@ -5,7 +5,7 @@ import type { getUsage } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 
 export function Usage() {
   const { data, error } = useQuery({

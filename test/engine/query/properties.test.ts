@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { wordsOf } from '../../../daemon/engine/query/words.ts';
+import { wordsOf } from '../../../daemon/engine/query/query-tokens.ts';
 import { wholeQuerySteps } from '../../../daemon/engine/query/filter.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
 import type { QueryNode } from '../../../daemon/engine/query/tree.ts';

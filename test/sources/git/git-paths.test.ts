@@ -22,7 +22,7 @@ import {
   GitPathError,
 } from '../../../daemon/sources/git/git-paths.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
-import { ProbeError } from '../../../daemon/sources/git/layout.ts';
+import { ProbeError } from '../../../daemon/sources/git/path-kind.ts';
 import { probeSource } from '../../../daemon/sources/git/probe.ts';
 import { resolveRef } from '../../../daemon/sources/git/resolve.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ProbeError } from '../../../daemon/sources/git/layout.ts';
+import { ProbeError } from '../../../daemon/sources/git/path-kind.ts';
 import { probeSource } from '../../../daemon/sources/git/probe.ts';
 import { freeRepoName, repoNameFromUrl } from '../../../daemon/repos/repo-name.ts';
 import { git, makeRepo, temporaryFolder, writeFiles, commitAll } from './fixture.ts';

@@ -1,6 +1,6 @@
 // Sentences about a search: counts, and whether the answer is complete.
 
-import { counted, milliseconds } from '../parts/words.ts';
+import { counted, milliseconds } from '../parts/number-format.ts';
 import type { Outcome, SearchFailure } from './messages.ts';
 
 /** Why an answer is incomplete, and what to do. */

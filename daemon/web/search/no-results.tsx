@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { useParameters } from '../data/parameters.ts';
 import { showOverlay } from '../parts/overlay.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { count } from '../parts/words.ts';
+import { count } from '../parts/number-format.ts';
 import { parametersOf } from './address.ts';
 import { useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';

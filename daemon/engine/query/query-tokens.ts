@@ -3,7 +3,7 @@
 
 import { atOnce } from '../../base/steps.ts';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
-import { type Layout, layOut } from './layout.ts';
+import { type Layout, layOut } from './token-ends.ts';
 import { findPrefix, isPatternPrefix, type Prefix } from './prefixes.ts';
 
 /** A stretch of a query; positions count code points. */

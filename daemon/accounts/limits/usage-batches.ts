@@ -7,7 +7,7 @@ const RUNNING_MAX = 4;
 /** Measured: 2026-11-21: a transaction for this many entries blocks the event loop for 2 ms if embedded. */
 const BATCH_MAX = 128;
 
-export class Asking {
+export class UsageBatches {
   readonly #syncEntries: (entries: readonly Entry[]) => Promise<void>;
   /** By day, in order of request. */
   readonly #due = new Map<number, Set<Entry>>();
