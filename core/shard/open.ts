@@ -141,6 +141,16 @@ function locateSections(view: ShardView): i32 {
     return openFail(STATUS_SECTION_TABLE, format.SECTION_BLOCKS, view.blockCount);
   }
   if (view.gramCount > format.GRAM_KEY_COUNT) return openFail(STATUS_SECTION_TABLE, format.SECTION_GRAM_KEYS, 0);
+  storeAddresses(base, view);
+  const status = checkTables(base, view, hashSize);
+  if (status != STATUS_OK) return status;
+  view.pathGroupShift = pathGroupShift(view.docCount, view.pathRowSize);
+  const pageCount = (sectionRow(base, format.SECTION_PAGE_SUMS).start + format.PAGE_SIZE - 1) >> format.PAGE_SHIFT;
+  return hasRows(base, format.SECTION_PAGE_SUMS, pageCount, 4) ? STATUS_OK : tableFail(format.SECTION_PAGE_SUMS);
+}
+
+/** Stores the addresses of all sections, and the sizes that follow from theirs. */
+function storeAddresses(base: usize, view: ShardView): void {
   view.content = addressOf(base, format.SECTION_CONTENT);
   view.contentSize = sectionRow(base, format.SECTION_CONTENT).size;
   view.blobs = addressOf(base, format.SECTION_BLOBS);
@@ -167,6 +177,10 @@ function locateSections(view: ShardView): i32 {
       ? format.PATH_ROW_SIZE_MIN
       : sectionRow(base, format.SECTION_PATH_GRAM_ROWS).size / view.pathGramCount;
   view.pageSums = addressOf(base, format.SECTION_PAGE_SUMS);
+}
+
+/** Checks that all tables have the rows that the counts require. */
+function checkTables(base: usize, view: ShardView, hashSize: u32): i32 {
   if (!hasRows(base, format.SECTION_BLOBS, view.blobCount, format.BLOB_ROW_SIZE)) return tableFail(format.SECTION_BLOBS);
   if (!hasRows(base, format.SECTION_BLOB_HASHES, view.blobCount, hashSize))
     return tableFail(format.SECTION_BLOB_HASHES);
@@ -192,9 +206,7 @@ function locateSections(view: ShardView): i32 {
     view.pathRowSize <= format.PATH_ROW_SIZE_MAX;
   if (!isRowSize || !hasRows(base, format.SECTION_PATH_GRAM_ROWS, view.pathGramCount, view.pathRowSize))
     return tableFail(format.SECTION_PATH_GRAM_ROWS);
-  view.pathGroupShift = pathGroupShift(view.docCount, view.pathRowSize);
-  const pageCount = (sectionRow(base, format.SECTION_PAGE_SUMS).start + format.PAGE_SIZE - 1) >> format.PAGE_SHIFT;
-  return hasRows(base, format.SECTION_PAGE_SUMS, pageCount, 4) ? STATUS_OK : tableFail(format.SECTION_PAGE_SUMS);
+  return STATUS_OK;
 }
 
 /**

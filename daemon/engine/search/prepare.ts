@@ -153,15 +153,7 @@ function* prepareSteps(
   const plan = yield* encodeSteps(conditions, isCaseSensitivityEnabled, scope.shards);
   const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
-  const run = {
-    shards,
-    plan,
-    limit: request.matches,
-    timeoutMs,
-    signal,
-    permit,
-    inlineNs,
-  };
+  const run = { shards, plan, limit: request.matches, timeoutMs, signal, permit, inlineNs };
   const render = {
     searcher,
     pool,
@@ -181,13 +173,7 @@ function* prepareSteps(
     permit,
     takeMemory,
   };
-  const gaps = {
-    hasQuarantined: scope.quarantined.length > 0,
-    hasUnread: snapshot.unread !== undefined,
-    lacksSymbols:
-      hasKind(conditions, ['symbol', 'symbolRegex']) &&
-      shards.some(({ symbols }) => symbols === undefined),
-  };
+  const gaps = gapsOf(conditions, scope, snapshot);
   const isSearched = ({ repoId }: RepoRecord): boolean =>
     canSee(repoAccess, repoId) && repoTest(repoId) !== false;
   const repos = (): RepoRecord[] => visibleRepos(snapshot, repoAccess).filter(isSearched);
@@ -205,6 +191,16 @@ function* prepareSteps(
       : [];
   const sizeMax = request.maxBytes;
   return { query, conditions, scope, gaps, view, run, render, sizeMax, hints, unsearched };
+}
+
+function gapsOf(conditions: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {
+  return {
+    hasQuarantined: quarantined.length > 0,
+    hasUnread: unread !== undefined,
+    lacksSymbols:
+      hasKind(conditions, ['symbol', 'symbolRegex']) &&
+      shards.some(({ symbols }) => symbols === undefined),
+  };
 }
 
 /** Hints for a search without results in the revisions of its query. @param resolved  the query as planned */

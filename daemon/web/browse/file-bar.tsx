@@ -7,6 +7,8 @@ import { HostLink } from '../parts/host-link.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { ICON } from '../parts/icon.ts';
 import { count, counted } from '../parts/number-format.ts';
+import type { OutlineState } from './outline.tsx';
+import type { Panels } from './panels.ts';
 
 interface ToggleProps {
   readonly label: string;
@@ -63,10 +65,8 @@ export interface FileBarProps {
   readonly setView: (view: 'code' | 'preview') => void;
   readonly isBlamed: boolean;
   readonly toggleBlame: () => void;
-  readonly isOutlined: boolean;
-  readonly toggleOutline: () => void;
-  readonly isHistoryOpen: boolean;
-  readonly toggleHistory: () => void;
+  readonly outline: OutlineState;
+  readonly panels: Panels;
   readonly rawAddress: string;
   readonly externalAddress: string | undefined;
   /** Opens the file in the reader's editor; undefined: none is chosen. */
@@ -112,9 +112,13 @@ export function FileBar(props: FileBarProps) {
         <Toggle label="Blame" isOn={props.isBlamed} toggle={props.toggleBlame} />
       )}
       {lineCount !== undefined && view !== 'preview' && (
-        <Toggle label="Outline" isOn={props.isOutlined} toggle={props.toggleOutline} />
+        <Toggle label="Outline" isOn={props.outline.isVisible} toggle={props.outline.toggle} />
       )}
-      <Toggle label="History" isOn={props.isHistoryOpen} toggle={props.toggleHistory} />
+      <Toggle
+        label="History"
+        isOn={props.panels.isHistoryOpen}
+        toggle={props.panels.toggleHistory}
+      />
       <a href={rawAddress} className="bar-toggle">
         Raw
       </a>

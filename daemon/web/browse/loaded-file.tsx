@@ -115,6 +115,20 @@ function useSelected(text: string) {
   return [selected, setSelected] as const;
 }
 
+/** Of a file that is shown as text: its lines, the range and the view of the address. */
+function textFacts(path: string, text: string, parameters: AddressParameters) {
+  const isText = !isPicture(path) && !isBinary(text);
+  if (!isText) return { isText };
+  const range = lineRangeOf(parameters.valueOf('highlightRange'));
+  return { isText, lineCount: countLines(text), range, view: viewOf(path, parameters) };
+}
+
+/** The address that opens the selected line in the reader's editor. */
+function useEditorAddress({ repo, path }: BrowseTarget, range: LineRange | undefined) {
+  const { from: line = 1, fromColumn: column = 1 } = range ?? {};
+  return editorLink(useRemembered(), { repo, path, line, column });
+}
+
 interface LoadedFileProps {
   readonly target: BrowseTarget;
   readonly source: AnswerOf<typeof getSource>;
@@ -130,23 +144,15 @@ export function LoadedFile({ target, source, entry }: LoadedFileProps) {
   const ways = useFileWays(target, language);
   const panels = usePanels(() => code.current?.focus());
   const steps = useMatchSteps(target, parameters, text);
-  const isText = !isPicture(target.path) && !isBinary(text);
-  const lineCount = isText ? countLines(text) : undefined;
-  const range = isText ? lineRangeOf(valueOf('highlightRange')) : undefined;
+  const { isText, lineCount, range, view } = textFacts(target.path, text, parameters);
   const [selected, setSelected] = useSelected(text);
   const chosen = selected ?? range;
   const copyLink = () => ways.copyLink(selected);
-  const view = isText ? viewOf(target.path, parameters) : undefined;
   const isBlamed = isText && valueOf('blame') === '1';
   const { blame, isOfOther, fault } = useFileBlame(target, blobSha, entry, isBlamed);
   const toggleBlame = () => change({ blame: isBlamed ? undefined : '1', view: undefined });
   const outline = useOutline();
-  const editorAddress = editorLink(useRemembered(), {
-    repo: target.repo,
-    path: target.path,
-    line: chosen?.from ?? 1,
-    column: chosen?.fromColumn ?? 1,
-  });
+  const editorAddress = useEditorAddress(target, chosen);
   useFileKeys(() => ({
     code: code.current,
     ways,
@@ -156,9 +162,7 @@ export function LoadedFile({ target, source, entry }: LoadedFileProps) {
     toggleOutline: isText ? outline.toggle : undefined,
     copyLink,
   }));
-  const linesMenu = chosen !== undefined && view !== 'preview' && (
-    <LinesMenu range={chosen} text={text} copyLink={copyLink} explore={ways.findReferences} />
-  );
+  const menu = { text, copyLink, explore: ways.findReferences };
   return (
     <>
       <FileBar
@@ -169,15 +173,13 @@ export function LoadedFile({ target, source, entry }: LoadedFileProps) {
         setView={(chosen) => change({ view: chosen, blame: undefined })}
         isBlamed={isBlamed}
         toggleBlame={toggleBlame}
-        isOutlined={outline.isVisible}
-        toggleOutline={outline.toggle}
-        isHistoryOpen={panels.isHistoryOpen}
-        toggleHistory={panels.toggleHistory}
+        outline={outline}
+        panels={panels}
         rawAddress={rawAddress(target)}
         externalAddress={externalWebUrl && atLines(externalWebUrl, repoCodeHostType, chosen)}
         editorAddress={editorAddress}
         matches={steps}
-        linesMenu={linesMenu}
+        linesMenu={chosen && view !== 'preview' && <LinesMenu range={chosen} {...menu} />}
         copyLink={copyLink}
         pin={ways.pin}
         fault={fault}

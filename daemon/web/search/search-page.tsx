@@ -146,9 +146,18 @@ function useCounted(files: readonly ResultFile[]) {
 
 const NO_FILES: readonly ResultFile[] = [];
 
+/** Searches again for twice as many matches; undefined: there may be no more. */
+function useLoadMore(search: Search | undefined, parameters: URLSearchParams) {
+  const [, navigate] = useLocation();
+  if (search === undefined || search.matches >= MATCHES_MAX) return undefined;
+  return () => {
+    const more = { ...search, matches: Math.min(search.matches * 2, MATCHES_MAX) };
+    navigate(`/search?${parametersOf(more, parameters).toString()}`, { replace: true });
+  };
+}
+
 export function SearchPage() {
   const parameters = useParameters();
-  const [, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const choice = useFacetChoice();
   const before = useSearch((state) => state.before);
@@ -164,13 +173,7 @@ export function SearchPage() {
   const displayed = narrow(files, choice.chosen);
   const { toggleFilters, ...filterState } = useFilters();
   const preview = usePreview(displayed);
-  const loadMore =
-    search === undefined || search.matches >= MATCHES_MAX
-      ? undefined
-      : () => {
-          const more = { ...search, matches: Math.min(search.matches * 2, MATCHES_MAX) };
-          navigate(`/search?${parametersOf(more, parameters).toString()}`, { replace: true });
-        };
+  const loadMore = useLoadMore(search, parameters);
   const hasResults = useHasResults(search);
   const isFiltered = FACETS.some((facet) => choice.chosen[facet].size > 0);
   const areFiltersShown = filterState.areFiltersVisible && (hasResults || isFiltered);
