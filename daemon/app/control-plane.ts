@@ -71,8 +71,7 @@ export async function openControlPlane(
   }
 }
 
-function degradationsOf({ isAway, lastError, loss }: Store): string[] {
+function degradationsOf({ isAway, lastError }: Store): string[] {
   if (isAway) return ['the store does not answer'];
-  const lost = loss === undefined ? [] : [loss];
-  return lastError === undefined ? lost : [...lost, `the store fails: ${lastError}`];
+  return lastError === undefined ? [] : [`the store fails: ${lastError}`];
 }

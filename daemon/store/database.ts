@@ -67,11 +67,6 @@ export class Database {
     return this.#engine.uninformedMs;
   }
 
-  /** What data was lost, as text for the operator; undefined: nothing known. */
-  get loss(): string | undefined {
-    return this.#engine.loss;
-  }
-
   /** The last awaited answer did not come, or reported an unreachable database. Set only with limited answers. */
   get isAway(): boolean {
     return this.#isAway;

@@ -2,7 +2,7 @@
 // JSON valid, which SQLite does not check.
 //
 // Safety: libsql crashes the process on other text, so everything here is read as bytes.
-// Measured: 2026-11-22: 1 s for each of the two with 1,100,000 rows, 117 MB.
+// Measured: 2026-11-28: 0.1 s with 5,000 repositories, 5.8 MB; 2026-11-22: 2 s with 1,100,000 rows, 117 MB.
 
 import { isUtf8 } from 'node:buffer';
 import type Libsql from 'libsql';

@@ -21,8 +21,6 @@ import { deferred } from '../base/deferred.ts';
 import { isThere, NoFileError } from '../base/own-file.ts';
 import { messageOf, DISK_FULL_REMEDY, systemCodeOf } from '../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
-import { breakSeal, seal } from './embedded-seal.ts';
-import { keepLostLog, lossMessage } from './embedded-wal.ts';
 import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
 import { retried } from './retry.ts';
@@ -57,9 +55,6 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
     db,
     isInformed: true,
     uninformedMs: 0,
-    get loss() {
-      return lossMessage(file);
-    },
     faultOf,
     // Write transactions exclude each other from their start.
     lockMembership: () => Promise.resolve(),
@@ -72,7 +67,6 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
       await db.destroy();
       // kysely does not close what it has never used.
       if (connection.open) connection.close();
-      seal(file, true);
     },
   };
 }
@@ -111,25 +105,14 @@ function checkNotEmptied(file: string): void {
 /** Why once: later openings are of the same file. */
 function openChecked(file: string): Libsql.Database {
   checkNotEmptied(file);
-  const state = breakSeal(file);
-  try {
-    if (state === 'unsealed') keepLostLog(file);
-    return openIntact(file, state === 'sealed');
-  } catch (error) {
-    seal(file, false);
-    throw error;
-  }
-}
-
-function openIntact(file: string, isSealed: boolean): Libsql.Database {
   const connection = openFile(file);
   try {
-    if (!isSealed) checkFile(connection);
+    checkFile(connection);
+    return connection;
   } catch (error) {
     connection.close();
     throw error;
   }
-  return connection;
 }
 
 function tryCheckpoint(connection: Libsql.Database): void {

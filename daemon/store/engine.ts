@@ -45,8 +45,6 @@ export interface Engine {
   readonly isInformed: boolean;
   /** Milliseconds since they are not; 0: they are. */
   readonly uninformedMs: number;
-  /** What data was lost, as text for the operator, until it is resolved; undefined: nothing known. */
-  readonly loss?: string | undefined;
   /** Of an error thrown by `db`; undefined: it is no condition of the database, but our own bug. */
   faultOf(error: unknown): Fault | undefined;
   /** Blocks other writers of the membership until the transaction ends. */

@@ -59,8 +59,6 @@ export interface Store extends Groups {
   readonly isAway: boolean;
   /** Why operations fail, until a write succeeds again; set only with `answerMsMax`. */
   readonly lastError: string | undefined;
-  /** What data was lost, as text for the operator, until it is resolved; undefined: nothing known. */
-  readonly loss: string | undefined;
   /** All rows of one snapshot, while writes continue; may be ended early. */
   dump(): AsyncIterable<DumpPart>;
   /**
@@ -99,7 +97,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     await database.read((db) => migrate(db, engine.kind));
     await database.listen();
-    if (database.loss !== undefined) label.error(database.loss);
     if (answerMsMax !== undefined) database.watchWrites();
     if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
   } catch (error) {
@@ -146,9 +143,6 @@ function joined(database: Database): Store {
     },
     get lastError() {
       return database.lastError;
-    },
-    get loss() {
-      return database.loss;
     },
     dump: () => dump(database),
     load: (parts, options = {}) => load(database, parts, options),

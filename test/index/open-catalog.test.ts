@@ -70,7 +70,7 @@ void test('lost with its copy: made again of the store', async () => {
 
 void test('a store that is gone: what was hidden stays hidden, and it is said', async () => {
   const dataDir = await makeDataDir();
-  for (const ending of ['', '-wal', '-shm', '.sealed'])
+  for (const ending of ['', '-wal', '-shm'])
     rmSync(path.join(dataDir, `store.db${ending}`), { force: true });
   lines.length = 0;
   assert.deepEqual(await shown(dataDir), AS_BEFORE);

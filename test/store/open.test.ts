@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -18,7 +17,6 @@ import { test } from 'node:test';
 import Libsql from 'libsql';
 import { openStore, type Store } from '../../daemon/store/store.ts';
 import { messageOf } from '../../daemon/base/caught.ts';
-import { hashFile } from '../../daemon/base/file-hash.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { SmallDisk } from '../sync/small-disk.ts';
 import { SECOND_FORM } from './former-form.ts';
@@ -204,34 +202,6 @@ onEmbedded('opening the file', ({ within }) => {
       }
       writeFileSync(fileOf(place), whole);
       assert.equal(await (await place.open()).users.count(), 500);
-    }));
-
-  test('a file that is as it was closed is not looked at, and one whose seal is broken or not its own is', () =>
-    within(async (place) => {
-      const whole = await filledWith(place, 5);
-      const seal = `${fileOf(place)}.sealed`;
-      const sealed = readFileSync(seal, 'utf8');
-      assert.equal(sealed, hashFile(fileOf(place)));
-      // Sealed by hand, it opens: the first look of all would end with an error.
-      const text = whole.toString('latin1').replaceAll(/u(?=\d+@example)/g, '\u00ff');
-      writeFileSync(fileOf(place), text, 'latin1');
-      for (const wrong of [sealed, '', 'x'.repeat(64)]) {
-        writeFileSync(seal, wrong);
-        await refuses(place.open(), 'NOT_READY');
-        assert.equal(existsSync(seal), false);
-      }
-      writeFileSync(seal, hashFile(fileOf(place)));
-      const store = await place.open();
-      assert.equal(existsSync(seal), false);
-      // A second one finds it open, and looks.
-      await refuses(place.open(), 'NOT_READY');
-      assert.equal(existsSync(seal), false);
-      await store.close();
-      rmSync(seal);
-      await refuses(place.open(), 'NOT_READY');
-      writeFileSync(fileOf(place), whole);
-      mkdirSync(seal);
-      assert.equal(await (await place.open()).users.count(), 5);
     }));
 
   test('an empty file is refused beside an index, and is a new one without', () =>

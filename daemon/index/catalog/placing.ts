@@ -56,7 +56,7 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   const names = await namesIn(from);
   if (names.includes('store.db')) {
     // Safety: the log of the old file must not be applied to the new one.
-    for (const name of ['store.db-wal', 'store.db-shm', 'store.db-wal.damaged'])
+    for (const name of ['store.db-wal', 'store.db-shm'])
       await rm(path.join(dataDir, name), { force: true, recursive: true });
     await syncPath(dataDir);
   }
