@@ -89,7 +89,7 @@ export interface Daemon {
   /** Errors: none: a refused file is logged, and nothing changes. */
   readConfigurationAgain(): void;
   /** All metrics in the Prometheus text format. */
-  metricsText(): string;
+  metricsText(): Promise<string>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The metrics of a whole daemon: what was asked is counted, what is held is read, and no label tells of what was asked.
+// The metrics of a whole daemon: searches and requests are counted, pools are read, and no label contains text of a client.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
@@ -45,7 +45,7 @@ void test('searches, requests, refusals, pools and caches', { timeout: 240_000 }
     await ask(`/api/source?repo=${encodeURIComponent(repo!.repoName)}&path=secret.txt`),
     200,
   );
-  const text = daemon.metricsText();
+  const text = await daemon.metricsText();
   const counts: [string, number][] = [
     [
       'trawl_http_request_duration_seconds_count{method="POST",route="/api/search",status="200"}',
