@@ -47,7 +47,7 @@ export interface AccountsOptions {
   readonly now?: () => number;
 }
 
-/** Guess: between two attempts to reload changes. */
+/** Bound: queries to a store that does not answer: one a second. */
 const READING_PAUSE_MS = 1_000;
 
 /** Setting with the daemon's last address. */

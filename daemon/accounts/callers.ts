@@ -36,7 +36,7 @@ const RENEWAL_MS = DAY_MS;
 const ISSUER_TOKEN_MS = 5 * 60_000;
 /** Interval of checks whether an unreachable store is back. */
 const PROBE_MS = 1_000;
-/** Guess: users and credentials active in the same hours; each takes about 1 KB. */
+/** Users and credentials. Bound: memory; each takes about 1 KB. */
 const KEPT_MAX = 200_000;
 
 type Header = (name: string) => string | undefined;

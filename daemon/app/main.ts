@@ -93,7 +93,7 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-/** The daemon listens after this time, although sources are still being probed. Guess. */
+/** Bound: the daemon waits this long for sources to be probed; then it listens. */
 const LISTEN_AFTER_MS = 2_000;
 /** Per job; if all fail, another job follows (sync/jobs/failure-pauses.ts). */
 const JOB_ATTEMPTS = 2;

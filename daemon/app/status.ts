@@ -19,7 +19,7 @@ import type { ListedJob } from '../sync/jobs/job-facade.ts';
 /** Limit for listed jobs. */
 const RUNNING_MAX = 50;
 const WARNINGS_MAX = 20;
-/** Guess: below this no remaining time is reported. */
+/** Bound: a shorter remaining time is over before it is read; none is reported. */
 const MOMENT_MS = 1_000;
 
 /**

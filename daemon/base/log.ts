@@ -89,10 +89,10 @@ function openForLines(file: string): number {
   return openSync(file, 'a');
 }
 
-/** Guess: bytes of buffered lines; a full disk is noticed earlier. */
+/** Bytes of buffered lines. Bound: memory while the disk is full. */
 const UNWRITTEN_MAX = 1 << 20;
 
-/** Guess: number and length of waits for a full pipe, if there is no other error. */
+/** Number and length of waits for a full pipe. Bound: one line stops the thread for a second at most. */
 const PIPE_TRIES_MAX = 100;
 const PIPE_PAUSE_MS = 10;
 

@@ -6,6 +6,8 @@ import { isUtf8 } from 'node:buffer';
 
 /** Stands for bytes that are not UTF-8. */
 export const REPLACEMENT = '\uFFFD';
+/** In the `config` of each repository. Source: git writes it into new ones. */
+export const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 const SLASH = 0x2f;
 
 export interface TreePath {

@@ -5,7 +5,7 @@
 import type { Log, LogFields } from './log.ts';
 import { HOUR_MS } from './durations.ts';
 
-/** Guess: the first and the longest pause. */
+/** The first and the longest pause. Bound: attempts at what keeps failing: one an hour. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = HOUR_MS;
 /** Guess: after this time without failure, earlier failures are unrelated. */

@@ -10,7 +10,7 @@ import { openConfiguration, type Configuration, type Flags } from '../base/confi
 import { openSource } from '../base/config/file-source.ts';
 import { schemaDocument } from '../base/config/schema-document.ts';
 import { type FileCheck, checkFile } from '../base/config/file-check.ts';
-import { readProductVersion } from '../base/config/version.ts';
+import { API_LABEL, readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
@@ -30,8 +30,6 @@ import {
 } from './probe-connections.ts';
 import type { ProbedProvider } from './probe-providers.ts';
 import type { ProgressListener } from './progress.ts';
-
-const API_LABEL = 'v5.1.6';
 
 export const SERVICES = {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index. */

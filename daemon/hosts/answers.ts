@@ -77,6 +77,9 @@ export function checked<Schema extends z.ZodType>(
   throw answerFailure(z.prettifyError(result.error), question);
 }
 
+/** A name, branch or address. Bound: memory and rows of the store. */
+export const hostText = z.string().max(1_000);
+
 /** A host's time as ISO 8601 in UTC; undefined if invalid. */
 export function isoTime(text: string | null | undefined): string | undefined {
   const timeMs = Date.parse(text ?? '');

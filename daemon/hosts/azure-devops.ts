@@ -37,7 +37,7 @@ const SERVICE = 'dev.azure.com';
 const ACCOUNTS_URL = 'https://app.vssps.visualstudio.com';
 const API_VERSION = '7.0';
 const PAGE_SIZE = 100;
-/** Guess: of a hundred collections each, more than any server has. */
+/** Bound: a listing that never ends; 10,000 collections. */
 const COLLECTION_PAGES_MAX = 100;
 
 export class AzureDevOps implements Host {

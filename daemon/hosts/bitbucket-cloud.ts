@@ -69,7 +69,7 @@ const IN_ORDER = {
   sort: 'created_on',
   fields: ['next', ...FIELDS.map((field) => `values.${field}`)].join(','),
 };
-/** Guess: of a hundred workspaces each, more than anybody is a member of. */
+/** Bound: a listing that never ends; 10,000 workspaces. */
 const WORKSPACE_PAGES_MAX = 100;
 
 export class BitbucketCloud implements Host {

@@ -149,7 +149,7 @@ function withoutSecrets(text: string, secrets: readonly (SecretText | undefined)
   );
 }
 
-/** Guess: useful length of a host's message. */
+/** Bound: length of a host's message in logs and answers. */
 const SAID_MAX = 200;
 
 function oneLine(text: string): string {

@@ -2,13 +2,11 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
-import { idAndAddresses, isoTime } from './answers.ts';
+import { idAndAddresses, isoTime, hostText } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
-/** Guess: longest meaningful text. */
-const text = z.string().max(1_000);
-const image = text.optional();
+const image = hostText.optional();
 
 export const repositorySchema = z.object({
   id: z.int().positive(),
@@ -22,8 +20,8 @@ export const repositorySchema = z.object({
   empty: z.boolean().default(false),
   /** KiB. */
   size: z.number().nonnegative().optional(),
-  default_branch: text.optional(),
-  topics: z.array(text).max(1_000).nullish(),
+  default_branch: hostText.optional(),
+  topics: z.array(hostText).max(1_000).nullish(),
   updated_at: z.string().optional(),
   avatar_url: image,
   owner: z.object({ visibility: z.string().optional(), avatar_url: image }).nullish(),

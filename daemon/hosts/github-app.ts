@@ -41,12 +41,12 @@ const appSchema = z.object({ slug: z.string().optional(), name: z.string().optio
 
 /** GitHub's tokens live an hour: git gets one that is valid for at least half of it. */
 const TOKEN_AGE_MS = 1_500_000;
-/** A new installation counts after this time at the latest. Guess. */
+/** Bound: delay until a new installation counts; a listing takes a request for each 100. */
 const INSTALLATIONS_AGE_MS = 300_000;
-/** Guess: organizations that install one app. */
+/** Bound: memory; tokens of organizations that install the app. */
 const TOKENS_MAX = 10_000;
 const PAGE_SIZE = 100;
-/** Guess. */
+/** Bound: a listing that never ends; 100,000 installations. */
 const PAGES_MAX = 1_000;
 /** Clock difference that an app's credential allows for. */
 const CLOCK_SLACK_MS = 20_000;

@@ -2,12 +2,9 @@
 
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
-import { idAndAddresses, isoTime } from './answers.ts';
+import { idAndAddresses, isoTime, hostText } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
-
-/** Guess: longest meaningful text. */
-const text = z.string().max(1_000);
 
 export const repositorySchema = z.object({
   id: z.int().positive(),
@@ -17,12 +14,12 @@ export const repositorySchema = z.object({
   private: z.boolean(),
   visibility: z.string().optional(),
   archived: z.boolean().default(false),
-  topics: z.array(text).max(1_000).default([]),
+  topics: z.array(hostText).max(1_000).default([]),
   /** KiB. */
   size: z.number().nonnegative().optional(),
-  default_branch: text.nullish(),
+  default_branch: hostText.nullish(),
   pushed_at: z.string().nullish(),
-  owner: z.object({ avatar_url: text.nullish() }).nullish(),
+  owner: z.object({ avatar_url: hostText.nullish() }).nullish(),
 });
 export type GithubRepository = z.output<typeof repositorySchema>;
 

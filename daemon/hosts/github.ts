@@ -34,7 +34,7 @@ export interface GithubOptions extends HostParts {
 /** User name for tokens of every kind. */
 const TOKEN_USER = 'x-access-token';
 const PAGE_SIZE = 100;
-/** Guess: a hundred times what a large company has. */
+/** Bound: a listing that never ends; a million members. */
 const MEMBER_PAGES_MAX = 10_000;
 
 const repositoryPage = z.array(repositorySchema).max(PAGE_SIZE);

@@ -3,21 +3,18 @@
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { idAndAddresses, isoTime } from './answers.ts';
+import { idAndAddresses, isoTime, hostText } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { selectionFilter } from './select.ts';
 import type { Listed } from './targets.ts';
-
-/** Guess: longest meaningful text. */
-const text = z.string().max(1_000);
 
 /** The used fields of a project. Without a token GitLab sends only those before `namespace`. */
 export const projectSchema = z.object({
   id: z.int().positive(),
   path_with_namespace: z.string().min(1),
-  default_branch: text.nullish(),
-  topics: z.array(text).max(1_000).nullish(),
-  avatar_url: text.nullish(),
+  default_branch: hostText.nullish(),
+  topics: z.array(hostText).max(1_000).nullish(),
+  avatar_url: hostText.nullish(),
   last_activity_at: z.string().nullish(),
   namespace: z.object({ kind: z.string() }).nullish(),
   visibility: z.string().optional(),

@@ -6,7 +6,7 @@ export interface HostPause {
   readonly until: number;
 }
 
-/** Guess: shorter pauses end before anybody reads of them. */
+/** Bound: lines of the log; a shorter pause is over before anybody reads of it. */
 const LOGGED_MS_MIN = 5_000;
 
 /** By host. Of performance.now, which clock changes do not affect. */

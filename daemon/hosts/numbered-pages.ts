@@ -11,7 +11,7 @@ export interface NumberedPage {
   readonly last: number | undefined;
 }
 
-/** Guess: ten times what a large company has, in pages of 50. */
+/** Bound: a listing that never ends; 500,000 entries in pages of 50. */
 const PAGES_MAX = 10_000;
 /** Cursors of pages read forward, because the last is unknown. */
 const FORWARD = /^from (\d{1,5})$/;

@@ -12,7 +12,7 @@ export interface Limited {
   readonly text: string;
 }
 
-/** Guess: for a limit without a reported end; GitHub asks for a minute at least. */
+/** For a limit without a reported end. Source: GitHub asks for at least a minute. */
 const UNKNOWN_PAUSE_MS = 60_000;
 const YEAR_MS = 31_536_000_000;
 

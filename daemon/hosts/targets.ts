@@ -72,7 +72,7 @@ export function finderOf(target: string): string | undefined {
   return target.startsWith(FOUND_PREFIX) ? FOUND : undefined;
 }
 
-/** Of one target. Guess: ten times what a large company has. */
+/** Of one target. Bound: a listing that never ends, and memory. */
 const REPOS_MAX = 500_000;
 /** Pages in a row without a new repository. Hosts omit from a page what the caller may not see. */
 const IDLE_PAGES_MAX = 20;
@@ -80,7 +80,7 @@ const IDLE_PAGES_MAX = 20;
 const UNANSWERED_MAX = 3;
 /** Segments that are neither empty nor `.` or `..`, without control characters: they become names and folders. */
 const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
-/** Guess: of UTF-16 units; twice what any host allows. */
+/** UTF-16 units. Bound: names of folders and rows of the store. */
 export const PATH_SIZE_MAX = 1_000;
 /** Failures of the host, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);

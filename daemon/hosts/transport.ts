@@ -58,7 +58,7 @@ export const LIMITS = {
   retryMs: 1_000,
   /** Total wait of one request on behalf of the host: GitHub counts by the hour. */
   waitMs: 3_900_000,
-  /** Waiting time after which people are told. Guess. */
+  /** Bound: lines of the log: a shorter wait is not reported. */
   noticeMs: 10_000,
 };
 
@@ -72,7 +72,7 @@ const slotsOf = new Map<string, Slots>();
 const TROUBLES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Guess: bytes of an answer in which a host reports a rate limit. */
+/** Bound: bytes of an answer that are searched for the report of a rate limit. */
 const TEXT_MAX = 2_000;
 
 const unpack = promisify(unzip);

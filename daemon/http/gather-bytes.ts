@@ -3,7 +3,7 @@
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import { nextTurn } from '../base/next-turn.ts';
 
-/** Bytes between two turns of the event loop. Guess: 1 to 3 ms, with making them. */
+/** Bytes between two turns of the event loop. Bound: its stop, a few milliseconds with making them. */
 const BYTES_PER_TURN = 1 << 20;
 
 /**

@@ -1,6 +1,6 @@
 // Shortens a list of repo names for a message: a shard may have hundreds.
 
-/** Guess: enough to identify the shard. */
+/** Bound: length of a line. */
 const NAMES_MAX = 3;
 
 /** `a, b, c and 40 more`. */

@@ -433,7 +433,7 @@ async function accountsAmong(
   return [...found];
 }
 
-/** Guess: enough for a large company, and limits memory while counting. */
+/** Bound: memory while counting. */
 const COUNTED_MAX = 100_000;
 
 async function countsOf(

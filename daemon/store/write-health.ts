@@ -4,7 +4,7 @@
 import type { Log } from '../base/log.ts';
 import { StoreError } from './error.ts';
 
-/** Guess: between two probes. */
+/** Bound: delay until recovery is noticed, and load of a store that fails. */
 const TRY_PAUSE_MS = 2_000;
 
 export class WriteHealth {

@@ -75,7 +75,7 @@ async function watchMissing(options: SourceWatchOptions): Promise<void> {
   }
 }
 
-/** Guess: pause between searches of folders for new repositories, and as a multiple of the time of the last one. */
+/** Pause between searches of folders for new repositories, also as a multiple of the last one. Bound: 1% of the time. */
 const SEARCH_PAUSE_MS = 5_000;
 const SEARCH_PAUSE_MS_MAX = 600_000;
 const SEARCH_PAUSE_FACTOR = 100;

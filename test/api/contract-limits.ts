@@ -7,7 +7,7 @@ import { PLAN_NODES_MAX } from '../../core/shared/plan.ts';
 import { REDIRECTS_MAX } from '../../daemon/accounts/oauth/redirects.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../daemon/accounts/keys.ts';
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../daemon/accounts/passwords.ts';
-import { SYMBOL_NAME_SIZE_MAX } from '../../daemon/api/search/navigation-endpoints.ts';
+import { SYMBOL_NAME_SIZE_MAX } from '../../daemon/engine/query/request.ts';
 import { QUERY_SIZE_MAX } from '../../daemon/api/search/search-schemas.ts';
 import { PER_PAGE_MAX } from '../../daemon/api/shapes/pagination.ts';
 import { settingsSchema } from '../../daemon/base/config/settings.ts';

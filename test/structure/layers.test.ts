@@ -93,7 +93,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/regex',
     'daemon/engine/query',
   ],
-  'daemon/engine/symbols': ['daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
+  'daemon/engine/symbols': [BASE, 'daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
   'daemon/accounts/oauth': ['daemon/base', 'daemon/base/config', 'daemon/store'],
   'daemon/accounts/sign-on': ['daemon/base', 'daemon/base/config'],
   'daemon/accounts': [

@@ -1,6 +1,6 @@
 // The facts of an audit record in one line for people; long lists are shortened. The JSON has everything.
 
-/** Guess: enough to recognize the kind of list. */
+/** Bound: length of a line. */
 const LISTED_MAX = 5;
 
 /** `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */

@@ -3,10 +3,9 @@
 
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import { API_LABEL } from '../../base/config/version.ts';
 import type { Endpoint, Tag } from '../shapes/endpoint.ts';
 import { SHARED_HEADERS, headerObject, responsesOf } from './openapi-responses.ts';
-
-const API_LABEL = 'v5.1.6';
 
 const TAGS: Readonly<Record<Tag, string>> = {
   'Search & Navigation': 'Search, definitions, references, files and trees.',

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { behindMark, utf8Text } from '../../base/utf8-text.ts';
 import { ORG } from '../../accounts/audit-log.ts';
+import { SYMBOL_NAME_SIZE_MAX } from '../../engine/query/request.ts';
 import type { NavigationKind } from '../../engine/search/navigation.ts';
 import { type Answer, type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
 import { boundedText, jsonInteger } from '../shapes/input.ts';
@@ -12,8 +13,6 @@ import { linesOf } from '../sources/content-lines.ts';
 import { fileFields, readFile } from '../sources/file-reading.ts';
 import { nameAt } from './name-at.ts';
 import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
-
-export const SYMBOL_NAME_SIZE_MAX = 1024;
 
 /** A position in a file, with a name at it. */
 const position = z

@@ -106,7 +106,7 @@ const SYSTEM_FILES = [
 
 /**
  * Measured: 2026-11-23: 38 ms each, blocking; shared by connections to one host and by most hosts.
- * Guess: certificate authorities of one organization.
+ * Bound: memory; an organization has few certificate authorities.
  */
 const contexts = new LRUCache<string, SecureContext>({ max: 16 });
 

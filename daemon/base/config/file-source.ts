@@ -35,7 +35,7 @@ const copySchema = z.strictObject({ addressDigest: z.string(), text: z.string() 
 /** Bound: a larger file is refused. */
 const FILE_SIZE_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
-/** Guess: of each request including its body. */
+/** Bound: wait for a server, for each request with its body. */
 const TIMEOUT_MS = 30_000;
 /** At start: a volume or a server may become available a little later (API.md 19.1). */
 const ATTEMPTS = 5;

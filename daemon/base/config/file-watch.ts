@@ -12,7 +12,7 @@ const POLL_MS = 60_000;
 const REST_MS = 100;
 /** or at most this long after the first step. */
 const REST_MS_MAX = 1_000;
-/** Guess: between two checks of a file that is missing or cannot be watched. */
+/** Bound: delay until a change of a file that was missing or cannot be watched is noticed. */
 const MISSING_MS = 10_000;
 
 export interface WatchOptions {

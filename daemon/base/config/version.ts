@@ -6,6 +6,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
+/** Version of the API that clients know (API.md 2). */
+export const API_LABEL = 'v5.1.6';
+
 const packageSchema = z.object({ name: z.literal('trawl'), version: z.string() });
 
 /** For example `0.1.0`. Errors: throws if the package file is missing or not ours. */

@@ -64,7 +64,7 @@ const DEAD_SHARE_MAX = 0.5;
 const NEW_SHARE_MAX = 0.5;
 /** Shards with at most this many times the number of new docs are merged into the new shard. */
 const RETIRED_FACTOR = 2;
-/** Guess: limits of docs and bytes of a shard to merge. */
+/** Docs and bytes of a shard to merge. Bound: work that a small change causes. */
 const RETIRED_DOCS_MAX = 4000;
 const RETIRED_SIZE_MAX = 64 << 20;
 

@@ -148,7 +148,7 @@ export async function compileCore(file: string = MODULE_FILE): Promise<WebAssemb
   return WebAssembly.compile(await readFile(file));
 }
 
-/** Guess: a thread rarely has more instances at once. */
+/** Bound: idle mappings, two each. */
 const SPARE_MAX = 4;
 /** Empty memories of this thread. Why kept: each holds two mappings until it is collected. */
 const spare: WebAssembly.Memory[] = [];

@@ -205,7 +205,7 @@ export function mapFile(
   }
 }
 
-/** Guess: larger files are mapped even for a single use. */
+/** Larger files are mapped even for a single use. Bound: private memory. */
 export const BRIEF_SIZE_MAX = 16 << 20;
 
 /** Whether files of this total size are read for a single use. */

@@ -21,7 +21,7 @@ import { type Job, RenderJob, SearchJob } from './thread-jobs.ts';
 
 /** Guess: long enough that binding again after a switch is cheap in comparison. */
 const QUANTUM_NS = 20_000_000n;
-/** Guess: longest wait of messages while a job runs. */
+/** Bound: wait of messages while a job runs. */
 const SLICE_NS = 5_000_000n;
 
 /** A job and the time it took. */

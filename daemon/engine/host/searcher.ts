@@ -120,10 +120,10 @@ const NAME_QUESTIONS_MAX = 8;
 export const REQUEST_WORDS = 4;
 /** Words of a kept range. */
 export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
-/** Guess: a unit with more ranges is rendered partly, if at all. */
+/** Ranges kept of a unit for rendering. Bound: memory. */
 const KEPT_RANGES_MAX = 32_768;
 
-/** Guess: ms; long compared with the cost of touching memory again, which the next search may need. */
+/** Bound: how long an idle thread keeps memory. Touching it again costs the next search 1 ms (daemon/DECISIONS.md). */
 const REST_MS = 3000;
 
 const NO_PLAN: SearchPlan = {

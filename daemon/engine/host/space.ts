@@ -31,10 +31,10 @@ const OUTPUT_SIZE = 448 * MIB;
 /** Guess: arena of searches without expressions and long lists. */
 const IDLE_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
-/** Guess: one unused page, so that scans may read past the end of the last shard. */
+/** One unused page, so that the end of the last shard is an address below 2^32. */
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
-/** Guess: interval of checks of a shard's files; a check takes 4 us. */
+/** Interval of checks of a shard's file. Bound: delay until a cut file is noticed; a check takes 4 us. */
 const CHECK_PAUSE_MS = 10_000;
 
 /**
@@ -46,7 +46,7 @@ const CHECK_PAUSE_MS = 10_000;
 const VERIFIED_MS = 120_000;
 /** Share of the pages to forget at least at a time: one second of VERIFIED_MS. */
 const FORGET_MIN = 1000 / VERIFIED_MS;
-/** Guess: between two checks of the tables of shards, so that no search waits for those of all. */
+/** Between two checks of the tables of a shard. Bound: delay of a search, which never waits for those of all shards. */
 const TABLES_PAUSE_MS = 10;
 /** Bytes of tables that are checked, or skipped because they are not in memory, at a time. */
 const TABLE_CHUNK_SIZE = 1 << 18;

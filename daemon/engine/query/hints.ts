@@ -119,7 +119,7 @@ const HABITS: readonly Habit[] = [
   },
 ];
 
-/** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
+/** UTF-16 units. Bound: time, which may be quadratic; programs, which write more, know the syntax. */
 export const HINT_TEXT_SIZE_MAX = 1000;
 
 /** Every habit contains one of these; most queries contain none. */

@@ -28,7 +28,7 @@ export interface PlanContext extends RepoContext {
 /** Most states of all automata of one query. Bound: compiling them takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
-/** Programs of one query above which compilation is brief. Guess: nobody writes more by hand. */
+/** Programs of one query above which compilation is brief. Bound: its time; only programs write more. */
 const PROGRAMS_MAX = 32;
 
 /** The context, the remaining cost of compiling, and results for equal leaves. */

@@ -6,6 +6,7 @@ import type { QueryTexts } from './filter.ts';
 export const SUGGESTION_KINDS = ['repo', 'file', 'lang', 'sym', 'rev', 'context'] as const;
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number];
 
+export { SYMBOL_NAME_SIZE_MAX } from '../../../core/shared/symbols.ts';
 export const CONTEXT_LINES_MAX = 100;
 
 /** Optional members of file results. */

@@ -13,7 +13,7 @@ import type { Steps } from '../../base/steps.ts';
 import { findPrefix, isPatternPrefix } from './prefixes.ts';
 
 const NOWHERE = -1;
-/** Guess: 1 ms. */
+/** Bound: time of a step, about 1 ms. */
 const STEP_SIZE = 4096;
 
 /** `[:alpha:]` inside a class. Bound: the longest name is `xdigit`, so matching is constant work. */

@@ -8,7 +8,7 @@ export type Condition =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'and' | 'or'; readonly children: readonly Condition[] };
 
-/** Most literals of one condition. Guess: more say little and slow planning. */
+/** Most literals of one condition. Bound: time for planning. */
 export const CONDITION_LITERALS_MAX = 200;
 
 export const ALL: Condition = { kind: 'all' };

@@ -7,7 +7,7 @@ import type { ShardTables } from '../shards/tables.ts';
 
 type Paths = Pick<ShardTables, 'docCount' | 'pathOf'>;
 
-/** Unit: bytes, one a doc. Guess: more docs than are rendered in a day. */
+/** Unit: bytes, one a doc. Bound: memory. */
 const KINDS_SIZE_MAX = 16 * 1024 * 1024;
 const SHARD_BYTES = 200;
 

@@ -23,9 +23,9 @@ import { visibleRepos } from './visible.ts';
 
 /** Most matches to count for a similar query. */
 export const NEAR_MATCHES_MAX = 100;
-/** Guess: above this number of matches nobody relies on having all of them. */
+/** Matches above which no similar queries are searched. Bound: time. */
 const FOUND_MAX = 1000;
-/** Guess: total time for searches of similar queries. */
+/** Bound: delay of an answer by searches of similar queries, all together. */
 const HINTS_MS = 200;
 /** Most filters of a query to test. */
 const FILTERS_MAX = 4;

@@ -23,7 +23,7 @@ export interface DocVersion {
   readonly oid: string;
 }
 
-/** Docs of the same rank sorted or merged in one step. Guess: 1 ms. */
+/** Docs of the same rank sorted or merged in one step. Bound: its time, about 1 ms. */
 const STEP_DOCS = 2048;
 
 /** The docs of all units, best first. */
@@ -148,7 +148,7 @@ function compareVersions(a: DocVersion, b: DocVersion): number {
 
 /** Share of the third doc's score that lets a doc with another extension take its place. */
 const DIVERSITY_SHARE = 0.9;
-/** Guess: how many docs to search for one. */
+/** Docs to search for one. Bound: time. */
 const DIVERSITY_REACH = 1000;
 
 /** Moves to index 2 the first doc from there on whose extension differs from those of the first two. */

@@ -28,12 +28,12 @@ import type { Thread } from './start-threads.ts';
 const INLINE_DOCS = 150;
 /** Measured: 2026-11-21: this many ranges take about 2 ms, which the thread that owns the sockets can afford. */
 const INLINE_RANGES = 4000;
-/** Guess: longer rendering moves from the main thread to the pool. */
+/** Bound: stop of the main thread; longer rendering moves to the pool. */
 const INLINE_NS = 10_000_000n;
 /** Guess: groups per thread, so that all threads end at about the same time. */
 const GROUPS_PER_THREAD = 2;
-/** Guess: more ranges per group would delay other searches for more than some milliseconds. */
-const GROUP_RANGES_MAX = 8000;
+/** Bound: delay of other searches by one group, about 4 ms. */
+const GROUP_RANGES_MAX = 2 * INLINE_RANGES;
 const GROUP_WHOLE_DOCS_MAX = 40;
 
 export interface RenderContext {

@@ -5,7 +5,7 @@ import { nextTurn } from '../../base/next-turn.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 
-/** Guess: too short to notice, and long compared with the cost of a turn. */
+/** Bound: stop of the event loop. Most searches end sooner (daemon/DECISIONS.md). */
 export const SEARCH_SLICE_MS = 4;
 
 export interface Whose {

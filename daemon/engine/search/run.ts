@@ -23,8 +23,7 @@ import { SEARCH_SLICE_MS } from './run-in-slices.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
-const INLINE_NS = 4_000_000n;
-/** Bytes. Guess: the core reads a plan of this size in about 0.5 ms, without checking the clock. */
+/** Bytes. Bound: stop of this thread; the core reads a plan of this size in about 0.5 ms, without checking the clock. */
 const INLINE_PLAN_SIZE_MAX = 65_536;
 
 /** Whether a plan is small enough for this thread. */
@@ -42,7 +41,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
-  /** How long the search may run on the thread that owns the sockets; default: 4 ms. */
+  /** How long the search may run on the thread that owns the sockets; default: a time slice. */
   readonly inlineNs?: bigint | undefined;
 }
 
@@ -52,7 +51,7 @@ export type RunStop = 'deadline' | 'aborted' | 'failed';
 /** Receives findings as they come: each unit at most once; bindings and failures possibly several times. */
 export type FindingsListener = (findings: Findings) => void;
 
-/** Time slice on this thread for a search that is run again. */
+/** Time slice on this thread. */
 const SLICE_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
 
 /** The part of the pool that a run needs. */
@@ -174,7 +173,7 @@ export class Run {
 
   #searchHere(): boolean {
     const loop = this.#newLoop(this.#control);
-    const budgetNs = this.#options.inlineNs ?? INLINE_NS;
+    const budgetNs = this.#options.inlineNs ?? SLICE_NS;
     const end = process.hrtime.bigint() + budgetNs;
     const hasMore = runFor(loop, budgetNs, () => process.hrtime.bigint() > end);
     this.#report(loop.take());

@@ -40,7 +40,7 @@ interface Candidate extends Suggestion {
   readonly weight: number;
 }
 
-/** Most matches of a search for suggestions. Guess: more matches rarely give better ones. */
+/** Most matches of a search for suggestions. Bound: time and memory. */
 const MATCHES_MAX = 500;
 /** Unit: ms. Time limit of the search, so that the answer takes less than 100. */
 const SEARCH_MS = 50;

@@ -15,7 +15,7 @@ interface Share<Item> {
   readonly positions: readonly number[];
 }
 
-/** Guess: users whose searches name repos, at about the same time; a list of 100,000 takes 1 MB. */
+/** Users whose searches name repos. Bound: memory; a list of 100,000 takes 1 MB. */
 const REPO_LISTS_MAX = 32;
 
 /** Derived tables of a snapshot, each computed on first use: while repos are indexed, few searches share a snapshot. */

@@ -185,7 +185,7 @@ function sliceOf(file: Buffer, offset: number, size: number): Buffer {
   return file.subarray(offset, offset + size);
 }
 
-/** Guess: most bytes, and most number, of bitmaps kept for each shard. */
+/** Bitmaps kept for each shard. Bound: memory, and the walk through them. */
 const KEPT_BYTES = 8 << 20;
 const KEPT_COUNT_MAX = 64;
 const KEPT_COUNT_MIN = 4;

@@ -35,7 +35,7 @@ export interface DocColumns {
 }
 
 const SIZE_MAX = 0xffffffff;
-/** Guess: bytes of a path. */
+/** Bytes of a path, for the first size of a buffer that grows. */
 const PATH_SIZE = 48;
 
 export class ShardDocs {

@@ -1,5 +1,6 @@
 // The symbols found in one content, in normal form: ascending, without overlaps, every name on one line and of bounded size.
 
+import { SYMBOL_NAME_SIZE_MAX } from '../../../core/shared/symbols.ts';
 import { kindIndex, type SymbolKind } from './kinds.ts';
 
 export interface FoundSymbol {
@@ -44,9 +45,6 @@ export interface PlacedSymbol {
   readonly kind: SymbolKind;
   readonly parent: { readonly name: string; readonly kind: SymbolKind } | undefined;
 }
-
-/** Most bytes of a name, also of a parent's. */
-export const SYMBOL_NAME_SIZE_MAX = 1024;
 
 /**
  * Sorts symbols and drops those whose names are empty, too long, or overlap an earlier one; at equal starts the first stays.

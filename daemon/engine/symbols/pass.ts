@@ -35,9 +35,9 @@ export interface SymbolPassOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Guess: ctags needs one second for the largest generated headers of Linux. */
+/** Bound: delay by one file. ctags needs one second for the largest generated headers of Linux. */
 export const FILE_TIMEOUT_MS = 20_000;
-/** Guess: ctags needs a few times the content's size, tree-sitter up to 50 times. */
+/** Bound: memory. ctags needs a few times the content's size, tree-sitter up to 50 times. */
 export const FILE_MEMORY_MAX = 512 << 20;
 
 /**

@@ -19,7 +19,7 @@ export interface MaintainOptions {
   readonly log: Log;
 }
 
-/** Guess: git searches each of them for an object. */
+/** Bound: time for finding an object; git searches each pack. */
 const PACKS_MAX = 12;
 /** How long unreached commits are kept: a search may still show them. */
 const UNREACHED_KEPT = '14.days.ago';

@@ -5,7 +5,7 @@ import { HostTransport } from '../transport.ts';
 import { passedVariables } from '../../sources/git/git.ts';
 import { REMOTE_REFS_SIZE_MAX } from './remote-refs.ts';
 
-/** Guess: hosts used in turn. */
+/** Bound: open connections and memory; the least recently used host is closed. */
 const TRANSPORTS_MAX = 32;
 
 /** The last used at the end. */

@@ -61,7 +61,7 @@ export const MERGE_LIMITS: MergeLimits = {
   restShare: 1 / 40,
 };
 
-/** Guess: shards open at a time for a merge. One or two mappings each, beside those of searches. */
+/** Shards open at a time for a merge. Bound: mappings, one or two each, beside those of searches. */
 const OPEN_MAX = 2048;
 
 /** Bytes of files open for a merge; each takes some more, as it begins at a page. */

@@ -17,7 +17,7 @@ import type { SymbolsSink } from './on-demand-symbols.ts';
 
 /** Snapshots kept open for further searches of the same revisions. */
 const SNAPSHOTS_MAX = 32;
-/** Guess: each set takes some KB. */
+/** Bound: memory; each set takes some KB. */
 const KEPT_MAX = 1000;
 
 interface KeptSnapshot {

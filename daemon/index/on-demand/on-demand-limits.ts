@@ -19,7 +19,7 @@ export class RevisionLimitError extends Error {
   readonly errorCode = 'REVISION_TOO_LARGE';
 }
 
-/** Guess: as many as somebody types in one query. */
+/** Bound: builds that one query may cause, in each repo. */
 const NAMES_MAX = 20;
 
 /** Errors: RevisionLimitError. */

@@ -77,7 +77,7 @@ class DiskFullError extends Error {
   }
 }
 
-/** Guess: each uses all cores for moments. */
+/** Bound: processor time; each uses all cores for moments. */
 const BUILDS_MAX = 2;
 /** A build that timed out is not tried again for this long. */
 const TIMEOUT_KEPT_MS = 60_000;

@@ -49,7 +49,7 @@ interface Kept {
   readonly records: readonly RepoRecord[];
 }
 
-/** Guess: first and longest pause before shards that could not be mapped are tried again. */
+/** First and longest pause before shards that could not be mapped are tried again. Bound: useless attempts. */
 const MAPPING_PAUSE_MS_MIN = 1_000;
 const MAPPING_PAUSE_MS_MAX = 300_000;
 

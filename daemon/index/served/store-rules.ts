@@ -17,7 +17,7 @@ export interface StoreRulesOptions {
   readonly log: Log;
 }
 
-/** Guess: pause between attempts to reach a store that does not answer. */
+/** Bound: queries to a store that does not answer: one a second. */
 const ASKING_PAUSE_MS = 1_000;
 
 export class StoreRules {

@@ -7,17 +7,18 @@ import { z } from 'zod';
 import { PageCheck, type Pace } from '../../engine/host/page-check.ts';
 import type { ShardFault, ShardProblem } from '../../engine/host/space.ts';
 import type { LiveShard } from '../../engine/search/snapshot.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 
-/** Guess: bytes a second; a disk does not notice, and 1 TB takes a day and a half. */
+/** Bytes a second. Bound: load of the disk; 1 TB takes a day and a half. */
 const RATE = 8 << 20;
 /** From the start of a pass to the start of the next. */
-const INTERVAL_MS = 24 * 3600 * 1000;
+const INTERVAL_MS = DAY_MS;
 /** Pause while a search runs. */
 const BUSY_PAUSE_MS = 50;
-/** Guess: pause after the machine ran out of a resource. */
+/** Pause after the machine ran out of a resource. Bound: further load. */
 const FAULT_PAUSE_MS = 60_000;
 /** How often progress is stored. */
 const SAVE_MS = 10_000;

@@ -15,7 +15,14 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
-import { baseNameOf, decodePath, joinPath, type TreePath, REPLACEMENT } from '../../base/paths.ts';
+import {
+  baseNameOf,
+  decodePath,
+  GIT_CONFIG,
+  joinPath,
+  type TreePath,
+  REPLACEMENT,
+} from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
@@ -129,9 +136,6 @@ function isApart(root: string, folder: TreePath, { reposApart }: SourceRules): b
   if (count > 1 || (count === 1 && folder.path.endsWith('.git'))) return true;
   return existsSync(locationOf('config')) && isGitConfig(locationOf('config'));
 }
-
-/** Source: git writes it into each new repository. */
-const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 
 /** An unreadable file counts as one. */
 function isGitConfig(location: string | Buffer): boolean {

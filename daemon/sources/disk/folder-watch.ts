@@ -18,7 +18,7 @@ export interface FolderWatchOptions {
   readonly onFailure: (reason: string) => void;
 }
 
-/** Guess: watches of this process; the system allows each user as many thousands for all programs. */
+/** Watches of this process. Bound: memory of the system, about 1 KB each. */
 const WATCHES_MAX = 100_000;
 let watchCount = 0;
 

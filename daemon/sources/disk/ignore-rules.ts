@@ -10,7 +10,7 @@ import { type IgnorePattern, parsePattern } from './ignore-pattern.ts';
 export const RULE_FILES = ['.trawlignore', '.ignore', '.gitignore'] as const;
 export type RuleFile = (typeof RULE_FILES)[number];
 
-/** Bytes of an ignore file; a larger one is not used. Guess: a million paths are tested against each of its lines. */
+/** Bytes of an ignore file; a larger one is not used. Bound: time; each path is tested against each of its lines. */
 export const RULES_SIZE_MAX = 1 << 20;
 export const RULES_TOO_LARGE = `unreadable: larger than ${RULES_SIZE_MAX} bytes` as const;
 /** Folders with cached answers; others are tested again. */

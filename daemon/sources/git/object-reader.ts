@@ -33,7 +33,7 @@ const KEPT_TREES_SIZE_MAX = 64 << 20;
 const KEPT_TREE_SIZE_MAX = 16 << 20;
 const KEPT_BLOBS_SIZE_MAX = 32 << 20;
 const KEPT_BLOB_SIZE_MAX = 256 << 10;
-/** Guess: key and record of an entry. */
+/** Bytes of an entry besides its content. Measured: 2026-11-28: 164 for key and entry; the rest is its object. */
 const KEPT_OVERHEAD = 300;
 const KEPT_ROOTS_MAX = 20_000;
 

@@ -6,6 +6,7 @@ import { constants } from 'node:fs';
 import { access, readdir, readFile, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isShortage } from '../../base/caught.ts';
+import { GIT_CONFIG } from '../../base/paths.ts';
 
 export type SourceLayout = 'bare' | 'worktree' | 'folder';
 
@@ -74,10 +75,8 @@ async function isPartOfRepository(
   return names.has('config') && (await isGitConfig(path.join(absolute, 'config')));
 }
 
-/** Guess: bytes of a repository's configuration at most. */
+/** Bytes of a file of a repository, such as its configuration. Bound: memory. */
 export const CONFIG_SIZE_MAX = 1 << 20;
-/** Source: git writes it into each new repository. */
-const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 
 async function isGitConfig(file: string): Promise<boolean> {
   return GIT_CONFIG.test((await readSmall(file)) ?? '');

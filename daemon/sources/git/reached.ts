@@ -9,12 +9,12 @@ import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects } from './objects.ts';
 
-/** A commit may be served this long after the last ref left it. Guess. */
+/** Bound: a commit is served this long after the last ref left it. */
 const REFS_FRESH_MS = 10_000;
 const CACHED_COMMITS_MAX = 100_000;
 /** Over all repositories. */
 const CACHED_TIPS_MAX = 300_000;
-/** Guess: if more refs were moved, little of the cache is still valid. */
+/** Moved refs that are checked; with more the cache of the repository is dropped. Bound: time. */
 const MOVED_TIPS_MAX = 500;
 /** Bound: arguments of a process, some 700 KB. */
 const TIPS_AT_ONCE = 10_000;

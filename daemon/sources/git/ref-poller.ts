@@ -10,9 +10,9 @@ export interface RefPoll {
   readonly progress: Int32Array;
 }
 
-/** Guess: reading one repository takes 60 us; a disk that has to start takes seconds, and is tried again. */
+/** Bound: delay of other repositories by a disk that does not answer; reading one takes 60 us. */
 const DEADLINE_MS = 1_000;
-/** Guess: blocked threads, 5 MB each. With more of them nothing is read until one is back. */
+/** Blocked threads. Bound: memory, 5 MB each. With more of them nothing is read until one is back. */
 const STUCK_MAX = 16;
 
 export interface RefPollerOptions {

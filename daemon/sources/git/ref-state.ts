@@ -33,7 +33,7 @@ const SYMREF_DEPTH_MAX = 5;
  */
 const FILES_MAX = 10_000;
 const MARKS_MAX = 20_000;
-/** Guess: interval of asking git in repositories beyond the limits, ms: it takes a second or so. */
+/** Interval of asking git in repositories beyond the limits. Bound: load; git takes a second or so. */
 const UNSEEN_MS = 60_000;
 
 /**

@@ -46,7 +46,7 @@ export interface HistoryOptions {
   readonly graphs: GraphWriterOptions;
 }
 
-/** Guess: some hundred large answers, thousands of small ones. */
+/** Bound: memory. */
 const CACHE = { sizeMax: 64 << 20, entrySizeMax: 8 << 20 };
 /** Ids of the tree without entries, by their length; git knows it in every repository. */
 const EMPTY_TREES: Readonly<Record<number, string>> = {

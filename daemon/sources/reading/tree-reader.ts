@@ -14,7 +14,10 @@ import { readDiskFolders } from './disk-folders.ts';
 /** Bound: about two million paths. */
 const LISTING_SIZE_MAX = 256 << 20;
 const KEPT_LISTINGS_SIZE_MAX = 64 << 20;
-/** Guess: bytes of a path in a list and of its answer data, besides its characters. */
+/**
+ * Bytes of a path in a list and of its answer data, besides its characters. Measured: 2026-11-28: a path of 44 characters
+ * takes 105 without answer data.
+ */
 const PATH_SIZE = 120;
 
 /** Path of the repository and id of the root tree -> paths of its files. */

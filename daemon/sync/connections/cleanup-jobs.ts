@@ -36,7 +36,7 @@ export interface CleanupJobsOptions {
   readonly restore: (repoIds: ReadonlySet<number>) => Promise<void>;
 }
 
-/** Guess: repos removed in one transaction. */
+/** Repos removed in one transaction. Bound: its time. */
 const TOGETHER_MAX = 500;
 
 export class CleanupJobs {

@@ -79,7 +79,7 @@ interface Configured {
   host?: Promise<Host> | undefined;
 }
 
-/** Guess: due work starts within this time. */
+/** Bound: delay of due work. */
 const TICK_MS = 2_000;
 
 export class Connections {

@@ -63,7 +63,7 @@ export interface ListingOutcome {
   readonly count: number;
 }
 
-/** Guess: repositories stored in one transaction, and how long pages are collected for it. */
+/** Repositories stored in one transaction, and how long pages are collected for it. Bound: its time, and lost progress. */
 const GATHERED_MAX = 500;
 const GATHER_MS = 2_000;
 /** Limits for a host's answers, which may be broken. */

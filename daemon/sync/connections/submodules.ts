@@ -82,7 +82,7 @@ const DEPTH_MAX = 4;
 const COUNT_MAX = 1_000;
 /** Reported omissions of one repo. */
 const REASONS_MAX = 10;
-/** Guess: changes within this time are handled together. */
+/** Changes within this time are handled together. Bound: one check a second. */
 const PAUSE_MS = 1_000;
 
 export class Submodules {

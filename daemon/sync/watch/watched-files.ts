@@ -16,22 +16,22 @@ import { HOUR_MS } from '../../base/durations.ts';
 /** Editors write twice, and create temporary files: a job starts after this long without notifications. */
 const GATHER_MS = 60;
 const GATHER_MS_MAX = 300;
-/** Guess: after a job a repo rests for this multiple of its time. */
+/** After a job a repo rests for this multiple of its time. Bound: jobs of one repo take a third of the time. */
 const REST_FACTOR = 2;
-/** Guess: beyond this the system's queue of 16,384 may have overflowed, which is not reported. */
+/** Bound: a quarter of the system's queue (16,384), which may overflow without a report. */
 const NOTICES_MAX = 4_000;
-/** Guess: all files are checked this long after a job that checked single ones, */
+/** Bound: delay until a missed change is noticed: all files are checked this long after a job that checked single ones, */
 const RESCAN_MS = 60_000;
 /** this long after the last full check, */
 const IDLE_RESCAN_MS = HOUR_MS;
-/** and not before this multiple of the time of such a check. */
+/** and not before this multiple of the time of such a check: checks take 1% of the time. */
 const RESCAN_FACTOR = 100;
-/** Guess: and this long after git wrote its index, which it also does when only times changed. */
+/** Same after git wrote its index, which it also does when only times changed: such checks take 10% of the time. */
 const INDEX_RESCAN_MS = 2_000;
 const INDEX_RESCAN_FACTOR = 10;
-/** Guess: how often a missing folder of a repo is checked. */
+/** Bound: delay until a folder of a repo that was missing is noticed. */
 const MISSING_MS = 10_000;
-/** Guess: pause between checks without notifications, and as a multiple of the time of a check. */
+/** Pause between checks without notifications, also as a multiple of the time of a check. Bound: they take 5% of the time. */
 const POLL_MS_MIN = 1_000;
 const POLL_FACTOR = 20;
 /** Bound: paths excluded by rules whose notifications are dropped. */

@@ -8,10 +8,9 @@ import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
-import { COMMITS_PER_PAGE, useCommits } from './history-queries.ts';
+import { COMMITS_PER_PAGE, shortId, useCommits } from './history-queries.ts';
 import '../styles/tables.css';
 
-const SHORT_ID = 7;
 const PARAMETERS = ['author', 'since', 'until', 'query', 'page'];
 
 export function CommitList({ target }: { readonly target: BrowseTarget }) {
@@ -54,7 +53,7 @@ export function CommitList({ target }: { readonly target: BrowseTarget }) {
             name: 'Commit',
             cell: ({ hash }) => (
               <Link href={addressOf({ ...target, kind: 'commit', path: hash })}>
-                <code className="commit-id">{hash.slice(0, SHORT_ID)}</code>
+                <code className="commit-id">{shortId(hash)}</code>
               </Link>
             ),
           },

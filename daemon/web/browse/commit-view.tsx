@@ -13,11 +13,10 @@ import { useIsNarrow } from '../parts/window-width.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { DiffList } from './diff-list.tsx';
-import { useCommit, useDiff } from './history-queries.ts';
+import { shortId, useCommit, useDiff } from './history-queries.ts';
 import type { Commit } from './history-queries.ts';
 import '../styles/diff.css';
 
-const SHORT_ID = 7;
 const PARAMETERS = ['diff', 'path', 'base', 'ws'];
 
 function CommitFacts({
@@ -40,7 +39,7 @@ function CommitFacts({
       )}
       <p className="faint">
         <Name title={authorEmail}>{authorName}</Name> · <When at={date} /> ·{' '}
-        <code>{hash.slice(0, SHORT_ID)}</code>
+        <code>{shortId(hash)}</code>
         <IconButton
           label="Copy the commit id"
           hint={hash}
@@ -52,7 +51,7 @@ function CommitFacts({
             {' '}
             · parent{' '}
             <Link href={addressOf({ ...target, path: parent })}>
-              <code>{parent.slice(0, SHORT_ID)}</code>
+              <code>{shortId(parent)}</code>
             </Link>
           </span>
         ))}

@@ -13,7 +13,7 @@ import { counted } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
 import { isMarkdown, linkedPath, readmeOf } from './file-kind.ts';
-import { LAST, useCommits } from './history-queries.ts';
+import { LAST, shortId, useCommits } from './history-queries.ts';
 import { useSkipReasons } from './index-entry.ts';
 import { useFolder, useSource } from './file-queries.ts';
 import { folderSearch } from './search-address.ts';
@@ -41,8 +41,6 @@ function FolderBar({ target, items }: { readonly target: BrowseTarget; readonly 
   );
 }
 
-const SHORT_ID = 7;
-
 /** The last commit that changed the folder. It takes its space before it loads, and stays empty without a history. */
 function LastCommit({ target }: { readonly target: BrowseTarget }) {
   const { data, error } = useCommits(target, LAST);
@@ -53,7 +51,7 @@ function LastCommit({ target }: { readonly target: BrowseTarget }) {
       {commit !== undefined && (
         <>
           <Link href={addressOf({ ...target, kind: 'commit', path: commit.hash })}>
-            <code>{commit.hash.slice(0, SHORT_ID)}</code>
+            <code>{shortId(commit.hash)}</code>
           </Link>
           <Name className="history-message">{commit.message}</Name>
           <Name className="history-author" title={commit.authorName}>

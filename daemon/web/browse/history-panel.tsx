@@ -10,10 +10,8 @@ import { When } from '../parts/when.tsx';
 import { counted } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
 import type { BrowseTarget } from './address.ts';
-import { useCommits } from './history-queries.ts';
+import { shortId, useCommits } from './history-queries.ts';
 import { Panel } from './panel.tsx';
-
-const SHORT_ID = 7;
 
 interface HistoryPanelProps {
   readonly target: BrowseTarget;
@@ -48,7 +46,7 @@ export function HistoryPanel({ target, close }: HistoryPanelProps) {
       {data?.items.map(({ hash, message, authorName, date }) => (
         <div key={hash} className="history-row">
           <Link href={addressOf({ ...target, kind: 'commit', path: hash })}>
-            <code>{hash.slice(0, SHORT_ID)}</code>
+            <code>{shortId(hash)}</code>
           </Link>
           <Name className="history-message">{message}</Name>
           <Name className="history-author" title={authorName}>

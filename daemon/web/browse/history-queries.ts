@@ -15,6 +15,9 @@ export type Blame = AnswerOf<typeof getBlame>;
 export type Commit = AnswerOf<typeof getCommit>;
 export type FileDiff = AnswerOf<typeof getDiff>['files'][number];
 
+/** The start of a commit's hash, for display. */
+export const shortId = (hash: string): string => hash.slice(0, 7);
+
 export const COMMITS_PER_PAGE = 50;
 
 export interface CommitFilter {

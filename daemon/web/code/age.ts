@@ -1,11 +1,12 @@
 // A compact age, such as "3 y". Pure.
 
+import { DAY_MS } from '../parts/number-format.ts';
+
 const UNITS: readonly (readonly [unit: string, days: number])[] = [
   ['y', 365.25],
   ['mo', 30.44],
   ['d', 1],
 ];
-const DAY_MS = 86_400_000;
 
 /** The age as "3 y", "5 mo" or "12 d". */
 export function ageOf(date: string, nowMs: number): string {

@@ -1,7 +1,7 @@
 // Focuses an element that is about to appear. Why not at once: a list hides new rows until they are measured, and must
 // first scroll to rows outside the window.
 
-/** Guess: half a second on most screens. */
+/** Bound: wait for an element that does not appear; half a second at 60 frames a second. */
 const FRAMES_MAX = 30;
 
 /** Counts requests: only the latest one is served. */

@@ -1,5 +1,7 @@
 // Numbers and times in readable form.
 
+export const DAY_MS = 86_400_000;
+
 const NUMBER = new Intl.NumberFormat('en');
 
 export function count(value: number): string {

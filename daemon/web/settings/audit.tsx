@@ -14,13 +14,13 @@ import { ParameterField } from '../parts/parameter-field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
+import { DAY_MS } from '../parts/number-format.ts';
 
 type AuditRecord = AnswerOf<typeof listAuditRecords>[number];
 
 const PER_PAGE = 50;
 const PARAMETERS = ['since', 'until', 'action', 'actor', 'page'];
 const SHORT_ID_MAX = 12;
-const DAY_MS = 86_400_000;
 
 /** The start of a day as an API timestamp. @param days  offset in days */
 function instantOf(day: string | undefined, days = 0): string | undefined {

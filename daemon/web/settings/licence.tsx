@@ -10,12 +10,12 @@ import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../parts/number-format.ts';
+import { count, DAY_MS } from '../parts/number-format.ts';
 
 const KEY = ['licence'] as const;
 
 /** How long before the expiry the warning appears. */
-const WARNING_MS = 30 * 86_400_000;
+const WARNING_MS = 30 * DAY_MS;
 
 function endsSoon(expiresAt: string | undefined): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) - Date.now() < WARNING_MS;

@@ -6,7 +6,7 @@ import type { NavigationKind } from '../../../engine/search/navigation.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { DEFAULT_REVISION } from '../../../engine/query/revisions.ts';
 import type { NavigationResponse } from '../../search/navigation-endpoints.ts';
-import { SYMBOL_NAME_SIZE_MAX } from '../../search/navigation-endpoints.ts';
+import { SYMBOL_NAME_SIZE_MAX } from '../../../engine/query/request.ts';
 import { boundedText } from '../../shapes/input.ts';
 import { BoundedText } from './bounded-text.ts';
 import { addFiles, firstLines, type FoundLines, inOrder, linesWith } from './found-lines.ts';
