@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { GitRepository } from 'azure-devops-node-api/interfaces/GitInterfaces.js';
 import { HostError } from '../../daemon/hosts/host.ts';
-import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
 import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
@@ -224,7 +224,20 @@ testListing({
   // Its client asks first which versions there are.
   repositoryRequests: 2,
   answer: (asked, count) => answer(asked, worldOf(count)),
-  reads: ({ method, path }) => method === 'GET' && path === '/full/_apis/git/repositories',
+  skippedBy: ({ method, path }) =>
+    method === 'GET' && path === '/full/_apis/git/repositories' ? 0 : undefined,
+  answerOne: (asked, isMoved) => {
+    const path = isMoved ? 'other/web/after' : 'full/web/before';
+    return answer(asked, { repositories: [{ id: '8', path }] });
+  },
+  missing: [
+    { orgs: ['nobody'], projects: ['full/gone'], repos: ['full/web/gone', 'other/web/one'] },
+    [
+      'NOT_FOUND orgs: nobody DISCOVERY_INCOMPLETE',
+      'NOT_FOUND projects: full/gone DISCOVERY_INCOMPLETE',
+      'NOT_FOUND repos: full/web/gone TARGET_SKIPPED',
+    ],
+  ],
 });
 
 async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
@@ -283,11 +296,7 @@ test('azure devops: organizations, projects, repositories, or everything', async
     const { host, server } = await start(t, WORLD, settings);
     const { repos, issues } = await listAll(host);
     assert.deepEqual(issues, []);
-    assert.deepEqual(
-      repos.map(({ path }) => path),
-      left,
-      JSON.stringify(settings),
-    );
+    assert.deepEqual(pathsOf({ repos }), left, JSON.stringify(settings));
     const isBelowTfs = 'useTfsPath' in settings;
     for (const { path } of server.asked) assert.equal(path.startsWith('/tfs/'), isBelowTfs, path);
     for (const { cloneUrl } of repos) assert.equal(cloneUrl.includes('/tfs/'), isBelowTfs);
@@ -304,32 +313,8 @@ test('azure devops: public is what the organization shows to all; what its membe
       return isNobody && isOpen ? { body: { id: '1' } } : answer(asked, WORLD);
     });
     const { host } = await openForTest(t, { ...common, url: server.url, orgs: ['a'] });
-    assert.deepEqual(
-      (await listAll(host)).repos.map(({ visibility }) => visibility),
-      visibilities,
-    );
+    assert.deepEqual(visibilitiesOf(await listAll(host)), visibilities);
   }
-});
-
-test('azure devops: what is missing is gone if it is a repository, and unknown if it holds some', async (t) => {
-  const { host } = await start(t, WORLD, {
-    orgs: ['nobody'],
-    projects: ['a/gone'],
-    repos: ['a/x/gone', 'b/z/four'],
-  });
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(
-    repos.map(({ path }) => path),
-    ['b/z/four'],
-  );
-  assert.deepEqual(
-    issues.map(({ code, target, effect }) => [code, target, effect]),
-    [
-      ['NOT_FOUND', 'orgs: nobody', 'DISCOVERY_INCOMPLETE'],
-      ['NOT_FOUND', 'projects: a/gone', 'DISCOVERY_INCOMPLETE'],
-      ['NOT_FOUND', 'repos: a/x/gone', 'TARGET_SKIPPED'],
-    ],
-  );
 });
 
 test('azure devops: a server with more collections than a page holds', async (t) => {
@@ -358,15 +343,6 @@ test('azure devops: a page to sign in means that the credential is not taken', a
     }
   }
   assert.deepEqual(elsewhere.asked, []);
-});
-
-test('azure devops: a repository that is renamed or moved keeps its id', async (t) => {
-  const world: World = { repositories: [{ id: '8', path: 'a/x/before' }] };
-  const { host } = await start(t, world, { orgs: ['a'] });
-  const before = (await listAll(host)).repos[0];
-  world.repositories = [{ id: '8', path: 'a/y/after' }];
-  const after = (await listAll(host)).repos[0];
-  assert.deepEqual([before?.hostId, after?.hostId, after?.path], ['8', '8', 'a/y/after']);
 });
 
 test('azure devops: credential for git, and who the caller is', async (t) => {

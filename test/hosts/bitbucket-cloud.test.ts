@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { openForTest, pathsOf, testListing, TOKEN, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
 import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
@@ -160,8 +160,19 @@ testListing({
   fullTarget: 'workspaces: full',
   otherTarget: 'workspaces: other',
   answer: (asked, count) => answer(asked, worldOf(count)),
-  reads: ({ path, query }, skipped) =>
-    path === '/2.0/repositories/full' && Number(query.get('page') ?? 1) === 1 + skipped / 100,
+  skippedBy: ({ path, query }) =>
+    path === '/2.0/repositories/full' ? (Number(query.get('page') ?? 1) - 1) * 100 : undefined,
+  answerOne: (asked, isMoved) => {
+    const full_name = isMoved ? 'other/after' : 'full/before';
+    return answer(asked, { repositories: [{ uuid: '{8}', full_name }] });
+  },
+  missing: [
+    { workspaces: ['nobody'], repos: ['full/p1', 'full/gone'] },
+    [
+      'NOT_FOUND workspaces: nobody DISCOVERY_INCOMPLETE',
+      'NOT_FOUND repos: full/gone TARGET_SKIPPED',
+    ],
+  ],
   pageElsewhere: (url) => ({ body: { values: [], next: `${url}/2.0/repositories/full?page=2` } }),
 });
 
@@ -202,14 +213,14 @@ test('bitbucket cloud: workspaces, projects, repositories, and all of the own wo
       { uuid: '{3}', full_name: 'w119/c', mainbranch: null },
     ],
   };
-  const pathsOf = async (settings: object) => {
+  const listedBy = async (settings: object) => {
     const { host } = await start(t, world, { token, ...settings });
     const { repos, issues } = await listAll(host);
-    return [repos.map(({ path }) => path), issues.map(({ target, effect }) => [target, effect])];
+    return [pathsOf({ repos }), issues.map(({ target, effect }) => [target, effect])];
   };
-  assert.deepEqual(await pathsOf({ all: true }), [['w1/a', 'w1/b', 'w119/c'], []]);
-  assert.deepEqual(await pathsOf({ projects: ['w1/TWO'] }), [['w1/b'], []]);
-  assert.deepEqual(await pathsOf({ repos: ['w119/c', 'w1/gone'], workspaces: ['nobody'] }), [
+  assert.deepEqual(await listedBy({ all: true }), [['w1/a', 'w1/b', 'w119/c'], []]);
+  assert.deepEqual(await listedBy({ projects: ['w1/TWO'] }), [['w1/b'], []]);
+  assert.deepEqual(await listedBy({ repos: ['w119/c', 'w1/gone'], workspaces: ['nobody'] }), [
     ['w119/c'],
     [
       ['workspaces: nobody', 'DISCOVERY_INCOMPLETE'],
@@ -217,7 +228,7 @@ test('bitbucket cloud: workspaces, projects, repositories, and all of the own wo
     ],
   ]);
   const { host } = await start(t, world, { token, workspaces: ['w1'] });
-  const visibilities = (await listAll(host)).repos.map(({ visibility }) => visibility);
+  const visibilities = visibilitiesOf(await listAll(host));
   assert.deepEqual(visibilities, ['private', 'unknown']);
 });
 
@@ -230,10 +241,7 @@ test('bitbucket cloud: own workspaces that cannot be listed are an issue, what i
   const settings = { type: 'bitbucket', url: server.url, token, all: true, workspaces: ['other'] };
   const { host } = await openForTest(t, settings);
   const { repos, issues } = await listAll(host);
-  assert.deepEqual(
-    repos.map(({ path }) => path),
-    ['other/one'],
-  );
+  assert.deepEqual(pathsOf({ repos }), ['other/one']);
   assert.deepEqual(
     issues.map(({ target, effect }) => [target, effect]),
     [['all', 'DISCOVERY_INCOMPLETE']],
@@ -250,20 +258,7 @@ test('bitbucket cloud: forks and globs are excluded', async (t) => {
   };
   const exclude = { forks: true, archived: true, repos: ['full/*-old'] };
   const { host } = await start(t, world, { token, workspaces: ['full'], exclude });
-  assert.deepEqual(
-    (await listAll(host)).repos.map(({ path }) => path),
-    ['full/b'],
-  );
-});
-
-test('bitbucket cloud: a repository that is renamed or moved keeps its id', async (t) => {
-  const world: World = { repositories: [{ uuid: '{8}', full_name: 'full/before' }] };
-  const { host } = await start(t, world, { token, workspaces: ['full', 'other'] });
-  const before = (await listAll(host)).repos[0];
-  world.repositories = [{ uuid: '{8}', full_name: 'other/after' }];
-  const after = (await listAll(host)).repos[0];
-  assert.deepEqual([before?.hostId, before?.path], ['{8}', 'full/before']);
-  assert.deepEqual([after?.hostId, after?.path], ['{8}', 'other/after']);
+  assert.deepEqual(pathsOf(await listAll(host)), ['full/b']);
 });
 
 test('bitbucket cloud: each kind of token goes with its name, to the API and to git', async (t) => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
 import { startServer, type Asked, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, WEB } from './shapes.ts';
@@ -137,7 +137,16 @@ testListing({
     if (count > 0 || asked.path !== FULL) return told;
     return { body: { size: 0, limit: LIMIT, isLastPage: true, values: [], start: 0 } };
   },
-  reads: ({ path, query }, skipped) => path === FULL && Number(query.get('start')) === skipped,
+  skippedBy: ({ path, query }) => (path === FULL ? Number(query.get('start')) : undefined),
+  answerOne: (asked, isMoved) =>
+    answer(asked, { repositories: [{ id: 8, path: isMoved ? 'other/after' : 'FULL/before' }] }),
+  missing: [
+    { projects: ['nobody'], repos: ['other/one', 'FULL/gone'] },
+    [
+      'NOT_FOUND projects: nobody DISCOVERY_INCOMPLETE',
+      'NOT_FOUND repos: FULL/gone TARGET_SKIPPED',
+    ],
+  ],
 });
 const FULL = '/rest/api/1.0/projects/FULL/repos';
 
@@ -202,10 +211,7 @@ test('bitbucket server: everything, archived too; what is excluded', async (t) =
   ] as const) {
     const { host } = await start(t, world, { all: true, exclude });
     const { repos } = await listAll(host);
-    assert.deepEqual(
-      repos.map(({ path }) => path),
-      left,
-    );
+    assert.deepEqual(pathsOf({ repos }), left);
     assert.equal(repos.find(({ path }) => path === 'B/c')?.visibility, 'public');
   }
 });
@@ -223,10 +229,7 @@ test('bitbucket server: what is public on a server that is closed to strangers i
       : answer(asked, world),
   );
   const { host } = await openForTest(t, { ...common, url: server.url, projects: ['A'] });
-  assert.deepEqual(
-    (await listAll(host)).repos.map(({ visibility }) => visibility),
-    ['internal', 'private'],
-  );
+  assert.deepEqual(visibilitiesOf(await listAll(host)), ['internal', 'private']);
 });
 
 test('bitbucket server: a page that is filtered to nothing is not the last', async (t) => {
@@ -239,10 +242,7 @@ test('bitbucket server: a page that is filtered to nothing is not the last', asy
     repositories: [...worldOf(3000).repositories.slice(0, 3000), { id: 9998, path: 'FULL/last' }],
   };
   const { host } = await openForTest(t, { ...common, url: server.url, projects: ['FULL'] });
-  assert.deepEqual(
-    (await listAll(host)).repos.map(({ path }) => path),
-    ['FULL/last'],
-  );
+  assert.deepEqual(pathsOf(await listAll(host)), ['FULL/last']);
 });
 
 test('bitbucket server: a server below a path; tokens with and without a user', async (t) => {

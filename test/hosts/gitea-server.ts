@@ -38,7 +38,17 @@ export async function startGitea(
   t: Pick<TestContext, 'after'>,
   given: Partial<GiteaState>,
 ): Promise<GiteaServer> {
-  const state: GiteaState = {
+  const state = giteaState(given);
+  const server = await startServer(t, async (asked) => {
+    if (state.delayMs !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
+    return state.instead?.(asked) ?? answerAsGitea(asked, state);
+  });
+  return { ...server, state };
+}
+
+export function giteaState(given: Partial<GiteaState>): GiteaState {
+  return {
     repositories: [],
     orgs: { acme: 101 },
     users: { ann: 1, bob: 2 },
@@ -46,21 +56,15 @@ export async function startGitea(
     token: 'the-token',
     ...given,
   };
-  let url = '';
-  const server = await startServer(t, async (asked) => {
-    if (state.delayMs !== undefined)
-      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
-    return state.instead?.(asked) ?? answer(state, asked, url);
-  });
-  url = server.url;
-  return { ...server, state };
 }
 
 export function giteaRefusal(status: number, message: string): WebhookChange {
   return { status, body: { message, url: 'https://gitea.example/api/swagger' } };
 }
 
-function answer(state: GiteaState, asked: Asked, url: string): WebhookChange {
+/** Answers as Gitea does. */
+export function answerAsGitea(asked: Asked, state: GiteaState): WebhookChange {
+  const url = `http://${asked.headers.host}`;
   const { authorization } = asked.headers;
   const isKnown = authorization === `token ${state.token}`;
   if (authorization !== undefined && !isKnown)

@@ -2,14 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
+import type { HostRepo } from '../../daemon/hosts/host.ts';
 import {
-  giteaRefusal,
+  answerAsGitea,
+  giteaState,
   startGitea,
   type FakeGiteaRepository,
   type GiteaServer,
   type GiteaState,
 } from './gitea-server.ts';
+import { testListing, TOKEN, pathsOf, visibilitiesOf, issuesOf } from './listing-suite.ts';
 import { listAll, openedHost, SIGNAL, type OpenedHost } from './opened.ts';
 
 const ENV = { TOKEN: 'the-token' };
@@ -23,19 +25,48 @@ function many(owner: string, count: number, firstId = 1): FakeGiteaRepository[] 
   }));
 }
 
+testListing({
+  kind: 'gitea',
+  pageSize: 50,
+  isFirstPageReadTwice: true,
+  settings: { type: 'gitea', ...SIGNED, orgs: ['full', 'other'] },
+  fullTarget: 'orgs: full',
+  otherTarget: 'orgs: other',
+  answer: (asked, count) =>
+    answerAsGitea(
+      asked,
+      giteaState({
+        orgs: { full: 101, other: 102 },
+        token: TOKEN,
+        repositories: [...many('full', count), { id: 999, path: 'other/one', isPrivate: true }],
+      }),
+    ),
+  skippedBy: ({ query }) =>
+    query.get('uid') === '101' ? (Number(query.get('page') ?? 1) - 1) * 50 : undefined,
+  missing: [
+    { orgs: ['nobody', 'a/../b'], repos: ['full/none', 'full/repo-0'] },
+    [
+      'NOT_FOUND orgs: nobody DISCOVERY_INCOMPLETE',
+      'NOT_FOUND orgs: a/../b DISCOVERY_INCOMPLETE',
+      'NOT_FOUND repos: full/none TARGET_SKIPPED',
+    ],
+  ],
+  uncounted: ({ body }) => ({ body }),
+  callers: ['x-access-token', 'ann'],
+});
+
 async function open(
   t: TestContext,
   state: Partial<GiteaState>,
   settings: Readonly<Record<string, unknown>>,
-  env: Readonly<Record<string, string>> = ENV,
 ): Promise<OpenedHost & { readonly server: GiteaServer }> {
   const server = await startGitea(t, state);
-  const opened = await openedHost(t, { type: 'gitea', url: server.url, ...settings }, { env });
+  const opened = await openedHost(t, { type: 'gitea', url: server.url, ...settings }, { env: ENV });
   return { ...opened, server };
 }
 
 function paths(repos: readonly HostRepo[]): string[] {
-  return repos.map(({ path }) => path).sort();
+  return pathsOf({ repos }).sort();
 }
 
 test('a repository is described as Gitea does, with addresses of the connection', async (t) => {
@@ -109,7 +140,7 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
       assert.deepEqual(await alone.repository!(repo.path, SIGNAL), repo, 'before any listing');
     }
     await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
-    return repos.map(({ visibility }) => visibility);
+    return visibilitiesOf({ repos });
   };
   assert.deepEqual(await seen(false), ['public', 'private', 'private', 'internal', 'private']);
   assert.deepEqual(await seen(true), ['internal', 'private', 'private', 'internal', 'private']);
@@ -125,14 +156,8 @@ test('where those who do not sign in have asked too often nobody knows what they
   };
   const { host, server } = await open(t, state, { orgs: ['acme', 'other'], ...SIGNED });
   const { repos, issues } = await listAll(host);
-  assert.deepEqual(
-    repos.map(({ visibility }) => visibility),
-    ['maybe-public', 'maybe-public'],
-  );
-  assert.deepEqual(
-    issues.map(({ code, effect }) => [code, effect]),
-    [['RATE_LIMITED', 'TARGET_SKIPPED']],
-  );
+  assert.deepEqual(visibilitiesOf({ repos }), ['maybe-public', 'maybe-public']);
+  assert.deepEqual(issuesOf({ issues }), ['RATE_LIMITED TARGET_SKIPPED']);
   assert.match(issues[0]!.message, /repositories that were public stay public/);
   const anonymous = server.asked.filter(({ headers }) => headers.authorization === undefined);
   assert.equal(anonymous.length, 1);
@@ -169,22 +194,20 @@ test('all that a connection names is listed, once, without what it excludes', as
   ]);
 });
 
-for (const count of [0, 1, 50, 51, 130]) {
-  for (const how of [
-    {},
-    { pageSizeMax: 20 },
-    { hasNoCount: true },
-    { hasNoCount: true, pageSizeMax: 20 },
-  ]) {
-    test(`pages: ${count} repositories are listed once each, ${JSON.stringify(how)}`, async (t) => {
+for (const how of [
+  { pageSizeMax: 20 },
+  { hasNoCount: true },
+  { hasNoCount: true, pageSizeMax: 20 },
+]) {
+  test(`pages: repositories are listed once each, ${JSON.stringify(how)}`, async (t) => {
+    for (const count of [0, 1, 50, 51, 130]) {
       const repositories = many('acme', count);
       const { host } = await open(t, { repositories, ...how }, { orgs: ['acme'], ...SIGNED });
       const { repos, issues } = await listAll(host);
       assert.deepEqual(issues, []);
-      assert.equal(repos.length, count);
       assert.deepEqual(paths(repos), repositories.map((one) => one.path).sort());
-    });
-  }
+    }
+  });
 }
 
 test('what stays is listed, whatever comes and goes between two pages', async (t) => {
@@ -207,117 +230,6 @@ test('what stays is listed, whatever comes and goes between two pages', async (t
   );
 });
 
-test('a listing goes on behind any page', async (t) => {
-  const repositories = [
-    ...many('acme', 120),
-    ...many('ann', 60, 1_000),
-    { id: 9_999, path: 'other/one' },
-  ];
-  const settings = { orgs: ['acme'], users: ['ann'], repos: ['other/one'], ...SIGNED };
-  const { host, server } = await open(t, { repositories }, settings);
-  const { pages } = await listAll(host);
-  for (const [index, page] of pages.slice(0, -1).entries()) {
-    const { host: later } = await openedHost(
-      t,
-      { type: 'gitea', url: server.url, ...settings },
-      { env: ENV },
-    );
-    const { repos } = await listAll(later, JSON.parse(JSON.stringify(page.next)));
-    const before = pages.slice(0, index + 1).flatMap(({ repos }) => repos);
-    assert.deepEqual(
-      new Set(paths([...before, ...repos])),
-      new Set(repositories.map((one) => one.path)),
-    );
-  }
-});
-
-test('one target that fails is an issue, and the others are listed', async (t) => {
-  const { host } = await open(
-    t,
-    {
-      orgs: { acme: 101, broken: 102 },
-      repositories: many('acme', 2),
-      instead: ({ path, query }) =>
-        query.get('uid') === '102' || path.endsWith('/repo-0')
-          ? giteaRefusal(500, 'database is locked')
-          : undefined,
-    },
-    {
-      orgs: ['nobody', 'broken', 'a/../b', 'acme'],
-      repos: ['acme/none', 'acme/repo-0'],
-      ...SIGNED,
-    },
-  );
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(paths(repos), ['acme/repo-0', 'acme/repo-1']);
-  assert.deepEqual(
-    issues.map(({ code, target, effect }) => [code, target, effect]),
-    [
-      ['NOT_FOUND', 'orgs: nobody', 'DISCOVERY_INCOMPLETE'],
-      ['HOST_UNAVAILABLE', 'orgs: broken', 'DISCOVERY_INCOMPLETE'],
-      ['NOT_FOUND', 'orgs: a/../b', 'DISCOVERY_INCOMPLETE'],
-      ['NOT_FOUND', 'repos: acme/none', 'TARGET_SKIPPED'],
-      ['HOST_UNAVAILABLE', 'repos: acme/repo-0', 'DISCOVERY_INCOMPLETE'],
-    ],
-  );
-  assert.match(issues[1]!.message, /orgs: broken: .*500 "database is locked"/);
-});
-
-for (const body of [
-  '{"ok": true, "data": [{"id": 1, "full_na',
-  '<html>Sign in</html>',
-  '',
-  '{"ok": true, "data": [{"id": 1, "full_name": "acme/..", "private": true, "fork": false}]}',
-]) {
-  test(`an answer that is none is an issue: ${body.slice(0, 60)}`, async (t) => {
-    const headers = { 'content-type': 'application/json' };
-    const instead: GiteaState['instead'] = ({ query }) =>
-      query.has('uid') ? { body, headers } : undefined;
-    const { host } = await open(t, { instead }, { orgs: ['acme'], ...SIGNED });
-    const { repos, issues } = await listAll(host);
-    assert.deepEqual(repos, []);
-    assert.deepEqual(
-      issues.map(({ code, effect }) => [code, effect]),
-      [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
-    );
-  });
-}
-
-test('a host that repeats a page for ever is left, and nothing is taken for gone', async (t) => {
-  const repositories = many('acme', 10);
-  const instead: GiteaState['instead'] = ({ query }) => {
-    query.set('page', '1');
-    return undefined;
-  };
-  const { host, server } = await open(
-    t,
-    { repositories, hasNoCount: true, instead },
-    { orgs: ['acme'], ...SIGNED },
-  );
-  const { repos, issues } = await listAll(host);
-  assert.equal(repos.length, 10);
-  assert.equal(issues[0]?.effect, 'DISCOVERY_INCOMPLETE');
-  assert.ok(server.asked.length < 100);
-});
-
-test('a token that is not taken ends the listing, and is nowhere shown', async (t) => {
-  const { host, lines } = await open(
-    t,
-    {},
-    { orgs: ['acme'], ...SIGNED },
-    { TOKEN: 'revoked-token' },
-  );
-  await assert.rejects(listAll(host), (error) => {
-    assert.ok(error instanceof HostError);
-    assert.equal(error.code, 'NOT_AUTHENTICATED');
-    assert.match(error.message, /wrong, expired or revoked/);
-    assert.doesNotMatch(error.message + lines.join(''), /revoked-token/);
-    return true;
-  });
-  const { host: other } = await open(t, {}, { orgs: ['acme'], ...SIGNED }, {});
-  await assert.rejects(listAll(other), /TOKEN: no secret/);
-});
-
 test('without a token what is public is listed', async (t) => {
   const repositories = [...many('acme', 2), { id: 9, path: 'acme/open' }];
   const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });
@@ -333,13 +245,6 @@ test('without a token what is public is listed', async (t) => {
   await assert.rejects(closed.host.probe(SIGNAL), /Only signed in user/);
 });
 
-test('git gets the token; the probe says who it is', async (t) => {
-  const { host } = await open(t, {}, { orgs: ['acme'], ...SIGNED });
-  const credential = await host.gitCredential({ path: 'acme/one', cloneUrl: '' }, SIGNAL);
-  assert.equal(credential?.password.reveal(), 'the-token');
-  assert.equal(await host.probe(SIGNAL), 'ann');
-});
-
 test('a server below a folder is asked there', async (t) => {
   const { host, server } = await open(t, {}, { orgs: ['acme'], ...SIGNED });
   await host.close();
@@ -348,17 +253,4 @@ test('a server below a folder is asked there', async (t) => {
   await listAll(other).catch(() => {});
   assert.ok(server.asked.length > 0);
   assert.ok(server.asked.every(({ path }) => path.startsWith('/git/api/v1/')));
-});
-
-test('an aborted listing ends with the reason of its signal', async (t) => {
-  const controller = new AbortController();
-  const reason = new Error('stopped');
-  const instead = (): undefined => {
-    controller.abort(reason);
-    return undefined;
-  };
-  const { host } = await open(t, { instead }, { orgs: ['acme'], ...SIGNED });
-  await assert.rejects(async () => {
-    for await (const page of host.list(undefined, controller.signal)) assert.ok(page);
-  }, reason);
 });

@@ -67,23 +67,30 @@ export async function startGithub(
   t: Pick<TestContext, 'after'>,
   given: Partial<GithubState>,
 ): Promise<GithubServer> {
-  const state: GithubState = {
+  const state = githubState(given);
+  const server = await startServer(t, async (asked) => {
+    if (state.delayMs !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
+    const told = state.instead?.(asked) ?? answerAsGithub(asked, state);
+    const date = new Date(Date.now() + (state.clockAheadMs ?? 0)).toUTCString();
+    return { ...told, headers: { date, ...told.headers } };
+  });
+  return { ...server, state };
+}
+
+export function githubState(given: Partial<GithubState>): GithubState {
+  return {
     repositories: [],
     orgs: ['acme'],
     users: ['ann', 'bob'],
     tokens: new Map([['the-token', 'ann']]),
     ...given,
   };
-  let url = '';
-  const server = await startServer(t, async (asked) => {
-    if (state.delayMs !== undefined)
-      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
-    const told = state.instead?.(asked) ?? new Answering(state, url, asked).answer();
-    const date = new Date(Date.now() + (state.clockAheadMs ?? 0)).toUTCString();
-    return { ...told, headers: { date, ...told.headers } };
-  });
-  url = server.url + PREFIX;
-  return { ...server, state };
+}
+
+/** Answers as GitHub does. */
+export function answerAsGithub(asked: Asked, state: GithubState): WebhookChange {
+  return new Answering(state, `http://${asked.headers.host}${PREFIX}`, asked).answer();
 }
 
 export function refusal(

@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
+import type { HostRepo } from '../../daemon/hosts/host.ts';
 import { hostPauses } from '../../daemon/hosts/host-pauses.ts';
 import {
   accountId,
+  answerAsGithub,
+  githubState,
   refusal,
   startGithub,
   type FakeApp,
@@ -20,7 +22,14 @@ import {
   type GithubState,
 } from './github-server.ts';
 import { collect, listAll, openedHost, SIGNAL, type OpenedHost } from './opened.ts';
-import { startServer } from './servers.ts';
+import {
+  issuesOf,
+  targetIssues,
+  testListing,
+  TOKEN,
+  visibilitiesOf,
+  pathsOf,
+} from './listing-suite.ts';
 
 const ENV = { TOKEN: 'the-token' };
 const token = { env: 'TOKEN' };
@@ -33,6 +42,32 @@ function many(owner: string, count: number, more: Partial<FakeRepository> = {}):
     ...more,
   }));
 }
+
+testListing({
+  kind: 'github',
+  pageSize: 100,
+  isFirstPageReadTwice: true,
+  settings: { type: 'github', token, orgs: ['full', 'other'] },
+  fullTarget: 'orgs: full',
+  otherTarget: 'orgs: other',
+  answer: (asked, count) =>
+    answerAsGithub(
+      asked,
+      githubState({
+        orgs: ['full', 'other'],
+        tokens: new Map([[TOKEN, 'ann']]),
+        repositories: [...many('full', count), { id: 9, path: 'other/one' }],
+      }),
+    ),
+  skippedBy: ({ path, query }) =>
+    path === '/api/v3/orgs/full/repos' ? (Number(query.get('page') ?? 1) - 1) * 100 : undefined,
+  missing: [
+    { orgs: ['nobody'], repos: ['full/none', 'full/repo-0'] },
+    ['NOT_FOUND orgs: nobody DISCOVERY_INCOMPLETE', 'NOT_FOUND repos: full/none TARGET_SKIPPED'],
+  ],
+  uncounted: ({ body }) => ({ body, headers: { link: '<http://h/x?page=2>; rel="next"' } }),
+  callers: ['x-access-token', 'ann'],
+});
 
 interface Opened extends OpenedHost {
   readonly server: GithubServer;
@@ -53,7 +88,7 @@ async function open(
 }
 
 function paths(repos: readonly HostRepo[]): string[] {
-  return repos.map(({ path }) => path).sort();
+  return pathsOf({ repos }).sort();
 }
 
 test('a repository is described as GitHub does, with addresses of the connection', async (t) => {
@@ -136,19 +171,14 @@ test('all that a connection names is listed, once, without what it excludes', as
   ]);
 });
 
-for (const count of [0, 1, 99, 100, 101, 250]) {
-  test(`pages: ${count} repositories are listed once each`, async (t) => {
-    const repositories = many('acme', count);
-    const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });
-    const { repos, issues } = await listAll(host);
-    assert.deepEqual(issues, []);
-    assert.deepEqual(paths(repos), repositories.map((one) => one.path).sort());
-    assert.equal(repos.length, count);
-    const pages = Math.ceil(count / 100);
-    // One tells how many there are.
-    assert.equal(server.asked.length, pages > 1 ? pages + 1 : 1);
-  });
-}
+test('a place to go on from that makes no sense is not the end of the listing', async (t) => {
+  const repositories = [...many('acme', 250), { id: 9, path: 'other/one' }];
+  const { host } = await open(t, { repositories }, { orgs: ['acme'], repos: ['other/one'] });
+  for (const cursor of ['from NaN', -3, 1e9]) {
+    const { repos } = await listAll(host, { target: 'orgs: acme', cursor });
+    assert.ok(paths(repos).includes('other/one'));
+  }
+});
 
 test('a host that does not say which page is the last is read from the first on', async (t) => {
   const repositories = many('acme', 250);
@@ -179,105 +209,7 @@ test('what stays is listed, whatever comes and goes between two pages', async (t
   assert.equal(listed.size, repos.length, 'each once');
 });
 
-test('a listing goes on behind any page, by what JSON can hold', async (t) => {
-  const repositories = [...many('acme', 250), ...many('ann', 150), { id: 9, path: 'other/one' }];
-  const state = { repositories };
-  const settings = { orgs: ['acme'], users: ['ann'], repos: ['other/one'] };
-  const { host, server } = await open(t, state, settings);
-  const { pages } = await listAll(host);
-  for (const [index, page] of pages.slice(0, -1).entries()) {
-    const before = pages.slice(0, index + 1).flatMap(({ repos }) => repos);
-    const restarted = await openedHost(
-      t,
-      { type: 'github', url: server.url, token, ...settings },
-      { env: ENV },
-    );
-    const { repos } = await listAll(restarted.host, JSON.parse(JSON.stringify(page.next)));
-    assert.deepEqual(
-      new Set(paths([...before, ...repos])),
-      new Set(repositories.map((one) => one.path)),
-    );
-  }
-  assert.equal(pages.at(-1)?.next, undefined);
-  for (const from of [
-    'nonsense',
-    { target: 'orgs: acme', cursor: 'from NaN' },
-    { target: 'orgs: acme', cursor: -3 },
-    { target: 'orgs: acme', cursor: 1e9 },
-  ])
-    assert.ok(paths((await listAll(host, from)).repos).includes('other/one'));
-});
-
-test('one target that fails is an issue, and the others are listed', async (t) => {
-  const { host } = await open(
-    t,
-    {
-      orgs: ['acme', 'broken', 'closed'],
-      repositories: [...many('acme', 2), ...many('broken', 2)],
-      instead: ({ path }) => {
-        if (path.includes('/orgs/broken/')) return refusal(500, 'Server Error');
-        if (path.includes('/orgs/closed/'))
-          return refusal(
-            403,
-            'Resource protected by organization SAML enforcement. Grant your the-token access.',
-          );
-        return undefined;
-      },
-    },
-    { orgs: ['nobody', 'broken', 'closed', 'acme'], repos: ['acme/none', 'acme/repo-0'] },
-  );
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(paths(repos), ['acme/repo-0', 'acme/repo-1']);
-  assert.deepEqual(
-    issues.map(({ code, target, effect }) => [code, target, effect]),
-    [
-      ['NOT_FOUND', 'orgs: nobody', 'DISCOVERY_INCOMPLETE'],
-      ['HOST_UNAVAILABLE', 'orgs: broken', 'DISCOVERY_INCOMPLETE'],
-      ['NOT_ALLOWED', 'orgs: closed', 'DISCOVERY_INCOMPLETE'],
-      ['NOT_FOUND', 'repos: acme/none', 'TARGET_SKIPPED'],
-    ],
-  );
-  assert.match(
-    issues[2]!.message,
-    /\/orgs\/closed\/repos: .*403 "Resource protected by organization SAML.*\(hidden\)/,
-  );
-  assert.doesNotMatch(JSON.stringify(issues), /the-token/);
-});
-
-test('500 in the middle: what was listed stays, and the rest is not taken for gone', async (t) => {
-  let count = 0;
-  const { host } = await open(
-    t,
-    {
-      repositories: many('acme', 350),
-      instead: () => (++count > 2 ? refusal(500, 'Server Error') : undefined),
-    },
-    { orgs: ['acme'] },
-  );
-  const { repos, issues } = await listAll(host);
-  assert.equal(repos.length, 50);
-  assert.deepEqual(
-    issues.map(({ code, effect }) => [code, effect]),
-    [['HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE']],
-  );
-});
-
-test('500 in the middle that passes is not noticed', async (t) => {
-  let count = 0;
-  const instead = () => (++count % 2 === 0 ? refusal(502, 'Server Error') : undefined);
-  const { host } = await open(t, { repositories: many('acme', 350), instead }, { orgs: ['acme'] });
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(issues, []);
-  assert.equal(repos.length, 350);
-});
-
 const BROKEN: Readonly<Record<string, { body: unknown; headers?: Record<string, string> }>> = {
-  'half a page': {
-    body: '[{"id": 1, "full_name": "acme/o',
-    headers: { 'content-type': 'application/json' },
-  },
-  'a page for people': { body: '<html>Please sign in</html>' },
-  'another shape': { body: { items: [] } },
   'a repository without an id': { body: [{ full_name: 'acme/one', fork: false, private: true }] },
   'a path that leads elsewhere': {
     body: [{ id: 1, full_name: 'acme/..', fork: false, private: true }],
@@ -301,27 +233,11 @@ for (const [name, told] of Object.entries(BROKEN)) {
   test(`an answer that is none is an issue: ${name}`, async (t) => {
     const instead = ({ path }: { path: string }) => (path.includes('/orgs/') ? told : undefined);
     const { host } = await open(t, { instead }, { orgs: ['acme'] });
-    const { repos, issues } = await listAll(host);
-    assert.deepEqual(repos, []);
-    assert.deepEqual(
-      issues.map(({ code, effect }) => [code, effect]),
-      [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
-    );
+    const listed = await listAll(host);
+    assert.deepEqual(listed.repos, []);
+    assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE']);
   });
 }
-
-test('a host that repeats a page for ever is left, and nothing is taken for gone', async (t) => {
-  const server = await startServer(t, ({ path, query }) => {
-    query.set('page', String(Number(query.get('page')) + 1));
-    const headers = { link: `<${server.url}${path}?${query.toString()}>; rel="next"` };
-    return { headers, body: [{ id: 1, full_name: 'acme/one', fork: false, private: true }] };
-  });
-  const { host } = await openedHost(t, { type: 'github', url: server.url, orgs: ['acme'] });
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(paths(repos), ['acme/one']);
-  assert.equal(issues[0]?.effect, 'DISCOVERY_INCOMPLETE');
-  assert.ok(server.asked.length < 100);
-});
 
 test('a page in the middle that is empty is not believed', async (t) => {
   const instead = ({ query }: { query: URLSearchParams }) =>
@@ -330,26 +246,6 @@ test('a page in the middle that is empty is not believed', async (t) => {
   const { issues } = await listAll(host);
   assert.equal(issues[0]?.effect, 'DISCOVERY_INCOMPLETE');
   assert.match(issues[0]?.message ?? '', /page 2 is empty/);
-});
-
-test('a link to another host gets no credential', async (t) => {
-  const other = await startServer(t, () => ({ body: [] }));
-  const instead = ({ path }: { path: string }) =>
-    path.endsWith('/acme/moved')
-      ? refusal(301, 'Moved', { location: `${other.url}/x` })
-      : undefined;
-  const { host } = await open(
-    t,
-    { repositories: many('acme', 1), instead },
-    { repos: ['acme/moved', 'acme/repo-0'] },
-  );
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(paths(repos), ['acme/repo-0']);
-  assert.deepEqual(
-    issues.map(({ code }) => code),
-    ['REDIRECT_REFUSED'],
-  );
-  assert.deepEqual(other.asked, []);
 });
 
 test('a repository that was renamed is found by its former name, with the id that it had', async (t) => {
@@ -377,22 +273,6 @@ test('one repository is described as in a listing, by one request, whatever the 
   const { hostId, visibility } = await host.repository!('acme/one', SIGNAL);
   assert.deepEqual([hostId, visibility], ['12', 'public']);
   assert.equal(server.asked.length, count + 1);
-});
-
-test('a wrong, expired or revoked token ends the listing, and says what to do', async (t) => {
-  for (const settings of [{ orgs: ['acme'] }, { users: ['ann'] }, { repos: ['acme/repo-0'] }]) {
-    const { host, lines } = await open(t, { repositories: many('acme', 1) }, settings, {
-      env: { TOKEN: 'revoked' },
-    });
-    await assert.rejects(listAll(host), (error) => {
-      assert.ok(error instanceof HostError);
-      assert.equal(error.code, 'NOT_AUTHENTICATED');
-      assert.match(error.message, /401 "Bad credentials.*wrong, expired or revoked.*`token`/);
-      assert.doesNotMatch(error.message + lines.join(''), /revoked"|Bearer/);
-      return true;
-    });
-    await assert.rejects(host.probe(SIGNAL), /Bad credentials/);
-  }
 });
 
 test('a token that is revoked in the middle ends the listing; one that was exchanged on disk counts at once', async (t) => {
@@ -459,38 +339,11 @@ test('what is public on a server that is closed to those who do not sign in is f
     const instead: GithubState['instead'] = ({ headers }) =>
       headers.authorization === undefined ? told : undefined;
     const { host } = await open(t, { repositories, instead }, { orgs: ['acme'] });
-    assert.deepEqual(
-      (await listAll(host)).repos.map(({ visibility }) => visibility),
-      [expected],
-    );
+    assert.deepEqual(visibilitiesOf(await listAll(host)), [expected]);
   }
 });
 
-test('the rate limit is waited for in the middle of a listing, primary and secondary', async (t) => {
-  let count = 0;
-  const reset = (): string => String(Math.floor(Date.now() / 1000));
-  const instead = () => {
-    count++;
-    if (count === 2)
-      return refusal(403, 'API rate limit exceeded for user ID 1.', {
-        'x-ratelimit-remaining': '0',
-        'x-ratelimit-reset': reset(),
-      });
-    if (count === 4)
-      return refusal(403, 'You have exceeded a secondary rate limit.', { 'retry-after': '1' });
-    return undefined;
-  };
-  const { host, lines, server } = await open(
-    t,
-    { repositories: many('acme', 250), instead },
-    { orgs: ['acme'] },
-  );
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(issues, []);
-  assert.equal(repos.length, 250);
-  assert.equal(lines.filter((line) => line.includes('asks to wait')).length, 2);
-
-  // One that takes long is told while it goes on.
+test('a long pause that the host demands is shown while it lasts', async (t) => {
   const [before, controller] = [Date.now(), new AbortController()];
   const long = () => refusal(429, 'wait', { 'retry-after': '600' });
   const other = await open(t, { repositories: [], instead: long }, { orgs: ['acme'] });
@@ -499,30 +352,8 @@ test('the rate limit is waited for in the middle of a listing, primary and secon
   const pauseOf = (wanted: string) => hostPauses().find(({ host }) => host === wanted);
   while (pauseOf(name) === undefined) await nextTurn();
   assert.ok(Math.abs(pauseOf(name)!.until - before - 600_000) < 60_000);
-  assert.equal(pauseOf(new URL(server.url).host), undefined, 'short ones are not');
   controller.abort(new Error('stopped'));
   await assert.rejects(listing, /stopped/);
-});
-
-test('a listing ends at once when its signal is aborted', async (t) => {
-  const controller = new AbortController();
-  const { host, server } = await open(t, { repositories: many('acme', 350) }, { orgs: ['acme'] });
-  const reason = new Error('stopped');
-  await assert.rejects(async () => {
-    for await (const page of host.list(undefined, controller.signal))
-      if (page.repos.length > 0) controller.abort(reason);
-  }, reason);
-  assert.equal(server.asked.length, 2);
-});
-
-test('git gets the token; the probe says who it is', async (t) => {
-  const { host } = await open(t, {}, { orgs: ['acme'] });
-  const credential = await host.gitCredential({ path: 'acme/one', cloneUrl: '' }, SIGNAL);
-  assert.deepEqual(
-    [credential?.user, credential?.password.reveal()],
-    ['x-access-token', 'the-token'],
-  );
-  assert.equal(await host.probe(SIGNAL), 'ann');
 });
 
 test('members: all who may read, by the ids of their accounts', async (t) => {
@@ -625,16 +456,12 @@ test('an app lists what each organization and user gave it, and what is public',
 
 test('who has not installed the app, or suspended it, is told; what is public is listed', async (t) => {
   const { host } = await openWithApp(t, appState(INSTALLED), { orgs: ['other', 'sleepy', 'acme'] });
-  const { repos, issues } = await listAll(host);
-  assert.deepEqual(paths(repos), ['acme/given', 'acme/open', 'other/open']);
-  assert.deepEqual(
-    issues.map(({ code, target, effect }) => [code, target, effect]),
-    ['orgs: other', 'orgs: sleepy'].map((target) => [
-      'APP_NOT_INSTALLED',
-      target,
-      'DISCOVERY_INCOMPLETE',
-    ]),
-  );
+  const listed = await listAll(host);
+  assert.deepEqual(paths(listed.repos), ['acme/given', 'acme/open', 'other/open']);
+  assert.deepEqual(targetIssues(listed), [
+    'APP_NOT_INSTALLED orgs: other DISCOVERY_INCOMPLETE',
+    'APP_NOT_INSTALLED orgs: sleepy DISCOVERY_INCOMPLETE',
+  ]);
 });
 
 test('a connection with a token uses no app', async (t) => {

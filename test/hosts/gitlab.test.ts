@@ -9,7 +9,7 @@ import {
   type GitLabProject,
   type GitLabWorld,
 } from './gitlab-server.ts';
-import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { collect, listAll, SIGNAL } from './opened.ts';
 import { startServer } from './servers.ts';
 
@@ -45,8 +45,21 @@ testListing({
   fullTarget: 'groups: full',
   otherTarget: 'groups: other',
   answer: (asked, count) => answerAsGitLab(asked, worldOf(count)),
-  reads: ({ path, query }, skipped) =>
-    path === '/api/v4/groups/full/projects' && query.get('page') === String(1 + skipped / 100),
+  skippedBy: ({ path, query }) =>
+    path === '/api/v4/groups/full/projects' ? (Number(query.get('page')) - 1) * 100 : undefined,
+  missing: [
+    { groups: ['nobody'], projects: ['full/p1', 'full/gone'] },
+    [
+      'NOT_FOUND groups: nobody DISCOVERY_INCOMPLETE',
+      'NOT_FOUND projects: full/gone TARGET_SKIPPED',
+    ],
+  ],
+  answerOne: (asked, isMoved) =>
+    answerAsGitLab(asked, {
+      ...WORLD,
+      projects: [projectOf(8, isMoved ? 'other/after' : 'full/before')],
+    }),
+  callers: ['oauth2', 'bot'],
 });
 
 testListing({
@@ -59,9 +72,9 @@ testListing({
     const world = worldOf(count);
     return answerAsGitLab(asked, { ...world, projects: world.projects.slice(0, count) });
   },
-  reads: ({ path, query }, skipped) => {
-    const after = Number(query.get('id_after'));
-    return path === '/api/v4/projects' && (skipped === 0 ? after === 0 : after > 0);
+  skippedBy: ({ path, query }) => {
+    if (path !== '/api/v4/projects') return undefined;
+    return Number(query.get('id_after')) === 0 ? 0 : 100;
   },
 });
 
@@ -132,10 +145,7 @@ test('gitlab: groups with their subgroups, users, projects; what two name is lis
   };
   const { host } = await start(t, world, settings);
   const { repos, issues } = await listAll(host);
-  assert.deepEqual(
-    repos.map(({ path }) => path),
-    ['full/a', 'full/sub/b', 'ann/c', 'x/y/d'],
-  );
+  assert.deepEqual(pathsOf({ repos }), ['full/a', 'full/sub/b', 'ann/c', 'x/y/d']);
   assert.deepEqual(
     issues.map(({ target, effect }) => [target, effect]),
     [['projects: x/gone', 'TARGET_SKIPPED']],
@@ -179,10 +189,7 @@ test('gitlab: what is public on a server that is closed to strangers is internal
   const settings = { type: 'gitlab', url: server.url, token, groups: ['full'] };
   const { host } = await openForTest(t, settings);
   const { repos, issues } = await listAll(host);
-  assert.deepEqual(
-    [repos.map(({ visibility }) => visibility), issues],
-    [['internal', 'private'], []],
-  );
+  assert.deepEqual([visibilitiesOf({ repos }), issues], [['internal', 'private'], []]);
 });
 
 test('gitlab: without a token what is listed is public, and no credential is sent', async (t) => {
@@ -240,40 +247,10 @@ test('gitlab: what is excluded, and which topics are asked for', async (t) => {
   }
 });
 
-test('gitlab: a project that is renamed or moved keeps its id', async (t) => {
-  const world: GitLabWorld = { ...WORLD, projects: [projectOf(8, 'full/before')] };
-  const { host } = await start(t, world, { token, groups: ['full', 'other'] });
-  const before = await listAll(host);
-  world.projects = [projectOf(8, 'other/after')];
-  const after = await listAll(host);
-  assert.deepEqual(
-    [before, after].map(({ repos }) => [repos[0]?.hostId, repos[0]?.path]),
-    [
-      ['8', 'full/before'],
-      ['8', 'other/after'],
-    ],
-  );
-});
-
 test('gitlab: what would list wrongly is refused with the next step', async (t) => {
   const world = { ...WORLD, projects: [] };
   const noToken = await start(t, world, { groups: ['full'], exclude: { forks: true } });
   await assert.rejects(listAll(noToken.host), /exclude\.forks.*give `token`/);
-  const missing = await start(t, world, { token: { env: 'NOT_THERE' }, groups: ['full'] });
-  await assert.rejects(
-    listAll(missing.host),
-    (error) =>
-      error instanceof HostError &&
-      error.code === 'NO_SECRET' &&
-      error.message.includes('NOT_THERE'),
-  );
-});
-
-test('gitlab: credential for git, and who the caller is', async (t) => {
-  const { host } = await start(t, { ...WORLD, projects: [] }, { token, groups: ['full'] });
-  const credential = await host.gitCredential({ path: 'full/a', cloneUrl: 'x' }, SIGNAL);
-  assert.deepEqual([credential?.user, credential?.password.reveal()], ['oauth2', TOKEN]);
-  assert.equal(await host.probe(SIGNAL), 'bot');
 });
 
 const membersOf = (members: AsyncIterable<HostMember> | undefined): Promise<HostMember[]> =>

@@ -30,17 +30,39 @@ export interface StandIn {
   readonly fullTarget: string;
   /** Answers as the host does. */
   answer(asked: Asked, count: number): WebhookChange;
-  /** Whether a request reads the page of the first target that begins behind so many repositories. */
-  reads(asked: Asked, skipped: number): boolean;
+  /** How many repositories the page of the first target skips; undefined: a request for something else. */
+  skippedBy(asked: Asked): number | undefined;
+  /** Answers with one repository alone, which has moved from the first target to the other one. */
+  readonly answerOne?: (asked: Asked, isMoved: boolean) => WebhookChange;
+  /** A connection that names things that do not exist, and the issues: code, target, effect. */
+  readonly missing?: readonly [settings: object, issues: readonly string[]];
+  /** The user of git's credential, and who the probe says that the caller is; undefined: tested by kind of token. */
+  readonly callers?: readonly [gitUser: string, caller: string];
   /** Of one repository; absent: one. */
   readonly repositoryRequests?: number;
   /** Numbered pages are read from the last on, so that none is missed. */
   readonly isFirstPageReadTwice?: boolean;
+  /** A page without the count of all; undefined: pages tell no count. */
+  readonly uncounted?: (page: WebhookChange) => WebhookChange;
   /** A page of the first target that names a next one at another host; undefined: pages are not named by address. */
   pageElsewhere?(url: string): WebhookChange;
 }
 
 export const TOKEN = 'secret-of-the-test';
+
+/** Codes and effects of issues. */
+export const issuesOf = ({ issues }: Pick<Listed, 'issues'>): string[] =>
+  issues.map(({ code, effect }) => `${code} ${effect}`);
+
+/** Codes, targets and effects of issues. */
+export const targetIssues = ({ issues }: Pick<Listed, 'issues'>): string[] =>
+  issues.map(({ code, target, effect }) => `${code} ${target} ${effect}`);
+
+export const pathsOf = ({ repos }: Pick<Listed, 'repos'>): string[] =>
+  repos.map(({ path }) => path);
+
+export const visibilitiesOf = ({ repos }: Pick<Listed, 'repos'>): string[] =>
+  repos.map(({ visibility }) => visibility);
 
 /** Opens the host of a connection; the variable `TOKEN` has the token of the stand-ins. */
 export function openForTest(t: TestContext, settings: Readonly<Record<string, unknown>>) {
@@ -112,9 +134,40 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
 
   test(`${kind}: where to go on that is not understood means the beginning`, async (t) => {
     const { host } = await start(t);
-    for (const from of [7, 'x', {}, { target: 'gone' }, { target: standIn.fullTarget, cursor: {} }])
+    const target = standIn.fullTarget;
+    for (const from of [7, 'x', {}, { target: 'gone' }, { target, cursor: {} }])
       assert.equal((await listAll(host, from)).repos.length, totalCount);
   });
+
+  const { callers, missing, answerOne } = standIn;
+  if (answerOne !== undefined)
+    test(`${kind}: a repository that is renamed or moved keeps its id`, async (t) => {
+      let isMoved = false;
+      const server = await startServer(t, (asked) => answerOne(asked, isMoved));
+      const { host } = await openForTest(t, { ...standIn.settings, url: server.url });
+      const before = (await listAll(host)).repos[0];
+      isMoved = true;
+      const after = (await listAll(host)).repos[0];
+      assert.equal(after?.hostId, before?.hostId);
+      assert.notEqual(after?.path, before?.path);
+    });
+  if (callers !== undefined)
+    test(`${kind}: git gets the token; the probe says who the caller is`, async (t) => {
+      const { host } = await start(t, undefined, 1);
+      const credential = await host.gitCredential({ path: 'full/p0', cloneUrl: 'x' }, SIGNAL);
+      assert.deepEqual([credential?.user, credential?.password.reveal()], [callers[0], TOKEN]);
+      assert.equal(await host.probe(SIGNAL), callers[1]);
+    });
+
+  if (missing !== undefined)
+    test(`${kind}: a missing repository is gone, a missing owner is unknown, the rest is listed`, async (t) => {
+      const server = await startServer(t, (asked) => standIn.answer(asked, 2));
+      const settings = { ...standIn.settings, ...missing[0], url: server.url };
+      const { host } = await openForTest(t, settings);
+      const listed = await listAll(host);
+      assert.deepEqual(targetIssues(listed), missing[1]);
+      assert.equal(listed.repos.length, 1);
+    });
 }
 
 /** What cannot be had, and what is told of it. */
@@ -129,23 +182,28 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
       assert.match(error.message, /expired|revoked/);
       return true;
     });
+    await assert.rejects(host.probe(SIGNAL), { code: 'NOT_AUTHENTICATED' });
   });
 
-  for (const [status, code, effect] of [
-    [404, 'NOT_FOUND', 'DISCOVERY_INCOMPLETE'],
-    [403, 'NOT_ALLOWED', 'DISCOVERY_INCOMPLETE'],
-    [500, 'HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE'],
+  test(`${kind}: a token that is not there is named, and ends the listing`, async (t) => {
+    const { host } = await openedHost(t, { ...standIn.settings, url: 'http://127.0.0.1:9' });
+    await assert.rejects(listAll(host), { code: 'NO_SECRET', message: /TOKEN: no secret/ });
+  });
+
+  for (const [status, code] of [
+    [404, 'NOT_FOUND'],
+    [403, 'NOT_ALLOWED'],
+    [500, 'HOST_UNAVAILABLE'],
   ] as const)
     test(`${kind}: a target that answers ${status} is an issue, and the rest goes on`, async (t) => {
       const said = { status, body: { message: 'said by the host' } };
       const { host } = await start(t, (asked) => (isFirst(asked) ? said : undefined));
-      const { repos, issues } = await listAll(host);
-      assert.equal(repos.length, standIn.otherTarget === undefined ? 0 : 1);
-      assert.deepEqual(
-        issues.map((issue) => [issue.code, issue.target, issue.effect]),
-        [[code, standIn.fullTarget, effect]],
-      );
-      assert.match(issues[0]!.message, /127\.0\.0\.1:\d+.*said by the host/);
+      const listed = await listAll(host);
+      assert.equal(listed.repos.length, standIn.otherTarget === undefined ? 0 : 1);
+      assert.deepEqual(targetIssues(listed), [
+        `${code} ${standIn.fullTarget} DISCOVERY_INCOMPLETE`,
+      ]);
+      assert.match(listed.issues[0]!.message, /127\.0\.0\.1:\d+.*said by the host/);
     });
 
   test(`${kind}: half a JSON text, another shape and a page for people are issues, never repositories`, async (t) => {
@@ -158,13 +216,9 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
     ]) {
       const headers = { 'content-type': 'application/json' };
       const { host } = await start(t, (asked) => (isFirst(asked) ? { body, headers } : undefined));
-      const { repos, issues } = await listAll(host);
-      assert.equal(repos.length, standIn.otherTarget === undefined ? 0 : 1, body);
-      assert.deepEqual(
-        issues.map(({ code, effect }) => [code, effect]),
-        [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
-        body,
-      );
+      const listed = await listAll(host);
+      assert.equal(listed.repos.length, standIn.otherTarget === undefined ? 0 : 1, body);
+      assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE'], body);
     }
   });
 }
@@ -291,7 +345,7 @@ export function testListing(standIn: StandIn): void {
     return { server, ...opened };
   };
   const totalCount = manyCount + (otherTarget === undefined ? 0 : 1);
-  const isFirst = (asked: Asked): boolean => standIn.reads(asked, 0);
+  const isFirst = (asked: Asked): boolean => standIn.skippedBy(asked) === 0;
 
   const suite: Suite = { standIn, manyCount, totalCount, start, isFirst };
   testWholeLists(suite);
@@ -316,46 +370,39 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
       const { host, server } = await start(t, undefined, count);
       assert.equal((await listAll(host)).repos.length, count + others);
       const again = pages > 1 && standIn.isFirstPageReadTwice === true ? 1 : 0;
-      assert.equal(server.asked.length, pages + again + others, `${count} repositories`);
+      const pageRequests = server.asked.filter((one) => standIn.skippedBy(one) !== undefined);
+      assert.equal(pageRequests.length, pages + again, `${count} repositories`);
     }
   });
 
   test(`${kind}: a page in the middle that fails is an issue; what came before it stays`, async (t) => {
     const { host } = await start(t, (asked) =>
-      standIn.reads(asked, pageSize) ? { status: 500, body: 'oops' } : undefined,
+      standIn.skippedBy(asked) === pageSize ? { status: 500, body: 'oops' } : undefined,
     );
-    const { repos, issues } = await listAll(host);
-    assert.ok(repos.length > others && repos.length < manyCount + others);
-    assert.deepEqual(
-      issues.map(({ code, effect }) => [code, effect]),
-      [['HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE']],
-    );
+    const listed = await listAll(host);
+    assert.ok(listed.repos.length > others && listed.repos.length < manyCount + others);
+    assert.deepEqual(issuesOf(listed), ['HOST_UNAVAILABLE DISCOVERY_INCOMPLETE']);
   });
 
   test(`${kind}: a host that sends the same page for ever is left, and what it has is not complete`, async (t) => {
+    const { uncounted = (page) => page } = standIn;
     let first: WebhookChange | undefined;
     const { host, server } = await start(t, (asked) => {
-      if (isOther(asked)) return undefined;
-      return (first ??= standIn.answer(asked, manyCount));
+      if (standIn.skippedBy(asked) === undefined) return undefined;
+      return (first ??= uncounted(standIn.answer(asked, manyCount)));
     });
-    const { repos, issues } = await listAll(host);
-    assert.ok(repos.length >= others && repos.length <= pageSize + others);
-    assert.deepEqual(
-      issues.map(({ code, effect }) => [code, effect]),
-      [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
-    );
+    const listed = await listAll(host);
+    assert.ok(listed.repos.length >= others && listed.repos.length <= pageSize + others);
+    assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE']);
     assert.ok(server.asked.length < 30);
   });
-  const isOther = (asked: Asked): boolean =>
-    standIn.otherTarget !== undefined &&
-    decodeURIComponent(asked.path + asked.query.toString()).includes('other');
 
   const elsewhere = standIn.pageElsewhere?.bind(standIn);
   if (elsewhere === undefined) return;
   test(`${kind}: a next page at another host is not asked for`, async (t) => {
     const other = await startServer(t, () => ({ body: [] }));
     const { host } = await start(t, (asked) =>
-      standIn.reads(asked, 0) ? elsewhere(other.url) : undefined,
+      standIn.skippedBy(asked) === 0 ? elsewhere(other.url) : undefined,
     );
     const { issues } = await listAll(host);
     assert.deepEqual(
