@@ -19,6 +19,8 @@ export interface HostRepo extends RepoFacts {
   readonly cloneUrl: string;
   /** Where it is read in place; absent: a clone is read. */
   readonly source?: RepoSource;
+  /** File system identity of that folder (sources/disk/identity.ts). */
+  readonly fileId?: string;
   readonly visibility: SaidVisibility;
   /** Bytes; absent: not reported. */
   readonly size?: number;

@@ -66,7 +66,7 @@ export interface StoredRepo {
   /** Absent: another repo is there now. */
   readonly place?: RepoLocation;
   readonly remote?: string;
-  /** Absent: no connection lists it; it is a configured local source. */
+  /** Absent: no connection lists it; it is a named source. */
   readonly host?: RepoHost;
   readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
   /** Which files of its source are docs; absent: its ignore files decide. */
@@ -290,7 +290,10 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
     .values(row)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
     .execute();
-  if (repo.host === undefined) return;
+  if (repo.host === undefined) {
+    await db.deleteFrom('repo_hosts').where('repoId', '=', row.id).execute();
+    return;
+  }
   const { address, hostId, facts } = repo.host;
   const host = {
     address: storable(address),

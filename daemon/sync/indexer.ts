@@ -2,7 +2,10 @@
 // symbols, which have a file each.
 
 import type { Connections as ConnectionRows } from '../store/connections.ts';
+import type { StoredRepo } from '../store/repos.ts';
 import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';
+import { unlistedOf } from './connections/remove-repos.ts';
+import { localAddress } from './connections/rules.ts';
 import { RepoIndexer, type RepoIndexerOptions } from './jobs/index-repo.ts';
 import { JobFacade } from './jobs/job-facade.ts';
 import { Jobs, type JobsOptions } from './jobs/jobs.ts';
@@ -76,9 +79,21 @@ export class Indexer {
       limits: options.mergeLimits ?? MERGE_LIMITS,
       without: (repoIds, work) => this.jobs.without(repoIds, work),
     });
-    this.sources = new RepoSources({ ...options, jobs: this.jobs });
+    this.sources = new RepoSources({
+      ...options,
+      jobs: this.jobs,
+      isListed: (repo) => this.#isListed(repo),
+    });
     this.rules = new StoreRules(options);
     this.symbols = new ShardSymbols(options);
+  }
+
+  /** Whether a connection lists a repo: of the configuration, or the last one if none was applied in this process. */
+  #isListed({ repoId, host }: StoredRepo): boolean {
+    const { registry, instance } = this.#options;
+    if (this.connections !== undefined) return this.connections.has(repoId) === true;
+    const isOfInstance = host?.address === localAddress(instance);
+    return isOfInstance && unlistedOf(registry.stored, [repoId]).size === 0;
   }
 
   /** Pending work, as sentences for the owner. */

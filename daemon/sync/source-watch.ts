@@ -10,17 +10,14 @@ import type { Catalog } from '../index/catalog/catalog.ts';
 import { FileWatch } from './watch/file-watch.ts';
 import { refFingerprintOfState } from '../index/served/fingerprint.ts';
 import type { Indexer } from './indexer.ts';
-import { pauseAfter, RefWatch } from './watch/ref-watch.ts';
+import { RefWatch } from './watch/ref-watch.ts';
 import type { Served } from '../index/served/served.ts';
 
 export interface SourceWatchOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'isClone'>;
   readonly served: Pick<Served, 'records' | 'publish'>;
   readonly indexer: Pick<Indexer, 'jobs' | 'fileTracker'> & {
-    readonly sources: Pick<
-      Indexer['sources'],
-      'retryMissing' | 'missingCount' | 'searchAgain' | 'folderCount'
-    >;
+    readonly sources: Pick<Indexer['sources'], 'findNew' | 'openCount'>;
   };
   /** Resolves when the named sources have been probed. */
   readonly probed: Promise<unknown>;
@@ -51,59 +48,42 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
   refs.start();
   files.start();
   // It stops silently when the daemon stops, or has no sources.
-  const missing = watchMissing(options).catch(() => {});
-  const folders = searchFolders(options).catch(() => {});
+  const paths = searchPaths(options).catch(() => {});
   const close = async (): Promise<void> => {
     refPoller.close();
-    await Promise.all([missing, folders, files.close(), refs.close()]);
+    await Promise.all([paths, files.close(), refs.close()]);
   };
   return { close };
 }
 
-/** Serves and indexes sources that were missing at the start once they exist; resolves when none is missing. */
-async function watchMissing(options: SourceWatchOptions): Promise<void> {
-  const { indexer, probed, log, signal } = options;
-  await probed;
-  for (let tookMs = 0; indexer.sources.missingCount > 0;) {
-    await sleep(pauseAfter(tookMs), undefined, { ref: false, signal });
-    const startMs = performance.now();
-    await takeIn(options, indexer.sources.retryMissing(signal)).catch((error: unknown) => {
-      signal.throwIfAborted();
-      log.error('a missing source could not be checked', { error: messageOf(error) });
-    });
-    tookMs = performance.now() - startMs;
-  }
-}
-
-/** Pause between searches of folders for new repositories, also as a multiple of the last one. Bound: 1% of the time. */
-const SEARCH_PAUSE_MS = 5_000;
+/** Pause between searches of named paths, also as a multiple of the time of the last one. Bound: 1% of the time. */
+const SEARCH_PAUSE_MS = 1_000;
 const SEARCH_PAUSE_MS_MAX = 600_000;
 const SEARCH_PAUSE_FACTOR = 100;
 
-/** Serves and indexes new repositories in folders that were named as containing some. */
-async function searchFolders(options: SourceWatchOptions): Promise<void> {
-  const { indexer, probed, log, signal } = options;
+/** Serves and indexes sources that were missing at the start, and new repositories in named folders. */
+async function searchPaths({
+  served,
+  indexer: { sources, jobs },
+  probed,
+  log,
+  signal,
+}: SourceWatchOptions): Promise<void> {
   await probed;
-  const { sources } = indexer;
-  // A missing path may become such a folder.
-  for (let tookMs = 0; sources.folderCount + sources.missingCount > 0;) {
+  for (let tookMs = 0; sources.openCount > 0;) {
     const pauseMs = Math.max(SEARCH_PAUSE_MS, SEARCH_PAUSE_FACTOR * tookMs);
     await sleep(Math.min(pauseMs, SEARCH_PAUSE_MS_MAX), undefined, { ref: false, signal });
     const startMs = performance.now();
-    await takeIn(options, sources.searchAgain(signal)).catch((error: unknown) => {
+    try {
+      const come = await sources.findNew(signal);
+      if (come.length > 0) {
+        served.publish();
+        jobs.indexAll(come, false, signal).catch(() => {});
+      }
+    } catch (error) {
       signal.throwIfAborted();
-      log.error('folders could not be searched for repositories', { error: messageOf(error) });
-    });
+      log.error('named paths could not be searched for sources', { error: messageOf(error) });
+    }
     tookMs = performance.now() - startMs;
   }
-}
-
-async function takeIn(
-  { served, indexer, signal }: SourceWatchOptions,
-  looking: Promise<readonly RepoRecord[]>,
-): Promise<void> {
-  const come = await looking;
-  if (come.length === 0) return;
-  served.publish();
-  indexer.jobs.indexAll(come, false, signal).catch(() => {});
 }

@@ -24,8 +24,8 @@ import { SEED } from '../seed.ts';
 
 const { signal } = new AbortController();
 
-async function found(root: string, isDeep = true): Promise<string[]> {
-  const { repos } = await findRepos(root, { isDeep });
+async function found(root: string): Promise<string[]> {
+  const { repos } = await findRepos(root);
   return repos.map((repo) => path.relative(root, repo.path) + (repo.isBare ? ' bare' : ''));
 }
 
@@ -66,7 +66,6 @@ void test('work trees, bare and linked ones, submodules and nested ones: each on
   writeFiles(root, { 'notes/a.txt': 'plum\n' });
   const outer = ['host/group/two', 'host/of-three', 'host/three.git bare', 'linked', 'one'];
   const inner = ['host/group/two/sub', 'one/vendor/nested', 'proj/main2'];
-  assert.deepEqual(await found(root, false), [...outer, 'proj bare']);
   assert.deepEqual(await found(root), [...outer, 'proj bare', ...inner].sort());
   const index = await openIndexOf(temporaryFolder());
   const results = await index.index([root]);
@@ -123,24 +122,23 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
   symlinkSync(root, link);
   const indexed = async (mode?: SourceMode, place = root): Promise<string[]> => {
     const index = await openIndexOf(dataDir);
-    const [result] = await index.index([place], {}, mode);
-    const isWarned = result!.warnings.some((text) => text.includes('--mode worktree'));
+    await index.index([place], {}, mode);
     const repos = index.instance.catalog.repos.map(({ record }) => record.repoId);
     const shownNow = await searched(index);
     await index.close();
-    return [...shownNow, `${repos.length}${isWarned ? ' warned' : ''}`];
+    return [...shownNow, `${repos.length}`];
   };
-  assert.deepEqual(await indexed('folder'), [`${name} folder`, '1 warned']);
-  assert.deepEqual(await indexed(), [`${name} folder`, '1 warned']);
-  assert.deepEqual(await indexed(undefined, link), [`${name} folder`, '1 warned']);
-  assert.deepEqual(await indexed(), [`${name} folder`, '1 warned']);
+  assert.deepEqual(await indexed('folder'), [`${name} folder`, '1']);
+  assert.deepEqual(await indexed(), [`${name} folder`, '1']);
+  assert.deepEqual(await indexed(undefined, link), [`${name} folder`, '1']);
+  assert.deepEqual(await indexed(), [`${name} folder`, '1']);
   // Its index is gone then: all that it held is in the repositories.
   const both = ['local/one worktree', 'local/two.git commits', '2'];
   assert.deepEqual(await indexed('worktree'), both);
   assert.deepEqual(await indexed(), both);
   assert.deepEqual(await indexed('commits'), ['local/one commits', both[1], '2']);
   // And back, under the same id.
-  assert.deepEqual(await indexed('folder'), [`${name} folder`, '3 warned']);
+  assert.deepEqual(await indexed('folder'), [`${name} folder`, '3']);
 });
 
 void test('repositories that come later, and one that goes', async () => {
@@ -150,7 +148,7 @@ void test('repositories that come later, and one that goes', async () => {
   await index.index([root]);
   const { sources, jobs } = indexerOf(index.instance);
   const again = async (): Promise<string[]> => {
-    const come = await sources.searchAgain(signal);
+    const come = await sources.findNew(signal);
     index.instance.served.publish();
     await jobs.indexAll(come, false);
     return come.map(({ name }) => name);
@@ -160,14 +158,10 @@ void test('repositories that come later, and one that goes', async () => {
   put(root, 'three.git', '--bare');
   put(one, 'vendor/four');
   mkdirSync(path.join(root, 'half.git/objects'), { recursive: true });
-  assert.deepEqual(await again(), ['local/owner/two', 'local/three.git']);
+  assert.deepEqual(await again(), ['local/one/vendor/four', 'local/owner/two', 'local/three.git']);
   writeFileSync(path.join(root, 'a.txt'), 'plum\n');
   const beside = `local/${path.basename(root)}`;
   assert.deepEqual(await again(), [beside]);
-  // Within work trees it is looked for now and then.
-  const come: string[] = [];
-  for (let i = 0; i < 8; i++) come.push(...(await again()));
-  assert.deepEqual(come, ['local/one/vendor/four']);
   assert.equal((await searched(index)).length, 5);
   // What moves may be a known one: the next start knows it.
   renameSync(path.join(root, 'owner/two'), path.join(root, 'moved'));
@@ -217,12 +211,10 @@ void test('a folder that is missing at a start and holds repositories later', as
   const index = await openIndexOf(temporaryFolder());
   const { sources } = indexerOf(index.instance);
   await index.index([makeRepo({ a: '' }), root]);
-  assert.equal(sources.missingCount, 1);
+  assert.equal(sources.openCount, 1);
   mkdirSync(root);
   put(root, 'one');
-  assert.deepEqual(await sources.retryMissing(signal), []);
-  assert.equal(sources.missingCount, 0);
-  const come = await sources.searchAgain(signal);
+  const come = await sources.findNew(signal);
   assert.deepEqual(
     come.map(({ name }) => name),
     ['local/one'],
@@ -238,8 +230,8 @@ void test('a file in place of a source is told once, however often it is looked 
   await index.index([makeRepo({ a: '' }), file]);
   const { length } = index.warnings;
   assert.ok(length > 0);
-  for (let i = 0; i < 3; i++) assert.deepEqual(await sources.retryMissing(signal), []);
-  assert.equal(sources.missingCount, 1);
+  for (let i = 0; i < 3; i++) assert.deepEqual(await sources.findNew(signal), []);
+  assert.equal(sources.openCount, 1);
   assert.deepEqual(index.warnings.slice(length), []);
   await index.close();
 });
@@ -261,13 +253,21 @@ void test('what cannot be a repository is told, and the others are found', async
     ['one'],
   );
   const reasons = odd.map(({ reason }) => reason).join('\n');
+  // Each is logged once.
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([root]);
+  const { length } = index.warnings;
+  assert.ok(length >= 3);
+  for (let i = 0; i < 3; i++) await indexerOf(index.instance).sources.findNew(signal);
+  assert.deepEqual(index.warnings.slice(length), []);
+  await index.close();
   assert.match(reasons, /damaged or incomplete bare repository/);
   assert.match(reasons, /not UTF-8/);
   assert.match(reasons, /1 folders are more than 8 levels below/);
   if (process.getuid?.() !== 0) assert.match(reasons, /cannot be read \(EACCES\)/);
   await assert.rejects(findRepos(path.join(root, 'nowhere')), /ENOENT/);
   const ended = AbortSignal.abort(new Error('stopped'));
-  await assert.rejects(findRepos(root, { signal: ended }), /stopped/);
+  await assert.rejects(findRepos(root, ended), /stopped/);
 });
 
 void test('folders that come and go while they are looked at', async () => {

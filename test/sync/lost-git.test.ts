@@ -144,7 +144,7 @@ void test('a copy in progress is looked at until it is whole', async () => {
   const { signal } = new AbortController();
   for (const name of ['HEAD', 'config', 'objects']) {
     cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
-    assert.deepEqual(await sources.retryMissing(signal), [], name);
+    assert.deepEqual(await sources.findNew(signal), [], name);
   }
   assert.match(
     jobs.failed.reasonOf(slow) ?? '',
@@ -152,7 +152,7 @@ void test('a copy in progress is looked at until it is whole', async () => {
   );
   for (const name of ['refs', 'packed-refs'])
     cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
-  const come = await sources.retryMissing(signal);
+  const come = await sources.findNew(signal);
   assert.deepEqual(
     come.map(({ source }) => source.kind),
     ['commits'],

@@ -26,10 +26,8 @@ void test('a job that fails is tried at the times that the manual gives, and soo
       jobs,
       fileTracker: new FileTracker(),
       sources: {
-        missingCount: 0,
-        retryMissing: () => Promise.resolve([]),
-        folderCount: 0,
-        searchAgain: () => Promise.resolve([]),
+        openCount: 0,
+        findNew: () => Promise.resolve([]),
       },
     },
     probed: Promise.resolve(),

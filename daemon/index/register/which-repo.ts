@@ -44,8 +44,10 @@ export function possibleRepos(
   const here = repos.filter((repo) => isFolderOf(repo, location) || isAtPathOf(repo, location));
   if (here.length > 0 || location.remote === undefined) return here;
   return repos.filter(
-    ({ remote, place }) =>
-      remote === location.remote && (place === undefined || isGone(place.path)),
+    ({ remote, place, host }) =>
+      host === undefined &&
+      remote === location.remote &&
+      (place === undefined || isGone(place.path)),
   );
 }
 
@@ -66,9 +68,9 @@ function isSamePath(place: RepoLocation, { path, realPath }: SourceLocation): bo
   return place.path === path || (realPath !== undefined && place.realPath === realPath);
 }
 
-/** The repo with the source as its location. */
+/** The repo with the source as its location, of no connection. */
 export function movedTo(repo: StoredRepo, location: SourceLocation): StoredRepo {
-  const { remote: _, ...rest } = repo;
+  const { remote: _, host: __, ...rest } = repo;
   const { remote, ...place } = location;
   return { ...rest, place, ...omitUndefined({ remote }) };
 }

@@ -22,6 +22,7 @@ import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalo
 import type { JobHistory } from '../jobs/job-history.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { recordOf } from '../../index/register/change-repo.ts';
 import { hostedRecord, unbuilt } from '../../index/register/open-catalog.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
@@ -207,7 +208,9 @@ export class Connections {
    * Connections of the configuration that list a repo. @param includesMissing  or listed it before
    */
   #linkedTo(repoId: number, includesMissing = false): StoredConnection[] {
-    const links = this.#options.registry.linksOf(repoId);
+    const { registry } = this.#options;
+    if (registry.byId(repoId)?.host === undefined) return [];
+    const links = registry.linksOf(repoId);
     const ids = new Set(
       links
         .filter(({ missingSince }) => includesMissing || missingSince === null)
@@ -443,7 +446,7 @@ export class Connections {
     if (!this.#isStarted) return;
     for (const repoId of dueIds) this.requestFetch(repoId);
     for (const repoId of changedIds)
-      if (!dueIds.has(repoId) && served.record(repoId)?.indexedAt === undefined)
+      if (!dueIds.has(repoId) && catalog.repo(repoId)?.fingerprint === undefined)
         this.#index(repoId);
   }
 
@@ -451,11 +454,14 @@ export class Connections {
   #putOf(repoId: number): CatalogRepo[] {
     const { registry, catalog, jobs } = this.#options;
     const repo = registry.byId(repoId);
-    if (repo?.host === undefined) return [];
+    if (repo === undefined) return [];
     const indexed = catalog.repo(repoId);
     if (indexed === undefined)
       return this.has(repoId) === true ? [unbuilt(hostedRecord(catalog, registry, repo))] : [];
-    const record = hostedRecord(catalog, registry, repo, indexed.record);
+    const record =
+      repo.host === undefined
+        ? recordOf(repo, indexed.record)
+        : hostedRecord(catalog, registry, repo, indexed.record);
     if (record.name !== indexed.record.name) jobs.failed.clear(repoId);
     if (isDeepStrictEqual(record, indexed.record)) return [];
     // A fingerprint of files on disk says nothing about commits.

@@ -90,11 +90,15 @@ function judged(
   return { gone, emptied };
 }
 
-/** A repo that no connection lists: nobody defines its permissions; one that stays is archived. */
+/**
+ * A repo that no connection lists: nobody defines its permissions; one that stays is archived. One that was named as a
+ * source before is that again.
+ */
 export function withoutHost(links: LinkIndex, repoId: number): StoredRepo[] {
   const repo = links.repo(repoId);
   if (repo?.host === undefined || !links.isMissing(repoId)) return [];
-  const { host } = repo;
+  const { host, ...named } = repo;
+  if (repo.place !== undefined) return [{ ...named, visibility: 'unknown' }];
   const facts = { ...host.facts, isArchived: links.isKept(repoId) || host.facts.isArchived };
   return [{ ...repo, visibility: 'unknown', host: { ...host, facts } }];
 }

@@ -45,7 +45,8 @@ export class LinkIndex {
   get spentConnections(): number[] {
     const inUse = new Set<number>();
     for (const [repoId, links] of this.#links)
-      if (this.isMissing(repoId)) for (const connectionId of links.keys()) inUse.add(connectionId);
+      if (this.isMissing(repoId) && this.repo(repoId)?.host !== undefined)
+        for (const connectionId of links.keys()) inUse.add(connectionId);
     return [...this.connections.values()]
       .filter(({ connectionId, rules }) => rules.digest === '' && !inUse.has(connectionId))
       .map(({ connectionId }) => connectionId);

@@ -25,14 +25,19 @@ export function rulesOf(settings: ConnectionSettings): ConnectionRules {
 export function addressOf(settings: ConnectionSettings, instance: string): string {
   const { type } = settings;
   const url = new URL(settings.url);
-  if (url.protocol === 'file:') return `${type} file://${instance}`;
+  if (url.protocol === 'file:') return localAddress(instance);
   const path = type === 'git' ? '' : url.pathname.replace(/\/+$/, '');
   return `${type} ${url.protocol}//${url.host}${path}`;
 }
 
-/** Applies the rules of the connections that list a repo, or did; without any it is unchanged. */
+/** The host of connections to folders of the machine of a daemon. */
+export function localAddress(instance: string): string {
+  return `git file://${instance}`;
+}
+
+/** Applies the rules of the connections that list a repo, or did; a repo without any, or a named one, is unchanged. */
 export function underRules(repo: StoredRepo, rules: readonly ConnectionRules[]): StoredRepo {
-  if (rules.length === 0) return repo;
+  if (rules.length === 0 || repo.host === undefined) return repo;
   const { selection: _, ...rest } = repo;
   const selection = {
     branches: [...new Set(rules.flatMap(({ branches }) => branches))].sort(),

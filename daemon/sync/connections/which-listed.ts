@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StoredConnection, StoredLink } from '../../store/connections.ts';
 import type { HostFacts, StoredRepos, RepoDecision, StoredRepo } from '../../store/repos.ts';
 import type { HostRepo } from '../../hosts/host.ts';
-import type { CodeHostType } from '../../repos/records.ts';
+import type { CodeHostType, RepoSource } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import { LinkIndex } from './link-index.ts';
 import { underRules } from './rules.ts';
@@ -46,10 +46,11 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
   const connection = links.connections.get(listed.connectionId);
   if (connection === undefined) return { changed: [], result: NOTHING };
   const existing = reposByIdAt(stored, connection.address);
+  const named = namedRepos(stored);
   const removed = removedAt(stored, connection.address);
   let nextRepoId = stored.nextRepoId;
   const seen = listed.repos.map((hostRepo) => {
-    const before = existing.get(hostRepo.hostId);
+    const before = existing.get(hostRepo.hostId) ?? named.get(hostRepo.fileId ?? '');
     const repoId = before?.repoId ?? removed.get(hostRepo.hostId) ?? nextRepoId++;
     const linked = links
       .linksOf(repoId)
@@ -107,6 +108,20 @@ function reposByIdAt({ repos }: StoredRepos, address: string): Map<string, Store
   );
 }
 
+/**
+ * Sources that were named, by the identity of their folder: a connection that lists one takes it over, with its id and
+ * grants.
+ */
+function namedRepos({ repos }: StoredRepos): Map<string, StoredRepo> {
+  return new Map(
+    repos.flatMap((repo) =>
+      repo.host === undefined && repo.place?.fileId !== undefined
+        ? [[repo.place.fileId, repo] as const]
+        : [],
+    ),
+  );
+}
+
 /** Ids of removed repos of an address, by host id. */
 export function removedAt({ removed }: StoredRepos, address: string): ReadonlyMap<string, number> {
   return new Map(
@@ -144,11 +159,16 @@ function described(
   const { hostId } = repo;
   const visibility = visibilityOf(repo, before);
   const facts = factsOf(codeHostType, repo);
-  const was = before?.host?.facts.source;
+  const was = before && sourceOf(before);
   // Why: files that git ignored must not become searchable because the .git is missing. Its job reports that.
   const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
   const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
   return { ...existing, visibility, host };
+}
+
+/** Where a repo was read in place. */
+function sourceOf({ host, place }: StoredRepo): RepoSource | undefined {
+  return host?.facts.source ?? (place && { kind: place.kind, path: place.path });
 }
 
 /** "Maybe public" stays public if it was; else only signed-in users see it. */
@@ -167,6 +187,7 @@ function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
     visibility: _visibility,
     size: _size,
     defaultBranch: _branch,
+    fileId: _fileId,
     ...facts
   } = repo;
   return { codeHostType, ...facts, topics: [...repo.topics] };

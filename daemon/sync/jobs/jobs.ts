@@ -62,8 +62,6 @@ export class Jobs {
   readonly #rebuilt = new Set<number>();
   readonly #runner: JobRunner<RepoRecord, JobResult>;
   readonly #waits = new HostWaits(() => this.#runner.noteWaits());
-  /** Warnings of each job of a plain folder, by repoId. */
-  readonly oddities = new Map<number, readonly string[]>();
   /** Warnings of the last job of each repo, by repoId; absent without warnings. */
   readonly warned = new Map<number, readonly string[]>();
 
@@ -220,7 +218,6 @@ export class Jobs {
   cancel(repoIds: readonly number[]): void {
     for (const repoId of repoIds) {
       this.warned.delete(repoId);
-      this.oddities.delete(repoId);
       this.#runner.cancel(repoId);
     }
   }
@@ -254,12 +251,11 @@ export class Jobs {
       this.#waits.fail(job.targetId, error);
       throw withNeed(error, job.progress);
     });
-    const { repoId, name, source } = record;
-    const odd = source.kind === 'folder' ? (this.oddities.get(repoId) ?? []) : [];
+    const { name } = record;
     const missed = await indexer.warningsOf(record, outcome);
     return {
       ...outcome,
-      warnings: [...odd, ...warnings, ...missed],
+      warnings: [...warnings, ...missed],
       repo: name,
       state: 'COMPLETED',
       durationMs: Math.round(performance.now() - startMs),

@@ -32,16 +32,6 @@ export interface FoundRepos {
   readonly fileCount: number;
   /** Symbolic links to repositories. */
   readonly linkCount: number;
-  /** Work trees were not searched. */
-  readonly isPartial: boolean;
-}
-
-export interface FindOptions {
-  /** Also search in work trees; default: true. */
-  readonly isDeep?: boolean;
-  /** Repositories that need no probing, unless `isDeep`. */
-  readonly isIndexed?: (path: string) => boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Guess: `host/group/subgroup/name`, and some levels in a work tree. */
@@ -69,7 +59,6 @@ interface Draft {
   fileCount: number;
   linkCount: number;
   linksTried: number;
-  isPartial: boolean;
 }
 
 /**
@@ -78,9 +67,8 @@ interface Draft {
  * Errors: of the file system if the folder cannot be read; the reason of the signal.
  * Cost: a listing for each searched folder, at most 100,000.
  */
-export async function findRepos(root: string, options: FindOptions = {}): Promise<FoundRepos> {
-  const counts = { fileCount: 0, linkCount: 0, linksTried: 0 };
-  const draft: Draft = { repos: [], odd: [], ...counts, isPartial: false };
+export async function findRepos(root: string, signal?: AbortSignal): Promise<FoundRepos> {
+  const draft: Draft = { repos: [], odd: [], fileCount: 0, linkCount: 0, linksTried: 0 };
   let visitedCount = 0;
   const atRoot = await readdir(root, { withFileTypes: true });
   let level = foldersIn({ path: root, isInRepo: false }, atRoot, draft);
@@ -91,11 +79,9 @@ export async function findRepos(root: string, options: FindOptions = {}): Promis
     }
     const next: FolderLocation[] = [];
     for (let start = 0; start < level.length; start += AT_ONCE) {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       const some = level.slice(start, start + AT_ONCE);
-      const inner = await Promise.all(
-        some.map((location) => searchPlace(location, options, draft)),
-      );
+      const inner = await Promise.all(some.map((location) => searchPlace(location, draft)));
       for (const locations of inner) next.push(...locations);
       visitedCount += some.length;
       const bound = boundOf(visitedCount, draft.repos.length);
@@ -123,13 +109,7 @@ function sorted(draft: Draft): FoundRepos {
 }
 
 /** Searches a folder below the root; returns its subfolders to search. Errors: none. */
-async function searchPlace(
-  location: FolderLocation,
-  options: FindOptions,
-  draft: Draft,
-): Promise<FolderLocation[]> {
-  const { isDeep = true, isIndexed = () => false } = options;
-  if (!isDeep && isIndexed(location.path)) return [];
+async function searchPlace(location: FolderLocation, draft: Draft): Promise<FolderLocation[]> {
   try {
     if (isOwnFolder(lstatSync(location.path))) return [];
     const entries = await readdir(location.path, { withFileTypes: true });
@@ -137,11 +117,9 @@ async function searchPlace(
     const isBelowRepo = location.isInRepo && !names.has('.git');
     const layout = isBelowRepo ? 'folder' : await layoutOfNames(location.path, names);
     if (layout === 'folder') return foldersIn(location, entries, draft);
-    const isBare = layout === 'bare';
-    draft.repos.push({ path: location.path, isBare });
+    draft.repos.push({ path: location.path, isBare: layout === 'bare' });
     if (!names.has('.git')) return [];
-    draft.isPartial ||= !isDeep;
-    return isDeep ? foldersIn({ ...location, isInRepo: true }, entries, draft) : [];
+    return foldersIn({ ...location, isInRepo: true }, entries, draft);
   } catch (error) {
     if (error instanceof ProbeError) note(draft, location.path, error.message);
     // Problems inside a repository are reported by its own job.

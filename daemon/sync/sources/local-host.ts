@@ -10,6 +10,8 @@ import {
   type ListingIssue,
   type ListingPage,
 } from '../../hosts/host.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
+import { seeFolderId } from '../../sources/disk/identity.ts';
 import { nameOfSource } from '../../sources/git/probe.ts';
 import { findLocalSources, type LocalSource, type LocalSourcesOptions } from './local-sources.ts';
 
@@ -56,6 +58,7 @@ export class LocalHost implements Host {
         name: this.#settings.name ?? (await nameOfSource(path, kind)),
         cloneUrl: href,
         source: { kind, path, ...(ignore.length === 0 ? {} : { ignore }) },
+        ...omitUndefined({ fileId: seeFolderId(path) }),
         isFork: false,
         isArchived: false,
         visibility: 'unknown',

@@ -1,5 +1,5 @@
 // The sources of the daemon: probes named and known sources, finds or creates their repos, and sets which repos are
-// served.
+// served. A source that a connection lists belongs to the connection: it gets no second repo.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { setMaxListeners } from 'node:events';
@@ -17,16 +17,14 @@ import type { JobResult, Jobs } from '../jobs/jobs.ts';
 import { reprobeSource, probeForIndex } from '../../index/register/probe-for-index.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
-import { findRepos } from './find-repos.ts';
+import { seeFolderId } from '../../sources/disk/identity.ts';
 import {
-  besideRepos,
+  logFound,
   type RequestedSource,
   type RequestedSources,
-  type SearchedFolder,
   requestedSources,
-  logFound,
+  type SearchedFolder,
 } from './requested-sources.ts';
-import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from '../../index/served/served.ts';
 
 /** Added sources: their repos, and the failed jobs of those without a repo. */
@@ -46,22 +44,25 @@ export interface RepoSourcesOptions {
   readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Jobs;
+  /** Whether a connection of the configuration lists a repo. */
+  readonly isListed: (repo: StoredRepo) => boolean;
   readonly log: Log;
 }
 
 export class RepoSources {
   readonly #options: RepoSourcesOptions;
-  /** Named paths that are no sources yet, and why. */
-  readonly #missing = new Map<string, string>();
   #unseenCount = 0;
   /** Options for their repos later. */
   #rules: SourceRules = { mode: undefined, selection: {} };
-  /** Folders that may get further repositories. */
-  #folders: readonly SearchedFolder[] = [];
-  /** Absolute paths of sources, and of found folders that are none, with the reason. */
+  /** Named paths that may bring further sources: folders of repositories, missing ones, those of connections. */
+  #open: readonly string[] = [];
+  /** Absolute paths of sources with a repo. */
   readonly #sourcePaths = new Set<string>();
-  readonly #odd = new Map<string, string>();
-  #searchCount = 0;
+  /** Named paths that are no sources now, and why. */
+  readonly #missing = new Map<string, string>();
+  /** Skipped folders and sources of the current search and of the last one, as text. */
+  #skipped = new Set<string>();
+  #skippedBefore: ReadonlySet<string> = new Set();
 
   constructor(options: RepoSourcesOptions) {
     this.#options = options;
@@ -88,55 +89,78 @@ export class RepoSources {
     change: RepoChange,
     signal: AbortSignal | undefined,
   ): Promise<AddedSources> {
-    const { served } = this.#options;
-    served.repoIds = this.#sureOf(
-      paths.map((one) => ({ path: one, mode, isFound: false })),
-      change,
-    );
-    const { sources, folders } = await this.#findRequested(paths, mode, change, signal);
-    this.#unseenCount = Math.max(1, sources.length);
-    const { probed, kept, failed } = await this.#probeAll(sources, signal);
-    const repos = await this.#options.registry.admit(probed, change);
-    const records = [...(await this.#note(repos, probed, folders)), ...kept];
-    for (const record of records) this.#noteFolder(record, change);
+    const { served, registry, jobs, log } = this.#options;
+    this.#missing.clear();
+    served.repoIds = this.#sureOf(paths, mode, change);
+    const { sources, folders } = await this.#search(paths, mode, signal);
+    for (const folder of folders) logFound(folder, log);
+    const { own, listed } = this.#withoutListed(sources);
+    this.#unseenCount = Math.max(1, own.length);
+    const { probed, kept, errors } = await this.#probeAll(own, signal);
+    const repos = await registry.admit(probed, change);
+    const records = [...(await this.#note(repos, probed, folders)), ...kept, ...listed];
+    this.#warnOfRevisions(records, change);
     served.repoIds = new Set(records.map(({ repoId }) => repoId));
-    this.#folders = folders;
-    this.#sourcePaths.clear();
-    for (const one of sources) this.#sourcePaths.add(path.resolve(one.path));
     const { visibility: _, enforcement: __, ...selection } = change;
     this.#rules = { mode, selection };
-    this.#missing.clear();
-    for (const { repo, error = '' } of failed) this.#missing.set(repo, error);
+    this.#sourcePaths.clear();
+    for (const one of own) if (!errors.has(one.path)) this.#sourcePaths.add(path.resolve(one.path));
+    this.#noteOpen(paths, folders);
+    const failed = [...errors].map(([one, error]) => {
+      this.#missing.set(one, messageOf(error));
+      return jobs.fail(one, error, 0);
+    });
     return { records, failed };
   }
 
-  /**
-   * Repos that the user may have named: repos of connections are separate, even at the same path.
-   */
+  #search(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<RequestedSources> {
+    this.#skippedBefore = this.#skipped;
+    this.#skipped = new Set();
+    const onSkipped = (...skipped: [string, string]): void => this.#noteSkipped(...skipped);
+    return requestedSources(paths, mode, { records: this.#records, onSkipped, signal });
+  }
+
+  /** Sources without those of connections, and the repos of those. */
+  #withoutListed(sources: readonly RequestedSource[]): {
+    readonly own: readonly RequestedSource[];
+    readonly listed: readonly RepoRecord[];
+  } {
+    const { registry, catalog, isListed } = this.#options;
+    const repos = new Map<string, StoredRepo>();
+    for (const repo of registry.all) {
+      const listedPath = repo.host?.facts.source?.path;
+      if (listedPath !== undefined && isListed(repo)) repos.set(folderKeyOf(listedPath), repo);
+    }
+    if (repos.size === 0) return { own: sources, listed: [] };
+    const listed = new Map<number, RepoRecord>();
+    const own = sources.filter((source) => {
+      const repo = repos.get(folderKeyOf(source.path));
+      if (repo === undefined) return true;
+      const record = catalog.repo(repo.repoId)?.record;
+      if (record !== undefined) listed.set(repo.repoId, record);
+      if (!source.isFound)
+        this.#noteSkipped(source.path, 'a connection lists it, and the settings of that apply');
+      return false;
+    });
+    return { own, listed: [...listed.values()] };
+  }
+
+  /** @param folders  those with repositories */
+  #noteOpen(paths: readonly string[], folders: readonly SearchedFolder[]): void {
+    const searched = new Set(folders.map((folder) => folder.path));
+    const isOpen = (one: string): boolean => searched.has(one) || !this.#sourcePaths.has(one);
+    this.#open = paths.filter((one) => isOpen(path.resolve(one)));
+  }
+
+  /** Repos that the user may have named. */
   get #records(): readonly RepoRecord[] {
     const { catalog, registry } = this.#options;
     const records = catalog.repos.map(({ record }) => record);
     return records.filter(({ repoId }) => registry.byId(repoId)?.host === undefined);
-  }
-
-  /** The sources of the paths. Known ones are served meanwhile if a folder takes long to search. */
-  async #findRequested(
-    paths: readonly string[],
-    mode: SourceMode | undefined,
-    change: RepoChange,
-    signal: AbortSignal | undefined,
-  ): Promise<RequestedSources> {
-    const { served, log } = this.#options;
-    const records = this.#records;
-    const quick = await requestedSources(paths, mode, { records, isDeep: false, log, signal });
-    if (quick.folders.length === 0) return quick;
-    served.repoIds = this.#sureOf(quick.sources, change);
-    const isPartial = quick.folders.some(({ found }) => found.isPartial);
-    const sources = isPartial
-      ? await requestedSources(paths, mode, { records, isDeep: true, log, signal })
-      : quick;
-    for (const folder of sources.folders) logFound(folder, log);
-    return sources;
   }
 
   /** Number of sources that are not probed yet; at least 1 until the repos of all are known. */
@@ -154,138 +178,70 @@ export class RepoSources {
     }
   }
 
-  /** Number of paths that are no sources. */
-  get missingCount(): number {
-    return this.#missing.size;
+  /** Number of named paths that may bring further sources. */
+  get openCount(): number {
+    return this.#open.length;
   }
 
   /**
-   * Probes missing paths again. Returns the repos of those that exist now; searches see them from then on. They are new
-   * repos with the rules of new ones: whoever can write to a missing path must not change the visibility or the path of
-   * a repo. A source that may be a known repo waits for the next start.
+   * Searches the named paths again: for missing sources, and for new repositories in folders. Returns the repos of new
+   * ones; searches see them from then on. They have the rules of new ones: whoever can write to a missing path must not
+   * change the visibility or the path of a repo. A source that may be a known repo waits for the next start.
    *
    * Errors: NOT_READY, if nothing was added; the reason of the signal.
+   * Cost: a listing for each folder in the named ones.
    */
-  async retryMissing(signal: AbortSignal): Promise<readonly RepoRecord[]> {
+  async findNew(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
-    for (const one of this.#missing.keys()) {
-      const probed = await this.#probeMissing(one);
+    const found = await this.#search(this.#open, this.#rules.mode, signal);
+    const isNew = (one: RequestedSource): boolean => !this.#sourcePaths.has(path.resolve(one.path));
+    for (const source of this.#withoutListed(found.sources.filter(isNew)).own) {
+      const probed = await this.#probeNew(source);
       signal.throwIfAborted();
       if (probed === undefined) continue;
       try {
-        come.push(...(await this.#admitNew(one, probed)));
+        come.push(...(await this.#admitNew(source.path, probed)));
       } catch (error) {
         // The next search finds it again.
         if (come.length === 0) throw error;
       }
     }
+    this.#noteOpen(this.#open, found.folders);
     return come;
-  }
-
-  /** Number of folders that are searched for sources. */
-  get folderCount(): number {
-    return this.#folders.length;
-  }
-
-  /**
-   * Searches the named folders for further repositories and adds them like missing ones.
-   *
-   * Errors: NOT_READY, if nothing was added; the reason of the signal.
-   * Cost: a listing for each folder outside repositories; every eighth call also for those in work trees.
-   */
-  async searchAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
-    const come: RepoRecord[] = [];
-    const isDeep = this.#searchCount++ % DEEP_EVERY === DEEP_EVERY - 1;
-    for (const folder of this.#folders)
-      for (const source of await this.#searchFolder(folder, isDeep, signal)) {
-        const probed = await this.#probeFound(source);
-        signal.throwIfAborted();
-        if (probed === undefined) continue;
-        try {
-          come.push(...(await this.#admitNew(source.path, probed)));
-          this.#sourcePaths.add(source.path);
-        } catch (error) {
-          if (come.length === 0) throw error;
-        }
-      }
-    return come;
-  }
-
-  /** New sources in a folder. Errors: the reason of the signal. */
-  async #searchFolder(
-    { path: folder, mode }: SearchedFolder,
-    isDeep: boolean,
-    signal: AbortSignal,
-  ): Promise<RequestedSource[]> {
-    const isIndexed = (location: string): boolean => this.#sourcePaths.has(location);
-    try {
-      const { repos, fileCount } = await findRepos(folder, { isDeep, isIndexed, signal });
-      const found = repos.map((repo) => ({ path: repo.path, mode, isFound: true, below: folder }));
-      const isBeside = fileCount > 0 && mode === undefined;
-      const all: RequestedSource[] = isBeside ? [...found, besideRepos(folder)] : found;
-      this.#odd.delete(folder);
-      return all.filter((one) => !isIndexed(one.path));
-    } catch (error) {
-      signal.throwIfAborted();
-      this.#logPassedOver(folder, error);
-      return [];
-    }
   }
 
   /** Undefined: not a source. Errors: none. */
-  async #probeFound(source: RequestedSource): Promise<ProbedSource | undefined> {
-    try {
-      const probed = await probeOne(this.#options.registry, source);
-      this.#odd.delete(source.path);
-      return probed;
-    } catch (error) {
-      if (!isNotThere(error)) this.#logPassedOver(source.path, error);
-      return undefined;
-    }
-  }
-
-  /** Once per reason. */
-  #logPassedOver(location: string, error: unknown): void {
-    const reason = messageOf(error);
-    if (this.#odd.get(location) === reason) return;
-    this.#odd.set(location, reason);
-    this.#options.log.warn('skipped', { path: location, reason });
-  }
-
-  /** Undefined: still no source at the path. Errors: none. */
-  async #probeMissing(one: string): Promise<ProbedSource | undefined> {
+  async #probeNew(source: RequestedSource): Promise<ProbedSource | undefined> {
     const { registry, jobs } = this.#options;
     try {
-      if (await this.#isSearched(one)) return undefined;
-      return await probeForIndex(registry, one, this.#rules.mode);
+      return await probeOne(registry, source);
     } catch (error) {
-      // A partly existing source is reported once.
-      if (this.#missing.get(one) !== messageOf(error)) jobs.fail(one, error, 0);
-      this.#missing.set(one, messageOf(error));
+      const reason = messageOf(error);
+      if (source.isFound) {
+        if (!isNotThere(error)) this.#noteSkipped(source.path, reason);
+      } else if (this.#missing.get(source.path) !== reason) {
+        this.#missing.set(source.path, reason);
+        jobs.fail(source.path, error, 0);
+      }
       return undefined;
     }
   }
 
-  /** Whether a missing path is now a folder of repositories: the next search adds them. */
-  async #isSearched(one: string): Promise<boolean> {
-    const { jobs } = this.#options;
-    // Without a log: its problems are reported once.
-    const options = { records: [], isDeep: false, log: undefined, signal: undefined };
-    const { folders } = await requestedSources([one], this.#rules.mode, options);
-    if (folders.length === 0) return false;
-    this.#folders = [...this.#folders, ...folders];
-    this.#missing.delete(one);
-    jobs.failed.clear(one);
-    return true;
+  /** Logs it, if the last search did not skip it for the same reason. */
+  #noteSkipped(location: string, reason: string): void {
+    const skipped = `${location}: ${reason}`;
+    this.#skipped.add(skipped);
+    if (!this.#skippedBefore.has(skipped))
+      this.#options.log.warn('skipped', { path: location, reason });
   }
 
-  /** The repo of a source that was missing, served from now on; none if it may be a known one. */
+  /** The repo of a new source, served from now on; none if it may be a known one. */
   async #admitNew(one: string, probed: ProbedSource): Promise<readonly RepoRecord[]> {
     const { registry, served, jobs, log } = this.#options;
     const { selection } = this.#rules;
     const existing = registry.mayBe(probed);
     if (existing.length > 0) {
-      this.#missing.delete(one);
+      this.#noteSource(one);
       log.warn('a source that was missing may be a known repository: the next start checks it', {
         path: one,
         mayBe: existing.map(({ name }) => name),
@@ -294,11 +250,16 @@ export class RepoSources {
     }
     const repos = await registry.admit([probed], selection);
     const records = await this.#note(repos, [probed]);
-    this.#missing.delete(one);
+    this.#noteSource(one);
     jobs.failed.clear(one);
-    for (const record of records) this.#noteFolder(record, selection);
+    this.#warnOfRevisions(records, selection);
     served.repoIds = new Set([...(served.repoIds ?? []), ...records.map(({ repoId }) => repoId)]);
     return records;
+  }
+
+  #noteSource(one: string): void {
+    this.#sourcePaths.add(path.resolve(one));
+    this.#missing.delete(one);
   }
 
   /**
@@ -334,9 +295,10 @@ export class RepoSources {
     return [...records.values()];
   }
 
-  /** Repos that need no probing before they are served: unchanged folder and visibility. */
+  /** Repos at or below the paths that need no probing before they are served: unchanged folder and visibility. */
   #sureOf(
-    sources: readonly RequestedSource[],
+    paths: readonly string[],
+    mode: SourceMode | undefined,
     { visibility, enforcement }: RepoChange,
   ): ReadonlySet<number> {
     const { registry } = this.#options;
@@ -345,10 +307,10 @@ export class RepoSources {
       const isAsVisible =
         (visibility ?? repo?.visibility) === repo?.visibility &&
         (enforcement ?? repo?.enforcement) === repo?.enforcement;
-      return isAsVisible && registry.isWhereItWas(record);
+      return isAsVisible && isOfMode(record, mode) && registry.isWhereItWas(record);
     };
-    const byLocation = this.#byLocation();
-    const existing = sources.flatMap((one) => byLocation(one) ?? []);
+    const named = new Set(paths.map((one) => path.resolve(one)));
+    const existing = this.#records.filter(({ source }) => isAtOrBelow(source.path, named));
     return new Set(existing.filter(isSure).map(({ repoId }) => repoId));
   }
 
@@ -356,10 +318,10 @@ export class RepoSources {
   async #probeAll(
     sources: readonly RequestedSource[],
     signal: AbortSignal | undefined,
-  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
+  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; errors: Map<string, unknown> }> {
     const probed: ProbedSource[] = [];
     const kept: RepoRecord[] = [];
-    const failed: JobResult[] = [];
+    const errors = new Map<string, unknown>();
     let failure: unknown;
     const { registry } = this.#options;
     const probes = sources.map((one) => () => probeOne(registry, one));
@@ -376,13 +338,13 @@ export class RepoSources {
         // If it is the only path the error goes to the caller.
         if (existing === undefined && sources.length === 1) throw error;
         failure = error;
-        if (existing === undefined) failed.push(this.#options.jobs.fail(one.path, error, 0));
+        if (existing === undefined) errors.set(one.path, error);
         else kept.push(existing);
         if (existing !== undefined) await this.#options.served.hideIfStray(existing, error);
       }
     }
     if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
-    return { probed, kept, failed };
+    return { probed, kept, errors };
   }
 
   /** Finds the repo of a source by its path. */
@@ -391,12 +353,7 @@ export class RepoSources {
     for (const record of this.#records)
       records.set(record.source.path, [...(records.get(record.source.path) ?? []), record]);
     return ({ path: location, mode }) =>
-      records
-        .get(path.resolve(location))
-        ?.find(
-          ({ source: { kind } }) =>
-            mode === undefined || (mode === 'commits') === (kind === 'commits'),
-        );
+      records.get(path.resolve(location))?.find((record) => isOfMode(record, mode));
   }
 
   /**
@@ -414,7 +371,6 @@ export class RepoSources {
     this.#options.served.repoIds = sure;
     await this.#whileUnseen(doubtful.length, () => this.#confirmEach(doubtful, signal));
     this.#options.served.repoIds = before;
-    for (const record of this.#options.served.records) this.#noteFolder(record);
   }
 
   async #confirmEach(
@@ -467,25 +423,16 @@ export class RepoSources {
     });
   }
 
-  /** Records the warnings of each job of a plain folder. */
-  #noteFolder({ repoId, source }: RepoRecord, { branches = [], tags = [] }: RepoChange = {}): void {
-    const { oddities } = this.#options.jobs;
-    oddities.delete(repoId);
-    if (source.kind !== 'folder') return;
-    const isWhole = source.reposApart !== true;
-    const wantsRevisions = branches.length + tags.length > 0;
-    const warnings = [
-      ...(wantsRevisions ? ['a folder without git has no branches and tags'] : []),
-      ...(isWhole ? warningsOfReposInside(source.path) : []),
-    ];
-    if (warnings.length > 0) oddities.set(repoId, warnings);
+  #warnOfRevisions(records: readonly RepoRecord[], { branches = [], tags = [] }: RepoChange): void {
+    if (branches.length + tags.length === 0) return;
+    for (const { name, source } of records)
+      if (source.kind === 'folder')
+        this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
   }
 }
 
 /** Guess: probing waits for the disk about as long as it computes. */
 const PROBES_AT_ONCE = 8;
-/** Guess: new repositories are rarer in work trees than beside them. */
-const DEEP_EVERY = 8;
 /** How often progress is logged. */
 const LOG_MS = 5_000;
 
@@ -510,6 +457,20 @@ function localNameBelow(folder: string, location: string, name: string): string 
 }
 
 const LOCAL = 'local/';
+
+function isOfMode({ source: { kind } }: RepoRecord, mode: SourceMode | undefined): boolean {
+  return mode === undefined || (mode === 'commits') === (kind === 'commits');
+}
+
+function isAtOrBelow(location: string, folders: ReadonlySet<string>): boolean {
+  const above = path.dirname(location);
+  return folders.has(location) || (above !== location && isAtOrBelow(above, folders));
+}
+
+/** The same for all paths of a folder; of a missing one its path. */
+function folderKeyOf(location: string): string {
+  return seeFolderId(location) ?? path.resolve(location);
+}
 
 function isNotThere(error: unknown): boolean {
   return error instanceof ProbeError && error.failure === 'not_found';

@@ -4,7 +4,6 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { compareText } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -26,11 +25,10 @@ export interface RequestedSource {
   readonly reposApart?: boolean;
 }
 
-/** A folder that is searched for sources, now and later. */
+/** A folder that was searched for repositories, and has some. */
 export interface SearchedFolder {
   /** Absolute. */
   readonly path: string;
-  readonly mode: 'commits' | undefined;
   readonly found: FoundRepos;
 }
 
@@ -43,10 +41,8 @@ export interface RequestedSources {
 export interface RequestedSourcesOptions {
   /** Existing repos that the user may have named. */
   readonly records: readonly RepoRecord[];
-  /** Search in work trees too. */
-  readonly isDeep: boolean;
-  /** For folders that cannot be searched; undefined: not reported. */
-  readonly log: Log | undefined;
+  /** Notified of each folder that is skipped, and why. */
+  readonly onSkipped: (path: string, reason: string) => void;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -67,7 +63,7 @@ export async function requestedSources(
       sources.set(folder, { path: one, mode, isFound: false, ...reposApart });
       continue;
     }
-    folders.push({ path: folder, mode: modeInside(mode), found: inside.found });
+    folders.push({ path: folder, found: inside.found });
     found.push(...inside.sources);
   }
   for (const one of found) if (!sources.has(one.path)) sources.set(one.path, one);
@@ -94,18 +90,25 @@ async function sourcesInside(
   // If everything known is gone, a disk is probably missing.
   const isEmpty = paths.size + found.fileCount === 0 && existing.every((one) => !existsSync(one));
   for (const one of existing) if (isEmpty || existsSync(one)) paths.add(one);
-  if (paths.size === 0) return undefined;
+  if (paths.size === 0) {
+    if (found.linkCount > 0) options.onSkipped(folder, linksOnly(folder, found.linkCount));
+    return undefined;
+  }
   const ofMode = { mode: modeInside(mode), isFound: true, below: folder };
   const sources: RequestedSource[] = [...paths]
     .sort(compareText)
     .map((one) => ({ path: one, ...ofMode }));
-  if (found.fileCount > 0 && mode !== 'commits') sources.push(besideRepos(folder));
+  // The files beside the repositories.
+  if (found.fileCount > 0 && mode !== 'commits')
+    sources.push({ path: folder, mode: undefined, isFound: true, reposApart: true });
   return { sources, found };
 }
 
-/** The source of the files beside the repositories in a folder. */
-export function besideRepos(folder: string): RequestedSource {
-  return { path: folder, mode: undefined, isFound: true, reposApart: true };
+function linksOnly(folder: string, count: number): string {
+  return (
+    `it contains ${count} links to repositories, which are not followed; ` +
+    `name the repositories: "trawl serve ${folder}/*/"`
+  );
 }
 
 /** Whether a folder was indexed together with its repositories, and nobody requests otherwise. */
@@ -132,22 +135,22 @@ function indexedBelow(folder: string, { records }: RequestedSourcesOptions): str
 
 async function foundIn(
   folder: string,
-  { isDeep, log, signal }: RequestedSourcesOptions,
+  { onSkipped, signal }: RequestedSourcesOptions,
 ): Promise<FoundRepos> {
   try {
-    return await findRepos(folder, { isDeep, signal });
-  } catch (error) {
+    const found = await findRepos(folder, signal);
+    for (const { path: location, reason } of found.odd) onSkipped(location, reason);
+    return found;
+  } catch {
     signal?.throwIfAborted();
-    // Probing it reports that it is missing, or a file.
-    if (existsSync(`${folder}/.`))
-      log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
-    return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
+    // Probing it reports that it is missing, a file, or unreadable.
+    return { repos: [], odd: [], fileCount: 0, linkCount: 0 };
   }
 }
 
-/** Logs what was found in a folder, and what was skipped. */
+/** Logs what was found in a folder. */
 export function logFound({ path: folder, found }: SearchedFolder, log: Log): void {
-  const { repos, odd, fileCount, linkCount } = found;
+  const { repos, fileCount, linkCount } = found;
   log.info('repositories found in a folder', {
     folder,
     repos: repos.length,
@@ -155,5 +158,4 @@ export function logFound({ path: folder, found }: SearchedFolder, log: Log): voi
     filesBeside: fileCount,
     linksNotFollowed: linkCount,
   });
-  for (const { path: location, reason } of odd) log.warn('skipped', { path: location, reason });
 }

@@ -3,7 +3,7 @@
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import {
@@ -20,6 +20,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
+import { openIndexOf } from '../index-of.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 
 const log = createLog({ level: 'error', format: 'text', write: () => {} });
@@ -172,17 +173,72 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
   await index.close();
 });
 
-test('a path that is named by a connection and as a source: neither takes the entry of the other', async () => {
+/** What is found, then who has each repo: its id, name, kind, and whether a connection lists it. */
+async function state(index: ConnectedIndex): Promise<string[]> {
+  const { registry } = index.instance.index!;
+  return [
+    ...(await found(index, 'plum')),
+    ...index.instance.served.records.map(({ repoId, name, source: { kind } }) => {
+      const isListed = registry.byId(repoId)?.host !== undefined;
+      return `${repoId} ${name} ${kind}${isListed ? ' listed' : ''}`;
+    }),
+  ];
+}
+
+test('a path that is named and listed by a connection is one repo, of the connection', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
+  writeFiles(repo, { 'new.txt': 'plum\n' });
   const name = `local/${path.basename(repo)}`;
-  const both = [`${name}-2:a.txt`, `${name}:a.txt`].sort();
-  const index = await open({ disk: settingsOf(repo) });
-  await index.index([repo], {}, 'commits');
-  assert.deepEqual(await found(index, 'plum'), both);
-  await index.index([repo], {}, 'commits');
-  await index.sync('disk');
-  assert.deepEqual(await found(index, 'plum'), both);
-  await index.configure({});
-  assert.deepEqual(await found(index, 'plum'), [`${name}-2:a.txt`]);
+  const index = await open({});
+  await index.index([repo], { enforcement: 'all' });
+  const [a, uncommitted] = [`${name}:a.txt`, `${name}:new.txt`];
+  assert.deepEqual(await state(index), [a, uncommitted, `1 ${name} worktree`]);
+  // Its settings apply, and the repo is the same one.
+  await index.configure({ disk: settingsOf(repo) });
+  assert.deepEqual(await state(index), [a, `1 ${name} commits listed`]);
+  assert.deepEqual(index.shown(), [`${name} unknown open`]);
+  const link = path.join(temporaryFolder(), 'link');
+  symlinkSync(repo, link);
+  for (const named of [repo, link]) {
+    await index.index([named], { enforcement: 'all' });
+    await index.sync('disk');
+    assert.deepEqual(await state(index), [a, `1 ${name} commits listed`], named);
+  }
+  assert.match(index.warningLines.join(), /a connection lists it, and the settings of that apply/);
+  await index.close();
+  // Without its connections, as "trawl index" has it.
+  const offline = await openIndexOf(index.dataDir);
+  assert.deepEqual(
+    (await offline.index([repo])).map(({ repo: one, state: how }) => `${one} ${how}`),
+    [`${name} COMPLETED`],
+  );
+  await offline.close();
+  const again = await open({ disk: settingsOf(repo) }, index.dataDir);
+  await again.index([repo]);
+  assert.deepEqual(await state(again), [a, `1 ${name} commits listed`]);
+  // Without the connection it is a named one again.
+  await again.configure({});
+  assert.deepEqual(await state(again), [a, uncommitted, `1 ${name} worktree`]);
+  await again.configure({ disk: settingsOf(repo, { enforcePermissions: true }) });
+  assert.deepEqual(await state(again), [a, `1 ${name} commits listed`]);
+  assert.deepEqual(again.shown(), [`${name} unknown restricted`]);
+  await again.close();
+});
+
+test('a path that a connection lists first and that is named then', async () => {
+  const root = makeMirror();
+  const index = await open({ disk: settingsOf(`${root}/*.git`) });
+  await index.index([root]);
+  const kinds = index.instance.served.records.map(({ name, source }) => `${name} ${source.kind}`);
+  assert.deepEqual(
+    kinds.sort(),
+    [
+      'git.example.com/o/one commits',
+      'git.example.com/o/one-2 commits',
+      'local/linked worktree',
+      `local/${path.basename(root)} folder`,
+      'local/work worktree',
+    ].sort(),
+  );
   await index.close();
 });
