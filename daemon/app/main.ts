@@ -268,13 +268,13 @@ function openDataDir(
       openHost: (name, settings) =>
         openConnection(name, settings, { log, env, apps: configuration.apps }),
       // Why loaded on demand: the code for hosts adds 0.2 s to a start, and most daemons need none.
-      fetchClone: async (call) =>
+      fetchMirror: async (call) =>
         (await import('../hosts/mirrors/fetch-mirror.ts')).fetchMirror(call),
       webhookSecret: () => {
         const { secret } = configuration.settings.webhooks;
         return secret && readSecretSource(secret, env);
       },
-      maintainClone: async (call) =>
+      maintainMirror: async (call) =>
         (await import('../hosts/mirrors/maintain-mirror.ts')).maintainMirror(call),
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
@@ -487,7 +487,7 @@ function jobServiceOf(instance: Instance): JobService {
     index: async (repoId) => {
       const repo = catalog.repo(repoId);
       if (repo === undefined) return undefined;
-      connections?.clones.markFetchDue(repoId);
+      connections?.mirrors.markFetchDue(repoId);
       return jobFacade.index(repo.record);
     },
     latest: (repoIds) => jobFacade.latest(repoIds),
@@ -502,7 +502,7 @@ function jobServiceOf(instance: Instance): JobService {
       const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
       return { docs, contentBytes: contentSize, shardBytes: shardSize, skipped: repo.skipped };
     },
-    askedAt: (repoId) => connections?.clones.lastFetch(repoId).fetchedAt,
+    askedAt: (repoId) => connections?.mirrors.lastFetch(repoId).fetchedAt,
   };
 }
 

@@ -193,7 +193,7 @@ function freshnessOf(instance: Instance, repoIds: readonly number[]): Map<number
       repoId,
       {
         connections: (connections?.idsOf(repoId) ?? []).flatMap((id) => names.get(id) ?? []),
-        askedAt: isoOrNull(connections?.clones.lastFetch(repoId).fetchedAt ?? null),
+        askedAt: isoOrNull(connections?.mirrors.lastFetch(repoId).fetchedAt ?? null),
         job: states.get(repoId) ?? null,
       },
     ]),

@@ -17,7 +17,7 @@ export interface HostRepo extends RepoFacts {
   readonly name?: string;
   /** http(s) or ssh, without credentials; for local ones file. */
   readonly cloneUrl: string;
-  /** Where it is read in place; absent: a clone is read. */
+  /** Where it is read in place; absent: a mirror is read. */
   readonly source?: RepoSource;
   /** File system identity of that folder (sources/disk/identity.ts). */
   readonly fileId?: string;

@@ -42,7 +42,7 @@ export interface HostFacts extends RepoFacts {
   readonly cloneUrl: string;
   /** Its whole name; absent: host and path. */
   readonly name?: string;
-  /** Where it is read in place; absent: a clone is read. */
+  /** Where it is read in place; absent: a mirror is read. */
   readonly source?: RepoSource;
   /**
    * It is a submodule: the pinned commit, and the repoIds of the repos around it, the outermost first, followed by the repo

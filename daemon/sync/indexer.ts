@@ -58,15 +58,15 @@ export class Indexer {
       ...options,
       onNewShards,
       fileTracker,
-      bringUp: async (...call) => this.connections?.clones.bringUp(...call),
-      onFailure: (...call) => this.connections?.clones.noteFailure(...call),
+      bringUp: async (...call) => this.connections?.mirrors.bringUp(...call),
+      onFailure: (...call) => this.connections?.mirrors.noteFailure(...call),
       tidyUp: async (record, signal) => {
-        await this.connections?.clones.tidyUp(record, signal);
+        await this.connections?.mirrors.tidyUp(record, signal);
         this.connections?.noteIndexed(record.repoId);
       },
     });
     const fetchHostOf = ({ repoId }: RepoRecord): string | undefined =>
-      this.connections?.clones.fetchHostOf(repoId);
+      this.connections?.mirrors.fetchHostOf(repoId);
     this.jobs = new Jobs({ ...options, indexer, fetchHostOf });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;
     const parts = { ...options, jobs: this.jobs, rows, limits };

@@ -14,7 +14,7 @@ import { RefWatch } from './watch/ref-watch.ts';
 import type { Served } from '../index/served/served.ts';
 
 export interface SourceWatchOptions {
-  readonly catalog: Pick<Catalog, 'repo' | 'isClone'>;
+  readonly catalog: Pick<Catalog, 'repo' | 'isMirror'>;
   readonly served: Pick<Served, 'records' | 'publish'>;
   readonly indexer: Pick<Indexer, 'jobs' | 'fileTracker'> & {
     readonly sources: Pick<Indexer['sources'], 'findNew' | 'openCount'>;
@@ -30,9 +30,9 @@ export interface SourceWatchOptions {
 export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
   const { catalog, served, indexer, log, signal } = options;
   const { jobs, fileTracker } = indexer;
-  // Clones change only when a job fetches them.
+  // Mirrors change only when a job fetches them.
   const records = (): readonly RepoRecord[] =>
-    served.records.filter(({ source }) => !catalog.isClone(source.path));
+    served.records.filter(({ source }) => !catalog.isMirror(source.path));
   const index = (record: RepoRecord): Promise<boolean> => jobs.indexChanged(record, signal);
   const refPoller = new RefPoller();
   const refs = new RefWatch({

@@ -20,7 +20,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   const { mock: looks } = t.mock.method(RefPoller.prototype, 'poll');
   const stop = new AbortController();
   const watch = watchSources({
-    catalog: { repo: () => undefined, isClone: () => false },
+    catalog: { repo: () => undefined, isMirror: () => false },
     served: { records: [record], publish: () => {} },
     indexer: {
       jobs,

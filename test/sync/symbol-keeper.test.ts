@@ -343,7 +343,7 @@ void test('who closes does not wait for a host that symbols wait for', TIMEOUT, 
     temporaryFolder(),
     host,
     { c: settingsOf({}) },
-    { fetchClone: fetchMirror, findsSymbols: true },
+    { fetchMirror, findsSymbols: true },
   );
   await eventually(() => server.requests.length > 0);
   const { symbols } = index.instance;

@@ -27,7 +27,7 @@ export interface RepoRules {
   /** In effect when it resolves; recorded with it. Errors: NOT_READY. */
   change(repoIds: ReadonlySet<number>, change: RepoChange, actor: Actor): Promise<void>;
   /**
-   * Removes repos that are neither served nor listed, with index, grants and clone. Recorded.
+   * Removes repos that are neither served nor listed, with index, grants and mirror. Recorded.
    * Errors: NOT_READY; those of the disk.
    */
   remove(repoIds: ReadonlySet<number>, actor: Actor): Promise<void>;

@@ -24,9 +24,9 @@ import {
 import { putAt, replaceFile } from './replace-file.ts';
 
 export const SHARD_FOLDER = 'shards';
-const CLONE_FOLDER = 'clones';
-/** Suffix of clones in `cloneFolder`. */
-const CLONE_ENDING = '.git';
+const MIRROR_FOLDER = 'clones';
+/** Suffix of mirrors in `mirrorFolder`. */
+const MIRROR_ENDING = '.git';
 /** Suffix of shard files in the shard folder. */
 const SHARD_ENDING = '.shard';
 const SYMBOLS_ENDING = '.tags';
@@ -48,8 +48,8 @@ function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
 
 export class Catalog {
   readonly shardFolder: string;
-  /** Clones of repos from code hosts. */
-  readonly cloneFolder: string;
+  /** Mirrors of repos from code hosts. */
+  readonly mirrorFolder: string;
   /** Repos whose index `load` could not use, and why; undefined: none. */
   unusable: { readonly count: number; readonly repos: string; readonly reason: string } | undefined;
   readonly #files: CatalogFiles;
@@ -79,7 +79,7 @@ export class Catalog {
   constructor(dataDir: string) {
     this.#files = new CatalogFiles(dataDir);
     this.shardFolder = path.join(dataDir, SHARD_FOLDER);
-    this.cloneFolder = path.join(path.resolve(dataDir), CLONE_FOLDER);
+    this.mirrorFolder = path.join(path.resolve(dataDir), MIRROR_FOLDER);
   }
 
   /** Different after each change. */
@@ -138,12 +138,12 @@ export class Catalog {
     return this.filePath(`${symbolsId}${SYMBOLS_ENDING}`);
   }
 
-  clonePath(repoId: number): string {
-    return path.join(this.cloneFolder, `${repoId}${CLONE_ENDING}`);
+  mirrorPath(repoId: number): string {
+    return path.join(this.mirrorFolder, `${repoId}${MIRROR_ENDING}`);
   }
 
-  isClone(location: string): boolean {
-    return path.dirname(location) === this.cloneFolder;
+  isMirror(location: string): boolean {
+    return path.dirname(location) === this.mirrorFolder;
   }
 
   /** A shard with its symbols, as the engine opens it. */

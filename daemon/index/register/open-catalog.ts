@@ -34,7 +34,7 @@ export async function openCatalog(
       'the store is new and has no data for the existing index: permissions are taken from the catalog; if there was a ' +
         'store before, only it or "trawl restore" brings back its accounts, keys and connections',
     );
-  await mendClones(catalog, registry);
+  await mendMirrors(catalog, registry);
   const records = catalog.repos
     .map(({ record }) => record)
     .filter(({ repoId }) => registry.byId(repoId)?.host === undefined);
@@ -55,10 +55,10 @@ export async function openCatalog(
 }
 
 /**
- * Gives repos of connections the path that the connection or the clone has, whatever the catalog says. Repos unknown to
+ * Gives repos of connections the path that the connection or the mirror has, whatever the catalog says. Repos unknown to
  * the store are excluded until a connection lists them.
  */
-async function mendClones(catalog: Catalog, registry: RepoRegistry): Promise<void> {
+async function mendMirrors(catalog: Catalog, registry: RepoRegistry): Promise<void> {
   await catalog.commit(() => {
     const put: CatalogRepo[] = [];
     const removed: number[] = [];
@@ -66,7 +66,7 @@ async function mendClones(catalog: Catalog, registry: RepoRegistry): Promise<voi
       const { repoId, source, name } = repo.record;
       const existing = registry.byId(repoId);
       if (existing?.host === undefined) {
-        if (catalog.isClone(source.path)) removed.push(repoId);
+        if (catalog.isMirror(source.path)) removed.push(repoId);
         continue;
       }
       const record = hostedRecord(catalog, registry, existing, repo.record);
@@ -79,30 +79,30 @@ async function mendClones(catalog: Catalog, registry: RepoRegistry): Promise<voi
   });
 }
 
-/** Whether a repo's clone moved with its data directory. */
+/** Whether a repo's mirror moved with its data directory. */
 function hasMoved(
-  catalog: Pick<Catalog, 'isClone'>,
+  catalog: Pick<Catalog, 'isMirror'>,
   { name, source: before }: RepoRecord,
   { name: nameNow, source: now }: RepoRecord,
 ): boolean {
   const isSame = before.kind === now.kind && before.commit === now.commit && name === nameNow;
-  return isSame && catalog.isClone(now.path) && pathInside(before.path) === pathInside(now.path);
+  return isSame && catalog.isMirror(now.path) && pathInside(before.path) === pathInside(now.path);
 }
 
-/** The part of a clone's path that is the same wherever the data directory is. */
-function pathInside(clonePath: string): string {
-  return clonePath.split(path.sep).slice(-2).join('/');
+/** The part of a mirror's path that is the same wherever the data directory is. */
+function pathInside(mirrorPath: string): string {
+  return mirrorPath.split(path.sep).slice(-2).join('/');
 }
 
 /** Location of a repo that a connection lists, or of a submodule; undefined: its parent is gone. */
 export function hostedSource(
-  catalog: Pick<Catalog, 'clonePath'>,
+  catalog: Pick<Catalog, 'mirrorPath'>,
   registry: Pick<RepoRegistry, 'byId'>,
   { repoId, host }: StoredRepo,
 ): RepoSource | undefined {
   if (host?.facts.source !== undefined) return host.facts.source;
   if (host?.facts.submodule === undefined)
-    return { kind: 'commits', path: catalog.clonePath(repoId) };
+    return { kind: 'commits', path: catalog.mirrorPath(repoId) };
   const { chain, commit } = host.facts.submodule;
   const inner = registry.byId(chain.at(-1)!);
   if (inner?.host === undefined || inner.host.facts.submodule !== undefined) return undefined;
@@ -112,7 +112,7 @@ export function hostedSource(
 
 /** The record of a repo that a connection lists, or of a submodule. */
 export function hostedRecord(
-  catalog: Pick<Catalog, 'clonePath'>,
+  catalog: Pick<Catalog, 'mirrorPath'>,
   registry: Pick<RepoRegistry, 'byId'>,
   repo: StoredRepo,
   before?: RepoRecord,

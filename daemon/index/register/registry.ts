@@ -267,7 +267,7 @@ export class RepoRegistry {
   /** Whether the folder of a repo is the same as before, or missing; false: it must be probed. */
   isWhereItWas({ repoId, source }: RepoRecord): boolean {
     const repo = this.#repos.get(repoId);
-    // Our own clone.
+    // Our own mirror.
     if (repo?.host !== undefined) return true;
     const fileId = seeFolderId(source.path);
     return repo !== undefined && (fileId === undefined || isFolderOf(repo, { fileId }));

@@ -1,5 +1,5 @@
-// The connections of the configuration: lists their repositories (sync-jobs.ts), applies permissions, maintains clones
-// (clones.ts), and removes repos that no connection lists any more (cleanup-jobs.ts). Index jobs index the clones.
+// The connections of the configuration: lists their repositories (sync-jobs.ts), applies permissions, maintains mirrors
+// (mirrors.ts), and removes repos that no connection lists any more (cleanup-jobs.ts). Index jobs index the mirrors.
 
 import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -27,7 +27,7 @@ import { hostedRecord, unbuilt } from '../../index/register/open-catalog.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
-import { type CloneRemote, Clones, type FetchClone, type MaintainClone } from './clones.ts';
+import { type MirrorRemote, Mirrors, type FetchMirror, type MaintainMirror } from './mirrors.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
 import { LatestVisibility } from './latest-visibility.ts';
@@ -53,10 +53,10 @@ export interface ConnectionLimits {
 export interface HostAccess {
   /** Errors: the configuration is incomplete. */
   readonly openHost: (name: string, settings: ConnectionSettings) => Promise<Host>;
-  readonly fetchClone: FetchClone;
+  readonly fetchMirror: FetchMirror;
   /** The current `settings.webhooks` secret; undefined: webhooks are off. Errors: ConfigError. */
   readonly webhookSecret: () => SecretText | undefined;
-  readonly maintainClone: MaintainClone;
+  readonly maintainMirror: MaintainMirror;
 }
 
 export interface ConnectionsOptions extends HostAccess {
@@ -85,7 +85,7 @@ const TICK_MS = 2_000;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly clones: Clones;
+  readonly mirrors: Mirrors;
   readonly sync: SyncJobs;
   readonly cleanup: CleanupJobs;
   readonly remover: RepoRemover;
@@ -107,15 +107,16 @@ export class Connections {
   #configuring: Promise<void> = Promise.resolve();
 
   constructor(options: ConnectionsOptions) {
-    const { catalog, registry, jobHistory, rows, log, limits, fetchClone, maintainClone } = options;
+    const { catalog, registry, jobHistory, rows, log, limits, fetchMirror, maintainMirror } =
+      options;
     this.#options = options;
     this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
     this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
-    this.clones = new Clones({
+    this.mirrors = new Mirrors({
       catalog,
       registry,
-      fetchClone,
-      maintainClone,
+      fetchMirror,
+      maintainMirror,
       remotesOf: (repoId) => this.#remotesOf(repoId),
       timeoutMs: () => limits().fetchTimeoutMs,
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
@@ -127,14 +128,14 @@ export class Connections {
     this.pushes = new Pushes({
       registry,
       has: (repoId) => this.has(repoId) === true,
-      markFetchDue: (repoId) => this.clones.markFetchDue(repoId),
+      markFetchDue: (repoId) => this.mirrors.markFetchDue(repoId),
       requestFetch: (repoId) => this.requestFetch(repoId),
       narrow: (...args) => this.#applyWebhook(...args),
       relist: (repoId) => this.#relist(repoId),
       secret,
       log,
     });
-    this.remover = new RepoRemover({ ...options, clones: this.clones });
+    this.remover = new RepoRemover({ ...options, mirrors: this.mirrors });
     const apply = (changes: AppliedChanges): Promise<void> => this.#apply(changes);
     this.submodules = new Submodules({
       catalog,
@@ -308,7 +309,7 @@ export class Connections {
     const nameOf = (id: number): string | undefined => this.#targetOf(id)?.name;
     this.sync.runner.recall(interrupted, nameOf);
     this.cleanup.runner.recall(interrupted, (repoId) => registry.byId(repoId)?.name);
-    await this.clones.sweep();
+    await this.mirrors.sweep();
     this.#isStarted = true;
     // Webhooks sent while the daemon was down are lost, so everything is listed.
     const isAwaiting = this.pushes.isAwaiting;
@@ -317,9 +318,9 @@ export class Connections {
     // Why all: the last fetch may not have been indexed; a job without changes takes 0.2 ms.
     for (const { repoId } of served.records) {
       if (this.has(repoId) === undefined) continue;
-      const { fetchedAt, isBehind } = this.clones.lastFetch(repoId);
+      const { fetchedAt, isBehind } = this.mirrors.lastFetch(repoId);
       this.#fetchTimes.resume(repoId, fetchedAt);
-      if (isBehind) this.clones.markStale(repoId);
+      if (isBehind) this.mirrors.markStale(repoId);
       this.#index(repoId);
     }
     this.#cleanUp();
@@ -361,7 +362,7 @@ export class Connections {
 
   /** Fetches and indexes a repo that may have news. */
   requestFetch(repoId: number): void {
-    this.clones.markStale(repoId);
+    this.mirrors.markStale(repoId);
     this.#fetchTimes.restart(repoId);
     this.#index(repoId);
   }
@@ -489,8 +490,8 @@ export class Connections {
   }
 
   /** Errors: that of the first, if none can be opened. */
-  async #remotesOf(repoId: number): Promise<CloneRemote[]> {
-    const remotes: CloneRemote[] = [];
+  async #remotesOf(repoId: number): Promise<MirrorRemote[]> {
+    const remotes: MirrorRemote[] = [];
     let failure: unknown;
     for (const { connectionId, name } of this.#linkedTo(repoId)) {
       try {

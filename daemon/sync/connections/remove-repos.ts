@@ -1,5 +1,5 @@
-// Removes repos: first from searches and the catalog, then from the store with grants and links, last their clones.
-// After a kill in between the store still lists them for removal, or the next start sweeps their clones.
+// Removes repos: first from searches and the catalog, then from the store with grants and links, last their mirrors.
+// After a kill in between the store still lists them for removal, or the next start sweeps their mirrors.
 
 import { publishing } from '../../index/served/publication.ts';
 import type { Actor } from '../../store/audit.ts';
@@ -9,7 +9,7 @@ import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
-import { type Clones, removeClone } from './clones.ts';
+import { type Mirrors, removeMirror } from './mirrors.ts';
 import { LinkIndex } from './link-index.ts';
 
 export interface RepoRemoverOptions {
@@ -17,7 +17,7 @@ export interface RepoRemoverOptions {
   readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Pick<Jobs, 'cancel' | 'without'>;
-  readonly clones: Pick<Clones, 'remove'>;
+  readonly mirrors: Pick<Mirrors, 'remove'>;
 }
 
 export class RepoRemover {
@@ -39,14 +39,14 @@ export class RepoRemover {
     toGo: (stored: StoredRepos) => ReadonlySet<number>,
     actor?: Actor,
   ): Promise<ReadonlySet<number>> {
-    const { jobs, registry, clones } = this.#options;
+    const { jobs, registry, mirrors } = this.#options;
     jobs.cancel(repoIds);
     return jobs.without(repoIds, async (free) => {
       const sure = toGo(registry.stored);
       const ids = [...free].filter((repoId) => sure.has(repoId));
       await this.#hide(ids);
       const removed = await registry.decide((stored) => decided(stored, ids, toGo), { actor });
-      for (const repoId of removed) await clones.remove(repoId);
+      for (const repoId of removed) await mirrors.remove(repoId);
       return removed;
     });
   }
@@ -95,7 +95,7 @@ export async function removeOffline(
   const toGo = (stored: StoredRepos): ReadonlySet<number> => unlistedOf(stored, ids);
   const removed = await registry.decide((stored) => decided(stored, ids, toGo), { actor });
   await catalog.removeFilesOf(former);
-  for (const repoId of removed) await removeClone(catalog, repoId);
+  for (const repoId of removed) await removeMirror(catalog, repoId);
 }
 
 /** Shards of removed repos without docs of other repos. */

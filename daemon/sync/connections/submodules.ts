@@ -18,7 +18,7 @@ import type { RepoRegistry } from '../../index/register/registry.ts';
 import { removedAt } from './which-listed.ts';
 
 export interface SubmodulesOptions {
-  readonly catalog: Pick<Catalog, 'repo' | 'clonePath'>;
+  readonly catalog: Pick<Catalog, 'repo' | 'mirrorPath'>;
   readonly registry: Pick<RepoRegistry, 'all' | 'stored' | 'byId' | 'decide'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;

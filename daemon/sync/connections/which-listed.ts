@@ -1,5 +1,5 @@
 // Maps listed repositories to repos by their id at the host, whatever their name: a renamed or moved repo keeps its id,
-// and with it grants, permissions and clone; a repository that takes an old name is another repo. A removed repo gets
+// and with it grants, permissions and mirror; a repository that takes an old name is another repo. A removed repo gets
 // its id back if its host lists it again within a month. Names follow the host: the repo at a path has its name.
 
 import { isDeepStrictEqual } from 'node:util';

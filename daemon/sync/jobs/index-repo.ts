@@ -62,11 +62,11 @@ export interface RepoIndexerOptions {
   /** Notified when new shards may lack symbols. */
   readonly onNewShards: () => void;
   readonly fileTracker: FileTracker;
-  /** Updates the clone of a repo from a code host. Errors: why it failed. */
+  /** Updates the mirror of a repo from a code host. Errors: why it failed. */
   readonly bringUp?: (record: RepoRecord, context: IndexContext) => Promise<void>;
-  /** Notified of the error of a failed job: the clone may be damaged. */
+  /** Notified of the error of a failed job: the mirror may be damaged. */
   readonly onFailure?: (repoId: number, error: unknown) => void;
-  /** Maintains the clone after a job. Errors: none. */
+  /** Maintains the mirror after a job. Errors: none. */
   readonly tidyUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
@@ -82,11 +82,11 @@ export interface IndexContext {
   readonly onWarning: (sentence: string) => void;
   /** Something must be built, which takes time and changes the index. */
   readonly onWork: () => void;
-  /** Progress of fetching a clone. */
+  /** Progress of fetching a mirror. */
   readonly onFetch: (step: FetchStep) => void;
   /** Activity of a code host. @param host  with its port */
   readonly onHost: (host: string, event: HostEvent) => void;
-  /** The clone is up to date, or there is none: no further host contact. */
+  /** The mirror is up to date, or there is none: no further host contact. */
   readonly onFetched: () => void;
   readonly onProgress: (progress: BuildProgress) => void;
 }
@@ -137,7 +137,7 @@ export class RepoIndexer {
     }
   }
 
-  /** A clone without some objects is checked before its next job, which then builds everything. */
+  /** A mirror without some objects is checked before its next job, which then builds everything. */
   async #noteLost(repoId: number, { built, excluded }: IndexOutcome): Promise<void> {
     const isHosted = this.#options.registry.byId(repoId)?.host !== undefined;
     if (!isHosted || built === undefined || excluded[OBJECT_MISSING] === undefined) return;

@@ -1,4 +1,4 @@
-// Progress of a job: git fetches the clone first, counted in objects, then docs are built, counted in bytes.
+// Progress of a job: git fetches the mirror first, counted in objects, then docs are built, counted in bytes.
 
 import type { LogFields } from '../../base/log.ts';
 import type { JobPhase, JobStep } from '../../repos/jobs.ts';

@@ -11,7 +11,7 @@ import type {
 } from '../../../daemon/sync/connections/connections.ts';
 import type { ListedJob } from '../../../daemon/sync/jobs/job-facade.ts';
 import { maintainMirror } from '../../../daemon/hosts/mirrors/maintain-mirror.ts';
-import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
+import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
 import type { MergeLimits } from '../../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
 import type { Indexer } from '../../../daemon/sync/indexer.ts';
@@ -31,7 +31,7 @@ export interface ConnectedIndex extends IndexOf {
 }
 
 export interface ConnectedOptions extends Partial<ConnectionLimits> {
-  readonly fetchClone?: FetchClone;
+  readonly fetchMirror?: FetchMirror;
   /** Default: attempts of jobs. */
   readonly attemptsMax?: number;
   /** Default: no. */
@@ -62,7 +62,7 @@ export async function openConnected(
   host: Opener | ((name: string, settings: ConnectionSettings) => Opener),
   settings: Readonly<Record<string, ConnectionSettings>>,
   {
-    fetchClone = fetchLocal,
+    fetchMirror = fetchLocal,
     attemptsMax = 1,
     findsSymbols = false,
     webhookSecret,
@@ -86,9 +86,9 @@ export async function openConnected(
     hosts: {
       openHost: (name, options) =>
         Promise.resolve((typeof host === 'function' ? host(name, options) : host).open(name)),
-      fetchClone,
+      fetchMirror,
       webhookSecret: () => webhookSecret,
-      maintainClone: maintainMirror,
+      maintainMirror,
     },
     connectionLimits: () => limits,
   });

@@ -24,7 +24,7 @@ import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import { indexerOf } from '../../../daemon/app/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { WebhookRepository } from '../../../daemon/hosts/webhook.ts';
-import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
+import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
 import {
   commitAll,
   git,
@@ -55,7 +55,7 @@ const clones = (dataDir: string): string[] =>
 test('that a host is asked, and how far git is with a fetch, stands in its job, and now and then in its log', async () => {
   const host = localHost();
   const seen: unknown[] = [];
-  const fetchClone: FetchClone = (options) => {
+  const fetchMirror: FetchMirror = (options) => {
     const [asking] = indexerOf(index.instance).jobs.open;
     assert.equal(asking?.progress?.phase, 'asking');
     return fetchLocal({
@@ -77,7 +77,7 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
       },
     });
   };
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() }, { fetchClone });
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() }, { fetchMirror });
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
   await index.sync('c');
   assert.equal((await found(index, 'plum')).length, 1);
@@ -168,9 +168,9 @@ test('a data directory that was moved or copied is served as it was, and nothing
   const [moved, copied] = ['moved', 'copied'].map((name) => path.join(temporaryFolder(), name));
   renameSync(first, moved!);
   cpSync(moved!, copied!, { recursive: true });
-  const fetchClone: FetchClone = () => Promise.reject(new Error('it is there'));
+  const fetchMirror: FetchMirror = () => Promise.reject(new Error('it is there'));
   for (const dataDir of [moved!, copied!]) {
-    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
     assert.deepEqual(await found(index, 'plum'), all, 'at once');
     await index.settle();
     assert.deepEqual(timesOf(index), times);
@@ -373,7 +373,7 @@ test('what turned private is hidden before anything else, and what is not enforc
   host.repos = [hostedRepo('1', folder), hostedRepo('2', folder, { visibility: 'internal' })];
   const [held, release] = [deferred(), deferred()];
   let isHeld = false;
-  const fetchClone: FetchClone = async (options) => {
+  const fetchMirror: FetchMirror = async (options) => {
     if (isHeld) {
       held.resolve();
       await release.promise;
@@ -381,7 +381,7 @@ test('what turned private is hidden before anything else, and what is not enforc
     await fetchLocal(options);
   };
   const enforcing = settingsOf({ enforcePermissions: true });
-  const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchClone });
+  const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchMirror });
   const accessResolver = guestOf(index);
   const guestFinds = async (): Promise<string[]> =>
     (await index.search('plum', {}, accessResolver.ofGuest())).files.map(
@@ -699,15 +699,15 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   await first.close();
   host.failAt = 0;
   let fetches = 0;
-  const fetchClone = (): Promise<never> => {
+  const fetchMirror = (): Promise<never> => {
     fetches++;
     return Promise.reject(new Error('the host is down'));
   };
-  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.equal(fetches, 0, 'nothing is due');
-  const { clones: kept } = index.connections;
+  const { mirrors: kept } = index.connections;
   assert.deepEqual([kept.fetchHostOf(1), kept.fetchHostOf(2)], [undefined, undefined]);
   index.connections.requestFetch(1);
   await index.settle();
@@ -939,11 +939,11 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   const host = localHost();
   host.repos = [hostedRepo('1', folder)];
   const doubts: boolean[] = [];
-  const fetchClone: FetchClone = (options) => {
+  const fetchMirror: FetchMirror = (options) => {
     doubts.push(options.isDoubted === true);
     return fetchLocal(options);
   };
-  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await index.settle();
   const packs = path.join(dataDir, 'clones/1.git/objects/pack');
   for (const name of readdirSync(packs).filter((file) => file.endsWith('.pack'))) {
@@ -999,11 +999,11 @@ for (const [what, damage] of [
     const host = localHost();
     host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
     const doubts: boolean[] = [];
-    const fetchClone: FetchClone = async (options) => {
+    const fetchMirror: FetchMirror = async (options) => {
       doubts.push(options.isDoubted === true);
       await fetchLocal(options);
     };
-    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
     await index.settle();
     damage(path.join(dataDir, 'clones/1.git'));
     const { jobs } = indexerOf(index.instance);
@@ -1156,12 +1156,12 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   };
   const fetched: string[] = [];
   let isDown = false;
-  const fetchClone: FetchClone = async (options) => {
+  const fetchMirror: FetchMirror = async (options) => {
     if (isDown) throw new Error('the host is down');
     fetched.push(path.basename(options.folder));
     return fetchLocal(options);
   };
-  const first = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  const first = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await first.settle();
   for (const folder of [one, two]) {
     writeFiles(folder, { 'new.txt': 'plum\n' });
@@ -1183,7 +1183,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   fetched.length = 0;
   const files = ['host/o/1:a.txt', 'host/o/1:new.txt', 'host/o/2:b.txt', 'host/o/2:new.txt'];
   for (const expected of [['1.git', '2.git'], []]) {
-    const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
     await next.settle();
     assert.deepEqual(fetched.sort(), expected);
     assert.deepEqual(await found(next, 'plum'), files);
@@ -1204,8 +1204,8 @@ test('what was fetched and not indexed any more is indexed by the next process',
   commitAll(one);
   git(path.join(dataDir, 'clones/1.git'), 'fetch', '-q', one, '+refs/*:refs/*');
   host.failAt = 0;
-  const fetchClone = (): Promise<never> => Promise.reject(new Error('the host is down'));
-  const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  const fetchMirror = (): Promise<never> => Promise.reject(new Error('the host is down'));
+  const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await next.settle();
   assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
   await next.close();

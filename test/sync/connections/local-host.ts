@@ -15,7 +15,7 @@ import {
 } from '../../../daemon/hosts/host.ts';
 import { listTargets, type Target } from '../../../daemon/hosts/targets.ts';
 import { fetchMirror } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
-import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
+import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
 
 /** What a host has, as a test changes it. `at`: names of connections that list it; absent: all. `targets`: of `LocalHost`. */
 export type HostedRepo = Partial<HostRepo> &
@@ -144,4 +144,5 @@ export function settingsOf(more: object = {}): ConnectionSettings {
 }
 
 /** Repositories of this machine are fetched, too. */
-export const fetchLocal: FetchClone = (options) => fetchMirror({ ...options, protocols: ['file'] });
+export const fetchLocal: FetchMirror = (options) =>
+  fetchMirror({ ...options, protocols: ['file'] });

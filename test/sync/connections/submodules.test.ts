@@ -86,7 +86,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
     host,
     { c: settingsOf(more) },
     {
-      fetchClone: fetchMirror,
+      fetchMirror,
     },
   );
   await index.settle();
@@ -199,7 +199,8 @@ test('what is left out is told once, in one line; what cannot be read now goes o
     hostedRepo(name, '', { cloneUrl: `${url}/o/${name}.git` }),
   );
   const settings = { c: settingsOf({ submodules: true }) };
-  const open = (fetchClone = fetchMirror) => openConnected(dataDir, host, settings, { fetchClone });
+  const open = (fetch = fetchMirror) =>
+    openConnected(dataDir, host, settings, { fetchMirror: fetch });
   const first = await open();
   await first.settle();
   await first.sync('c');

@@ -1,5 +1,5 @@
-// Clones of repos from code hosts: created and updated before a job reads them, removed with their repos. A stamp file
-// beside each clone names its repo, so that a leftover clone is never used for another repo.
+// Mirrors of repos from code hosts: created and updated before a job reads them, removed with their repos. A stamp file
+// beside each mirror names its repo, so that a leftover mirror is never used for another repo.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -21,8 +21,8 @@ import type { FetchStep, HostEvent } from '../jobs/job-step.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { checkWhose, pushMarkOf, OtherRepositoryError } from './whose-fetch.ts';
 
-/** Creates or updates a bare clone. Errors: why it failed; the old clone stays. */
-export type FetchClone = (options: {
+/** Creates or updates a bare mirror. Errors: why it failed; the old mirror stays. */
+export type FetchMirror = (options: {
   readonly folder: string;
   /** http(s) or ssh, without credentials. */
   readonly url: string;
@@ -37,14 +37,14 @@ export type FetchClone = (options: {
   /** Something could not be read from it: it is checked, and created again if damaged. */
   readonly isDoubted?: boolean;
   /**
-   * Called after a fetch, before anybody can read the result. Errors: the result must not be used; the clone stays as
+   * Called after a fetch, before anybody can read the result. Errors: the result must not be used; the mirror stays as
    * it was.
    */
   readonly confirm?: () => Promise<void>;
 }) => Promise<unknown>;
 
-/** Maintains a clone if needed. Errors: why it failed; the clone stays as it was. */
-export type MaintainClone = (options: {
+/** Maintains a mirror if needed. Errors: why it failed; the mirror stays as it was. */
+export type MaintainMirror = (options: {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -52,20 +52,20 @@ export type MaintainClone = (options: {
 }) => Promise<unknown>;
 
 /** A connection that can fetch a repo. */
-export interface CloneRemote {
+export interface MirrorRemote {
   readonly host: Pick<Host, 'gitCredential' | 'repository'>;
   readonly caFile?: string | undefined;
 }
 
-export interface ClonesOptions {
-  readonly catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>;
+export interface MirrorsOptions {
+  readonly catalog: Pick<Catalog, 'mirrorFolder' | 'mirrorPath'>;
   readonly registry: Pick<RepoRegistry, 'byId'>;
-  readonly fetchClone: FetchClone;
-  readonly maintainClone: MaintainClone;
+  readonly fetchMirror: FetchMirror;
+  readonly maintainMirror: MaintainMirror;
   /**
    * The connections that list a repo now, in the order to try. Errors: none of them can be used.
    */
-  readonly remotesOf: (repoId: number) => Promise<readonly CloneRemote[]>;
+  readonly remotesOf: (repoId: number) => Promise<readonly MirrorRemote[]>;
   /** Of one fetch. */
   readonly timeoutMs: () => number;
   /** Notified of each fetched repo. */
@@ -98,8 +98,8 @@ type Stamp = z.infer<typeof stampSchema>;
 
 const STAMP_ENDING = '.json';
 
-export class Clones {
-  readonly #options: ClonesOptions;
+export class Mirrors {
+  readonly #options: MirrorsOptions;
   /** Repos to fetch before the next read. */
   readonly #stale = new Set<number>();
   /** Repos with something that git could not read. */
@@ -108,10 +108,10 @@ export class Clones {
   readonly #others = new Set<number>();
   /** Repos whose address is gone. */
   readonly #gone = new Set<number>();
-  /** Repos with a clone, as far as known. */
-  readonly #cloned = new Set<number>();
+  /** Repos with a mirror, as far as known. */
+  readonly #mirrored = new Set<number>();
 
-  constructor(options: ClonesOptions) {
+  constructor(options: MirrorsOptions) {
     this.#options = options;
   }
 
@@ -126,7 +126,7 @@ export class Clones {
     const repo = this.#options.registry.byId(repoId);
     const stamp = this.#readStamp(repoId);
     // A repo without a fetch is fetched anyway.
-    if (!hasClone(repo) || !isOf(stamp, repo.host) || stamp.isOwed === true) return;
+    if (!hasMirror(repo) || !isOf(stamp, repo.host) || stamp.isOwed === true) return;
     try {
       this.#writeStamp(repoId, { ...stamp, isOwed: true });
     } catch (error) {
@@ -136,7 +136,7 @@ export class Clones {
   }
 
   /**
-   * Called with the error of a failed job. If git could not read something the clone is checked before the next job.
+   * Called with the error of a failed job. If git could not read something the mirror is checked before the next job.
    */
   noteFailure(repoId: number, error: unknown): void {
     if (!isGitExit(error) && !(error instanceof ProbeError) && !isMisled(error)) return;
@@ -146,21 +146,21 @@ export class Clones {
 
   /** The host that the next job of a repo contacts; undefined: none, as far as known without reading. */
   fetchHostOf(repoId: number): string | undefined {
-    if (this.#cloned.has(repoId) && !this.#stale.has(repoId)) return undefined;
+    if (this.#mirrored.has(repoId) && !this.#stale.has(repoId)) return undefined;
     const repo = this.#options.registry.byId(repoId);
-    return hasClone(repo) ? hostOf(repo.host) : undefined;
+    return hasMirror(repo) ? hostOf(repo.host) : undefined;
   }
 
-  /** Maintains the clone of a repo, if there is one. Errors: none; failures are logged. */
+  /** Maintains the mirror of a repo, if there is one. Errors: none; failures are logged. */
   async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
-    const { catalog, registry, maintainClone, timeoutMs, log } = this.#options;
-    if (!hasClone(registry.byId(repoId))) return;
-    const folder = catalog.clonePath(repoId);
+    const { catalog, registry, maintainMirror, timeoutMs, log } = this.#options;
+    if (!hasMirror(registry.byId(repoId))) return;
+    const folder = catalog.mirrorPath(repoId);
     try {
-      await maintainClone({ folder, signal, timeoutMs: timeoutMs(), log });
+      await maintainMirror({ folder, signal, timeoutMs: timeoutMs(), log });
     } catch (error) {
       if (!signal.aborted)
-        log.warn('a clone could not be tidied up', { repo: name, error: messageOf(error) });
+        log.warn('a mirror could not be tidied up', { repo: name, error: messageOf(error) });
     }
   }
 
@@ -183,7 +183,7 @@ export class Clones {
   }
 
   /**
-   * Updates the clone of a repo if it is marked or missing.
+   * Updates the mirror of a repo if it is marked or missing.
    *
    * Errors: why the fetch failed; the reason of the signal.
    */
@@ -192,11 +192,11 @@ export class Clones {
     context: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
   ): Promise<void> {
     const repo = this.#options.registry.byId(repoId);
-    if (!hasClone(repo)) return;
+    if (!hasMirror(repo)) return;
     const { host } = repo;
-    const folder = this.#options.catalog.clonePath(repoId);
-    await mkdir(this.#options.catalog.cloneFolder, { recursive: true, mode: 0o700 });
-    // An incomplete clone is started again.
+    const folder = this.#options.catalog.mirrorPath(repoId);
+    await mkdir(this.#options.catalog.mirrorFolder, { recursive: true, mode: 0o700 });
+    // An incomplete mirror is started again.
     if (this.lastFetch(repoId).fetchedAt === undefined) {
       await rm(folder, { recursive: true, force: true });
       this.#writeStamp(repoId, { ...idOf(host), fetchedAt: null });
@@ -206,7 +206,7 @@ export class Clones {
     const remotes = await this.#options.remotesOf(repoId);
     if (remotes.length === 0) {
       if (isThere) return;
-      throw new Error(`no connection has ${name} any more, and there is no clone of it`);
+      throw new Error(`no connection has ${name} any more, and there is no mirror of it`);
     }
     // Why before: a push during the fetch marks it again.
     this.#stale.delete(repoId);
@@ -235,10 +235,10 @@ export class Clones {
   async #fetch(
     repoId: number,
     repoHost: RepoHost,
-    remotes: readonly CloneRemote[],
+    remotes: readonly MirrorRemote[],
     { signal, onFetch, onHost }: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
   ): Promise<void> {
-    const { catalog, fetchClone, timeoutMs, log } = this.#options;
+    const { catalog, fetchMirror, timeoutMs, log } = this.#options;
     const { facts } = repoHost;
     const note = (news: HostEvent): void => onHost(hostOf(repoHost), news);
     for (const [index, { host, caFile }] of remotes.entries()) {
@@ -252,8 +252,8 @@ export class Clones {
           isOpen ? Promise.resolve() : this.#confirm(repoId, repoHost, host, signal);
         // Why before as well: it may be large, and would be fetched each time.
         if (this.#others.has(repoId)) await confirm();
-        await fetchClone({
-          folder: catalog.clonePath(repoId),
+        await fetchMirror({
+          folder: catalog.mirrorPath(repoId),
           url: facts.cloneUrl,
           isDoubted: this.#doubted.has(repoId),
           credential,
@@ -266,7 +266,7 @@ export class Clones {
           log,
         });
         this.#doubted.delete(repoId);
-        this.#cloned.add(repoId);
+        this.#mirrored.add(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -283,7 +283,7 @@ export class Clones {
   async #confirm(
     repoId: number,
     repoHost: RepoHost,
-    host: CloneRemote['host'],
+    host: MirrorRemote['host'],
     signal: AbortSignal,
   ): Promise<void> {
     const { registry, onOther } = this.#options;
@@ -300,30 +300,30 @@ export class Clones {
     }
   }
 
-  /** Removes the clone of a removed repo. */
+  /** Removes the mirror of a removed repo. */
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
     this.#others.delete(repoId);
     this.#gone.delete(repoId);
-    this.#cloned.delete(repoId);
-    await removeClone(this.#options.catalog, repoId);
+    this.#mirrored.delete(repoId);
+    await removeMirror(this.#options.catalog, repoId);
   }
 
   /**
-   * Removes clones of repos unknown to the store, remains of killed fetches, and files that are created again on
-   * demand. The stamp of a missing clone stays for the next fetch: a kill may have come between two renames.
+   * Removes mirrors of repos unknown to the store, remains of killed fetches, and files that are created again on
+   * demand. The stamp of a missing mirror stays for the next fetch: a kill may have come between two renames.
    */
   async sweep(): Promise<void> {
     const { catalog, registry } = this.#options;
-    await endOrphans(catalog.cloneFolder);
-    const names = await readdir(catalog.cloneFolder).catch((): string[] => []);
+    await endOrphans(catalog.mirrorFolder);
+    const names = await readdir(catalog.mirrorFolder).catch((): string[] => []);
     for (const name of names) {
       const [, id, beside] = /^(\d+)\.(?:json|git(\.(?:new|old)-.+)?)$/.exec(name) ?? [];
       const repoId = Number(id ?? 'NaN');
-      const isClone = existsSync(catalog.clonePath(repoId));
-      if (isClone) this.#cloned.add(repoId);
-      const isAbandoned = beside !== undefined && isClone;
-      if (isAbandoned || !hasClone(registry.byId(repoId))) await this.#removeAbandoned(name);
+      const isMirror = existsSync(catalog.mirrorPath(repoId));
+      if (isMirror) this.#mirrored.add(repoId);
+      const isAbandoned = beside !== undefined && isMirror;
+      if (isAbandoned || !hasMirror(registry.byId(repoId))) await this.#removeAbandoned(name);
     }
   }
 
@@ -331,9 +331,9 @@ export class Clones {
   async #removeAbandoned(name: string): Promise<void> {
     const { catalog, log } = this.#options;
     try {
-      await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
+      await rm(path.join(catalog.mirrorFolder, name), { recursive: true, force: true });
     } catch (error) {
-      log.warn('a leftover of a clone could not be removed', { name, error: messageOf(error) });
+      log.warn('a leftover of a mirror could not be removed', { name, error: messageOf(error) });
     }
   }
 
@@ -355,21 +355,21 @@ export class Clones {
   }
 }
 
-/** Removes the clone of a removed repo, and its stamp. */
-export async function removeClone(
-  catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>,
+/** Removes the mirror of a removed repo, and its stamp. */
+export async function removeMirror(
+  catalog: Pick<Catalog, 'mirrorFolder' | 'mirrorPath'>,
   repoId: number,
 ): Promise<void> {
-  await rm(catalog.clonePath(repoId), { recursive: true, force: true });
+  await rm(catalog.mirrorPath(repoId), { recursive: true, force: true });
   await rm(stampPath(catalog, repoId), { force: true });
 }
 
-function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number): string {
-  return path.join(cloneFolder, `${repoId}${STAMP_ENDING}`);
+function stampPath({ mirrorFolder }: Pick<Catalog, 'mirrorFolder'>, repoId: number): string {
+  return path.join(mirrorFolder, `${repoId}${STAMP_ENDING}`);
 }
 
-/** Whether a repo is read from our clone, not from the path of its connection. */
-function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
+/** Whether a repo is read from our mirror, not from the path of its connection. */
+function hasMirror(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
   const { source, submodule } = repo?.host?.facts ?? {};
   return repo?.host !== undefined && source === undefined && submodule === undefined;
 }
