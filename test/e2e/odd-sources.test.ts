@@ -3,7 +3,7 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { cpSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -117,44 +117,6 @@ void test('a source that was missing at the start is served once it is there', a
   const ready = await get<{ degraded?: readonly string[] }>(`${served.url}/api/ready`);
   assert.equal(ready.body.degraded?.some((one) => one.includes('later')) ?? false, false);
   await served.process.stop();
-});
-
-void test('a bare repository that is still being copied is no folder meanwhile', async () => {
-  const good = makeRepo({ 'a.txt': 'plum\n' });
-  const bare = path.join(temporaryFolder(), 'bare.git');
-  git('/', 'clone', '-q', '--bare', makeRepo({ 'b.txt': 'plum\n' }), bare);
-  const slow = path.join(temporaryFolder(), 'slow.git');
-  const copy = (...names: readonly string[]): void => {
-    for (const name of names)
-      cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
-  };
-  const dataDir = temporaryFolder();
-  const key = `svk_${'a'.repeat(64)}`;
-  const served = await serve(dataDir, [good, slow], {
-    env: { TRAWL_OWNER_EMAIL: 'a@example.com', TRAWL_OWNER_API_KEY: key },
-    flags: ['--anonymous'],
-  });
-  await served.process.until(/ repo indexed /);
-  copy('HEAD', 'config', 'objects');
-  await served.process.until(
-    /indexing failed .*incomplete bare repository: HEAD, .*refs\/ is missing/,
-  );
-  const { body } = await get<{ degraded?: readonly string[] }>(`${served.url}/api/ready`, {
-    authorization: `Bearer ${key}`,
-  });
-  assert.match(body.degraded?.join() ?? '', /slow\.git could not be indexed: .*incomplete bare/);
-  copy('packed-refs', 'refs');
-  await served.process.until(/ repo indexed /, 2);
-  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt', 'b.txt']);
-  assert.deepEqual(pathsOf(await search(served.url, 'repositoryformatversion')), []);
-  await served.process.stop();
-  // Where it is damaged later, "trawl index" keeps what it has.
-  renameSync(path.join(slow, 'refs'), path.join(slow, 'refs.away'));
-  const { code, stdout } = await trawl(['index', '--json', '--data-dir', dataDir, slow, good]);
-  assert.equal(code, 2);
-  assert.match(stdout, /incomplete bare repository/);
-  const found = await trawl(['search', '--data-dir', dataDir, '-l', 'plum']);
-  assert.match(found.stdout, /b\.txt/);
 });
 
 void test('a source that comes later changes nothing of a known one', async () => {

@@ -242,6 +242,24 @@ export class RepoRegistry {
     return draft.put(withChange(movedTo(made, location), wholeChange), location);
   }
 
+  /** Records that repos of connections are also named: they stay when no connection lists them. Errors: NOT_READY. */
+  async noteNamed(repoIds: ReadonlySet<number>): Promise<void> {
+    const isNew = ({ repoId, place }: StoredRepo): boolean =>
+      repoIds.has(repoId) && place === undefined;
+    if (!this.all.some(isNew)) return;
+    await this.decide((stored) => {
+      const draft = new RepoDraft(stored);
+      for (const repo of stored.repos.filter(isNew)) {
+        const source = repo.host?.facts.source;
+        if (source === undefined) continue;
+        const { kind, path } = source;
+        const place = { kind, path, ...seeFolder(path) };
+        draft.put({ ...repo, place }, place);
+      }
+      return draft.decided(undefined);
+    });
+  }
+
   #warnOfClosed(made: StoredRepo, { path }: SourceLocation, possible: readonly StoredRepo[]): void {
     this.#log.warn(
       'a new source is visible only to owners, as permissions of other repos are enforced; ' +

@@ -97,6 +97,7 @@ export class RepoSources {
     const { own, listed } = this.#withoutListed(sources);
     this.#unseenCount = Math.max(1, own.length);
     const { probed, kept, errors } = await this.#probeAll(own, signal);
+    await registry.noteNamed(new Set(listed.map(({ repoId }) => repoId)));
     const repos = await registry.admit(probed, change);
     const records = [...(await this.#note(repos, probed, folders)), ...kept, ...listed];
     this.#warnOfRevisions(records, change);

@@ -229,9 +229,13 @@ test('a path that a connection lists first and that is named then', async () => 
   const root = makeMirror();
   const index = await open({ disk: settingsOf(`${root}/*.git`) });
   await index.index([root]);
-  const kinds = index.instance.served.records.map(({ name, source }) => `${name} ${source.kind}`);
+  const kinds = (): string[] =>
+    index.instance.served.records
+      .map(({ repoId, name, source }) => `${repoId} ${name} ${source.kind}`)
+      .sort();
+  const before = kinds();
   assert.deepEqual(
-    kinds.sort(),
+    before.map((one) => one.slice(2)).sort(),
     [
       'git.example.com/o/one commits',
       'git.example.com/o/one-2 commits',
@@ -240,5 +244,7 @@ test('a path that a connection lists first and that is named then', async () => 
       'local/work worktree',
     ].sort(),
   );
+  await index.configure({});
+  assert.deepEqual(kinds(), before);
   await index.close();
 });
