@@ -1,5 +1,4 @@
 // Colours of lines that are drawn without the rest of their file.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -2,13 +2,7 @@
 
 import { ExternalLink } from 'lucide-react';
 import { ICON } from './icon.ts';
-
-/** The host of a web address; undefined: not a web address. */
-function hostOf(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, host } = new URL(address);
-  return protocol === 'https:' || protocol === 'http:' ? host : undefined;
-}
+import { hostOf } from './web-address.ts';
 
 interface HostLinkProps {
   /** Undefined: there is no such page. */

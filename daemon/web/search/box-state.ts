@@ -6,7 +6,7 @@ import { useLocation } from 'wouter';
 import { useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
-import { chosenOf } from './facet-choice.ts';
+import { chosenOf } from './facet-values.ts';
 import type { Search } from './messages.ts';
 import { narrowed } from './narrowing.ts';
 import { forgetPosition, newEntry } from './list-position.ts';

@@ -4,8 +4,9 @@
 import { useState } from 'react';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { FACETS, valuesOf } from './facet-choice.ts';
-import type { Facet, FacetChoice } from './facet-choice.ts';
+import type { FacetChoice } from './facet-choice.ts';
+import { FACETS, valuesOf } from './facet-values.ts';
+import type { Facet } from './facet-values.ts';
 import { filterOf, joined } from './narrowing.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';

@@ -3,10 +3,17 @@
 
 import { writtenPattern, writtenValue } from './completion.ts';
 import type { SuggestionKind } from './completion.ts';
-import type { Chosen } from './facet-choice.ts';
+import type { Chosen } from './facet-values.ts';
 import { folderPattern } from './folders.ts';
 import type { Search } from './messages.ts';
-import type { Unnarrowed } from './search-store.ts';
+import type { ResultFile } from './rows.ts';
+
+/** An answer that the daemon did not filter. */
+export interface Unnarrowed {
+  readonly search: Search;
+  readonly files: readonly ResultFile[];
+  readonly isAll: boolean;
+}
 
 /** Terms of which any must match. */
 function anyOf(terms: readonly string[]): string[] {

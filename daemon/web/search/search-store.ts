@@ -8,19 +8,13 @@ import { noteExpired, onSignedIn } from '../data/session.ts';
 import { setCards, useCards } from './cards.ts';
 import { keepSearch, keptSearch } from './search-cache.ts';
 import type { FromWorker, Outcome, Progress, Search, SearchFailure } from './messages.ts';
+import type { Unnarrowed } from './narrowing.ts';
 import { addFiles, countBetter, sortFiles, waterLine } from './order.ts';
 import type { SortOrder } from './order.ts';
 import type { ResultFile } from './rows.ts';
 import { hear, post } from './worker-link.ts';
 
 export type SearchState = 'idle' | 'running' | 'done' | 'stopped' | 'failed';
-
-/** An answer that the daemon did not filter. */
-export interface Unnarrowed {
-  readonly search: Search;
-  readonly files: readonly ResultFile[];
-  readonly isAll: boolean;
-}
 
 interface SearchView {
   readonly state: SearchState;

@@ -6,6 +6,7 @@ import { ApiFailure } from '../data/api.ts';
 import { BASE_PATH } from '../data/base-path.ts';
 import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { addressWithin } from '../parts/web-address.ts';
 
 interface AccountFormProps {
   readonly title: string;
@@ -16,14 +17,9 @@ interface AccountFormProps {
   readonly submit: () => Promise<void>;
 }
 
-/**
- * Continues after sign-in at a path of this instance; other addresses are ignored. The page reloads, since nothing on
- * it was loaded for this user.
- */
+/** Continues after sign-in. The page reloads, since nothing on it was loaded for this user. */
 export function goOnTo(path: string): void {
-  const home = `${location.origin}${BASE_PATH}`;
-  const target = URL.parse(path.startsWith('/') ? `${home}${path}` : home)?.href ?? '';
-  location.replace(target.startsWith(`${home}/`) ? target : `${home}/`);
+  location.replace(addressWithin(`${location.origin}${BASE_PATH}`, path));
 }
 
 export function AccountForm({ title, lead, button, children, submit }: AccountFormProps) {

@@ -1,0 +1,188 @@
+// Sentences, numbers and addresses of the page: what is said of an answer, links of editors and hosts, snippets for agents.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { editorLink } from '../../daemon/web/data/editors.ts';
+import { counted, duration, milliseconds, size } from '../../daemon/web/parts/number-format.ts';
+import { addressWithin, hostOf } from '../../daemon/web/parts/web-address.ts';
+import type { Outcome } from '../../daemon/web/search/messages.ts';
+import {
+  failureWords,
+  isLimited,
+  lossesOf,
+  positionOf,
+} from '../../daemon/web/search/summary-text.ts';
+import { agentsOf } from '../../daemon/web/settings/agents.ts';
+
+test('numbers and times are short', () => {
+  const numbers: readonly (readonly [string, string])[] = [
+    [counted(1, 'match', 'matches'), '1 match'],
+    [counted(1204, 'match', 'matches'), '1,204 matches'],
+    [milliseconds(0.2), '1 ms'],
+    [milliseconds(1250), '1.3 s'],
+    [size(312), '312 bytes'],
+    [size(4_900_000), '4.9 MB'],
+    [size(80_000_000), '80 MB'],
+    [duration(200), '1 s'],
+    [duration(240_000), '4 min'],
+    [duration(7_200_000), '2 h'],
+  ];
+  for (const [found, text] of numbers) assert.equal(found, text);
+});
+
+test('why an answer is not all, and what to do', () => {
+  const outcome = (reasons: readonly string[], stats: Outcome['stats'] = {}): Outcome => ({
+    isAll: false,
+    reasons,
+    visibleMatches: 0,
+    totalMatches: 0,
+    totalFiles: 0,
+    hints: [],
+    stats,
+  });
+  for (const [reason, stats, text, step] of [
+    ['deadline', { duration: 3e6 }, 'Stopped after 3 ms.', 'again'],
+    ['deadline', { duration: 12.4e9 }, 'Stopped after 12 s.', 'again'],
+    ['shard_crashed', { crashes: 1 }, '1 shard failed during this search.', 'again'],
+    ['shard_crashed', { crashes: 2 }, '2 shards failed during this search.', 'again'],
+    ['shard_quarantined', {}, 'Some shards are quarantined.', 'health'],
+    ['revision_unreadable', {}, 'In some repositories, a revision', 'again'],
+    ['symbols_missing', {}, 'Symbols are not ready', 'again'],
+    ['internal_error', {}, 'Part of the answer was lost.', 'again'],
+    ['another', {}, 'Matches may be missing: another.', 'again'],
+  ] as readonly (readonly [string, Outcome['stats'], string, string])[]) {
+    const [loss, ...others] = lossesOf(outcome(['match_limit', reason], stats));
+    assert.ok(loss?.text.startsWith(text), `${reason}: ${loss?.text}`);
+    assert.equal(loss?.step, step, reason);
+    assert.deepEqual(others, []);
+  }
+  assert.deepEqual(lossesOf(outcome(['match_limit'])), []);
+  assert.deepEqual(
+    [['match_limit'], ['deadline']].map((reasons) => isLimited(outcome(reasons))),
+    [true, false],
+  );
+});
+
+test('what a search that failed says, and where', () => {
+  for (const [errorCode, message, retryAfter, text, position] of [
+    [
+      'FAILED_TO_PARSE_QUERY',
+      'missing value at position 14',
+      undefined,
+      'In the query: missing value at character 15',
+      14,
+    ],
+    [
+      'FAILED_TO_PARSE_QUERY',
+      'filter: missing value at position 3',
+      undefined,
+      'In the query: filter: missing value at character 4',
+      undefined,
+    ],
+    ['FAILED_TO_PARSE_QUERY', 'too long', undefined, 'In the query: too long', undefined],
+    ['SERVER_OVERLOADED', 'x', 2, 'Trawl is busy. Trying again in 2 s.', undefined],
+    ['SERVER_OVERLOADED', 'x', undefined, 'Trawl is busy.', undefined],
+    ['UNEXPECTED_ERROR', 'Refused here.', undefined, 'Refused here.', undefined],
+  ] as const) {
+    const failure = { statusCode: 400, errorCode, message, retryAfter };
+    assert.equal(failureWords(failure), text);
+    assert.equal(positionOf(failure), position, text);
+  }
+});
+
+test('an address of a host is a link where it is one of the web', () => {
+  for (const [address, host] of [
+    ['https://host.example/a', 'host.example'],
+    ['http://127.0.0.1:80/', '127.0.0.1'],
+    ['javascript:alert(1)', undefined],
+    ['JaVaScRiPt:alert(1)//https://host.example/', undefined],
+    ['data:text/html,<script>alert(1)</script>', undefined],
+    ['blob:https://host.example/1', undefined],
+    ['file:///etc/passwd', undefined],
+    ['//evil.example/', undefined],
+    ['no address at all', undefined],
+    ['', undefined],
+  ] as const)
+    assert.equal(hostOf(address), host, address);
+});
+
+test('signing in leads to addresses of this instance alone', () => {
+  for (const home of ['https://code.example', 'https://code.example/base'])
+    for (const [path, below] of [
+      ['/repos', '/repos'],
+      ['/search?query=a#b', '/search?query=a#b'],
+      ['repos', '/'],
+      ['', '/'],
+      ['//example.com/', '//example.com/'],
+      ['/.//x', undefined],
+      ['/\\example.com', undefined],
+      ['/\t/example.com', undefined],
+      ['https://example.com/', '/'],
+      ['@example.com', '/'],
+      ['/../../x', undefined],
+    ] as const) {
+      const found = addressWithin(home, path);
+      assert.ok(found.startsWith(`${home}/`), `${path}: ${found}`);
+      if (below !== undefined) assert.equal(found, `${home}${below}`, path);
+    }
+});
+
+test('each agent has a snippet with the address and no key; the guide has the same', () => {
+  const address = 'https://code.example.com/api/mcp';
+  const agents = agentsOf(address);
+  assert.deepEqual(
+    agents.map(({ name }) => name),
+    ['Claude Code', 'VS Code', 'Cursor', 'Codex', 'Gemini CLI', 'Windsurf'],
+  );
+  for (const { name, text } of agents) {
+    assert.ok(text.includes(address), name);
+    assert.doesNotMatch(text, /svk_/, name);
+    if (name !== 'Codex') assert.equal(typeof JSON.parse(text), 'object', name);
+  }
+  const blocks = readFileSync('daemon/api/mcp/README.md', 'utf8').match(/```json\n[^]*?```/g) ?? [];
+  const written = blocks.find((block) => block.includes('TRAWL_API_KEY')) ?? '';
+  const json: unknown = JSON.parse(written.slice('```json'.length, -3));
+  assert.deepEqual(json, JSON.parse(agents[0]?.text ?? ''));
+});
+
+const PLACE = { repo: 'github.com/acme/web', path: 'src/[id] #1.ts', line: 12, column: 3 };
+const CHOICE = { editor: 'vscode', cloneFolder: '/home/me/{name}/', editorTemplate: '' } as const;
+
+test('each editor has its link', () => {
+  const path = 'src/%5Bid%5D%20%231.ts';
+  assert.equal(editorLink(CHOICE, PLACE), `vscode://file/home/me/web/${path}:12:3`);
+  const windows = { ...CHOICE, cloneFolder: 'C:\\src\\{repo}' };
+  assert.equal(editorLink(windows, PLACE), `vscode://file/C:/src/github.com/acme/web/${path}:12:3`);
+  assert.equal(
+    editorLink({ ...CHOICE, editor: 'zed' }, PLACE),
+    `zed://file/home/me/web/${path}:12:3`,
+  );
+  assert.equal(
+    editorLink({ ...CHOICE, editor: 'jetbrains', cloneFolder: '' }, PLACE),
+    `jetbrains://idea/navigate/reference?project=web&path=${path}:12`,
+  );
+  const editorTemplate = 'mine://open?f={file}&l={line}&x={other}';
+  assert.equal(
+    editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, PLACE),
+    `mine://open?f=/home/me/web/${path}&l=12&x={other}`,
+  );
+});
+
+test('what makes no link of an editor makes none', () => {
+  assert.equal(editorLink({ ...CHOICE, editor: 'none' }, PLACE), undefined);
+  assert.equal(editorLink({ ...CHOICE, cloneFolder: ' ' }, PLACE), undefined);
+  for (const editorTemplate of [
+    '',
+    'no scheme',
+    'javascript:alert(1)//{path}',
+    ' JavaScript:alert(1)',
+    'data:text/html,{path}',
+    'file://{path}',
+  ])
+    assert.equal(
+      editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, PLACE),
+      undefined,
+      editorTemplate,
+    );
+});
