@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, afterEach, beforeEach } from 'node:test';
+import { after, afterEach, beforeEach, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium } from 'playwright-core';
@@ -24,8 +24,8 @@ after(async () => {
   await (await browser)?.close();
 });
 
-/** Windows of the test that runs. Those that a file opens before its tests stay. */
-const opened: Visitor[] = [];
+/** Windows of the test that runs, and how each is closed. Those that a file opens before its tests stay. */
+const opened: (Visitor & { readonly close: () => Promise<void> })[] = [];
 
 beforeEach(() => {
   opened.length = 0;
@@ -42,7 +42,7 @@ afterEach(async (test) => {
   for (const window of opened.splice(0)) {
     if (hasFailed) (test as TestContext).diagnostic(await described(window).catch(String));
     // Why: its page would go on working beside later tests.
-    await window.context.close();
+    await window.close();
   }
 });
 
@@ -64,21 +64,35 @@ export interface VisitorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Opens a window. It is closed behind the test, or at the end of the file. */
-export async function visit({
+/** What a browser keeps of one user: cookies, storage, cache. */
+async function openContext({
   url,
   theme = 'light',
   width = 1280,
   headers = {},
-}: VisitorOptions): Promise<Visitor> {
+}: VisitorOptions): Promise<BrowserContext> {
   browser ??= chromium.launch({ executablePath: CHROMIUM!, args: ARGUMENTS });
-  const running = await browser;
-  const context = await running.newContext({
+  return await (
+    await browser
+  ).newContext({
     baseURL: url,
     colorScheme: theme,
     viewport: { width, height: 800 },
     extraHTTPHeaders: headers,
   });
+}
+
+/** Opens a window. It is closed behind the test, or at the end of the file. */
+export async function visit(options: VisitorOptions): Promise<Visitor> {
+  const context = await openContext(options);
+  return await windowOf(context, options.url, () => context.close());
+}
+
+async function windowOf(
+  context: BrowserContext,
+  url: string,
+  close: () => Promise<void>,
+): Promise<Visitor> {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -94,8 +108,79 @@ export async function visit({
       complaints.push(`asks ${request.url()}`);
   });
   const visitor = { page, context, complaints };
-  opened.push(visitor);
+  opened.push({ ...visitor, close });
   return visitor;
+}
+
+/** The result of the first call, for all calls: a daemon that several tests use. */
+export function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
+  let made: Promise<Result> | undefined;
+  return () => (made ??= make());
+}
+
+/** The password of every account in these tests. */
+export const PASSWORD = 'correct horse battery';
+
+/** Signs in through the API. */
+export async function signIn(page: Page, email: string): Promise<void> {
+  const answer = await page.request.post('/api/auth/login', {
+    data: { email, password: PASSWORD },
+  });
+  assert.equal(answer.status(), 200);
+}
+
+/** The window of a test. */
+export interface Tested extends Visitor {
+  /** Complaints that match are expected. */
+  readonly allow: (pattern: RegExp) => void;
+}
+
+interface PageTestOptions extends Omit<VisitorOptions, 'url'> {
+  /** E-mail address of the user who is signed in; default: nobody. */
+  readonly as?: string;
+  /** Complaints that every test may have. */
+  readonly allowed?: RegExp;
+}
+
+/** Forgets all that pages have stored; the browser keeps its cache, so that the next test need not load the page anew. */
+async function forget(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  const { origin } = new URL(url);
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await context.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.clearPermissions();
+  await context.clearCookies();
+  await Promise.all(context.pages().map((one) => one.close()));
+}
+
+/**
+ * Makes a function that declares tests of pages. Each test has a window of its own, in which nothing is remembered, and
+ * fails if its page complains.
+ *
+ * @param start  starts the daemon, for the first test; returns its address
+ */
+export function pageTests(
+  start: () => Promise<string>,
+  { as, allowed, ...options }: PageTestOptions = {},
+): (name: string, run: (window: Tested) => Promise<void>) => void {
+  const started = once(async () => {
+    const url = await start();
+    return { url, context: await openContext({ ...options, url }) };
+  });
+  return (name, run) =>
+    void test(name, { skip: NO_BROWSER }, async () => {
+      const { url, context } = await started();
+      const visitor = await windowOf(context, url, () => forget(context, url));
+      const patterns = allowed === undefined ? [] : [allowed];
+      if (as !== undefined) await signIn(visitor.page, as);
+      await run({ ...visitor, allow: (pattern) => patterns.push(pattern) });
+      const isExpected = (text: string) => patterns.some((pattern) => pattern.test(text));
+      assert.deepEqual(
+        visitor.complaints.filter((text) => !isExpected(text)),
+        [],
+      );
+    });
 }
 
 /** For what comes a frame or some behind what was waited for. */
@@ -136,11 +221,21 @@ export async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
+/** The page in a window of this width, px, needs no sideways scroll. */
+export async function fitsInto(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 800 });
+  // The page hears of it with the next frame.
+  await page.evaluate('new Promise(requestAnimationFrame)');
+  const size = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  assert.ok(size <= width, `${page.url()} at ${width}: ${size}`);
+}
+
 /** Findings of the accessibility checker on what the page shows now. */
 export async function findingsOf(page: Page): Promise<string[]> {
   // A page that is still being made may ask for nothing for a while.
   await page.locator('h1').first().waitFor({ state: 'attached' });
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  // Legacy mode: without it the checker opens a second page each time, for frames of other origins, of which there are none.
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
   );

@@ -1,15 +1,14 @@
 // The page on which a user lets an application in: what it shows, what its buttons do, where the browser goes; that it is shown
 // in no frame, and that a name does not become markup. And the list of what was let in.
-// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { licenceEnvironment } from '../accounts/licences.ts';
-import { serveIndexed } from '../e2e/daemon.ts';
-import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { licenceEnvironment } from '../../accounts/licences.ts';
+import { serveIndexed } from '../../e2e/daemon.ts';
+import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, visit } from '../browser.ts';
 
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery' };
 const NAME = 'Tool <img src=x>';

@@ -1,13 +1,12 @@
 // The first account: the link of the start leads to the page, the page to an owner, the owner to keys; signing out and in.
-// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
-import { serveIndexed } from '../e2e/daemon.ts';
-import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
-import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, until, visit } from './browser.ts';
+import { serveIndexed } from '../../e2e/daemon.ts';
+import { CLAIMS, HEADER, PAIR, token } from '../../accounts/licences.ts';
+import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, until, visit } from '../browser.ts';
 
 const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
 

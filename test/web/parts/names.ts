@@ -1,20 +1,15 @@
 // Names that are made to deceive: of files, folders, branches, people, keys, in messages of commits. Wherever a page shows one,
 // characters that cannot be seen stand as codes, nothing of it runs, and the page is no wider than its window.
-// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import path from 'node:path';
-import { before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { licenceEnvironment } from '../accounts/licences.ts';
-import { serveIndexed } from '../e2e/daemon.ts';
-import type { Served } from '../e2e/daemon.ts';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, visit } from './browser.ts';
-import type { Visitor } from './browser.ts';
+import { licenceEnvironment } from '../../accounts/licences.ts';
+import { serveIndexed } from '../../e2e/daemon.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
+import { PASSWORD, pageTests } from '../browser.ts';
 
-const PASSWORD = 'correct horse battery';
 const OWNER = 'owner@example.com';
 const ENV = {
   TRAWL_OWNER_EMAIL: OWNER,
@@ -37,32 +32,34 @@ const FILES = [
 ];
 const BRANCH = `turned${TURN}branch`;
 
-let served: Served;
-let owner: Visitor;
 let name = '';
 let head = '';
 
-before(async () => {
-  if (NO_BROWSER !== false) return;
+const start = async (): Promise<string> => {
   const texts = FILES.map((file, index) => [file, `export const plum${index} = 1;\n`]);
-  const made = makeRepo(Object.fromEntries(texts));
-  git(made, 'config', 'user.name', 'x');
-  writeFiles(made, { [FILES[0] ?? '']: 'export const plum0 = 2;\n' });
-  git(made, 'add', '-A');
-  head = commitAs(made, HOSTILE);
-  git(made, 'branch', BRANCH);
+  const copied = makeRepo(Object.fromEntries(texts));
+  git(copied, 'config', 'user.name', 'x');
+  writeFiles(copied, { [FILES[0] ?? '']: 'export const plum0 = 2;\n' });
+  git(copied, 'add', '-A');
+  head = commitAs(copied, HOSTILE);
+  git(copied, 'branch', BRANCH);
   const repo = path.join(temporaryFolder(), `na${TURN}me`);
-  renameSync(made, repo);
-  served = await serveIndexed(temporaryFolder(), [repo], { env: ENV });
+  renameSync(copied, repo);
+  const served = await serveIndexed(temporaryFolder(), [repo], { env: ENV });
   await served.process.until(/ symbols found /);
-  owner = await visit({ url: served.url });
-  await post('/api/auth/login', { email: OWNER, password: PASSWORD });
-  await post('/api/user/api_keys', { name: HOSTILE });
-  const repos = await owner.page.request.get('/api/repos');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tests hold it to its schema
-  const [first] = (await repos.json()) as { readonly repoName: string }[];
-  name = first?.repoName ?? '';
-});
+  name = `local/na${TURN}me`;
+  const send = (address: string, body: object, cookie = '') =>
+    fetch(`${served.url}${address}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: served.url, cookie },
+      body: JSON.stringify(body),
+    });
+  const signedIn = await send('/api/auth/login', { email: OWNER, password: PASSWORD });
+  const [cookie] = signedIn.headers.getSetCookie();
+  const made = await send('/api/user/api_keys', { name: HOSTILE }, cookie?.split(';')[0]);
+  assert.equal(made.status, 201);
+  return served.url;
+};
 
 function commitAs(repo: string, author: string): string {
   git(
@@ -77,13 +74,8 @@ function commitAs(repo: string, author: string): string {
   return git(repo, 'rev-parse', 'HEAD');
 }
 
-async function post(address: string, data: object): Promise<void> {
-  const answer = await owner.page.request.post(address, {
-    data,
-    headers: { origin: served.url },
-  });
-  assert.ok(answer.ok(), `${address}: ${answer.status()} ${await answer.text()}`);
-}
+// A file that is not there is refused, and the browser notes it.
+const test = pageTests(start, { as: OWNER, allowed: /40[04]/ });
 
 /** What of hidden characters is left in texts, labels and titles of the page; '' is as it should be. */
 const LEFT = `(() => {
@@ -193,7 +185,8 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<Locator>>> = {
   },
   async keys(page) {
     await page.goto('/settings/apiKeys');
-    await page.getByRole('row', { name: SHOWN }).getByRole('button', { name: 'Delete' }).click();
+    const row = page.getByRole('row', { name: SHOWN }).first();
+    await row.getByRole('button', { name: 'Delete' }).click();
     return page.getByRole('dialog', { name: `Delete the key “${SHOWN}”?` });
   },
   async audit(page) {
@@ -203,22 +196,11 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<Locator>>> = {
 };
 
 for (const width of [1280, 360])
-  void test(
-    `names that deceive are shown as they are, ${width} px`,
-    { skip: NO_BROWSER },
-    async () => {
-      const { page, complaints } = owner;
-      await page.setViewportSize({ width, height: 800 });
-      for (const [where, go] of Object.entries(PLACES)) {
-        const found = await go(page);
-        await found.first().waitFor({ state: width === 360 ? 'attached' : 'visible' });
-        await assertShown(page, where);
-      }
-      // A file that is not there is refused, and the browser notes it.
-      assert.deepEqual(
-        complaints.filter((text) => !/40[04]/.test(text)),
-        [],
-      );
-      complaints.splice(0);
-    },
-  );
+  test(`names that deceive are shown as they are, ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 800 });
+    for (const [where, go] of Object.entries(PLACES)) {
+      const found = await go(page);
+      await found.first().waitFor({ state: width === 360 ? 'attached' : 'visible' });
+      await assertShown(page, where);
+    }
+  });

@@ -1,28 +1,30 @@
 // What the pages say above or in place of what they show, where no other test comes by: the daemon that comes back, jobs that
 // left something, addresses that lead nowhere, who may not, a page that fails.
-// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { jobsEnded, serve, serveIndexed } from '../e2e/daemon.ts';
-import type { Served } from '../e2e/daemon.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
-import type { Visitor } from './browser.ts';
+import { PAIR, licenceEnvironment } from '../../accounts/licences.ts';
+import { jobsEnded, serve, serveIndexed } from '../../e2e/daemon.ts';
+import {
+  commitAll,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../../sources/git/fixture.ts';
+import { PASSWORD, findingsOf, once, pageTests, signIn } from '../browser.ts';
 
 const OWNER = 'owner@example.com';
-const PASSWORD = 'correct horse battery';
 const ENV = {
   TRAWL_OWNER_EMAIL: OWNER,
   TRAWL_OWNER_PASSWORD: PASSWORD,
   TRAWL_ANONYMOUS_ACCESS: 'true',
+  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
 };
 const SOURCE_MAX = 1000;
 
-let served: Served;
 let browsed = '';
 let firstCommit = '';
 let lastCommit = '';
@@ -33,8 +35,7 @@ function configWith(settings: object): string {
   return file;
 }
 
-before(async () => {
-  if (NO_BROWSER !== false) return;
+const start = once(async (): Promise<string> => {
   const repo = makeRepo({
     'one.txt': 'one\n',
     'two.txt': 'two\n',
@@ -47,28 +48,19 @@ before(async () => {
   lastCommit = commitAll(repo);
   browsed = `/browse/local/${path.basename(repo)}`;
   const flags = ['--config', configWith({ maxSourceBytes: SOURCE_MAX })];
-  served = await serveIndexed(temporaryFolder(), [repo], { env: ENV, flags });
+  return (await serveIndexed(temporaryFolder(), [repo], { env: ENV, flags })).url;
 });
-
-async function openAsOwner(): Promise<Visitor> {
-  const visitor = await visit({ url: served.url });
-  const data = { email: OWNER, password: PASSWORD };
-  assert.equal((await visitor.page.request.post('/api/auth/login', { data })).status(), 200);
-  return visitor;
-}
+/** What the browser itself notes of an answer. */
+const allowed = /status of|ERR_FAILED/;
+const test = pageTests(start, { as: OWNER, allowed });
+const guestTest = pageTests(start, { allowed });
 
 async function says(page: Page, text: string | RegExp): Promise<void> {
   await page.getByText(text).waitFor();
   assert.deepEqual(await findingsOf(page), []);
 }
 
-/** What the browser itself notes of an answer. */
-function unexpected(complaints: readonly string[]): string[] {
-  return complaints.filter((text) => !/status of|ERR_FAILED/.test(text));
-}
-
-void test('a daemon that is away, starts, and is back', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await openAsOwner();
+test('a daemon that is away, starts, and is back', async ({ page }) => {
   await page.goto('/');
   await page.getByText('1 repository').waitFor();
   await page.route('**/api/**', (route) => route.abort());
@@ -95,11 +87,9 @@ void test('a daemon that is away, starts, and is back', { skip: NO_BROWSER }, as
   await bar.getByText('Trawl is back.').waitFor();
   await page.getByRole('row', { name: /Ready/ }).waitFor();
   await bar.waitFor({ state: 'detached' });
-  assert.deepEqual(unexpected(complaints), []);
 });
 
-void test('jobs that are under way, or left something', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await openAsOwner();
+test('jobs that are under way, or left something', async ({ page }) => {
   const answer = (body: object) => ({
     contentType: 'application/json',
     body: JSON.stringify(body),
@@ -123,20 +113,18 @@ void test('jobs that are under way, or left something', { skip: NO_BROWSER }, as
   await page.getByText('2 connections failed.').waitFor();
   await page.getByText('1 connection synced only in part').waitFor();
   await says(page, 'Syncing 1 connection for the first time.');
-  assert.deepEqual(complaints, []);
 });
 
-void test('a commit that is compared, and one file of it', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await openAsOwner();
+test('a commit that is compared, and one file of it', async ({ page, complaints }) => {
   const commit = `${browsed}/-/commit/${lastCommit}`;
   await page.goto(`${commit}?base=${firstCommit}&path=one.txt`);
   await page.getByText(`Compared with ${firstCommit}, not with the parent commit.`).waitFor();
   await says(page, 'Only one.txt.');
   await page.getByText('1 file', { exact: false }).first().waitFor();
   await page.getByRole('button', { name: 'Show all files' }).click();
-  await page.waitForURL(`${served.url}${commit}?base=${firstCommit}`);
+  await page.waitForURL(`**${commit}?base=${firstCommit}`);
   await page.getByRole('button', { name: 'Compare with the parent' }).click();
-  await page.waitForURL(`${served.url}${commit}`);
+  await page.waitForURL(`**${commit}`);
   await page.getByText('Compared with').waitFor({ state: 'detached' });
   assert.deepEqual(complaints, []);
   await page.goto(`${browsed}/-/commit/nosuchcommit`);
@@ -147,8 +135,7 @@ void test('a commit that is compared, and one file of it', { skip: NO_BROWSER },
   assert.deepEqual(await findingsOf(page), []);
 });
 
-void test('addresses that lead nowhere', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await openAsOwner();
+test('addresses that lead nowhere', async ({ page }) => {
   await page.goto(`${browsed}/-/nothing/x`);
   await says(page, 'This address does not name a file or folder.');
   await page.goto(`${browsed}/-/tree/nowhere`);
@@ -157,11 +144,9 @@ void test('addresses that lead nowhere', { skip: NO_BROWSER }, async () => {
   await says(page, /Too large to show \(2\.0 KB\)\./);
   await page.goto('/settings/nothing');
   await says(page, 'These settings do not exist.');
-  assert.deepEqual(unexpected(complaints), []);
 });
 
-void test('what a guest may not', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await visit({ url: served.url });
+guestTest('what a guest may not', async ({ page }) => {
   await page.goto('/settings/general');
   await says(page, 'You are not signed in.');
   await page.goto('/settings/apiKeys');
@@ -179,11 +164,10 @@ void test('what a guest may not', { skip: NO_BROWSER }, async () => {
   await page.getByLabel('Name of the new key').fill('ci');
   await page.getByRole('button', { name: 'Create key' }).click();
   await says(page, 'Copy the key now. It is shown only once.');
-  assert.deepEqual(unexpected(complaints), []);
 });
 
-void test('a page that fails says so, and the rest goes on', { skip: NO_BROWSER }, async () => {
-  const { page } = await openAsOwner();
+test('a page that fails says so, and the rest goes on', async ({ page, allow }) => {
+  allow(/^TypeError: Cannot /);
   await page.route('**/api/repos?*', (route) =>
     route.fulfill({ contentType: 'application/json', body: '[null]' }),
   );
@@ -198,24 +182,56 @@ void test('a page that fails says so, and the rest goes on', { skip: NO_BROWSER 
   await page.getByRole('row', { name: /Ready/ }).waitFor();
 });
 
-void test(
-  'a repository that was never indexed: why, and its files can be read',
-  { skip: NO_BROWSER },
+let failing = '';
+const failingTest = pageTests(
   async () => {
     const repo = makeRepo({ 'one.txt': 'one\n' });
+    failing = `local/${path.basename(repo)}`;
     const flags = ['--config', configWith({ repoIndexTimeoutMs: 1 })];
-    const failing = await serve(temporaryFolder(), [repo], { env: ENV, flags });
-    await jobsEnded(failing, 1);
-    const { page } = await visit({ url: failing.url });
-    const name = `local/${path.basename(repo)}`;
-    await page.goto(`/browse/${name}/-/blob/one.txt`);
+    const served = await serve(temporaryFolder(), [repo], { env: ENV, flags });
+    await jobsEnded(served, 1);
+    return served.url;
+  },
+  { allowed },
+);
+
+failingTest(
+  'a repository that was never indexed: why, and its files can be read',
+  async ({ page }) => {
+    await page.goto(`/browse/${failing}/-/blob/one.txt`);
     await page.locator('.cm-content').getByText('one').waitFor();
     await says(page, 'This repository is not indexed yet. Searches find nothing in it.');
-    const data = { email: OWNER, password: PASSWORD };
-    assert.equal((await page.request.post('/api/auth/login', { data })).status(), 200);
-    await page.goto(`/repos?open=${encodeURIComponent(name)}`);
-    const about = page.getByRole('region', { name: `About ${name}` });
+    await signIn(page, OWNER);
+    await page.goto(`/repos?open=${encodeURIComponent(failing)}`);
+    const about = page.getByRole('region', { name: `About ${failing}` });
     await about.getByText('Trawl retries automatically, with growing delays.').waitFor();
     assert.deepEqual(await findingsOf(page), []);
   },
 );
+
+test('what needs a licence says so, until a key is set that is good', async ({ page, allow }) => {
+  allow(/400/);
+  await page.goto('/settings/members');
+  await page.getByText('This page needs a licence that includes org-management.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.goto('/settings/audit');
+  await page.getByText('This page needs a licence that includes audit.').waitFor();
+  await page.getByRole('link', { name: 'Licence' }).last().click();
+  const facts = page.locator('.facts');
+  await facts.getByText('only the free features').waitFor();
+  const set = async (key: string) => {
+    await page.getByLabel('Licence key').fill(key);
+    await page.getByRole('button', { name: 'Save key' }).click();
+  };
+  const { TRAWL_LICENSE_KEY: key = '' } = licenceEnvironment();
+  await set(`${key}x`);
+  await page.locator('.notice-danger').waitFor();
+  await set(key);
+  await facts.getByText('Acme').waitFor();
+  assert.match(await facts.innerText(), /Seats\n1 used\n/);
+  await page.getByText('The licence expires soon').waitFor();
+  await page.getByRole('link', { name: 'Members' }).click();
+  await page.getByRole('row', { name: new RegExp(OWNER) }).waitFor();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByText('license.changed').first().waitFor();
+});

@@ -1,17 +1,16 @@
 // Signing in by an identity provider in a browser: from the page to a real OpenID Connect server and back, and what the page
 // says where it came to nothing.
-// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { serveIndexed, trawl } from '../e2e/daemon.ts';
-import { providerAt } from '../accounts/sign-on/world.ts';
-import { startGithubSignOn } from '../accounts/sign-on/github-server.ts';
-import { startIssuer } from '../accounts/sign-on/real-issuer.ts';
-import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { findingsOf, NO_BROWSER, visit } from './browser.ts';
+import { serveIndexed, trawl } from '../../e2e/daemon.ts';
+import { providerAt } from '../../accounts/sign-on/world.ts';
+import { startGithubSignOn } from '../../accounts/sign-on/github-server.ts';
+import { startIssuer } from '../../accounts/sign-on/real-issuer.ts';
+import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
+import { findingsOf, NO_BROWSER, visit } from '../browser.ts';
 
 void test('continue with a provider, and come back', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n' });

@@ -1,0 +1,7 @@
+// What happens to an open page: streams that are left, another session, a daemon that stops, is busy, or has lost a shard.
+// One browser serves all parts.
+// tier: ci (browser)
+
+import './parts/meanwhile.ts';
+import './parts/shell.ts';
+import './parts/faults.ts';

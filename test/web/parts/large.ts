@@ -1,0 +1,112 @@
+// Large files: a line of 5 MB and 50,000 lines. Of either so much stands in the page as is seen, and there is a way to all of it.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { serveIndexed } from '../../e2e/daemon.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
+import { findingsOf, pageTests, shows, until } from '../browser.ts';
+
+const HALF = '0x1f,"text",'.repeat(220_000);
+const SIZE = /line of 5\.3 MB, show/;
+/** Characters of code that the page may hold at a time. */
+const SHOWN_MAX = 100_000;
+const LINES = 50_000;
+const SCROLLER = `document.querySelector('.cm-scroller')`;
+
+let base = '';
+let head = '';
+
+const test = pageTests(async () => {
+  const lines = Array.from(
+    { length: LINES },
+    (_, index) => `export const plum${index} = ${index};`,
+  );
+  const repo = makeRepo({
+    'line.js': `f();\nvar a=[${HALF}1,${HALF}];\n`,
+    'lines.ts': `${lines.join('\n')}\n`,
+  });
+  writeFiles(repo, { 'line.js': `f();\nvar a=[${HALF}medlar(),${HALF}];\n` });
+  head = commitAll(repo);
+  const config = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(config, JSON.stringify({ settings: { maxFileSize: 10_000_000 } }));
+  const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--config', config] });
+  await served.process.until(/ symbols found /);
+  base = `/browse/local/${path.basename(repo)}/-`;
+  return served.url;
+});
+
+/** Characters that stand in the elements of a kind. */
+function sizeOf(page: Page, selector: string): Promise<number> {
+  return page.evaluate<number>(
+    `[...document.querySelectorAll('${selector}')].reduce((sum, one) => sum + one.textContent.length, 0)`,
+  );
+}
+
+async function isBounded(page: Page, selector: string): Promise<void> {
+  const size = await sizeOf(page, selector);
+  assert.ok(size > 0 && size < SHOWN_MAX, `${selector}: ${size}`);
+}
+
+test('a line of 5 MB in results is cut, and leads to all of it', async ({ page }) => {
+  await page.goto('/search?query=medlar');
+  const line = page.locator('.result-line[data-match]');
+  await shows(line.locator('mark'), 'medlar');
+  await shows(line, SIZE);
+  await isBounded(page, 'main');
+  assert.deepEqual(await findingsOf(page), []);
+  await page.keyboard.press('j');
+  await page.keyboard.press('v');
+  const preview = page.getByRole('complementary', { name: 'Preview' });
+  await preview.locator('.cm-content').waitFor();
+  await isBounded(page, '.preview');
+  await line.getByText(SIZE).click();
+  await page.waitForURL(/line\.js\?highlightRange=2/);
+  await page.getByText('Syntax colours are off because the file is large.').waitFor();
+  await isBounded(page, '.cm-content');
+  const raw = page.getByRole('link', { name: 'Raw', exact: true });
+  const answer = await page.request.get((await raw.getAttribute('href')) ?? '');
+  assert.equal((await answer.body()).length, 2 * HALF.length + 'f();\nvar a=[medlar(),];\n'.length);
+});
+
+test('a line of 5 MB in a file: to its end, coloured, never wrapped', async ({ page }) => {
+  for (const isWrapped of [false, true]) {
+    await page.goto('/settings/general');
+    await page.getByLabel('Wrap long lines').setChecked(isWrapped);
+    await page.goto(`${base}/blob/line.js`);
+    const content = page.locator('.cm-content');
+    await content.getByText('var a=[').waitFor();
+    // Wrapped it would stop the page for seconds.
+    const wrap = page.getByRole('button', { name: 'Wrap', exact: true });
+    assert.equal(await wrap.getAttribute('aria-disabled'), 'true');
+    await isBounded(page, '.cm-content');
+    await page.getByRole('button', { name: 'Colour anyway' }).click();
+    await page.locator('.cm-content .code-number').first().waitFor();
+    await content.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('End');
+    await until(page, `document.querySelector('.cm-content').textContent.includes('"text",];')`);
+    await isBounded(page, '.cm-content');
+  }
+});
+
+test('a line of 5 MB that has changed', async ({ page }) => {
+  await page.goto(`${base}/commit/${head}`);
+  await page.locator('.line-cut').getByText(SIZE).first().waitFor();
+  await isBounded(page, '.diff-text');
+  await isBounded(page, 'main');
+});
+
+test('a file of 50,000 lines, to its end and to a line', async ({ page }) => {
+  await page.goto(`${base}/blob/lines.ts`);
+  const content = page.locator('.cm-content');
+  await content.getByText('plum0').waitFor();
+  await page.evaluate(`${SCROLLER}.scrollTop = ${SCROLLER}.scrollHeight`);
+  await content.getByText(`plum${LINES - 1} `).waitFor();
+  await isBounded(page, '.cm-content');
+  await page.locator('.cm-content .code-keyword').first().waitFor();
+  await page.goto(`${base}/blob/lines.ts?highlightRange=25000`);
+  await page.locator('.linked-line').getByText('plum24999').waitFor();
+  await isBounded(page, '.cm-content');
+});

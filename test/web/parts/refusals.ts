@@ -1,0 +1,400 @@
+// What the pages say where something is refused or cannot be had: in the place where it was asked for, with the words of the
+// daemon, and only until something else is done. What was there stays.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { licenceEnvironment } from '../../accounts/licences.ts';
+import { eventually, serve } from '../../e2e/daemon.ts';
+import type { Served } from '../../e2e/daemon.ts';
+import { CodeHost } from '../../e2e/hosted.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
+import { PASSWORD, findingsOf, hasCount, once, pageTests, shows, visit } from '../browser.ts';
+import { openDoor } from '../door.ts';
+
+const OWNER = 'owner@example.com';
+const MEMBER = 'member@example.com';
+/** One more than a page of a difference has. */
+const FILE_COUNT = 26;
+const config = path.join(temporaryFolder(), 'trawl.json');
+
+let host: CodeHost;
+let served: Served;
+let name = '';
+let commit = '';
+
+/** The daemon has these connections from now on, or at its start. */
+function writeConnections(names: readonly string[]): void {
+  const of = (url: string) => ({
+    type: 'github',
+    url,
+    orgs: ['acme'],
+    token: { env: 'HOST_TOKEN' },
+  });
+  // Nobody listens at the address of `dead`.
+  const connections = names.map((one) => [
+    one,
+    of(one === 'dead' ? 'http://127.0.0.1:9' : host.url),
+  ]);
+  writeFileSync(config, JSON.stringify({ connections: Object.fromEntries(connections) }));
+}
+
+async function setConnections(...names: readonly string[]): Promise<void> {
+  const from = served.process.stderr.length;
+  writeConnections(names);
+  served.process.child.kill('SIGHUP');
+  await eventually(async () => served.process.stderr.slice(from).includes('read again'));
+}
+
+const start = once(async (): Promise<string> => {
+  host = await CodeHost.start();
+  host.add('one', { 'a b.txt': 'plumtree\n' });
+  writeConnections(['kept']);
+  const paths = Array.from({ length: FILE_COUNT }, (_, index) => `many/f${index + 10}.ts`);
+  const texts = (text: string) => Object.fromEntries(paths.map((file) => [file, text]));
+  const repo = makeRepo(texts('export const quince = 1;\n'));
+  writeFiles(repo, texts('export const quince = 2;\n'));
+  commit = commitAll(repo, 'all of them');
+  name = `local/${path.basename(repo)}`;
+  served = await serve(temporaryFolder(), [repo], {
+    flags: ['--config', config],
+    env: {
+      TRAWL_OWNER_EMAIL: OWNER,
+      TRAWL_OWNER_PASSWORD: PASSWORD,
+      HOST_TOKEN: 'ghp_of-the-operator',
+      ...licenceEnvironment(2),
+    },
+  });
+  await served.process.until(/ repo indexed /, 2);
+  return served.url;
+});
+/** What the browser itself notes of an answer. */
+const allowed = /status of [45]/;
+const test = pageTests(start, { as: OWNER, allowed });
+
+after(() => host?.stop());
+
+/** It says this, and only this. */
+async function refuses(place: Page | Locator, text: string | RegExp): Promise<void> {
+  const alert = place.getByRole('alert');
+  await alert.filter({ hasText: text }).waitFor();
+  await hasCount(alert, 1);
+}
+
+test('members: no seat is left, an address is taken, one owner must remain', async ({ page }) => {
+  await page.goto('/settings/members');
+  const invite = async (email: string): Promise<void> => {
+    await page.getByLabel('E-mail of a new member').fill(email);
+    await page.getByRole('button', { name: 'Invite' }).click();
+  };
+  await invite(MEMBER);
+  const member = page.getByRole('row', { name: new RegExp(MEMBER) });
+  await member.waitFor();
+  await invite('third@example.com');
+  await refuses(page, /seat/);
+  assert.deepEqual(await findingsOf(page), []);
+  await page.reload();
+
+  const own = page.getByRole('row', { name: new RegExp(OWNER) });
+  await own.getByRole('button', { name: 'Make member' }).click();
+  await refuses(page, 'the last active owner cannot be demoted');
+  await member.getByRole('button', { name: 'Suspend' }).click();
+  await member.getByRole('cell', { name: 'Suspended' }).waitFor();
+  await hasCount(page.getByRole('alert'), 0);
+  await own.getByRole('button', { name: 'Suspend' }).click();
+  await refuses(page, 'the last active owner cannot be suspended');
+  await own.getByRole('cell', { name: 'Active' }).waitFor();
+  await invite(MEMBER);
+  await page.getByRole('alert').filter({ hasText: 'already exists' }).waitFor();
+  await page.reload();
+  await own.getByRole('button', { name: 'Remove' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(`Type ${OWNER}`).fill(OWNER);
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await refuses(page, 'the last active owner cannot be removed');
+  // What is done next does not stand below it.
+  await member.getByRole('button', { name: 'Remove' }).click();
+  await dialog.getByLabel(`Type ${MEMBER}`).fill(MEMBER);
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await member.waitFor({ state: 'detached' });
+  await hasCount(page.getByRole('alert'), 0);
+});
+
+test('security: the last way in stays, and says why until something else is changed', async ({
+  page,
+}) => {
+  await page.goto('/settings/security');
+  const password = page.getByRole('checkbox', { name: 'Sign-in with password' });
+  await password.click();
+  await refuses(page, 'way to sign in');
+  assert.equal(await password.isChecked(), true);
+  assert.deepEqual(await findingsOf(page), []);
+  const guests = /^Guests/;
+  for (const checked of [true, false]) {
+    await page.getByRole('checkbox', { name: guests }).click();
+    await page.getByRole('checkbox', { name: guests, checked }).waitFor();
+  }
+  await hasCount(page.getByRole('alert'), 0);
+});
+
+test('a connection that is gone is not listed again', async ({ page }) => {
+  await setConnections('kept', 'gone');
+  await page.goto('/settings/connections');
+  const gone = page.getByRole('row', { name: /^gone/ });
+  await gone.getByText('Up to date').waitFor();
+  await setConnections('kept');
+  await gone.getByRole('button', { name: 'Sync now: gone' }).click();
+  await refuses(page, /connection/i);
+  await gone.waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /^kept/ }).waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+});
+
+test('a key that was deleted elsewhere: the others are still listed', async ({ page, context }) => {
+  await page.goto('/settings/apiKeys');
+  for (const key of ['first', 'second']) {
+    await page.getByLabel('Name of the new key').fill(key);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+  }
+  const row = page.getByRole('row', { name: /^first/ });
+  await row.getByRole('button', { name: 'Delete' }).click();
+  const elsewhere = await context.newPage();
+  await elsewhere.goto('/settings/apiKeys');
+  const there = elsewhere.getByRole('row', { name: /^first/ });
+  await there.getByRole('button', { name: 'Delete' }).click();
+  await elsewhere.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await there.waitFor({ state: 'detached' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await refuses(page, /key/);
+  await row.waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /^second/ }).waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+});
+
+/** The daemon refuses what fits, until it is called. */
+async function refuseAll(page: Page, calls: string): Promise<() => Promise<void>> {
+  await page.route(calls, (route) => {
+    const answer = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message: 'Refused here.' };
+    const body = JSON.stringify(answer);
+    return route.fulfill({ status: 500, contentType: 'application/json', body });
+  });
+  return () => page.unroute(calls);
+}
+
+test('a further page of a difference that cannot be had: why, and once more', async ({ page }) => {
+  const giveAgain = await refuseAll(page, '**/api/diff?*page=2*');
+  await page.goto(`/browse/${name}/-/commit/${commit}`);
+  const files = page.getByRole('list', { name: 'Files' }).getByRole('listitem');
+  await hasCount(files, FILE_COUNT - 1);
+  const changes = page.getByRole('region', { name: 'Changes' });
+  await changes.focus();
+  await page.keyboard.press('End');
+  await refuses(changes, 'Refused here.');
+  assert.deepEqual(await findingsOf(page), []);
+  await giveAgain();
+  await changes.getByRole('button', { name: 'Try again' }).click();
+  await hasCount(files, FILE_COUNT);
+  await hasCount(page.getByRole('alert'), 0);
+});
+
+test('places of a name that nobody can have', async ({ page }) => {
+  const file = `/browse/${name}/-/blob/many/f10.ts`;
+  await page.goto(`${file}?explore=references:${'x'.repeat(1025)}`);
+  await page.locator('.cm-content').waitFor();
+  await refuses(page, /symbolName/);
+  assert.deepEqual(await findingsOf(page), []);
+  await page.goto(`${file}?explore=references:quince`);
+  await page.locator('.explore-row').first().waitFor();
+  await hasCount(page.getByRole('alert'), 0);
+});
+
+test('a request of an application waits for its person, and is answered once', async (first) => {
+  const back = 'https://client.example/cb';
+  const reply = await fetch(`${served.url}/register`, {
+    method: 'POST',
+    body: JSON.stringify({ client_name: 'Tool', redirect_uris: [back] }),
+  });
+  const { client_id: clientId } = (await reply.json()) as { readonly client_id: string };
+  const lookupText = new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: back,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  first.allow(/asks https:\/\/client\.example/);
+  await first.page.goto(`/oauth/authorize?${lookupText.toString()}`);
+  await first.page.waitForURL(/\?request=/);
+  const request = first.page.url().slice(served.url.length);
+
+  // Somebody who has signed out meanwhile, or comes by a link.
+  const { page } = await visit({ url: served.url });
+  await page.goto(request);
+  const alert = page.getByRole('alert');
+  await alert.getByRole('link', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/login\?return=/);
+  await page.getByLabel('E-mail').fill(OWNER);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${served.url}${request}`);
+  await page.getByRole('heading', { name: /^Authorize Tool\?/ }).waitFor();
+
+  // Answered in another window.
+  await first.context.route(`${back}*`, (route) => route.fulfill({ body: 'Back' }));
+  await first.page.getByRole('button', { name: 'Deny' }).click();
+  await first.page.waitForURL(/^https:\/\/client\.example\/cb\?/);
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await refuses(page, 'This request was already answered, or has expired.');
+  assert.deepEqual(await findingsOf(page), []);
+});
+
+/** Calls that are refused, the page that makes them, and what makes it do so. */
+const CALLS: readonly {
+  readonly calls: string;
+  readonly page: () => string;
+  readonly act?: (page: Page) => Promise<void>;
+}[] = [
+  { calls: '**/api/user/usage', page: () => '/settings/usage' },
+  { calls: '**/api/instance', page: () => '/settings/security' },
+  { calls: '**/api/license', page: () => '/settings/license' },
+  { calls: '**/api/health/series*', page: () => '/settings/health' },
+  { calls: '**/api/jobs?*', page: () => '/settings/health' },
+  { calls: '**/api/ee/audit?*', page: () => '/settings/audit' },
+  { calls: '**/api/ee/users', page: () => '/settings/members' },
+  { calls: '**/api/connections', page: () => '/settings/connections' },
+  { calls: '**/api/user/api_keys', page: () => '/settings/apiKeys' },
+  { calls: '**/api/repos?*', page: () => '/repos' },
+  { calls: '**/api/job-logs', page: () => `/repos?open=${encodeURIComponent(name)}` },
+  {
+    calls: '**/api/repos/*/index',
+    page: () => `/repos?open=${encodeURIComponent(name)}`,
+    act: (page) =>
+      page
+        .getByRole('region', { name: /^About/ })
+        .getByRole('button', { name: /^Index now/ })
+        .click(),
+  },
+  { calls: '**/api/repos/*/skipped*', page: () => `/repos?open=${encodeURIComponent(name)}` },
+  { calls: '**/api/folder_contents?*path=many', page: () => `/browse/${name}/-/tree/many` },
+  { calls: '**/api/commits?*', page: () => `/browse/${name}/-/blob/many/f10.ts?panel=history` },
+  { calls: '**/api/commits?*', page: () => `/browse/${name}/-/commits/` },
+  { calls: '**/api/source?*', page: () => `/browse/${name}/-/blob/many/f10.ts` },
+  {
+    calls: '**/api/source?*',
+    page: () => `/search?query=quince&preview=${encodeURIComponent(`${name}@HEAD:many/f10.ts`)}`,
+  },
+  { calls: '**/api/diff?*', page: () => `/browse/${name}/-/commit/${commit}` },
+];
+
+for (const { calls, page: address, act } of CALLS)
+  test(`what cannot be had says why: ${calls}`, async ({ page }) => {
+    const giveAgain = await refuseAll(page, calls);
+    await page.goto(address());
+    await act?.(page);
+    await refuses(page, 'Refused here.');
+    assert.deepEqual(await findingsOf(page), []);
+    await giveAgain();
+  });
+
+test('connections: how each listing went, why one failed, again with its log', async ({ page }) => {
+  await setConnections('kept', 'dead');
+  try {
+    await page.goto('/settings/connections');
+    const acme = page.getByRole('row', { name: /^kept/ });
+    const dead = page.getByRole('row', { name: /^dead/ });
+    await acme.getByText('Up to date').waitFor();
+    await dead.getByText('Failed, will be retried').waitFor();
+    await page.getByText('1 connection failed.').waitFor();
+    // What needs somebody stands first.
+    await shows(page.getByRole('row').nth(1), /^dead/);
+    await dead.getByRole('button', { name: 'About dead' }).click();
+    const about = page.getByRole('region', { name: 'About dead' });
+    await about.getByText('Trawl retries automatically.').waitFor();
+    await about
+      .getByRole('log')
+      .getByText(/127\.0\.0\.1:9/)
+      .first()
+      .waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    await about.getByRole('button', { name: 'Close' }).click();
+    assert.match(page.url(), /\/settings\/connections$/);
+
+    host.add('two', { 'b.txt': 'secondword\n' });
+    await acme.getByRole('button', { name: 'About kept' }).click();
+    const other = page.getByRole('region', { name: 'About kept' });
+    await other.getByText('1 repository', { exact: true }).waitFor();
+    await acme.getByRole('button', { name: 'Sync now: kept' }).click();
+    await other.getByText('2 repositories', { exact: true }).waitFor();
+    await other.getByRole('link', { name: 'Repositories' }).click();
+    await page.waitForURL(/\/repos\?connectionId=\d+$/);
+    await page.getByRole('row', { name: new RegExp(host.nameOf('two')) }).waitFor();
+    assert.equal(await page.getByRole('row').count(), 3);
+  } finally {
+    // What failed is said on other pages too.
+    await setConnections('kept');
+  }
+});
+
+/** The pages that have such a link, each open and with all that it shows. */
+async function* pagesWithLink(page: Page) {
+  const name = host.nameOf('one');
+  await page.goto('/search?query=plumtree');
+  await page.getByText('that is all').waitFor();
+  await page.getByRole('article').waitFor();
+  yield 'result';
+  await page.getByRole('article').getByRole('link', { name: 'a b.txt' }).click();
+  await page.locator('.cm-content').waitFor();
+  yield 'file';
+  await page.goto(`/repos?open=${encodeURIComponent(name)}`);
+  await page
+    .getByRole('region', { name: `About ${name}` })
+    .getByText('Last checked at host')
+    .waitFor();
+  yield 'repository';
+}
+
+test('a link to the page of the host', async ({ page }) => {
+  const link = page.getByRole('link', { name: 'Open at code host' });
+  const seen: string[] = [];
+  for await (const where of pagesWithLink(page)) {
+    assert.equal(await link.getAttribute('rel'), 'noopener noreferrer', where);
+    assert.equal(await link.getAttribute('target'), '_blank', where);
+    assert.equal(await link.getAttribute('title'), `Open at ${new URL(host.url).host}`);
+    assert.deepEqual(await findingsOf(page), [], where);
+    seen.push((await link.getAttribute('href')) ?? '');
+  }
+  const repo = `${host.url}/acme/one`;
+  assert.deepEqual(seen, [`${repo}/blob/main/a%20b.txt`, `${repo}/blob/main/a%20b.txt`, repo]);
+  await page.goto(`/browse/${host.nameOf('one')}/-/blob/a%20b.txt?highlightRange=1`);
+  await page.locator('.cm-content').waitFor();
+  assert.equal(await link.getAttribute('href'), `${repo}/blob/main/a%20b.txt#L1`);
+});
+
+const SCRIPT = 'javascript:alert(1)';
+const scriptTest = pageTests(
+  async () => {
+    await start();
+    return await openDoor({
+      url: served.url,
+      pass: async (path, reply, response) => {
+        if (path.startsWith('/api/')) reply.setEncoding('utf8');
+        let text = '';
+        for await (const chunk of reply)
+          if (typeof chunk === 'string') text += chunk;
+          else response.write(chunk);
+        response.end(text.replaceAll(/(?<="externalWebUrl":)"[^"]*"/g, JSON.stringify(SCRIPT)));
+      },
+    });
+  },
+  { as: OWNER },
+);
+
+scriptTest('an address of the host that is none of the web is no link', async ({ page }) => {
+  for await (const where of pagesWithLink(page)) {
+    assert.equal(await page.getByRole('link', { name: 'Open at code host' }).count(), 0, where);
+    assert.equal(await page.locator(`[href="${SCRIPT}"]`).count(), 0, where);
+  }
+});

@@ -1,0 +1,393 @@
+// Results in a real browser: their order, more lines in place, keys, back and forward, what is copied, kept and printed.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { findingsOf, hasCount, pageTests, shows, until } from '../browser.ts';
+import { LONG_WORD, placeKept, placesOf, search, settledPlaces, streamed } from './streamed.ts';
+
+let url = '';
+const test = pageTests(async () => ({ url } = await streamed()).url);
+
+test('three loads show the same files first, those of the API', async ({ page }) => {
+  const response = await fetch(`${url}/api/search`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query: 'damson', matches: 1000 }),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
+  const { files } = (await response.json()) as { files: { fileName: { text: string } }[] };
+  const first = (): Promise<string[]> =>
+    page.evaluate(
+      `[...document.querySelectorAll('article')].slice(0, 5).map(({ dataset }) => dataset.key)`,
+    );
+  const loads = [];
+  for (let load = 0; load < 3; load++) {
+    await search(page, 'query=plumtree&matches=20000');
+    loads.push(await first());
+  }
+  assert.ok(loads[0]!.length >= 4);
+  for (const load of loads) assert.deepEqual(load, loads[0]);
+  await search(page, 'query=damson&matches=1000');
+  const paths = (await first()).map((key) => key.split(':').at(-1));
+  assert.deepEqual(
+    paths,
+    files.slice(0, paths.length).map(({ fileName }) => fileName.text),
+  );
+});
+
+test('more lines, in place: of a gap, around a match, of a file', async ({ page }) => {
+  await search(page, 'query=quince');
+  const card = page.getByRole('article').filter({ hasText: 'wide.ts' });
+  await hasCount(card.locator('.result-line'), 4);
+  await card.getByRole('button', { name: '20 below' }).click();
+  await card.getByText('const filler20 = 20;').waitFor();
+  await hasCount(card.locator('.result-line'), 24);
+  await card.getByText('48 lines').waitFor();
+  await card.getByRole('button', { name: '20 above' }).click({ modifiers: ['Alt'] });
+  await card.getByText('const filler40 = 40;').waitFor();
+  assert.equal(await card.locator('.result-gap').count(), 0);
+  // The key does the same around the match that has the focus, which stays where it is.
+  await page.keyboard.press('x');
+  await page.getByRole('link', { name: /^line 1: quince/ }).focus();
+  await search(page, 'query=damson');
+  const dozen = page.getByRole('article').filter({ hasText: 'dozen.txt' });
+  await hasCount(dozen.locator('.result-line'), 8);
+  await dozen.getByRole('button', { name: 'Show 4 more matches in this file' }).click();
+  await hasCount(dozen.locator('.result-line'), 12);
+  await dozen.getByRole('button', { name: 'Show fewer' }).click();
+  await hasCount(dozen.locator('.result-line'), 8);
+});
+
+test('a key shows more around a match, which stays where it is', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 400 });
+  await search(page, 'query=loquat');
+  await hasCount(page.getByRole('article'), 1);
+  await page.keyboard.press('j');
+  const top = 'Math.round(document.activeElement.getBoundingClientRect().top)';
+  const before = await page.evaluate<number>(top);
+  for (const [lines, last] of [
+    [43, 122],
+    [83, 142],
+  ]) {
+    await page.keyboard.press('e');
+    await page.locator(`.result-line[data-line="${last}"]`).waitFor({ state: 'attached' });
+    await until(page, `document.querySelectorAll('.result-line').length === ${lines}`);
+    // The list takes in its new height some frames later.
+    await page.waitForTimeout(100);
+    await until(page, `${top} === ${before}`);
+  }
+});
+
+/** Lists hear of the heights of their rows 100 ms late: until then rows are in the page, and cannot have the focus. */
+async function measureLate(page: Page): Promise<void> {
+  await page.addInitScript(`
+    self.ResizeObserver = class extends ResizeObserver {
+      constructor(heard) {
+        super((entries, observer) => setTimeout(() => heard(entries, observer), 100));
+      }
+    };
+  `);
+}
+
+test('keys lead to a row that is not measured yet, in results and in the tree', async ({
+  page,
+}) => {
+  await measureLate(page);
+  await search(page, 'query=plumtree&matches=20000');
+  await page.getByRole('article').first().waitFor();
+  await page.keyboard.press('Shift+G');
+  const place = 'document.activeElement.closest("article")?.getAttribute("aria-posinset")';
+  await until(page, `${place} === '300'`);
+  await page.keyboard.press('Enter');
+  const active = 'document.activeElement.getAttribute("title")';
+  const row = page.getByRole('treeitem').first();
+  await row.focus();
+  await page.keyboard.press('End');
+  await until(page, `${active} === '${LONG_WORD}.txt'`);
+  await page.keyboard.press('Home');
+  await until(page, `${active} === 'many'`);
+});
+
+test('a long line is cut around its match', async ({ page }) => {
+  await search(page, 'query=medlar');
+  const line = page.locator('.result-line[data-match]');
+  await shows(line.locator('mark'), 'medlar');
+  await shows(line, /line of 1\.8 MB, show$/);
+  assert.ok((await line.innerText()).length < 700);
+});
+
+test('from match to match, file to file, by keys alone', async ({ page }) => {
+  const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
+  const file = () =>
+    page.evaluate<string>('document.activeElement.closest("article")?.getAttribute("aria-label")');
+  await search(page, 'query=quince');
+  await hasCount(page.getByRole('article'), 2);
+  await page.keyboard.press('j');
+  const [first, second] =
+    (await file()) === 'two.ts' ? ['two.ts', 'wide.ts'] : ['wide.ts', 'two.ts'];
+  await page.keyboard.press('Shift+J');
+  assert.equal(await file(), second);
+  await page.keyboard.press('k');
+  assert.equal(await file(), first);
+  await page.getByRole('link', { name: 'line 1: // begins here: quince' }).focus();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'line 72: // ends here: quince');
+  await page.keyboard.press('x');
+  await page.getByText('// ends here: quince').waitFor({ state: 'detached' });
+  assert.equal(await file(), 'wide.ts');
+  await page.keyboard.press('x');
+  await page.keyboard.press('g');
+  await page.keyboard.press('g');
+  assert.equal(await file(), first);
+  await page.keyboard.press('Shift+G');
+  assert.equal(await file(), second);
+  // The preview follows the focus, and steps on its own.
+  await page.getByRole('link', { name: 'line 72: // ends here: quince' }).focus();
+  await page.keyboard.press('v');
+  const preview = page.getByRole('complementary', { name: 'Preview' });
+  await preview.locator('.linked-line').waitFor();
+  await shows(preview.locator('.linked-line'), '// ends here: quince');
+  assert.match(page.url(), /preview=/);
+  await preview.getByRole('button', { name: 'Previous match' }).click();
+  await shows(preview.locator('.linked-line'), '// begins here: quince');
+  assert.deepEqual(await findingsOf(page), []);
+  await preview.getByRole('button', { name: 'Close preview' }).click();
+  await preview.waitFor({ state: 'detached' });
+  assert.equal(await focused(), 'line 72: // ends here: quince');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/wide\.ts\?highlightRange=72&query=quince/);
+});
+
+test('back and forward bring rows, scroll and focus, without a request; a reload asks again', async ({
+  page,
+}) => {
+  const lookupText: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/stream_search')) lookupText.push(request.url());
+  });
+  await search(page, 'query=plumtree&matches=20000&sort=path');
+  const offset = () =>
+    page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
+  await page.evaluate('document.querySelector(".result-scroller").scrollTop = 4000');
+  const card = page.locator('article[aria-posinset="19"]');
+  const line = card.locator('.result-line').nth(2);
+  // What is not drawn yet takes no focus.
+  await line.waitFor();
+  await line.focus();
+  await placeKept(page);
+  const was = await offset();
+  assert.ok(was > 3000);
+  const places = await settledPlaces(page);
+  const key = () => page.evaluate<string>('document.activeElement.closest("article")?.dataset.key');
+  const focused = await key();
+  await page.getByRole('combobox', { name: 'Query' }).fill('quince');
+  await page.keyboard.press('Enter');
+  await page.getByText(/^3 matches in 2 files/).waitFor();
+  const count = lookupText.length;
+  await page.goBack();
+  await page.getByText(/^18,000 matches/).waitFor();
+  await until(page, `document.activeElement.closest('article') !== null`);
+  // How far rows are drawn beyond the window differs.
+  const after = Object.entries(await settledPlaces(page)).filter(([name]) => name in places);
+  assert.equal(await offset(), was);
+  assert.ok(after.length >= 4);
+  for (const [name, place] of after) assert.equal(place, places[name], name);
+  assert.equal(await key(), focused);
+  await page.goForward();
+  await page.getByText(/^3 matches in 2 files/).waitFor();
+  await page.getByRole('link', { name: /two\.ts$/ }).click();
+  await page.locator('.cm-content').waitFor();
+  await page.goBack();
+  await page.getByText(/^3 matches in 2 files/).waitFor();
+  assert.equal(lookupText.length, count);
+  await page.goBack();
+  await page.getByText(/^18,000 matches/).waitFor();
+  assert.equal(lookupText.length, count);
+  await page.reload();
+  await page.getByText(/^18,000 matches/).waitFor();
+  assert.equal(lookupText.length, count + 1);
+  // The list goes there once it has measured its frame.
+  await until(page, `document.querySelector(".result-scroller").scrollTop === ${was}`);
+});
+
+test('back from a file: rows, scroll and focus as they were; what is typed then begins at its top', async ({
+  page,
+}) => {
+  await search(page, 'query=plumtree&matches=20000&sort=path');
+  const offset = () =>
+    page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
+  for (const [place, fewer] of [
+    ['19', 3000],
+    ['13', 1000],
+  ] as const) {
+    await page.evaluate(`document.querySelector(".result-scroller").scrollTop = ${fewer + 1000}`);
+    const link = page.locator(`article[aria-posinset="${place}"] .result-line`).nth(2);
+    const key = await page.locator(`article[aria-posinset="${place}"]`).getAttribute('data-key');
+    // What is not drawn yet takes no focus.
+    await link.waitFor();
+    await link.focus();
+    await placeKept(page);
+    const was = await offset();
+    assert.ok(was > fewer);
+    const places = await settledPlaces(page);
+    await page.keyboard.press('Enter');
+    await page.locator('.cm-content').waitFor();
+    await page.goBack();
+    await until(page, `document.activeElement.closest('article')?.dataset.key === '${key}'`);
+    assert.equal(await offset(), was);
+    // How far rows are drawn beyond the window differs.
+    const after = Object.entries(await placesOf(page)).filter(([name]) => name in places);
+    assert.ok(after.length >= 3);
+    for (const [name, at] of after) assert.equal(at, places[name], name);
+    // The list goes to its place again for a moment, while rows get their heights.
+    await page.waitForTimeout(300);
+  }
+  await page.keyboard.press('/');
+  await page.keyboard.type('plumtree 1');
+  await page.getByText(/^First 100 matches/).waitFor();
+  assert.equal(await offset(), 0);
+});
+
+test('the way back leaves the focus where it has been put since', async ({ page }) => {
+  await search(page, 'query=quince');
+  await page.getByRole('link', { name: /two\.ts$/ }).focus();
+  await placeKept(page);
+  await page.keyboard.press('Enter');
+  await page.locator('.cm-content').waitFor();
+  // Frames that wait until they are let go, as on a machine that has much to do.
+  await page.evaluate(`
+    const ask = requestAnimationFrame;
+    globalThis.held = [];
+    globalThis.requestAnimationFrame = (run) => held.push(run);
+    globalThis.letGo = () => { globalThis.requestAnimationFrame = ask; for (const run of held) ask(run); };
+  `);
+  await page.goBack();
+  await page.getByText(/^3 matches in 2 files/).waitFor();
+  const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
+  await page.keyboard.press('/');
+  await page.evaluate('letGo()');
+  await page.waitForTimeout(300);
+  assert.equal(await focused(), 'Query');
+  // Another list with the same file comes while one types.
+  await page.getByRole('combobox', { name: 'Query' }).fill('quince file:two');
+  await page.getByText(/^1 match in 1 file/).waitFor();
+  await page.waitForTimeout(300);
+  assert.equal(await focused(), 'Query');
+});
+
+test('results that are loaded anew get the focus only where it has not been put elsewhere', async ({
+  page,
+}) => {
+  await search(page, 'query=quince');
+  await page.getByRole('link', { name: /two\.ts$/ }).focus();
+  await placeKept(page);
+  const inList = `document.activeElement.closest('article') !== null`;
+  await page.reload();
+  await until(page, inList);
+  let letGo = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/api/stream_search', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole('combobox', { name: 'Query' }).focus();
+  letGo();
+  await page.getByText(/^3 matches in 2 files/).waitFor();
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Query');
+});
+
+test('results can be kept as JSON and as a table', async ({ page }) => {
+  const saved = async (format: string): Promise<readonly [string, string]> => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: `Download the results as ${format}` }).click(),
+    ]);
+    return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
+  };
+  await search(page, 'query=damson+file%3Aformula');
+  const [name, table] = await saved('CSV');
+  assert.equal(name, 'trawl-damson-file-formula-all.csv');
+  const [head, first, second, end] = table.split('\r\n');
+  assert.equal(head, 'repository,revision,path,line,column,end line,end column,text,link');
+  assert.match(first ?? '', /,HEAD|,refs\/heads\/main/);
+  assert.match(first ?? '', /,formula\.csv,1,2,1,8,"'=damson\(1\),""damson""",http:/);
+  assert.match(second ?? '', /,formula\.csv,1,13,1,19,/);
+  assert.equal(end, '');
+  await page.goto('/search?query=damson&matches=3');
+  await page.getByText(/^First 3 matches/).waitFor();
+  const [cutName, json] = await saved('JSON');
+  assert.equal(cutName, 'trawl-damson-first-3.json');
+  const { files, isSearchExhaustive } = JSON.parse(json) as {
+    files: unknown[];
+    isSearchExhaustive: boolean;
+  };
+  assert.equal(isSearchExhaustive, false);
+  assert.ok(files.length > 0);
+});
+
+test('what is copied is code alone', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await search(page, 'query=quince+file%3Awide');
+  const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await page.locator('.result-line').nth(3).waitFor();
+  await page.evaluate(`
+    const lines = document.querySelectorAll('.result-line');
+    getSelection().setBaseAndExtent(lines[0], 0, lines[3], lines[3].childNodes.length);
+    document.execCommand('copy');
+  `);
+  assert.equal(
+    await clipboard(),
+    '// begins here: quince\nconst filler0 = 0;\n⋯\nconst filler69 = 69;\n// ends here: quince',
+  );
+  await page.evaluate('getSelection().removeAllRanges()');
+  await page.getByRole('link', { name: 'line 72: // ends here: quince' }).focus();
+  await page.keyboard.press('Shift+C');
+  await page.getByText('Place copied').waitFor();
+  assert.equal(await clipboard(), 'wide.ts:72');
+  await page.keyboard.press('c');
+  await page.getByText('Link copied').waitFor();
+  assert.match(await clipboard(), /^http:.*\/wide\.ts\?highlightRange=72&query=quince/);
+});
+
+test('order by path; filters in a drawer where there is little room', async ({ page }) => {
+  await search(page, 'query=quince');
+  await hasCount(page.getByRole('article'), 2);
+  await page.getByLabel('Order').selectOption('path');
+  const titles = () =>
+    page.evaluate<string[]>(
+      `[...document.querySelectorAll('article')].map((one) => one.getAttribute('aria-label'))`,
+    );
+  assert.deepEqual(await titles(), ['two.ts', 'wide.ts']);
+  assert.match(page.url(), /sort=path/);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await page.getByRole('button', { name: 'Filters' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Filters' });
+  await drawer.getByRole('checkbox', { name: /^TypeScript/ }).check();
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+});
+
+test('what is printed is all that is loaded', async ({ page }) => {
+  await search(page, 'query=plumtree&matches=20000');
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  await hasCount(page.locator('.printed section'), 300);
+  await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+  await page.locator('.printed').waitFor({ state: 'detached' });
+});
+
+test('a search worker that cannot be loaded is told, and asked for again', async ({ page }) => {
+  await page.route(/search-worker/, (route) => route.abort());
+  await page.goto('/search?query=quince');
+  await page.getByText('A part of this page could not be loaded').waitFor();
+  await page.unroute(/search-worker/);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('that is all').waitFor();
+});
