@@ -16,7 +16,7 @@ import type { Page } from 'playwright-core';
 import { MAIN, serve, serveIndexed } from '../../e2e/daemon.ts';
 import type { Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
-import { PASSWORD, once, pageTests, until } from '../browser.ts';
+import { PASSWORD, once, pageTests, signIn, until, visit } from '../browser.ts';
 import { openSlowDoor } from '../slow-stream.ts';
 import type { SlowDoor } from '../slow-stream.ts';
 
@@ -174,12 +174,10 @@ function renameParts(web: string): void {
   writeFileSync(manifest, renamed(readFileSync(manifest, 'utf8')));
 }
 
-test('a daemon restarted as another build: the page says so, and goes on after a reload', async ({
-  page,
-  allow,
-}) => {
-  // Parts of the build before.
-  allow(/status of 404|ERR_CONNECTION|dynamically imported module/);
+test('a daemon restarted as another build: the page says so, and goes on after a reload', async () => {
+  // A browser that has no part of the page yet.
+  const { page } = await visit({ url: served.url });
+  await signIn(page, OWNER);
   await page.goto('/search?query=quince');
   await page.getByText('that is all').waitFor();
   const { port } = new URL(served.url);
