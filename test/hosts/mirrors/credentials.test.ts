@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { closeTransports } from '../../../daemon/hosts/mirrors/transports.ts';
 import { makeCertificates, startProxy } from '../servers.ts';
-import { git, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
+import { git } from '../../sources/git/fixture.ts';
 import {
   assertMirrors,
   credentialOf,
@@ -18,36 +18,14 @@ import {
   logLines,
   mirrorFolder,
 } from './fetched.ts';
-import { basic, GitServer, type GitServerOptions } from './git-server.ts';
+import { basic, type GitServerOptions, noise, type Origin, startOrigin } from './git-server.ts';
 
 const PASSWORD = 's3cret+/=%41 "x';
 const LOGIN = `x-access-token:${PASSWORD}`;
 const CREDENTIAL = credentialOf('x-access-token', PASSWORD);
 
-interface Origin {
-  readonly repo: string;
-  readonly root: string;
-  readonly server: GitServer;
-  readonly url: string;
-}
-
-async function startOrigin(t: TestContext, more: Partial<GitServerOptions> = {}): Promise<Origin> {
-  const root = temporaryFolder();
-  const tree = makeRepo({ 'a.txt': 'plum\n', 'b.bin': randomText(200_000) });
-  const repo = path.join(root, 'one.git');
-  git(root, 'clone', '-q', '--bare', tree, repo);
-  const server = await GitServer.start(t, { root, ...more });
-  return { repo, root, server, url: `${server.url}/one.git` };
-}
-
-/** Text that packs badly, so that there is something to send. */
-function randomText(size: number): string {
-  let state = 7;
-  return Array.from({ length: size }, () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return String.fromCodePoint(33 + ((state >> 16) % 90));
-  }).join('');
-}
+const start = (t: TestContext, more: Partial<GitServerOptions> = {}): Promise<Origin> =>
+  startOrigin(t, { 'a.txt': 'plum\n', 'b.bin': noise(200_000, 7) }, more);
 
 /** All processes that one has started, and those that they have. */
 function familyOf(pid: number): number[] {
@@ -89,7 +67,7 @@ test(
   'the credential is in no command line, variable or file while git waits, and none that stays',
   { skip: process.platform !== 'linux' && 'needs /proc' },
   async (t) => {
-    const { repo, server, url } = await startOrigin(t, { login: LOGIN });
+    const { repo, server, url } = await start(t, { login: LOGIN });
     const release = deferred();
     server.holdAt = { size: 4096, until: () => release.promise };
     const folder = mirrorFolder();
@@ -122,7 +100,7 @@ function assertNoFile(folder: string): void {
 }
 
 test('wrong, missing, expired and exchanged credentials', async (t) => {
-  const { repo, server, url } = await startOrigin(t, { login: LOGIN });
+  const { repo, server, url } = await start(t, { login: LOGIN });
   const folder = mirrorFolder();
   const wrong = credentialOf('x-access-token', 'wr0ng');
   for (const credential of [wrong, undefined]) {
@@ -143,7 +121,7 @@ test('wrong, missing, expired and exchanged credentials', async (t) => {
 });
 
 test('a credential that expires between the question and the fetch', async (t) => {
-  const { server, url } = await startOrigin(t, { login: LOGIN });
+  const { server, url } = await start(t, { login: LOGIN });
   let count = 0;
   server.answer = () => {
     if (++count === 3) server.login = 'x-access-token:new';
@@ -158,7 +136,7 @@ test('a credential that expires between the question and the fetch', async (t) =
 });
 
 test('what a host repeats of a credential is in no message', async (t) => {
-  const { server, url } = await startOrigin(t, { login: LOGIN });
+  const { server, url } = await start(t, { login: LOGIN });
   let count = 0;
   server.answer = (request, response) => {
     if (++count < 3) return false;
@@ -174,7 +152,7 @@ test('what a host repeats of a credential is in no message', async (t) => {
 });
 
 test('a repository that moved on its host is followed', async (t) => {
-  const { repo, server, url } = await startOrigin(t, { login: LOGIN });
+  const { repo, server, url } = await start(t, { login: LOGIN });
   server.redirect = (asked) =>
     asked.startsWith('/old/name.git') ? asked.replace('/old/name.git', '/one.git') : undefined;
   const folder = mirrorFolder();
@@ -187,8 +165,8 @@ test('a repository that moved on its host is followed', async (t) => {
 });
 
 test('a repository that moved to another host is refused, which sees neither credential nor request', async (t) => {
-  const { server, url } = await startOrigin(t, { login: LOGIN });
-  const other = await startOrigin(t);
+  const { server, url } = await start(t, { login: LOGIN });
+  const other = await start(t);
   server.redirect = (asked) => other.server.url + asked;
   const folder = mirrorFolder();
   const refused = fetchInto(folder, url, { credential: CREDENTIAL });
@@ -198,8 +176,8 @@ test('a repository that moved to another host is refused, which sees neither cre
 });
 
 test('a host that begins to point elsewhere once git asks', async (t) => {
-  const { server, url } = await startOrigin(t, { login: LOGIN });
-  const other = await startOrigin(t, { login: LOGIN });
+  const { server, url } = await start(t, { login: LOGIN });
+  const other = await start(t, { login: LOGIN });
   let count = 0;
   server.redirect = (asked) => (++count > 2 ? other.server.url + asked : undefined);
   await failureOf(fetchInto(mirrorFolder(), url, { credential: CREDENTIAL }), 'REDIRECT_REFUSED');
@@ -209,7 +187,7 @@ test('a host that begins to point elsewhere once git asks', async (t) => {
 
 test('certificates of the connection count, and no others but those of the system', async (t) => {
   const tls = makeCertificates(t);
-  const { repo, url } = await startOrigin(t, { tls, login: LOGIN });
+  const { repo, url } = await start(t, { tls, login: LOGIN });
   const refused = fetchInto(mirrorFolder(), url, { credential: CREDENTIAL });
   const error = await failureOf(refused, 'CERTIFICATE_REFUSED');
   assert.match(error.message, /tls\.caFile/);
@@ -241,8 +219,8 @@ async function withVariables(
 test('questions and git go through the proxy of the environment', async (t) => {
   const proxy = await startProxy(t);
   const tls = makeCertificates(t);
-  const plain = await startOrigin(t, { login: LOGIN });
-  const sealed = await startOrigin(t, { login: LOGIN, tls });
+  const plain = await start(t, { login: LOGIN });
+  const sealed = await start(t, { login: LOGIN, tls });
   const address = `http://${proxy.url}`;
   for (const [{ url, repo, server }, name, caFile] of [
     [plain, 'HTTP_PROXY', undefined],

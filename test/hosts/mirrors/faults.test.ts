@@ -28,42 +28,12 @@ import { REMOTE_REFS_SIZE_MAX } from '../../../daemon/hosts/mirrors/remote-refs.
 import { startServer } from '../servers.ts';
 import { SEED } from '../../seed.ts';
 import { SmallDisk } from '../../sync/small-disk.ts';
-import {
-  commitAll,
-  git,
-  makeRepo,
-  temporaryFolder,
-  writeFiles,
-} from '../../sources/git/fixture.ts';
+import { commitAll, git, writeFiles } from '../../sources/git/fixture.ts';
 import { assertMirrors, failureOf, fetchInto, logLines, mirrorFolder, refsOf } from './fetched.ts';
-import { freePort, GitServer } from './git-server.ts';
+import { freePort, noise, type Origin, startOrigin } from './git-server.ts';
 
-interface Origin {
-  readonly repo: string;
-  readonly tree: string;
-  readonly server: GitServer;
-  readonly url: string;
-}
-
-async function startOrigin(t: TestContext, size = 300_000): Promise<Origin> {
-  const root = temporaryFolder();
-  const tree = makeRepo({ 'a.bin': noise(size, SEED) });
-  const repo = path.join(root, 'one.git');
-  git(root, 'clone', '-q', '--bare', tree, repo);
-  const server = await GitServer.start(t, { root });
-  return { repo, tree, server, url: `${server.url}/one.git` };
-}
-
-/** Bytes that do not pack. */
-function noise(size: number, seed: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  let state = seed + 1;
-  for (let i = 0; i < size; i++) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    bytes[i] = state >>> 24;
-  }
-  return bytes;
-}
+const start = (t: TestContext, size = 300_000): Promise<Origin> =>
+  startOrigin(t, { 'a.bin': noise(size, SEED) });
 
 let pushCount = 0;
 
@@ -88,7 +58,7 @@ test('a host that is down, and one that does not exist', async () => {
 });
 
 test('a repository that is not there, or is closed to all', async (t) => {
-  const { server, url } = await startOrigin(t);
+  const { server, url } = await start(t);
   const error = await failureOf(fetchInto(mirrorFolder(), `${server.url}/none.git`), 'NOT_FOUND');
   assert.match(error.message, /none\.git/);
   server.answer = (_, response) => Boolean(response.writeHead(403).end());
@@ -107,7 +77,7 @@ test('a list of refs without an end is refused, and names the limit', async (t) 
 });
 
 test('a page for people is no repository without refs, whenever it comes', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const { repo, server, url } = origin;
   const folder = mirrorFolder();
   await fetchInto(folder, url);
@@ -141,7 +111,7 @@ test('a page for people is no repository without refs, whenever it comes', async
 });
 
 test('answers that are cut: nothing is taken for gone, and the next fetch is whole', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const { repo, server, url } = origin;
   const folder = mirrorFolder();
   for (const size of [5000, 100_000, 250_000]) {
@@ -177,7 +147,7 @@ test('answers that are cut: nothing is taken for gone, and the next fetch is who
 });
 
 test('a server that ends in the middle of a pack, of which a part is kept by then', async (t) => {
-  const { server, url } = await startOrigin(t);
+  const { server, url } = await start(t);
   const folder = mirrorFolder();
   let size = 0;
   server.holdAt = {
@@ -207,7 +177,7 @@ function receivedSize(folder: string): number {
 test('a host that sends nothing more: the fetch ends, and one that sends slowly goes on', async (t) => {
   boundGit(() => 100);
   t.after(() => boundGit(() => 30_000));
-  const { repo, server, url } = await startOrigin(t);
+  const { repo, server, url } = await start(t);
   const folder = mirrorFolder();
   server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
   const error = await failureOf(fetchInto(folder, url), 'TIMEOUT');
@@ -220,7 +190,7 @@ test('a host that sends nothing more: the fetch ends, and one that sends slowly 
 });
 
 test('a fetch that nobody wants any more, and one that takes too long in all', async (t) => {
-  const { server, url } = await startOrigin(t);
+  const { server, url } = await start(t);
   const folder = mirrorFolder();
   server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
   const abort = new AbortController();
@@ -244,11 +214,11 @@ describe('a disk that is too small', () => {
   test('the fetch ends before the disk is full, and what came is removed', async (t) => {
     if (typeof disk === 'string') return t.skip(disk);
     const folder = path.join(disk.folder, 'clones', '7.git');
-    const large = await startOrigin(t, 28_000_000);
+    const large = await start(t, 28_000_000);
     const error = await failureOf(fetchInto(folder, large.url), 'DISK_FULL');
     assert.match(error.message, /clones.*select fewer repositories, or free space/);
     assert.deepEqual(readdirSync(path.dirname(folder)), []);
-    const small = await startOrigin(t);
+    const small = await start(t);
     await fetchInto(folder, small.url);
     assertMirrors(folder, small.repo);
     disk.fill(20);
@@ -287,7 +257,7 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
 
 for (const [what, damage] of Object.entries(DAMAGES))
   test(`a damaged mirror is made anew: ${what}`, async (t) => {
-    const origin = await startOrigin(t);
+    const origin = await start(t);
     const folder = mirrorFolder();
     await fetchInto(folder, origin.url);
     damage(folder);
@@ -297,7 +267,7 @@ for (const [what, damage] of Object.entries(DAMAGES))
   });
 
 test('bytes of packs that were changed, or are missing, are found where the mirror is doubted', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   pushMore(origin);
@@ -332,7 +302,7 @@ function flip(file: string): void {
 }
 
 test('a mirror that cannot be made anew stays', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   flip(
@@ -348,7 +318,7 @@ test('a mirror that cannot be made anew stays', async (t) => {
 });
 
 test('what is not confirmed is never there, in no ref and in no object, and is asked about again', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const folder = mirrorFolder();
   let asked = 0;
   const confirm = (): Promise<void> => {
@@ -378,7 +348,7 @@ test('what is not confirmed is never there, in no ref and in no object, and is a
 });
 
 test('locks and parts that a killed git left are removed', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   const left = [
@@ -400,7 +370,7 @@ test('locks and parts that a killed git left are removed', async (t) => {
 });
 
 test('a mirror that was whole, and about to take its place, does', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
   renameSync(folder, `${folder}.new-1-2-3`);
@@ -412,7 +382,7 @@ test('a mirror that was whole, and about to take its place, does', async (t) => 
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 30);
 
 test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is whole`, async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const folder = mirrorFolder();
   const file = fileURLToPath(new URL('./killed-child.js', import.meta.url));
   let random = SEED + 1;

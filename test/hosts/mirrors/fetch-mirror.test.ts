@@ -15,13 +15,7 @@ import {
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { FetchProgress } from '../../../daemon/hosts/mirrors/git-progress.ts';
-import {
-  commitAll,
-  git,
-  makeRepo,
-  temporaryFolder,
-  writeFiles,
-} from '../../sources/git/fixture.ts';
+import { commitAll, git, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import {
   assertMirrors,
   credentialOf,
@@ -31,27 +25,10 @@ import {
   mirrorFolder,
   refsOf,
 } from './fetched.ts';
-import { GitServer, startGitDaemon } from './git-server.ts';
+import { GitServer, type Origin, startGitDaemon, startOrigin } from './git-server.ts';
 
-interface Origin {
-  /** Bare; what is served. */
-  readonly repo: string;
-  readonly server: GitServer;
-  readonly url: string;
-  /** A work tree that pushes to it. */
-  readonly tree: string;
-}
-
-async function startOrigin(t: TestContext, format: 'sha1' | 'sha256' = 'sha1'): Promise<Origin> {
-  const root = temporaryFolder();
-  const repo = path.join(root, 'one.git');
-  const tree = makeRepo({ 'a.txt': 'plum\n' }, format);
-  git(tree, 'tag', '-a', '-m', 'first', 'v1');
-  git(root, 'init', '-q', '--bare', '-b', 'main', `--object-format=${format}`, repo);
-  git(tree, 'push', '-q', repo, 'main', 'v1', 'main:refs/pull/1/head', 'main:refs/notes/x');
-  const server = await GitServer.start(t, { root });
-  return { repo, server, url: `${server.url}/one.git`, tree };
-}
+const start = (t: TestContext, format: 'sha1' | 'sha256' = 'sha1'): Promise<Origin> =>
+  startOrigin(t, { 'a.txt': 'plum\n' }, { format });
 
 function push({ tree, repo }: Origin, ...refs: string[]): void {
   git(tree, 'push', '-q', '--force', repo, ...refs);
@@ -96,7 +73,7 @@ const CHANGES: Readonly<Record<string, (origin: Origin) => void>> = {
 for (const format of ['sha1', 'sha256'] as const)
   for (const isOld of [false, true])
     test(`${format}, protocol ${isOld ? 0 : 2}: a mirror follows its repository`, async (t) => {
-      const origin = await startOrigin(t, format);
+      const origin = await start(t, format);
       origin.server.isOld = isOld;
       const folder = mirrorFolder();
       const first = await fetchInto(folder, origin.url);
@@ -114,7 +91,7 @@ for (const format of ['sha1', 'sha256'] as const)
     });
 
 test('where nothing has changed git is not started', async (t) => {
-  const { server, url } = await startOrigin(t);
+  const { server, url } = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, url);
   const before = server.requests.length;
@@ -126,7 +103,7 @@ test('where nothing has changed git is not started', async (t) => {
 });
 
 test('refs that somebody changed in the mirror are those of the host again', async (t) => {
-  const { repo, url } = await startOrigin(t);
+  const { repo, url } = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, url);
   git(folder, 'update-ref', 'refs/heads/own', 'main');
@@ -137,7 +114,7 @@ test('refs that somebody changed in the mirror are those of the host again', asy
 });
 
 test('a HEAD that names no branch, a commit, or nothing of ours', async (t) => {
-  const { repo, url } = await startOrigin(t);
+  const { repo, url } = await start(t);
   const folder = mirrorFolder();
   const heads: [string, string | undefined][] = [
     ['ref: refs/heads/nowhere\n', undefined],
@@ -155,7 +132,7 @@ test('a HEAD that names no branch, a commit, or nothing of ours', async (t) => {
 
 for (const isOld of [false, true])
   test(`a repository that is empty, filled, and emptied, protocol ${isOld ? 0 : 2}`, async (t) => {
-    const origin = await startOrigin(t);
+    const origin = await start(t);
     const { repo, tree, url } = origin;
     origin.server.isOld = isOld;
     const folder = mirrorFolder();
@@ -173,10 +150,10 @@ for (const isOld of [false, true])
   });
 
 test('a repository in the place of another one, of another hash', async (t) => {
-  const { repo, server, url } = await startOrigin(t);
+  const { repo, server, url } = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, url);
-  const other = await startOrigin(t, 'sha256');
+  const other = await start(t, 'sha256');
   renameSync(repo, path.join(temporaryFolder(), 'old'));
   renameSync(other.repo, repo);
   const { isNew } = await fetchInto(folder, url);
@@ -186,7 +163,7 @@ test('a repository in the place of another one, of another hash', async (t) => {
 });
 
 test('names and paths of refs as bytes', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const names = ['ü/ß', 'a"b', "it's", 'main(1)', 'x'.repeat(200), '漢字', '-n', '$(id)'];
   for (const name of names) push(origin, `main:refs/heads/${name}`);
   git(origin.repo, 'symbolic-ref', 'HEAD', 'refs/heads/漢字');
@@ -198,7 +175,7 @@ test('names and paths of refs as bytes', async (t) => {
 });
 
 test('objects that git would not write today', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const text = git(origin.repo, 'cat-file', 'commit', 'main').replaceAll('+0000', '+051800');
   const file = path.join(temporaryFolder(), 'commit');
   writeFileSync(file, `${text}\n`);
@@ -210,7 +187,7 @@ test('objects that git would not write today', async (t) => {
 });
 
 test('100,000 branches', async (t) => {
-  const { repo, url } = await startOrigin(t);
+  const { repo, url } = await start(t);
   const id = git(repo, 'rev-parse', 'main');
   const lines = Array.from({ length: 100_000 }, (_, i) => `${id} refs/heads/d${i % 100}/b${i}`);
   const packed = path.join(repo, 'packed-refs');
@@ -231,7 +208,7 @@ test('100,000 branches', async (t) => {
 });
 
 test('two fetches of one mirror at once: one waits, and finds nothing to do', async (t) => {
-  const { repo, server, url } = await startOrigin(t);
+  const { repo, server, url } = await start(t);
   const folder = mirrorFolder();
   const both = await Promise.all([fetchInto(folder, url), fetchInto(folder, url)]);
   assert.deepEqual(
@@ -250,7 +227,7 @@ test('two fetches of one mirror at once: one waits, and finds nothing to do', as
 });
 
 test('progress is told as numbers', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const files = Array.from({ length: 300 }, (_, i): [string, string] => [`f${i}.txt`, `${i}\n`]);
   writeFiles(origin.tree, Object.fromEntries(files));
   commitAll(origin.tree);
@@ -278,7 +255,7 @@ test('where git is not installed, that is said', async () => {
 });
 
 test('nothing that a repository says of others is followed', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await start(t);
   const trap = await GitServer.start(t, { root: temporaryFolder() });
   const touched = path.join(temporaryFolder(), 'touched');
   writeFiles(origin.tree, {
@@ -318,7 +295,7 @@ test('nothing that a repository says of others is followed', async (t) => {
 
 describe('other protocols', () => {
   test('git daemon', async (t) => {
-    const origin = await startOrigin(t);
+    const origin = await start(t);
     const port = await startGitDaemon(t, path.dirname(origin.repo));
     const url = `git://127.0.0.1:${port}/one.git`;
     await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
@@ -339,7 +316,7 @@ describe('other protocols', () => {
   });
 
   test('a folder, where that is asked for', async (t) => {
-    const { repo } = await startOrigin(t);
+    const { repo } = await start(t);
     const url = `file://${repo}`;
     await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
     const folder = mirrorFolder();
@@ -348,7 +325,7 @@ describe('other protocols', () => {
   });
 
   test('a copy that no git serves is refused', async (t) => {
-    const { repo, server, url } = await startOrigin(t);
+    const { repo, server, url } = await start(t);
     git(repo, 'update-server-info');
     server.answer = (request, response) => {
       const file = path.join(path.dirname(repo), new URL(request.url ?? '', server.url).pathname);
@@ -378,7 +355,7 @@ describe('other protocols', () => {
 });
 
 test('a folder that is no mirror gives way to one', async (t) => {
-  const { repo, url } = await startOrigin(t);
+  const { repo, url } = await start(t);
   const folder = mirrorFolder();
   mkdirSync(folder);
   writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/x\n');

@@ -6,9 +6,11 @@ import { once } from 'node:events';
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestContext } from 'node:test';
 import type { Certificates } from '../servers.ts';
+import { git, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 
 export interface GitServerOptions {
   /** Where the repositories are. */
@@ -230,4 +232,43 @@ export async function untilListening(port: number): Promise<void> {
     if (isOpen) return;
     await sleep(20);
   }
+}
+
+export interface Origin {
+  readonly root: string;
+  /** Bare, below `root`; what is served. */
+  readonly repo: string;
+  /** A work tree that pushes to it. */
+  readonly tree: string;
+  readonly server: GitServer;
+  readonly url: string;
+}
+
+/** A served repository of these files with a branch, a tag, and refs that mirrors leave out. */
+export async function startOrigin(
+  t: Pick<TestContext, 'after'>,
+  files: Parameters<typeof makeRepo>[0],
+  { format = 'sha1', ...options }: OriginOptions = {},
+): Promise<Origin> {
+  const root = temporaryFolder();
+  const repo = path.join(root, 'one.git');
+  const tree = makeRepo(files, format);
+  git(tree, 'tag', '-a', '-m', 'first', 'v1');
+  git(root, 'init', '-q', '--bare', '-b', 'main', `--object-format=${format}`, repo);
+  git(tree, 'push', '-q', repo, 'main', 'v1', 'main:refs/pull/1/head', 'main:refs/notes/x');
+  const server = await GitServer.start(t, { root, ...options });
+  return { root, repo, tree, server, url: `${server.url}/one.git` };
+}
+
+type OriginOptions = Partial<GitServerOptions> & { readonly format?: 'sha1' | 'sha256' };
+
+/** Bytes that do not pack, so that there is something to send. */
+export function noise(size: number, seed: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  let state = seed + 1;
+  for (let i = 0; i < size; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[i] = state >>> 24;
+  }
+  return bytes;
 }
