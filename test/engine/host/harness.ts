@@ -28,6 +28,7 @@ import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
 import { type EngineParts, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { explain, type Explanation, type ShardRow } from '../../../daemon/engine/search/explain.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
+import { startStream, type StreamEnvironment } from '../../../daemon/engine/search/stream.ts';
 import {
   type LiveShard,
   type QuarantinedShard,
@@ -302,6 +303,38 @@ const DEFAULTS: Omit<SearchRequest, 'query'> = {
   isRegexEnabled: false,
   isCaseSensitivityEnabled: false,
 };
+
+/** A request with the defaults of these tests, and these changes. */
+export function requestOf(
+  query: SearchRequest['query'],
+  more: Partial<SearchRequest> = {},
+): SearchRequest {
+  return { ...DEFAULTS, query, ...more };
+}
+
+/** The environment of a search by somebody who sees all and stays. */
+export function environmentOf(more: Partial<StreamEnvironment> = {}): StreamEnvironment {
+  const { signal } = new AbortController();
+  const baseUrl = 'http://localhost';
+  return { signal, baseUrl, repoAccess: SEES_ALL, eventSizeMax: 16_000_000, ...more };
+}
+
+/** All events of a stream, in order; an event that is an error is thrown. */
+export async function streamEvents<Event = Record<string, unknown>>(
+  parts: EngineParts,
+  request: SearchRequest,
+  more: Partial<StreamEnvironment> = {},
+): Promise<Event[]> {
+  const stream = await startStream(parts, request, environmentOf(more));
+  const events: Event[] = [];
+  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+    if ('error' in event) throw event.error;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+    events.push(JSON.parse(Buffer.from(event.json).toString()) as Event);
+  }
+  stream.close();
+  return events;
+}
 
 function needsEngine(plan: PlanNode): boolean {
   if (plan.kind === 'not') return needsEngine(plan.child);

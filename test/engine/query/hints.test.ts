@@ -9,9 +9,8 @@ import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { withCarriageReturns } from '../../../daemon/engine/regex/line-ends.ts';
 import { NO_REPOS, SEES_ALL } from '../../../daemon/repos/repo-access.ts';
-import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { RevisionTable, RevisionWriter } from '../../../daemon/engine/shards/revisions.ts';
-import { Engine, repoRecord } from '../host/harness.ts';
+import { Engine, repoRecord, requestOf, streamEvents } from '../host/harness.ts';
 
 const raw = String.raw;
 
@@ -135,29 +134,12 @@ async function bothHints(
   repoAccess = SEES_ALL,
 ): Promise<readonly [answered: readonly Hint[], streamed: readonly Hint[]]> {
   const answer = await engine.search(query, request, undefined, repoAccess);
-  const stream = await startStream(
-    engine.parts,
-    {
-      query,
-      matches: 10,
-      contextLines: 0,
-      whole: false,
-      isRegexEnabled: false,
-      isCaseSensitivityEnabled: false,
-      ...request,
-    },
-    {
-      signal: new AbortController().signal,
-      baseUrl: 'http://localhost',
-      repoAccess,
-      eventSizeMax: 1 << 20,
-    },
-  );
-  let last = '{}';
-  for (let event = await stream.next(); event !== undefined; event = await stream.next())
-    last = 'json' in event ? Buffer.from(event.json).toString() : '';
-  stream.close();
-  const { hints } = JSON.parse(last) as { readonly hints?: readonly Hint[] };
+  const asked = requestOf(query, { matches: 10, ...request });
+  const events = await streamEvents<{ readonly hints?: readonly Hint[] }>(engine.parts, asked, {
+    repoAccess,
+    eventSizeMax: 1 << 20,
+  });
+  const { hints } = events.at(-1)!;
   return [answer.hints ?? [], hints ?? []];
 }
 

@@ -354,36 +354,6 @@ void test('each expression with its engine and what it requires', async () => {
   ]);
 });
 
-void test('the figures of the worked corpus are in its row', async () => {
-  const engine = newEngine();
-  engine.publish([fruit], REPOS);
-  const figures = [
-    'totalMatchCount',
-    'fileCount',
-    'filesConsidered',
-    'filesLoaded',
-    'contentBytesLoaded',
-    'ngramLookups',
-    'ngramMatches',
-    'regexpsConsidered',
-    'shardFilesConsidered',
-  ] as const;
-  const cases: readonly (readonly [query: string, figures: readonly number[]])[] = [
-    ['jam', [1, 1, 1, 1, 13, 1, 1, 0, 3]],
-    ['zzz', [0, 0, 0, 0, 0, 1, 0, 0, 3]],
-    ['p[a-z]+r', [2, 2, 3, 3, 47, 0, 0, 3, 3]],
-    ['(jam|pie)', [2, 2, 2, 2, 31, 2, 2, 0, 3]],
-  ];
-  for (const [query, expected] of cases) {
-    const { shards: rows } = await engine.explain(query, { isRegexEnabled: true });
-    assert.deepEqual(
-      figures.map((name) => rows[0]?.stats[name]),
-      expected,
-      query,
-    );
-  }
-});
-
 void test('a bad query is refused as in a search', async () => {
   const engine = newEngine();
   engine.publish([fruit], REPOS);

@@ -4,9 +4,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import * as fc from 'fast-check';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
-import { startStream } from '../../../daemon/engine/search/stream.ts';
-import { Engine, REPO, type TestDoc } from '../host/harness.ts';
+import {
+  Engine,
+  type FileResult,
+  REPO,
+  requestOf,
+  streamEvents,
+  type TestDoc,
+} from '../host/harness.ts';
 
 const FUNCTION = 8;
 const OPTIONS = [{}, { inlineNs: 0n, workers: 1 }, { inlineNs: 0n, workers: 3 }];
@@ -113,43 +118,21 @@ void test('of the docs that define a name the best one comes first of them under
   await fc.assert(property, { numRuns: 25 });
 });
 
+interface Event {
+  readonly files?: readonly FileResult[];
+  readonly accumulatedStats?: { readonly totalMatchCount: number };
+}
+
 /** What a stream sends: its files in order, and the counts of its end. */
 async function streamed({ parts }: Engine, query: string, matches: number) {
-  const environment = {
-    signal: new AbortController().signal,
-    baseUrl: 'http://localhost',
-    repoAccess: SEES_ALL,
-    eventSizeMax: 16_000_000,
+  const events = await streamEvents<Event>(parts, requestOf(query, { matches }));
+  const results = events.flatMap(({ files = [] }) => files);
+  const ranges = results.flatMap(({ chunks }) => chunks).flatMap((chunk) => chunk.matchRanges);
+  return {
+    files: results.map(({ fileName }) => fileName.text),
+    ranges: ranges.length,
+    total: events.at(-1)?.accumulatedStats?.totalMatchCount ?? 0,
   };
-  const request = {
-    query,
-    matches,
-    contextLines: 0,
-    whole: false,
-    isRegexEnabled: false,
-    isCaseSensitivityEnabled: false,
-  };
-  const stream = await startStream(parts, request, environment);
-  const files: string[] = [];
-  let ranges = 0;
-  let total = 0;
-  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
-    if (!('json' in event)) throw event.error;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
-    const { files: some = [], accumulatedStats } = JSON.parse(
-      Buffer.from(event.json).toString(),
-    ) as {
-      files?: { fileName: { text: string }; chunks: { matchRanges: unknown[] }[] }[];
-      accumulatedStats?: { totalMatchCount: number };
-    };
-    for (const { fileName, chunks } of some) {
-      files.push(fileName.text);
-      ranges += chunks.reduce((sum, { matchRanges }) => sum + matchRanges.length, 0);
-    }
-    total = accumulatedStats?.totalMatchCount ?? total;
-  }
-  stream.close();
-  return { files, ranges, total };
 }
 
 void test('a limited stream sends the same files each time, as a blocking search begins', async () => {

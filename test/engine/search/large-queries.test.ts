@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseQuery, parseSteps } from '../../../daemon/engine/query/parser.ts';
 import type { Steps } from '../../../daemon/base/steps.ts';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import {
   type PlanContext,
   planQuery,
@@ -13,7 +12,7 @@ import {
   QUERY_STATES_MAX,
 } from '../../../daemon/engine/query/plan.ts';
 import { type Prepared, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
-import { Engine, REPO, repoRecord } from '../host/harness.ts';
+import { Engine, environmentOf, REPO, repoRecord, requestOf } from '../host/harness.ts';
 
 async function engineOf(): Promise<Engine> {
   const docs = [
@@ -77,15 +76,9 @@ async function prepareLarge(
   signal: AbortSignal,
   onTurn: () => void,
 ): Promise<Prepared> {
-  const request = {
-    query: Array.from({ length: 1500 }, (_, i) => `-file:q[a-f]x${i}.*c$`).join(' '),
-    matches: 10,
-    contextLines: 0,
-    whole: false,
-    isRegexEnabled: false,
-    isCaseSensitivityEnabled: false,
-  };
-  const environment = { signal, baseUrl: 'http://localhost', repoAccess: SEES_ALL };
+  const query = Array.from({ length: 1500 }, (_, i) => `-file:q[a-f]x${i}.*c$`).join(' ');
+  const request = requestOf(query, { matches: 10 });
+  const environment = environmentOf({ signal });
   const snapshot = engine.snapshots.acquire();
   const whenRunning = (): void => {
     next = setImmediate(whenRunning);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as fc from 'fast-check';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import {
   joinAnswers,
   ownAnswer,
@@ -18,7 +18,7 @@ import {
   showAnswer,
 } from '../../../daemon/engine/search/service.ts';
 import type { LiveShard, Snapshot } from '../../../daemon/engine/search/snapshot.ts';
-import { Engine, repoRecord, type TestDoc } from '../host/harness.ts';
+import { Engine, environmentOf, repoRecord, requestOf, type TestDoc } from '../host/harness.ts';
 
 const engine = await Engine.open();
 after(() => engine.close());
@@ -51,12 +51,7 @@ async function joined(
   ends: readonly number[],
 ): Promise<Omit<Completed, 'prepared' | 'outcome'>> {
   const environment = environmentOf();
-  const prepared = await prepareSearch(
-    engine.parts,
-    requestOf(query, matches),
-    environment,
-    snapshot,
-  );
+  const prepared = await prepareSearch(engine.parts, asked(query, matches), environment, snapshot);
   const { scope, run, render } = prepared;
   const bounds = [0, ...ends, scope.shards.length];
   const answers = await Promise.all(
@@ -82,24 +77,13 @@ async function joined(
   return showAnswer(joinAnswers(answers), prepared, environment, process.hrtime.bigint());
 }
 
-function environmentOf() {
-  return {
-    signal: new AbortController().signal,
-    baseUrl: 'http://localhost',
-    repoAccess: SEES_ALL,
-  };
-}
-
-function requestOf(query: string, matches: number) {
-  return {
-    query,
+const asked = (query: string, matches: number): SearchRequest =>
+  requestOf(query, {
     matches,
     contextLines: 1,
-    whole: false,
     isRegexEnabled: true,
     isCaseSensitivityEnabled: true,
-  };
-}
+  });
 
 const TIMES = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
 
@@ -133,7 +117,7 @@ void test('an index searched in parts answers as one', async () => {
         const snapshot = engine.snapshots.acquire();
         const whole = await completeSearch(
           engine.parts,
-          requestOf(query, matches),
+          asked(query, matches),
           environmentOf(),
           snapshot,
         );

@@ -5,17 +5,9 @@ import test from 'node:test';
 import { search } from '../../../daemon/engine/search/service.ts';
 import type { SearchProgress } from '../../../daemon/engine/search/totals.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
-import { Engine, REPO } from '../host/harness.ts';
+import { Engine, environmentOf, REPO, requestOf } from '../host/harness.ts';
 
-const REQUEST = {
-  query: 'needle',
-  matches: 1000,
-  contextLines: 0,
-  whole: false,
-  isRegexEnabled: false,
-  isCaseSensitivityEnabled: false,
-};
+const REQUEST = requestOf('needle');
 
 for (const inlineNs of [0n, 10n ** 12n])
   void test(`${inlineNs} ns on the main thread`, async () => {
@@ -26,8 +18,7 @@ for (const inlineNs of [0n, 10n ** 12n])
     engine.publish(shards, [REPO]);
     const told: SearchProgress[] = [];
     const filesWith = async (onProgress?: (progress: SearchProgress) => void) => {
-      const signal = new AbortController().signal;
-      const environment = { signal, baseUrl: 'http://localhost', repoAccess: SEES_ALL, onProgress };
+      const environment = { ...environmentOf(), onProgress };
       const { json } = await search(engine.parts, REQUEST, environment);
       return (JSON.parse(Buffer.from(allBytes(json)).toString()) as { files: unknown }).files;
     };

@@ -15,10 +15,14 @@ import {
 } from 'fast-check';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
-import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
-import { Engine, type FileResult } from '../host/harness.ts';
+import {
+  Engine,
+  environmentOf,
+  type FileResult,
+  requestOf,
+  streamEvents,
+} from '../host/harness.ts';
 import { checkInvariants } from '../host/invariants.ts';
 import { SEED } from '../../seed.ts';
 
@@ -29,12 +33,7 @@ interface Answer {
   readonly incompleteReasons?: readonly string[];
 }
 
-const ENVIRONMENT = {
-  signal: new AbortController().signal,
-  baseUrl: 'http://localhost',
-  repoAccess: SEES_ALL,
-  eventSizeMax: Infinity,
-};
+const ENVIRONMENT = environmentOf();
 
 const LONG = `${'ä'.repeat(200)}needle${'ö'.repeat(200)}needle${'x'.repeat(200)}`;
 
@@ -53,33 +52,24 @@ before(async () => {
 
 after(() => engine.close());
 
-function requestOf(more: Partial<SearchRequest>): SearchRequest {
-  const flags = { whole: false, isRegexEnabled: true, isCaseSensitivityEnabled: true };
-  return { query: 'needle', matches: 1000, contextLines: 0, ...flags, ...more };
+function needles({ query = 'needle', ...more }: Partial<SearchRequest>): SearchRequest {
+  const flags = { isRegexEnabled: true, isCaseSensitivityEnabled: true };
+  return requestOf(query, { matches: 1000, ...flags, ...more });
 }
 
 async function answerTo(more: Partial<SearchRequest>): Promise<Answer & { size: number }> {
-  const { json } = await search(engine.parts, requestOf(more), ENVIRONMENT);
+  const { json } = await search(engine.parts, needles(more), ENVIRONMENT);
   const bytes = allBytes(json);
   const answer = JSON.parse(Buffer.from(bytes).toString()) as Answer;
   return { ...answer, size: bytes.byteLength };
 }
 
+type Event = Partial<Answer> & { readonly accumulatedStats?: Answer['stats'] };
+
 async function streamOf(more: Partial<SearchRequest>): Promise<Answer> {
-  const stream = await startStream(engine.parts, requestOf(more), ENVIRONMENT);
-  const files: FileResult[] = [];
-  let final: Record<string, unknown> = {};
-  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
-    if ('error' in event) throw event.error;
-    final = JSON.parse(Buffer.from(event.json).toString()) as Record<string, unknown>;
-    files.push(...((final['files'] as FileResult[] | undefined) ?? []));
-  }
-  stream.close();
-  return {
-    ...(final as unknown as Answer),
-    files,
-    stats: final['accumulatedStats'] as Answer['stats'],
-  };
+  const events = await streamEvents<Event>(engine.parts, needles(more));
+  const { accumulatedStats: stats = {}, isSearchExhaustive = true, ...final } = events.at(-1)!;
+  return { ...final, isSearchExhaustive, stats, files: events.flatMap(({ files = [] }) => files) };
 }
 
 void test('files end before the answer would be longer, and the answer says so', async () => {
@@ -142,7 +132,7 @@ void test('a backslash and an n in a line are no line end', async () => {
     { path: 'one', bytes: Buffer.from(`needle${String.raw`0123456789\n`.repeat(500)}\n`) },
   ]);
   // Longer than what stands around the text in the JSON.
-  const request = requestOf({ maxLineBytes: 3000 });
+  const request = needles({ maxLineBytes: 3000 });
   const { json } = await search(one.parts, request, ENVIRONMENT);
   const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
   assert.match(files[0]?.chunks[0]?.content ?? '', /…\n$/);
@@ -159,7 +149,7 @@ void test('no line is longer, whatever it holds', async () => {
     asyncProperty(doc, integer({ min: 32, max: 200 }), async (parts, maxLineBytes) => {
       const content = parts.join('');
       const one = await Engine.over([{ path: 'one', bytes: Buffer.from(`needle ${content}\n`) }]);
-      const request = requestOf({ maxLineBytes });
+      const request = needles({ maxLineBytes });
       const { json } = await search(one.parts, request, ENVIRONMENT);
       const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
       const answered = files[0]?.chunks[0]?.content.replaceAll(/[…\n]/g, '') ?? '';

@@ -12,12 +12,19 @@ import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-p
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
-import { buildShard, coreModule, Engine, REPO, temporaryFolder } from '../host/harness.ts';
+import {
+  buildShard,
+  coreModule,
+  Engine,
+  environmentOf,
+  REPO,
+  requestOf,
+  temporaryFolder,
+} from '../host/harness.ts';
 
 /** A match lasts 1,500 letters, and each letter begins a thread of its own: too much for a DFA. */
 const QUERY = String.raw`\w{1000}\w{500}`;
@@ -159,23 +166,12 @@ void test('an answer of which its client has left is not rendered to its end', a
   const engine = await Engine.over(docs);
   const client = new AbortController();
   let groupCount = 0;
-  const environment = {
-    signal: client.signal,
-    baseUrl: 'http://localhost',
-    repoAccess: SEES_ALL,
-    takeMemory: () => {
-      groupCount++;
-      client.abort();
-    },
+  const takeMemory = (): void => {
+    groupCount++;
+    client.abort();
   };
-  const request = {
-    query: 'file:d',
-    matches: 100_000,
-    contextLines: 0,
-    whole: true,
-    isRegexEnabled: false,
-    isCaseSensitivityEnabled: false,
-  };
+  const environment = { ...environmentOf({ signal: client.signal }), takeMemory };
+  const request = requestOf('file:d', { matches: 100_000, whole: true });
   await assert.rejects(search(engine.parts, request, environment), { name: 'AbortError' });
   // Those that were under way: 40 docs each, 50 groups in all.
   assert.ok(groupCount <= 4, `${groupCount} groups`);

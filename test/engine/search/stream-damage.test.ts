@@ -4,17 +4,17 @@
 import assert from 'node:assert/strict';
 import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import test from 'node:test';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
 import type { EngineParts } from '../../../daemon/engine/search/prepare.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
-import { startStream } from '../../../daemon/engine/search/stream.ts';
 import {
   buildShard,
   coreModule,
   Engine,
   type FileResult,
   REPO,
+  requestOf,
+  streamEvents,
   temporaryFolder,
 } from '../host/harness.ts';
 import { checkInvariants } from '../host/invariants.ts';
@@ -55,29 +55,8 @@ function damage(shard: LiveShard): void {
   closeSync(file);
 }
 
-async function streamed(parts: EngineParts, matches: number, query = 'needle'): Promise<Event[]> {
-  const request = {
-    query,
-    matches,
-    contextLines: 0,
-    whole: true,
-    isRegexEnabled: false,
-    isCaseSensitivityEnabled: false,
-  };
-  const environment = {
-    signal: new AbortController().signal,
-    baseUrl: 'http://localhost',
-    repoAccess: SEES_ALL,
-    eventSizeMax: 16_000_000,
-  };
-  const stream = await startStream(parts, request, environment);
-  const events: Event[] = [];
-  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
-    if ('error' in event) throw event.error;
-    events.push(JSON.parse(Buffer.from(event.json).toString()));
-  }
-  stream.close();
-  return events;
+function streamed(parts: EngineParts, matches: number, query = 'needle'): Promise<Event[]> {
+  return streamEvents(parts, requestOf(query, { matches, whole: true }));
 }
 
 for (const inlineNs of [0n, 10n ** 12n]) {
@@ -158,13 +137,8 @@ void test('damage that is met before anything is sent: the search begins anew wi
     `${damaged!.shardId} shard ${damaged!.shardId}: header checksum (section 0, row 0)`,
   ]);
   const files = events.flatMap((event) => event.files ?? []);
-  assert.deepEqual(files.map(({ fileName }) => fileName.text).sort(), [
-    's1/d0',
-    's1/d1',
-    's1/d2',
-    's1/d3',
-    's1/d4',
-  ]);
+  const paths = files.map(({ fileName }) => fileName.text).sort();
+  assert.deepEqual(paths, ['s1/d0', 's1/d1', 's1/d2', 's1/d3', 's1/d4']);
   assert.deepEqual(events.at(-1)?.incompleteReasons, ['shard_quarantined']);
   await engine.close();
 });

@@ -2,19 +2,9 @@
 // noticed and short searches answered, and takes turns with other streams.
 
 import assert from 'node:assert/strict';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import test from 'node:test';
 import { type SearchStream, startStream } from '../../../daemon/engine/search/stream.ts';
-import { Engine } from '../host/harness.ts';
-
-const REQUEST = {
-  query: 'plum',
-  matches: 100_000,
-  contextLines: 0,
-  whole: false,
-  isRegexEnabled: false,
-  isCaseSensitivityEnabled: false,
-};
+import { Engine, environmentOf, requestOf } from '../host/harness.ts';
 
 async function engineWithMuch(): Promise<Engine> {
   const docs = Array.from({ length: 60 }, (_, i) => ({
@@ -26,13 +16,8 @@ async function engineWithMuch(): Promise<Engine> {
 }
 
 function streamOf({ parts }: Engine): Promise<SearchStream> {
-  const environment = {
-    signal: new AbortController().signal,
-    baseUrl: 'http://localhost',
-    repoAccess: SEES_ALL,
-    eventSizeMax: 16_000_000,
-  };
-  return startStream({ ...parts, inlineNs: 10n ** 12n }, REQUEST, environment);
+  const request = requestOf('plum', { matches: 100_000 });
+  return startStream({ ...parts, inlineNs: 10n ** 12n }, request, environmentOf());
 }
 
 /** Pulls a stream to its end as fast as it gives; calls `onEvent` for each. */

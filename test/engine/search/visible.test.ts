@@ -13,9 +13,8 @@ import {
   type RepoAccess,
 } from '../../../daemon/repos/repo-access.ts';
 import { UnknownContextError } from '../../../daemon/engine/query/repos.ts';
-import { startStream } from '../../../daemon/engine/search/stream.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
-import { Engine, repoRecord, type TestDoc } from '../host/harness.ts';
+import { Engine, repoRecord, requestOf, streamEvents, type TestDoc } from '../host/harness.ts';
 
 const whole = await Engine.open();
 const alone = await Engine.open();
@@ -83,30 +82,14 @@ function comparable(answer: object): string {
 }
 
 async function streamed(engine: Engine, query: string, repoAccess: RepoAccess) {
-  const request = {
-    query,
-    matches: 1000,
-    contextLines: 0,
-    whole: false,
-    isRegexEnabled: true,
-    isCaseSensitivityEnabled: false,
-  };
-  const stream = await startStream(engine.parts, request, {
-    signal: new AbortController().signal,
-    baseUrl: 'http://localhost',
-    repoAccess,
-    contexts: engine.contexts,
-    eventSizeMax: Infinity,
-  });
-  let last = {};
-  const files: string[] = [];
-  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
-    assert.ok('json' in event);
-    const { flushReason: _, ...value } = JSON.parse(Buffer.from(event.json).toString());
-    for (const file of value.files ?? []) files.push(JSON.stringify(file));
-    last = value;
-  }
-  stream.close();
+  const request = requestOf(query, { matches: 1000, isRegexEnabled: true });
+  const { contexts } = engine;
+  const more = { repoAccess, contexts, eventSizeMax: Infinity };
+  const events = await streamEvents(engine.parts, request, more);
+  const files = events
+    .flatMap((event) => (event['files'] ?? []) as object[])
+    .map((file) => JSON.stringify(file));
+  const { flushReason: _, ...last } = events.at(-1)!;
   const { accumulatedStats, ...rest } = last as { accumulatedStats?: { flushReason?: string } };
   delete accumulatedStats?.flushReason;
   return { files: files.sort(), accumulatedStats, ...rest };
