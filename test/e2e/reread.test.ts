@@ -93,7 +93,7 @@ async function changes(dataDir: string): Promise<Change[]> {
 void test('level and form of the log follow the file, unless a flag says', async () => {
   const { served, reread } = await serveWithFile({ settings: { logLevel: 'debug' } });
   await post(served.url, { query: 'first' }, OWNER);
-  await served.process.until(/DEBUG .* asked=.*first/);
+  await served.process.until(/DEBUG .* body=.*first/);
   await reread({ settings: { logLevel: 'info' } }, /read again .*logLevel/);
   await post(served.url, { query: 'second' }, OWNER);
   await reread({ settings: { logFormat: 'json', logLevel: 'debug' } }, /read again/);
@@ -240,7 +240,7 @@ void test('a log file that was moved away is made again at SIGHUP; at debug it s
       () => false,
     );
   await post(served.url, { query: 'first .*word' });
-  await eventually(() => holds(file, /DEBUG .* asked=.*first \.\*word/));
+  await eventually(() => holds(file, /DEBUG .* body=.*first \.\*word/));
   renameSync(file, `${file}.1`);
   await post(served.url, { query: 'second' });
   await eventually(() => holds(`${file}.1`, /second/));
