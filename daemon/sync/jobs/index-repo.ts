@@ -404,8 +404,8 @@ export class RepoIndexer {
     const { ignored, excluded } = delta;
     const kept = (now: CatalogRepo): CatalogRepo => {
       const { indexedAt: _, ...record } = publishedRecord(now.record, probed, spec);
-      const said = { commits: commitsOf(probed, spec), fingerprint, ignored, excluded };
-      return { ...now, record: { ...now.record, ...record }, ...said };
+      const said = { commits: commitsOf(probed, spec), fingerprint, ignored, leftOut: excluded };
+      return { ...now, record: { ...now.record, ...record }, ...said } satisfies CatalogRepo;
     };
     // Changes of single files say nothing about the state of all files.
     const next = disk.within === undefined ? kept(indexed) : indexed;
