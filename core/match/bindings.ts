@@ -1,8 +1,8 @@
 // Keeps bindings of a request: a searched shard is bound again to render its docs, after others
 // were bound. Restoring a binding copies the tree; making it again would read the posting lists
-// again. A binding to the heads alone is kept as well, for rendering them. All bindings live in the request's arena and end with the next compiled plan: a search
-// that resumes after another one's time slice binds anew. When less than half of the arena remains,
-// the kept bindings are dropped.
+// again. A binding to the heads alone is kept as well, for rendering them. All bindings live in the
+// request's arena and end with the next compiled plan: a search that resumes after another one's
+// time slice binds anew. When less than half of the arena remains, the kept bindings are dropped.
 // Measured: 2026-11-21: a rare word in two shards took 2.1 ms without, 1.8 to 2.0 ms with them.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';

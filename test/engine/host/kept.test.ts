@@ -154,3 +154,27 @@ void test('ranges that a unit keeps are those of its docs, however many are equa
     assert.equal(next, kept!.length);
   }
 });
+
+void test('after a binding to the heads its docs are rendered by it, and others are bound anew', async () => {
+  const module = await coreModule('debug');
+  const searcher = new Searcher(module);
+  // The first is a head by its name; the last has the word only in a folder of its path, far behind the first.
+  const others = Array.from({ length: 300 }, (_, doc) => `doc${doc}.txt`);
+  const docs = ['plum.txt', ...others, 'of-plums/pear.txt'].map((file) => ({
+    path: file,
+    bytes: Buffer.from(`text of ${file.replace('plum', '')}\n`),
+  }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  searcher.setShards([shard]);
+  const query = parseQuery('plum', { isRegexEnabled: false, isFolded: true });
+  const context = { repos: () => [REPO], needsDocSets: false, testNames: () => [] };
+  searcher.beginPlan(encodePlan(planQuery(query, context), false));
+  const { shardId } = shard;
+  assert.equal(searcher.bindHeads(shardId)?.candidateDocs, 1);
+  const options = { links: [LINKS], contextLines: 0, isWhole: false };
+  for (const docId of [0, docs.length - 1]) {
+    assert.ok(searcher.bindDocs(shardId, [docId], () => false));
+    const { json } = searcher.render(Uint32Array.of(docId, 100, 0, 0), new Uint32Array(), options);
+    assert.match(Buffer.from(json).toString(), /"matchRanges":\[\{/, docs[docId]!.path);
+  }
+});
