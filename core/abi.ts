@@ -21,6 +21,7 @@ export { checksum } from './base/xxh64';
 export { renderDocs, loadCount as renderedLoadCount } from './match/file-results';
 export { hasHeads } from './match/heads';
 export { regexEngine, testNames } from './match/lone-expression';
+export { nodeCounts } from './match/match-tree';
 export { printTree } from './match/print-tree';
 export {
   docSetsInit,

@@ -14,10 +14,11 @@ import {
 import { forgetRegexTexts } from '../regex/regex.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
-import { blockSetsInit } from './block-sets.ts';
+import { blockSetsInit, countBits } from './block-sets.ts';
 import {
   ALL_DOCS,
   beginBinding,
+  blockBitmapSize,
   boundView,
   docBitmapSize,
   failBinding,
@@ -51,8 +52,16 @@ import {
 } from './filters.ts';
 import { definingDocs, namedDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
-import { matchRoot } from './match-tree.ts';
-import { contentLeafAt, contentLeaves, MatchNode, nodeAt, setNode } from './node.ts';
+import { matchRoot, nodeCounts, nodeCountsSize, setNodeCounts } from './match-tree.ts';
+import {
+  contentLeafAt,
+  ContentLeaf,
+  contentLeaves,
+  isInContent,
+  MatchNode,
+  nodeAt,
+  setNode,
+} from './node.ts';
 import { bindPath, bindPathRegex, PathLeaf } from './path-leaf.ts';
 import { bindRegex, RegexLeaf } from './regex-leaf.ts';
 import { bindSymbol, SymbolLeaf } from './symbol-leaf.ts';
@@ -132,6 +141,7 @@ function begin(arena: Arena, view: ShardView): bool {
   // An AND that is ruled out does not bind its other children, which keep the state of the previous
   // shard.
   for (let i: u32 = 0; i < contentLeaves.count; i++) contentLeafAt(i).isRuledOut = 1;
+  if (nodeCounts != 0) memory.fill(nodeCounts, 0xff, nodeCountsSize());
   return blockSetsInit(arena);
 }
 
@@ -170,7 +180,21 @@ function bindNode(arena: Arena, node: MatchNode): usize {
   const verdict = bindKind(arena, node);
   countWork(NODE_STEPS + (<u32>min<f64>(indexBytes - bytesBefore, <f64>BYTES_MAX) >> STEP_SHIFT));
   if (verdict == NO_DOCS) node.isRuledOut = 1;
+  if (nodeCounts != 0) countNode(node, verdict);
   return verdict;
+}
+
+/** Counts the docs and blocks of a bound node. Why at once: verdicts are combined in place. */
+function countNode(node: MatchNode, verdict: usize): void {
+  let docs: u32 = 0;
+  if (verdict == ALL_DOCS) docs = boundView.docCount;
+  else if (verdict != NO_DOCS) docs = countBits(verdict, docBitmapSize());
+  let blocks: u32 = 0;
+  if (isInContent(node.kind) && docs > 0) {
+    const bitmap = changetype<ContentLeaf>(node).bitmap;
+    blocks = bitmap == 0 ? layout.NODE_UNCOUNTED : countBits(bitmap, blockBitmapSize);
+  }
+  setNodeCounts(node, docs, blocks);
 }
 
 function bindKind(arena: Arena, node: MatchNode): usize {

@@ -13,7 +13,7 @@ import { ShardView } from '../shard/view.ts';
 import { bindHeads, bindShard, bindSome, heads } from './bind.ts';
 import { docBitmapSizeOf, docSetCount, rebind } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
-import { restoreTree, saveTree, treeSize } from './match-tree.ts';
+import { nodeCounts, restoreTree, saveTree, treeSize } from './match-tree.ts';
 
 /** A kept binding, followed by its counters (BIND_*), its candidates and its tree. */
 @unmanaged
@@ -50,8 +50,8 @@ export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 
   const start = arenaMark(arena);
   const status = bindShard(arena, view, stats);
   if (status != STATUS_OK) arenaReset(arena, start);
-  // A shard without candidates is not bound again.
-  else if (candidateDocCount > 0) keep(arena, view, stats, 0);
+  // A shard without candidates is not bound again. Counts of nodes are not kept.
+  else if (candidateDocCount > 0 && nodeCounts == 0) keep(arena, view, stats, 0);
   return status;
 }
 

@@ -22,6 +22,7 @@ import {
   makeNodes,
   MatchNode,
   nodeAt,
+  NODE_SIZE,
   nodeOf,
   nodesSize,
   setNode,
@@ -38,6 +39,8 @@ export let matchRoot: MatchNode = changetype<MatchNode>(0);
 export let positiveLeafCount: u32 = 0;
 /** Those of them that are content leaves: their slots are numbered in plan order. */
 export let slotCount: u32 = 0;
+/** Counts of the nodes in the bound shard (NODE_COUNTS_SIZE each); 0: the plan requests none. */
+export let nodeCounts: usize = 0;
 
 /** The plan: rows, children, data; their numbers, and bytes of the data. */
 let planRows: usize = 0;
@@ -67,6 +70,11 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   for (let i: u32 = 0; i < rowCount && compileStatus == STATUS_OK; i++) compileNode(arena, i);
   if (compileStatus != STATUS_OK) return compileStatus;
   if (!beginLookups(arena)) return STATUS_OUT_OF_MEMORY;
+  nodeCounts = 0;
+  if (load<u32>(plan, layout.PLAN_COUNTS_OFFSET) != 0) {
+    nodeCounts = arenaAlloc(arena, nodeCountsSize(), 8);
+    if (nodeCounts == 0) return STATUS_OUT_OF_MEMORY;
+  }
   matchRoot = nodeOf(rowCount - 1);
   positiveLeafCount = 0;
   slotCount = 0;
@@ -121,6 +129,19 @@ export function saveTree(out: usize): void {
 export function restoreTree(saved: usize): void {
   memory.copy(changetype<usize>(nodeOf(0)), saved, nodesSize());
   memory.copy(lists, saved + nodesSize(), listsEnd - lists);
+}
+
+/** Bytes of `nodeCounts`. */
+export function nodeCountsSize(): usize {
+  return <usize>rowCount * layout.NODE_COUNTS_SIZE;
+}
+
+/** Stores the counts of a node of the bound shard. Only if the plan requests them. */
+export function setNodeCounts(node: MatchNode, docs: u32, blocks: u32): void {
+  const index = (changetype<usize>(node) - changetype<usize>(nodeOf(0))) / NODE_SIZE;
+  const row = nodeCounts + index * layout.NODE_COUNTS_SIZE;
+  store<u32>(row, docs, layout.NODE_DOCS_OFFSET);
+  store<u32>(row, blocks, layout.NODE_BLOCKS_OFFSET);
 }
 
 @inline

@@ -6,6 +6,15 @@ export const PLAN_HEADER_SIZE: u32 = 16;
 export const PLAN_NODE_COUNT_OFFSET: u32 = 0;
 export const PLAN_CHILD_COUNT_OFFSET: u32 = 4;
 export const PLAN_DATA_SIZE_OFFSET: u32 = 8;
+/** 1: binding counts the docs and blocks of each node, for explaining a search. */
+export const PLAN_COUNTS_OFFSET: u32 = 12;
+
+/** What binding counts of a node, by its row: u32 docs that may satisfy it, u32 candidate blocks. */
+export const NODE_COUNTS_SIZE: u32 = 8;
+export const NODE_DOCS_OFFSET: u32 = 0;
+export const NODE_BLOCKS_OFFSET: u32 = 4;
+/** Docs: it was not bound, because a sibling excludes every doc. Blocks: all of the shard. */
+export const NODE_UNCOUNTED: u32 = 0xffffffff;
 
 export const PLAN_NODE_SIZE: u32 = 16;
 export const PLAN_NODE_KIND_OFFSET: u32 = 0;

@@ -26,9 +26,7 @@ function gramLines(node: GramNode, depth: number): TreeLine[] {
     case 'scan':
       return [{ depth, text: 'SCAN', counts: '' }];
     case 'gram':
-      return [
-        { depth, text: JSON.stringify(node.gram), counts: countsOf([[node.blocks, 'block']]) },
-      ];
+      return [{ depth, text: JSON.stringify(node.gram), counts: '' }];
     default: {
       const head = { depth, text: node.kind.toUpperCase(), counts: '' };
       return [head, ...node.children.flatMap((child) => gramLines(child, depth + 1))];

@@ -13,7 +13,7 @@ plan
   AND
     text:"pear"  1 block, 2 docs
       AND
-        "pea"    12 blocks
+        "pea"
         "ear"
     regex:/x+/   3,000 docs
       SCAN

@@ -73,7 +73,7 @@ const PLAN: Explanation['plan'] = {
         grams: {
           kind: 'and',
           children: [
-            { kind: 'gram', gram: 'pea', blocks: 12 },
+            { kind: 'gram', gram: 'pea' },
             { kind: 'gram', gram: 'ear' },
           ],
         },

@@ -16,7 +16,6 @@ const gramNode = z
     z.object({
       kind: z.literal('gram'),
       gram: text('Characters looked up, folded.'),
-      blocks: integer('Blocks with this trigram.').exactOptional(),
     }),
     z.object({ kind: z.literal('scan') }),
   ])
@@ -34,14 +33,16 @@ const conditionNode = z
     z.object({
       kind: z.literal('filter'),
       condition: text('In the form of queries.'),
-      docs: integer('Files that satisfy only this condition.').exactOptional(),
+      docs: integer('Files that satisfy this condition, where it was looked up.').exactOptional(),
     }),
     z.object({
       kind: z.literal('content'),
       condition: text('In the form of queries.'),
       grams: gramNode,
-      blocks: integer('Candidate blocks of only this condition.').exactOptional(),
-      docs: integer('Candidate files of only this condition.').exactOptional(),
+      blocks: integer(
+        'Candidate blocks of this condition, where it was looked up.',
+      ).exactOptional(),
+      docs: integer('Candidate files of this condition, where it was looked up.').exactOptional(),
       shardsScanned: integer('Shards in which all blocks are candidates.').exactOptional(),
     }),
   ])

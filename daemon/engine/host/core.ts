@@ -50,6 +50,7 @@ export interface CoreExports {
     outEnd: number,
   ): number;
   renderedLoadCount: CoreVariable;
+  nodeCounts: CoreVariable;
   printTree(out: number): number;
   builderInit(start: number, end: number): number;
   builderBegin(): void;

@@ -35,6 +35,8 @@ export interface Binding {
   readonly headUnitCount: number;
   /** Regular expressions run on paths. */
   readonly regexps: number;
+  /** If the plan requests them: docs and blocks of each node (NODE_*), by its row. */
+  readonly nodeCounts?: Uint32Array;
 }
 
 /** The findings of one unit of work. Rows: docId, range count, score and tier, path rank (u32 each). */
@@ -324,7 +326,10 @@ export class Searcher {
     const space = this.#bindBy(shardId, isStopRequested, true, (view, { core, statsStart }) =>
       core.exports.planBind(view, statsStart),
     );
-    return space && bindingOf(space);
+    if (space === undefined) return undefined;
+    const binding = bindingOf(space);
+    if (space.core.exports.nodeCounts.value === 0) return binding;
+    return { ...binding, nodeCounts: nodeCountsOf(space.core, this.#plan) };
   }
 
   /**
@@ -594,13 +599,6 @@ export class Searcher {
     return answer;
   }
 
-  /** Blocks of a shard that contain a text of three characters. Errors: ShardError. Drops bindings. */
-  countGramBlocks(shardId: string, gram: string): number {
-    // The gram overwrites the plan.
-    this.#forgetBindings();
-    return this.spaceOf(shardId).blocksOfTrigram(shardId, gram).length;
-  }
-
   /** Replaces the space of a shard, whose instance trapped, by a new one with the same shards. */
   replaceSpaceOf(shardId: string): void {
     const dead = this.spaceOf(shardId);
@@ -632,6 +630,14 @@ function bindingOf({ core, statsStart }: Space): Binding {
     headUnitCount: stats.getFloat64(layout.BIND_HEAD_UNITS_OFFSET, true),
     regexps: stats.getFloat64(layout.BIND_REGEXPS_OFFSET, true),
   };
+}
+
+/** What the last `bind` counted of each node. */
+function nodeCountsOf({ exports, memory }: Core, { bytes }: SearchPlan): Uint32Array {
+  const start = exports.nodeCounts.value >>> 0;
+  const plan = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const nodeCount = plan.getUint32(layout.PLAN_NODE_COUNT_OFFSET, true);
+  return new Uint32Array(memory.buffer, start, (nodeCount * layout.NODE_COUNTS_SIZE) / 4).slice();
 }
 
 /** Kept ranges of the first `count` requests. */

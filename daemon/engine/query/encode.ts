@@ -26,13 +26,22 @@ export function encodePlan(
   return atOnce(encodeSteps(plan, isCaseSensitive, shards));
 }
 
-/** As encodePlan; each step handles one node, or the sets of docs of one shard. */
+/** Rows of the nodes of a plan. */
+export type NodeRows = Map<PlanNode, number>;
+
+/**
+ * As encodePlan; each step handles one node, or the sets of docs of one shard.
+ *
+ * @param rows  filled; binding then counts docs and blocks of each node
+ */
 export function* encodeSteps(
   plan: PlanNode,
   isCaseSensitive: boolean,
   shards: readonly PlannedShardView[],
+  rows?: NodeRows,
 ): Steps<SearchPlan> {
-  const encoder = new PlanEncoder(isCaseSensitive ? layout.PLAN_FLAG_CASE_SENSITIVE : 0);
+  const caseFlag = isCaseSensitive ? layout.PLAN_FLAG_CASE_SENSITIVE : 0;
+  const encoder = new PlanEncoder(caseFlag, rows);
   yield* encoder.add(plan);
   const docSets = yield* docSetsFor(encoder.docsNodes, shards);
   return { bytes: encoder.bytes(), ...docSets };
@@ -43,6 +52,7 @@ const END_FLAGS = { any: 0, word: layout.PLAN_FLAG_WORD_END, name: layout.PLAN_F
 
 class PlanEncoder {
   readonly #caseFlag: number;
+  readonly #rows: NodeRows | undefined;
   readonly #nodes: { kind: number; flags: number; first: number; size: number }[] = [];
   readonly #children: number[] = [];
   readonly #data: Buffer[] = [];
@@ -51,13 +61,20 @@ class PlanEncoder {
   readonly docsNodes: DocsNode[] = [];
   readonly #docsIndexes = new Map<string, number>();
 
-  constructor(caseFlag: number) {
+  constructor(caseFlag: number, rows: NodeRows | undefined) {
     this.#caseFlag = caseFlag;
+    this.#rows = rows;
   }
 
   /** Adds a node after its children; returns its index. */
   *add(plan: PlanNode): Steps<number> {
     yield;
+    const index = yield* this.#addKind(plan);
+    this.#rows?.set(plan, index);
+    return index;
+  }
+
+  *#addKind(plan: PlanNode): Steps<number> {
     switch (plan.kind) {
       case 'const':
         return this.#node(layout.NODE_CONST, 0, plan.value ? 1 : 0, 0);
@@ -211,6 +228,7 @@ class PlanEncoder {
     head.writeUInt32LE(this.#nodes.length, layout.PLAN_NODE_COUNT_OFFSET);
     head.writeUInt32LE(this.#children.length, layout.PLAN_CHILD_COUNT_OFFSET);
     head.writeUInt32LE(this.#dataSize, layout.PLAN_DATA_SIZE_OFFSET);
+    head.writeUInt32LE(this.#rows === undefined ? 0 : 1, layout.PLAN_COUNTS_OFFSET);
     for (const [index, { kind, flags, first, size }] of this.#nodes.entries()) {
       const row = layout.PLAN_HEADER_SIZE + index * layout.PLAN_NODE_SIZE;
       head.writeUInt32LE(kind, row + layout.PLAN_NODE_KIND_OFFSET);

@@ -1,8 +1,12 @@
-// The best files of an answer with the components of their scores (API.md 7.5), in answer order.
+// The best files of an answer with the components of their scores (API.md 7.5), in answer order. Searches store only the sum,
+// so these files are evaluated again.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
-import type { ScoreParts } from '../host/searcher.ts';
-import type { Probe } from './probe.ts';
+import { isTrap } from '../host/core.ts';
+import type { ScoreParts, Searcher } from '../host/searcher.ts';
+import type { SearchPlan } from '../host/search-plan.ts';
+import { ShardError } from '../host/space.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Completed } from './service.ts';
 
 /** A file of the answer. */
@@ -16,24 +20,26 @@ export interface BestDoc {
 }
 
 const BEST_MAX = 10;
+/** Bound: stop of the main thread by one file, ns. */
+const SCORE_NS = 20_000_000n;
 
-/** Errors: AbortError. */
-export async function explainBest(
+/** Each step evaluates one file. */
+export function* explainBest(
   { answered, prepared: { scope, run, view } }: Completed,
-  probe: Probe,
-): Promise<BestDoc[]> {
+  searcher: Searcher,
+): Steps<BestDoc[]> {
   const best: BestDoc[] = [];
   const { found, docs } = answered;
   for (const doc of docs.subarray(0, BEST_MAX)) {
     const [shard, docId] = [found.shard(doc), found.docId(doc)];
-    const parts = probe.scoreDoc(run.plan, scope.shards[shard]!, docId);
+    const parts = scoreDoc(searcher, run.plan, scope.shards[shard]!.shardId, docId);
     best.push({
       repository: view.repoOf(shard, docId).name,
       fileName: Buffer.from(view.pathOf(shard, docId)).toString(),
       score: found.score(doc),
       ...omitUndefined({ parts: parts && rounded(parts) }),
     });
-    await probe.breathe();
+    yield;
   }
   return best;
 }
@@ -49,4 +55,25 @@ function rounded({ tier, leaves, ...parts }: ScoreParts): ScoreParts {
     path: Math.round(path),
     leaves,
   };
+}
+
+/** Undefined: the shard has failed, which is left to searches to report, or it takes too long. */
+function scoreDoc(
+  searcher: Searcher,
+  plan: SearchPlan,
+  shardId: string,
+  docId: number,
+): ScoreParts | undefined {
+  const end = process.hrtime.bigint() + SCORE_NS;
+  const isLate = (): boolean => process.hrtime.bigint() > end;
+  if (!searcher.has(shardId)) return undefined;
+  try {
+    searcher.setPlan(plan);
+    if (!searcher.bindDocs(shardId, [docId], isLate)) return undefined;
+    return searcher.scoreDoc(docId, isLate);
+  } catch (error) {
+    if (!(error instanceof ShardError) && !isTrap(error)) throw error;
+    if (searcher.has(shardId)) searcher.replaceSpaceOf(shardId);
+    return undefined;
+  }
 }

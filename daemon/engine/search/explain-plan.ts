@@ -1,7 +1,6 @@
-// The plan of a query for people (API.md 7.5): its tree of conditions, the grams of each literal and expression with their
-// number of blocks in the probed shards, and the engine of each regular expression.
+// The plan of a query for people (API.md 7.5): its tree of conditions with their counts, the grams of each literal and
+// expression, and the engine of each regular expression.
 
-import { omitUndefined } from '../../base/omit-undefined.ts';
 import {
   ENGINE_DFA,
   ENGINE_INNER,
@@ -10,7 +9,7 @@ import {
   ENGINE_RUN,
   ENGINE_SIMULATION,
 } from '../../../core/shared/program.ts';
-import type { Binding, Searcher } from '../host/searcher.ts';
+import type { Searcher } from '../host/searcher.ts';
 import { printQuery } from '../query/print.ts';
 import { printPlan } from '../query/print-plan.ts';
 import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
@@ -20,23 +19,15 @@ import { foldText } from '../regex/fold.ts';
 import type { Steps } from '../../base/steps.ts';
 import { type Expression, expressionOf } from '../query/expressions.ts';
 import type { ExpressionNode, PlanNode } from '../query/plan-tree.ts';
-import type { Probe } from './probe.ts';
+import type { ConditionCounts } from './node-counts.ts';
 
-/** How a literal or an expression is looked up in the index; counts are absent above the limit of probes. */
+/** How a literal or an expression is looked up in the index. */
 export type GramNode =
   | { readonly kind: 'and' | 'or'; readonly children: readonly GramNode[] }
   /** Three characters, folded; for a literal of one or two characters all grams that contain it. */
-  | { readonly kind: 'gram'; readonly gram: string; readonly blocks?: number }
+  | { readonly kind: 'gram'; readonly gram: string }
   /** No look-up: all blocks are read. */
   | { readonly kind: 'scan' };
-
-/** Results of a condition by itself. */
-export interface PartCounts {
-  readonly blocks: number;
-  readonly docs: number;
-  /** Shards in which all blocks are candidates, because no list excludes one. */
-  readonly shardsScanned: number;
-}
 
 export type ConditionNode =
   | { readonly kind: 'all' | 'none' }
@@ -46,7 +37,7 @@ export type ConditionNode =
       readonly kind: 'content';
       readonly condition: string;
       readonly grams: GramNode;
-    } & Partial<PartCounts>);
+    } & Partial<ConditionCounts>);
 
 export interface RegexReport {
   /** In canonical form. */
@@ -66,88 +57,57 @@ export interface RegexReport {
 /** Parts printed of a list in `begins`, which may be long. */
 const START_PARTS_MAX = 4;
 
-/** The tree of conditions. Errors: AbortError. */
-export async function explainConditions(plan: PlanNode, probe: Probe): Promise<ConditionNode> {
+/** Counts of the conditions; empty: they are withheld. */
+export type CountsByNode = ReadonlyMap<PlanNode, ConditionCounts>;
+
+/** The tree of conditions. */
+export function explainConditions(plan: PlanNode, counts: CountsByNode): ConditionNode {
   switch (plan.kind) {
     case 'const':
       return { kind: plan.value ? 'all' : 'none' };
     case 'and':
-    case 'or': {
-      const children: ConditionNode[] = [];
-      for (const child of plan.children) children.push(await explainConditions(child, probe));
-      return { kind: plan.kind, children };
-    }
+    case 'or':
+      return {
+        kind: plan.kind,
+        children: plan.children.map((child) => explainConditions(child, counts)),
+      };
     case 'not':
-      return { kind: 'not', children: [await explainConditions(plan.child, probe)] };
+      return { kind: 'not', children: [explainConditions(plan.child, counts)] };
     case 'text':
     case 'regex': {
-      const counts = await countPart(plan, probe);
-      // A doc with the word only in its path has no candidate blocks; that is no sign of a scan.
-      const isInPath = plan.kind === 'text' && plan.isInPath === true;
-      const content = isInPath ? await countPart({ ...plan, isInPath: false }, probe) : counts;
-      const grams = await gramsOfLeaf(plan, content, probe);
-      const shardsScanned = content?.shardsScanned;
-      return {
-        kind: 'content',
-        condition: printPlan(plan),
-        grams,
-        ...counts,
-        ...omitUndefined({ shardsScanned }),
-      };
+      const own = counts.get(plan);
+      const grams = gramsOfLeaf(plan, own);
+      return { kind: 'content', condition: printPlan(plan), grams, ...own };
     }
     default: {
-      const { docs } = (await countPart(plan, probe)) ?? {};
+      const own = counts.get(plan);
       const head = { kind: 'filter' as const, condition: printPlan(plan) };
-      return docs === undefined ? head : { ...head, docs };
+      return own === undefined ? head : { ...head, docs: own.docs };
     }
   }
 }
 
-async function countPart(part: PlanNode, probe: Probe): Promise<PartCounts | undefined> {
-  const bindings = await probe.queryAll((shard) => probe.bind(part, shard));
-  return bindings && sumBindings(bindings);
-}
-
-function sumBindings(bindings: readonly Binding[]): PartCounts {
-  return {
-    blocks: bindings.reduce((sum, { candidateBlocks }) => sum + candidateBlocks, 0),
-    docs: bindings.reduce((sum, { candidateDocs }) => sum + candidateDocs, 0),
-    shardsScanned: bindings.filter(isScan).length,
-  };
-}
-
-function isScan({ candidateBlocks, candidateDocs }: Binding): boolean {
-  return candidateBlocks === 0 && candidateDocs > 0;
-}
-
-async function gramsOfLeaf(
+function gramsOfLeaf(
   leaf: Extract<PlanNode, { kind: 'text' }> | ExpressionNode,
-  counts: PartCounts | undefined,
-  probe: Probe,
-): Promise<GramNode> {
+  counts: ConditionCounts | undefined,
+): GramNode {
   const isScanned = counts !== undefined && counts.shardsScanned > 0 && counts.blocks === 0;
   if (isScanned) return { kind: 'scan' };
-  if (leaf.kind !== 'text') return gramsOfCondition(leaf.expression.regex.condition, probe);
-  if (Array.from(leaf.text).length >= 3) return gramsOfLiteral(leaf.text, probe);
-  const gram = { kind: 'gram' as const, gram: foldText(leaf.text) };
-  return counts === undefined ? gram : { ...gram, blocks: counts.blocks };
+  return leaf.kind === 'text'
+    ? gramsOfLiteral(leaf.text)
+    : gramsOfCondition(leaf.expression.regex.condition);
 }
 
-async function gramsOfCondition(condition: Condition, probe: Probe): Promise<GramNode> {
-  if (condition.kind === 'literal') return gramsOfLiteral(condition.text, probe);
+function gramsOfCondition(condition: Condition): GramNode {
+  if (condition.kind === 'literal') return gramsOfLiteral(condition.text);
   if (condition.kind === 'all' || condition.kind === 'none') return { kind: 'scan' };
-  const children: GramNode[] = [];
-  for (const child of condition.children) children.push(await gramsOfCondition(child, probe));
-  return { kind: condition.kind, children };
+  return { kind: condition.kind, children: condition.children.map(gramsOfCondition) };
 }
 
-async function gramsOfLiteral(text: string, probe: Probe): Promise<GramNode> {
-  const children: GramNode[] = [];
-  for (const gram of gramsOf(text)) {
-    const blocks = await probe.queryAll((shard) => probe.gramBlocks(gram, shard));
-    const sum = blocks?.reduce((total, count) => total + count, 0);
-    children.push({ kind: 'gram', gram, ...omitUndefined({ blocks: sum }) });
-  }
+function gramsOfLiteral(text: string): GramNode {
+  const isShort = Array.from(text).length < 3;
+  const grams = isShort ? [foldText(text)] : gramsOf(text);
+  const children = grams.map((gram) => ({ kind: 'gram' as const, gram }));
   if (children.length === 0) return { kind: 'scan' };
   return children.length === 1 ? children[0]! : { kind: 'and', children };
 }
@@ -156,7 +116,7 @@ async function gramsOfLiteral(text: string, probe: Probe): Promise<GramNode> {
  * The distinct trigrams that a literal of at least three characters is looked up by, folded, in order. None has a newline in
  * the middle: lines of one text may be in several blocks.
  */
-export function gramsOf(text: string): readonly string[] {
+function gramsOf(text: string): readonly string[] {
   const points = Array.from(foldText(text));
   const grams = points.slice(2).map((_, index) => points.slice(index, index + 3));
   return [...new Set(grams.filter((gram) => gram[1] !== '\n').map((gram) => gram.join('')))];

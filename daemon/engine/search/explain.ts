@@ -8,6 +8,7 @@ import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from '.
 import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
 import {
   type ConditionNode,
+  type CountsByNode,
   explainConditions,
   explainRegexps,
   type RegexReport,
@@ -15,10 +16,13 @@ import {
 import { type BestDoc, explainBest } from './explain-best.ts';
 import { reasonOf } from './explain-reason.ts';
 import { bytesOf } from './docs-in-scope.ts';
+import { isRuledOut, sumCounts } from './node-counts.ts';
 import { runInSlices } from './run-in-slices.ts';
+import type { Steps } from '../../base/steps.ts';
+import type { NodeRows } from '../query/encode.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
+import type { PlanNode } from '../query/plan-tree.ts';
 import type { SearchRequest } from '../query/request.ts';
-import { Probe } from './probe.ts';
 import type { RenderSums } from './render.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
 import { type Completed, completeSearch, withSnapshotFor } from './service.ts';
@@ -82,25 +86,21 @@ export function explain(
 ): Promise<Explanation> {
   return withSnapshotFor(parts, request, environment, async (snapshot) => {
     const rendered = new Map<number, RenderSums>();
+    const rows: NodeRows = new Map();
     const completed = await completeSearch(
       parts,
       request,
-      environment,
+      { ...environment, nodeRows: rows },
       snapshot,
       (shard, done) => void rendered.set(shard, addRendered(rendered.get(shard), done)),
     );
     const { prepared, totals, numbers, reasons } = completed;
-    const { query, conditions, scope } = prepared;
-    const { isCaseSensitivityEnabled } = request;
-    const probe = new Probe(
-      parts.searcher,
-      scope.shards,
-      isCaseSensitivityEnabled,
-      environment.signal,
-      isWhole || scope.shards.every(({ hidesDocs }) => hidesDocs !== true),
-    );
-    const best = await explainBest(completed, probe);
-    const shards = isWhole ? await explainShards(completed, rendered, snapshot, probe) : undefined;
+    const { query, conditions } = prepared;
+    const best = await runInSlices(explainBest(completed, parts.searcher), environment);
+    const counts = await runInSlices(countsOf(completed, rows, isWhole), environment);
+    const shards = isWhole
+      ? await runInSlices(explainShards(completed, rendered, snapshot, rows), environment)
+      : undefined;
     const implicitRevision = `rev:${quoteText(DEFAULT_REVISION)}`;
     return {
       query: {
@@ -108,7 +108,7 @@ export function explain(
         ...(hasRevisionFilter(query) ? {} : { implicitRevision }),
       },
       plan: {
-        conditions: await explainConditions(conditions, probe),
+        conditions: explainConditions(conditions, counts),
         regexps: await runInSlices(explainRegexps(query, parts.searcher), environment),
         estimatedBytes: estimatedBytesOf(completed, isWhole),
         verifiedBytes: totals.counts.contentBytesLoaded,
@@ -120,6 +120,18 @@ export function explain(
       ...exhaustiveness(reasons),
     };
   });
+}
+
+/** None if some shard has docs that the caller cannot see: its counts include them. */
+function* countsOf(
+  { totals, prepared: { scope } }: Completed,
+  rows: NodeRows,
+  isWhole: boolean,
+): Steps<CountsByNode> {
+  const isHidden = !isWhole && scope.shards.some(({ hidesDocs }) => hidesDocs === true);
+  if (isHidden) return new Map();
+  const bindings = totals.shards.flatMap(({ binding }) => (binding === undefined ? [] : [binding]));
+  return yield* sumCounts(bindings, rows);
 }
 
 /** Shards with hidden docs are included only if `isWhole`: their candidates include hidden docs. */
@@ -158,12 +170,13 @@ async function scopeTotals(
   };
 }
 
-async function explainShards(
+/** Each step explains one shard. */
+function* explainShards(
   completed: Completed,
   rendered: ReadonlyMap<number, RenderSums>,
   snapshot: Snapshot,
-  probe: Probe,
-): Promise<ShardRow[]> {
+  nodeRows: NodeRows,
+): Steps<ShardRow[]> {
   const { scope } = completed.prepared;
   const names = new Map(snapshot.repos.map(({ repoId, name }) => [repoId, name]));
   const started = new Map(completed.totals.shards.map((findings) => [findings.shard, findings]));
@@ -186,10 +199,10 @@ async function explainShards(
   for (const [index, shard] of scope.shards.entries()) {
     const findings = started.get(index);
     const counts = shareOf(shard, findings);
-    const reason = whyOf(completed, shard, counts, findings, probe);
+    const reason = whyOf(completed, shard, counts, findings, nodeRows);
     const estimatedBytes = findings?.binding?.candidateBytes ?? 0;
     addRow(shard, counts, { reason, estimatedBytes }, rendered.get(index), times.get(index));
-    await probe.breathe();
+    yield;
   }
   for (const shard of scope.quarantined) {
     const reason = `quarantined: ${withoutName(shard.reason, shard.shardId)}`;
@@ -209,7 +222,7 @@ function whyOf(
   shard: LiveShard,
   counts: Counts,
   findings: ShardFindings | undefined,
-  probe: Probe,
+  rows: NodeRows,
 ): string {
   const isLate = outcome.stop === 'deadline';
   const end = totals.isOverLimit ? 'limit reached' : isLate ? 'deadline reached' : 'search ended';
@@ -218,8 +231,12 @@ function whyOf(
       const failure = outcome.failures.find((one) => one.shard === findings?.shard);
       return withoutName(failure?.reason ?? 'failed', shard.shardId);
     }
-    case 'skipped_filter':
-      return reasonOf(prepared.conditions, shard, probe);
+    case 'skipped_filter': {
+      const binding = findings?.binding;
+      const isOut = (part: PlanNode): boolean =>
+        binding !== undefined && isRuledOut(part, binding, rows);
+      return reasonOf(prepared.conditions, shard, isOut);
+    }
     case 'skipped':
       return end;
     case 'scanned': {

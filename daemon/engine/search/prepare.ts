@@ -14,7 +14,7 @@ import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../../base/steps.ts';
 import { runInSlices } from './run-in-slices.ts';
 import { needsDocSets, visibleRepos } from './visible.ts';
-import { encodeSteps } from '../query/encode.ts';
+import { encodeSteps, type NodeRows } from '../query/encode.ts';
 import { planSteps } from '../query/plan.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
 import { repoTestOf } from '../query/repos.ts';
@@ -46,6 +46,8 @@ export interface SearchEnvironment {
   readonly repoAccess: RepoAccess;
   /** Absent: `context:` matches no name. */
   readonly contexts?: SearchContexts | undefined;
+  /** Filled with the rows of the plan's nodes, which binding then counts; for explaining a search. */
+  readonly nodeRows?: NodeRows | undefined;
 }
 
 /**
@@ -131,7 +133,7 @@ export function prepareSearch(
 function* prepareSteps(
   parts: EngineParts,
   request: SearchRequest,
-  { signal, permit, takeMemory, baseUrl, repoAccess, contexts }: SearchEnvironment,
+  { signal, permit, takeMemory, baseUrl, repoAccess, contexts, nodeRows }: SearchEnvironment,
   snapshot: Snapshot,
 ): Steps<Prepared> {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
@@ -150,7 +152,7 @@ function* prepareSteps(
   });
   const repoTest = repoTestOf(conditions);
   const scope = scopeOf(snapshot, repoAccess, (repoId) => repoTest(repoId) !== false);
-  const plan = yield* encodeSteps(conditions, isCaseSensitivityEnabled, scope.shards);
+  const plan = yield* encodeSteps(conditions, isCaseSensitivityEnabled, scope.shards, nodeRows);
   const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
   const run = { shards, plan, limit: request.matches, timeoutMs, signal, permit, inlineNs };

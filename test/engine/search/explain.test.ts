@@ -1,5 +1,5 @@
 // Explanations of real searches: their numbers are those of the search, the shares of the shards add up to them,
-// each class of shard comes with its reason, the plan shows grams with their blocks, and expressions their engine.
+// each class of shard comes with its reason, the plan shows what each condition leaves, and expressions their engine.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -145,7 +145,7 @@ void test('each class of shard and its reason', async () => {
       'pear',
       [
         'scanned: candidate docs: 2',
-        'skipped_filter: trigram "pea" absent',
+        'skipped_filter: no block contains text:"pear"',
         'scanned: candidate docs: 1',
       ],
     ],
@@ -153,14 +153,18 @@ void test('each class of shard and its reason', async () => {
     ['repo:fruit jam pie', ['skipped_filter: no doc passes all conditions together']],
     [
       'repo:fruit (zzz or lang:go)',
-      ['skipped_filter: trigram "zzz" absent; no doc of language Go'],
+      ['skipped_filter: no block contains text:"zzz"; no doc of language Go'],
     ],
     ['repo:fruit file:\\.go$', ['skipped_filter: no path for file:".go"$']],
     ['repo:fruit file:\\.g+o$', ['skipped_filter: no path for file:/\\.g+o$/']],
     ['repo:fruit -file:txt', ['skipped_filter: every doc is excluded by a negation']],
     ['repo:fruit rev:none', ['skipped_filter: no doc in rev:"none"']],
     ['repo:fruit qz', ['skipped_filter: no block contains text:"qz"']],
-    ['repo:fruit zzz+', ['skipped_filter: trigram "zzz" absent'], { isRegexEnabled: true }],
+    [
+      'repo:fruit zzz+',
+      ['skipped_filter: no block contains the texts required by regex:/zzz+/'],
+      { isRegexEnabled: true },
+    ],
     [
       'plum',
       ['scanned: candidate docs: 2', 'scanned: candidate docs: 40', 'skipped: limit reached'],
@@ -219,17 +223,17 @@ void test('the deadline', async () => {
   assert.equal(reasonsOf(explained).at(-1), 'skipped: deadline reached');
 });
 
-void test('the plan of the worked corpus: grams with their blocks, filters with their docs', async () => {
+void test('the plan of the worked corpus: conditions with their blocks and docs', async () => {
   const engine = newEngine();
   engine.publish([fruit], REPOS);
-  const gram = (text: string, blocks: number): object => ({ kind: 'gram', gram: text, blocks });
+  const gram = (text: string): object => ({ kind: 'gram', gram: text });
   const jam = {
     kind: 'content',
     condition: 'text:"jam"',
     blocks: 1,
     docs: 1,
     shardsScanned: 0,
-    grams: gram('jam', 1),
+    grams: gram('jam'),
   };
   const pear = {
     kind: 'content',
@@ -237,7 +241,7 @@ void test('the plan of the worked corpus: grams with their blocks, filters with 
     blocks: 2,
     docs: 2,
     shardsScanned: 0,
-    grams: { kind: 'and', children: [gram('pea', 2), gram('ear', 2)] },
+    grams: { kind: 'and', children: [gram('pea'), gram('ear')] },
   };
   const scan = { kind: 'content', blocks: 0, docs: 3, shardsScanned: 1, grams: { kind: 'scan' } };
   const cases: readonly (readonly [string, object, boolean?])[] = [
@@ -245,8 +249,8 @@ void test('the plan of the worked corpus: grams with their blocks, filters with 
     ['JAM', { ...jam, condition: 'text:"JAM"' }],
     ['pear or jam', { kind: 'or', children: [pear, jam] }],
     ['-(jam)', { kind: 'not', children: [jam] }],
-    ['zzz', { ...jam, condition: 'text:"zzz"', blocks: 0, docs: 0, grams: gram('zzz', 0) }],
-    ['qz', { ...jam, condition: 'text:"qz"', blocks: 0, docs: 0, grams: gram('qz', 0) }],
+    ['zzz', { ...jam, condition: 'text:"zzz"', blocks: 0, docs: 0, grams: gram('zzz') }],
+    ['qz', { ...jam, condition: 'text:"qz"', blocks: 0, docs: 0, grams: gram('qz') }],
     ['p', { ...scan, condition: 'text:"p"' }],
     ['p[a-z]+r', { ...scan, condition: 'regex:/p[a-z]+r/' }, true],
     [
@@ -259,12 +263,23 @@ void test('the plan of the worked corpus: grams with their blocks, filters with 
         shardsScanned: 0,
         grams: {
           kind: 'and',
-          children: [gram('plu', 2), { kind: 'or', children: [gram('jam', 1), gram('pie', 1)] }],
+          children: [gram('plu'), { kind: 'or', children: [gram('jam'), gram('pie')] }],
         },
       },
       true,
     ],
     ['file:c\\.txt', { kind: 'filter', condition: 'file:"c.txt"', docs: 1 }],
+    // Once a condition excludes all docs of a shard, the others are not looked up.
+    [
+      'zzz jam',
+      {
+        kind: 'and',
+        children: [
+          { ...jam, condition: 'text:"zzz"', blocks: 0, docs: 0, grams: gram('zzz') },
+          { kind: 'content', condition: 'text:"jam"', grams: gram('jam') },
+        ],
+      },
+    ],
     ['()', { kind: 'none' }],
     ['-()', { kind: 'all' }],
   ];
