@@ -116,7 +116,9 @@ export class Gitea implements Host {
       );
       const { data: found } = checked(searchSchema, data, this.#question(name));
       const listed = found.map((repository) => this.#listed(repository));
-      return { listed, last: lastPage(page, listed.length, headers.get('x-total-count')) };
+      const count = headers.get('x-total-count');
+      const total = count === null ? undefined : Number(count);
+      return { listed, total, last: lastPage(page, listed.length, total) };
     };
     return { name, readPage: (cursor) => readNumbered(cursor, this.#question(name), read) };
   }
@@ -172,9 +174,9 @@ function inPath(name: string): string {
 /**
  * Number of the last page, computed from the first: servers may send fewer items than requested.
  *
- * @param total  the server's count; null: none, so an empty page ends the listing
+ * @param total  the server's count; undefined: none, so an empty page ends the listing
  */
-function lastPage(page: number, length: number, total: string | null): number | undefined {
+function lastPage(page: number, length: number, total: number | undefined): number | undefined {
   if (length === 0) return page;
-  return total === null ? undefined : Math.ceil(Number(total) / length);
+  return total === undefined ? undefined : Math.ceil(total / length);
 }

@@ -74,8 +74,8 @@ export function finderOf(target: string): string | undefined {
 
 /** Of one target. Bound: a listing that never ends, and memory. */
 const REPOS_MAX = 500_000;
-/** Pages in a row without a new repository. Hosts omit from a page what the caller may not see. */
-const IDLE_PAGES_MAX = 20;
+/** Empty pages in a row. Hosts omit from a page what the caller may not see. */
+const EMPTY_PAGES_MAX = 20;
 /** Unanswered targets in a row after which the others are not tried. */
 const UNANSWERED_MAX = 3;
 /** Segments that are neither empty nor `.` or `..`, without control characters: they become names and folders. */
@@ -162,10 +162,10 @@ class Listing {
   readonly #anonymousProbe: AnonymousProbe | undefined;
   /** Host ids, with the last target that listed each, as two may contain the same. */
   readonly #seen = new Map<string, Target>();
-  #ofTarget: { target: Target | undefined; repoCount: number; idlePages: number } = {
+  #ofTarget: { target: Target | undefined; repoCount: number; emptyPages: number } = {
     target: undefined,
     repoCount: 0,
-    idlePages: 0,
+    emptyPages: 0,
   };
   readonly #targetCount: number;
   #unanswered = 0;
@@ -206,7 +206,7 @@ class Listing {
   }
 
   #take(target: Target, listed: readonly Listed[]): Pick<ReadPage, 'repos' | 'of'> {
-    if (this.#ofTarget.target !== target) this.#ofTarget = { target, repoCount: 0, idlePages: 0 };
+    if (this.#ofTarget.target !== target) this.#ofTarget = { target, repoCount: 0, emptyPages: 0 };
     const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];
     let newCount = 0;
     for (const { hostId, repo } of listed) {
@@ -216,17 +216,20 @@ class Listing {
       newCount++;
       if (repo !== undefined) (last === undefined ? repos : again).push(repo);
     }
+    // Whoever sends a page again leaves out another one.
+    if (newCount === 0 && listed.length > 0)
+      throw this.#wrong('a page repeats the repositories of pages before it', target);
     this.#ofTarget.repoCount += newCount;
-    this.#ofTarget.idlePages = newCount === 0 ? this.#ofTarget.idlePages + 1 : 0;
+    this.#ofTarget.emptyPages = newCount === 0 ? this.#ofTarget.emptyPages + 1 : 0;
     return { repos, of: { name: target.name, listedCount: listed.length, again } };
   }
 
   #goOn(target: Target, taken: Pick<ReadPage, 'repos' | 'of'>, next: Cursor): ReadPage {
-    const { repoCount, idlePages } = this.#ofTarget;
-    if (repoCount < REPOS_MAX && idlePages < IDLE_PAGES_MAX) return { ...taken, next };
+    const { repoCount, emptyPages } = this.#ofTarget;
+    if (repoCount < REPOS_MAX && emptyPages < EMPTY_PAGES_MAX) return { ...taken, next };
     const reason =
-      idlePages >= IDLE_PAGES_MAX
-        ? `${idlePages} pages without a repository that was not on a page before`
+      emptyPages >= EMPTY_PAGES_MAX
+        ? `${emptyPages} empty pages in a row`
         : `more than ${REPOS_MAX} repositories`;
     return { ...taken, error: this.#wrong(reason, target) };
   }

@@ -210,6 +210,25 @@ for (const how of [
   });
 }
 
+test('a page with fewer repositories than the count says is no complete listing', async (t) => {
+  for (const short of [1, 2, 3]) {
+    const state = giteaState({ repositories: many('acme', 130) });
+    const instead: GiteaState['instead'] = (asked) => {
+      const answered = answerAsGitea(asked, state);
+      if (asked.query.get('page') !== String(short)) return answered;
+      const { data } = answered.body as { data: object[] };
+      return { ...answered, body: { ok: true, data: data.slice(1) } };
+    };
+    const { host } = await open(t, { instead }, { orgs: ['acme'], ...SIGNED });
+    const { issues } = await listAll(host);
+    assert.deepEqual(
+      issuesOf({ issues }),
+      ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE'],
+      `${short}`,
+    );
+  }
+});
+
 test('what stays is listed, whatever comes and goes between two pages', async (t) => {
   const repositories = many('acme', 180);
   const { host, server } = await open(t, { repositories }, { orgs: ['acme'], ...SIGNED });

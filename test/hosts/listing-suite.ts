@@ -384,18 +384,22 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
     assert.deepEqual(issuesOf(listed), ['HOST_UNAVAILABLE DISCOVERY_INCOMPLETE']);
   });
 
-  test(`${kind}: a host that sends the same page for ever is left, and what it has is not complete`, async (t) => {
-    const { uncounted = (page) => page } = standIn;
-    let first: WebhookChange | undefined;
-    const { host, server } = await start(t, (asked) => {
-      if (standIn.skippedBy(asked) === undefined) return undefined;
-      return (first ??= uncounted(standIn.answer(asked, manyCount)));
+  const { uncounted } = standIn;
+  for (const [counts, sent] of [
+    ['', (page: WebhookChange) => page] as const,
+    ...(uncounted === undefined ? [] : [[' without a count', uncounted] as const]),
+  ])
+    test(`${kind}: the same page for every number${counts} ends the target, which is incomplete`, async (t) => {
+      let first: WebhookChange | undefined;
+      const { host, server } = await start(t, (asked) => {
+        if (standIn.skippedBy(asked) === undefined) return undefined;
+        return (first ??= sent(standIn.answer(asked, manyCount)));
+      });
+      const listed = await listAll(host);
+      assert.ok(listed.repos.length >= others && listed.repos.length <= pageSize + others);
+      assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE']);
+      assert.ok(server.asked.length < 30);
     });
-    const listed = await listAll(host);
-    assert.ok(listed.repos.length >= others && listed.repos.length <= pageSize + others);
-    assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE']);
-    assert.ok(server.asked.length < 30);
-  });
 
   const elsewhere = standIn.pageElsewhere?.bind(standIn);
   if (elsewhere === undefined) return;
