@@ -10,6 +10,7 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
 import { type ControlServer, startControlServer } from '../api/operator/control-server.ts';
+import type { HttpHandler } from '../http/adapters/adapter.ts';
 import { createServer, type RunningServer } from '../http/server.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { readSource } from '../sources/reading/source-reader.ts';
@@ -84,6 +85,8 @@ export interface Daemon {
   readonly needsCredential: boolean;
   /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
+  /** Answers a request without a socket. */
+  readonly handle: HttpHandler;
   /** Errors: NOT_READY. */
   status(): Promise<StatusReport>;
   /** Errors: none: a refused file is logged, and nothing changes. */
@@ -141,12 +144,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       ...control,
     });
     opened.add(server);
-    const { readiness } = services;
-    metrics.watch(server, readiness, instance.parts.pool);
+    metrics.watch(server, services.readiness, instance.parts.pool);
     const problems = (): readonly string[] => {
       // Reported as counts.
       const pending = new Set(indexerOf(instance).pending);
-      return readiness.status().degraded.filter((sentence) => !pending.has(sentence));
+      return services.readiness.status().degraded.filter((sentence) => !pending.has(sentence));
     };
     const status = statusSource(instance, server.url, startedMs, problems);
     opened.add(await startCommands(instance, control, server.url, options, status));
@@ -159,6 +161,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       setupUrl: server.setupUrl,
       needsCredential: !control.accounts.callers.allowsLocalAnonymous,
       indexed,
+      handle: server.handle,
       status: () => status.report(),
       readConfigurationAgain: () => reread.run(),
       metricsText: () => metrics.text(),

@@ -103,7 +103,7 @@ export interface ServeOptions extends SourceOptions {
 }
 
 /** A daemon that listens. */
-export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText'> {
+export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText' | 'handle'> {
   /** Requests need an API key. */
   readonly needsKey: boolean;
 }

@@ -37,6 +37,8 @@ export interface RunningServer {
   readonly setupUrl: string | undefined;
   readonly address: BoundAddress;
   readonly http: HttpAdapter['kind'];
+  /** Answers a request without a socket. */
+  readonly handle: HttpHandler;
   /** Applies a changed configuration to later requests. */
   applySettings(): void;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
@@ -85,6 +87,7 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     setupUrl,
     address,
     http: adapter.kind,
+    handle: (request) => pipeline.handle(request),
     applySettings: () => pipeline.applySettings(),
     searchCounts: () => pipeline.admission.counts,
     close(graceMs = GRACE_MS) {

@@ -1,35 +1,35 @@
 // While nobody knows what owners chose, who may be forbidden something is told to come back, not that it is forbidden.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { onBothAdapters } from '../http/adapters.ts';
+import { afterEach, test } from 'node:test';
 import { startAccounts } from './world.ts';
+import { closeWorlds } from '../http/harness.ts';
 
-onBothAdapters('settings that are not known', (kind) => {
-  test('members are told 503 until they are read again, owners are served', async () => {
-    const { ask, control, ownerKey, memberKey, signIn } = await startAccounts({ kind });
-    const { settings } = control.accounts;
-    const session = await signIn('member@example.com');
-    const asKey = () => ask('GET', '/api/repos', memberKey);
-    const create = (name: string) => ask('POST', '/api/user/api_keys', session, { name });
-    assert.equal((await create('before')).status, 201);
-    settings.distrust();
-    for (const reply of [await asKey(), await create('meanwhile')])
-      assert.deepEqual([reply.status, reply.code], [503, 'NOT_READY']);
-    assert.equal((await ask('GET', '/api/repos', ownerKey)).status, 200);
-    await settings.load();
-    assert.equal((await asKey()).status, 200);
-    assert.equal((await create('after')).status, 201);
-    const strict = { apiKeyUsage: 'owners', apiKeyCreation: 'owners' };
-    assert.equal((await ask('PATCH', '/api/instance', ownerKey, strict)).status, 200);
-    assert.equal((await asKey()).code, 'API_KEY_USAGE_DISABLED');
-    assert.equal((await create('refused')).code, 'INSUFFICIENT_PERMISSIONS');
-  });
+afterEach(closeWorlds);
 
-  test('what the file or the environment decides is always known', async () => {
-    const settings = { apiKeyUsage: 'owners' } as const;
-    const { ask, control, memberKey } = await startAccounts({ kind, settings });
-    control.accounts.settings.distrust();
-    assert.equal((await ask('GET', '/api/repos', memberKey)).code, 'API_KEY_USAGE_DISABLED');
-  });
+test('members are told 503 until they are read again, owners are served', async () => {
+  const { ask, control, ownerKey, memberKey, signIn } = await startAccounts({});
+  const { settings } = control.accounts;
+  const session = await signIn('member@example.com');
+  const asKey = () => ask('GET', '/api/repos', memberKey);
+  const create = (name: string) => ask('POST', '/api/user/api_keys', session, { name });
+  assert.equal((await create('before')).status, 201);
+  settings.distrust();
+  for (const reply of [await asKey(), await create('meanwhile')])
+    assert.deepEqual([reply.status, reply.code], [503, 'NOT_READY']);
+  assert.equal((await ask('GET', '/api/repos', ownerKey)).status, 200);
+  await settings.load();
+  assert.equal((await asKey()).status, 200);
+  assert.equal((await create('after')).status, 201);
+  const strict = { apiKeyUsage: 'owners', apiKeyCreation: 'owners' };
+  assert.equal((await ask('PATCH', '/api/instance', ownerKey, strict)).status, 200);
+  assert.equal((await asKey()).code, 'API_KEY_USAGE_DISABLED');
+  assert.equal((await create('refused')).code, 'INSUFFICIENT_PERMISSIONS');
+});
+
+test('what the file or the environment decides is always known', async () => {
+  const settings = { apiKeyUsage: 'owners' } as const;
+  const { ask, control, memberKey } = await startAccounts({ settings });
+  control.accounts.settings.distrust();
+  assert.equal((await ask('GET', '/api/repos', memberKey)).code, 'API_KEY_USAGE_DISABLED');
 });

@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { memberSyncOf } from '../../daemon/app/member-lists.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { onBothAdapters } from '../http/adapters.ts';
-import { repo } from '../http/harness.ts';
+import { closeWorlds, repo } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { startMailHost } from '../sync/members/mail-host.ts';
 import { DAY_MS } from './licences.ts';
 import { type AccountsOptions, startAccounts } from './world.ts';
+
+afterEach(closeWorlds);
 
 const GRANTS = '/api/ee/grants';
 
@@ -60,104 +61,102 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
   };
 }
 
-onBothAdapters('grants of a host', (kind) => {
-  test('are what the host says: shown with their time, not removed here, until they are too old', async (t) => {
-    const world = await startHosted(t, { kind });
-    const { ask, mail, sync, seen, clock, member, memberKey, ownerKey } = world;
-    const cookie = await world.signIn('member@example.com');
-    mail.readers.set('acme/r1', ['Member@Example.COM', 'eve@example.com']);
-    mail.readers.set('acme/r3', ['eve@example.com', 'member@example.com']);
-    assert.equal(await seen(memberKey), '');
-    assert.equal(sync.countsOf('gh'), undefined);
-    await sync.check();
-    assert.deepEqual(sync.countsOf('gh'), { count: 4, known: 2 });
-    assert.deepEqual(sync.degradations, []);
-    assert.deepEqual([await seen(memberKey), await seen(cookie)], ['1 3', '1 3']);
-    assert.equal(await seen(ownerKey), '1 2 3');
-    const takenAt = new Date(clock.nowMs).toISOString();
-    const rowOf = (repoId: number) => ({ userId: member.id, repoId, source: 'host', takenAt });
-    const list = async (query: string) => (await ask('GET', `${GRANTS}?${query}`, ownerKey)).json();
-    assert.deepEqual(await list(`userId=${member.id}`), [rowOf(1), rowOf(3)]);
-    assert.deepEqual(await list('repoId=3'), [rowOf(3)]);
-    const body = { userId: member.id, repoIds: [3] };
-    assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 0 });
-    await ask('POST', GRANTS, ownerKey, body);
-    const stored = { userId: member.id, repoId: 3, source: 'store' };
-    assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=1`), [rowOf(1), rowOf(3)]);
-    assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=2`), [stored]);
-    assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 1 });
-    assert.equal(await seen(memberKey), '1 3');
-    mail.failing.set('acme/r1', 500).set('acme/r3', 500);
-    clock.nowMs += DAY_MS - 1;
-    await sync.check();
-    assert.equal(await seen(memberKey), '1 3');
-    clock.nowMs += 1;
-    assert.equal(await seen(memberKey), '');
-    assert.deepEqual(await list(`userId=${member.id}`), []);
-    assert.deepEqual(await list('repoId=3'), []);
-    mail.failing.clear();
-    await sync.run('gh');
-    assert.equal(await seen(memberKey), '1 3');
-  });
+test('are what the host says: shown with their time, not removed here, until they are too old', async (t) => {
+  const world = await startHosted(t, {});
+  const { ask, mail, sync, seen, clock, member, memberKey, ownerKey } = world;
+  const cookie = await world.signIn('member@example.com');
+  mail.readers.set('acme/r1', ['Member@Example.COM', 'eve@example.com']);
+  mail.readers.set('acme/r3', ['eve@example.com', 'member@example.com']);
+  assert.equal(await seen(memberKey), '');
+  assert.equal(sync.countsOf('gh'), undefined);
+  await sync.check();
+  assert.deepEqual(sync.countsOf('gh'), { count: 4, known: 2 });
+  assert.deepEqual(sync.degradations, []);
+  assert.deepEqual([await seen(memberKey), await seen(cookie)], ['1 3', '1 3']);
+  assert.equal(await seen(ownerKey), '1 2 3');
+  const takenAt = new Date(clock.nowMs).toISOString();
+  const rowOf = (repoId: number) => ({ userId: member.id, repoId, source: 'host', takenAt });
+  const list = async (query: string) => (await ask('GET', `${GRANTS}?${query}`, ownerKey)).json();
+  assert.deepEqual(await list(`userId=${member.id}`), [rowOf(1), rowOf(3)]);
+  assert.deepEqual(await list('repoId=3'), [rowOf(3)]);
+  const body = { userId: member.id, repoIds: [3] };
+  assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 0 });
+  await ask('POST', GRANTS, ownerKey, body);
+  const stored = { userId: member.id, repoId: 3, source: 'store' };
+  assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=1`), [rowOf(1), rowOf(3)]);
+  assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=2`), [stored]);
+  assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 1 });
+  assert.equal(await seen(memberKey), '1 3');
+  mail.failing.set('acme/r1', 500).set('acme/r3', 500);
+  clock.nowMs += DAY_MS - 1;
+  await sync.check();
+  assert.equal(await seen(memberKey), '1 3');
+  clock.nowMs += 1;
+  assert.equal(await seen(memberKey), '');
+  assert.deepEqual(await list(`userId=${member.id}`), []);
+  assert.deepEqual(await list('repoId=3'), []);
+  mail.failing.clear();
+  await sync.run('gh');
+  assert.equal(await seen(memberKey), '1 3');
+});
 
-  test('end from the next request on: at the host, in the configuration, with the user', async (t) => {
-    const world = await startHosted(t, { kind });
-    const { ask, mail, sync, seen, member, memberKey, ownerKey } = world;
-    mail.readers.set('acme/r1', ['member@example.com']);
-    await sync.run('gh');
-    assert.equal(await seen(memberKey), '1');
-    world.apply(false);
-    assert.equal(await seen(memberKey), '');
-    world.apply(true);
-    assert.equal(await seen(memberKey), '1');
-    mail.readers.set('acme/r1', ['eve@example.com']);
-    await sync.run('gh');
-    assert.equal(await seen(memberKey), '');
-    // Whoever has the address now has what the host gives to it.
-    const add = (email: string) => ask('POST', '/api/ee/users', ownerKey, { email });
-    const added = await add('Eve@example.com');
-    const person = await world.control.accounts.members.byEmail('eve@example.com');
-    assert.equal(added.json()['email'], 'eve@example.com');
-    const { value } = await world.control.accounts.keys.create(undefined, person, 'k');
-    assert.equal(await seen(value), '1');
-    // An address stays as it was given.
-    const change = { email: 'eve@example.com', name: 'x' };
-    await ask('PATCH', `/api/ee/user?userId=${member.id}`, ownerKey, change);
-    assert.equal(await seen(memberKey), '');
-    assert.equal((await world.control.accounts.members.byEmail(member.email)).id, member.id);
-  });
+test('end from the next request on: at the host, in the configuration, with the user', async (t) => {
+  const world = await startHosted(t, {});
+  const { ask, mail, sync, seen, member, memberKey, ownerKey } = world;
+  mail.readers.set('acme/r1', ['member@example.com']);
+  await sync.run('gh');
+  assert.equal(await seen(memberKey), '1');
+  world.apply(false);
+  assert.equal(await seen(memberKey), '');
+  world.apply(true);
+  assert.equal(await seen(memberKey), '1');
+  mail.readers.set('acme/r1', ['eve@example.com']);
+  await sync.run('gh');
+  assert.equal(await seen(memberKey), '');
+  // Whoever has the address now has what the host gives to it.
+  const add = (email: string) => ask('POST', '/api/ee/users', ownerKey, { email });
+  const added = await add('Eve@example.com');
+  const person = await world.control.accounts.members.byEmail('eve@example.com');
+  assert.equal(added.json()['email'], 'eve@example.com');
+  const { value } = await world.control.accounts.keys.create(undefined, person, 'k');
+  assert.equal(await seen(value), '1');
+  // An address stays as it was given.
+  const change = { email: 'eve@example.com', name: 'x' };
+  await ask('PATCH', `/api/ee/user?userId=${member.id}`, ownerKey, change);
+  assert.equal(await seen(memberKey), '');
+  assert.equal((await world.control.accounts.members.byEmail(member.email)).id, member.id);
+});
 
-  test('need the licence, and leave counts in the audit, no names', async (t) => {
-    const world = await startHosted(t, { kind });
-    const { mail, sync, seen, clock, memberKey, ownerKey } = world;
-    mail.readers.set('acme/r1', ['member@example.com', 'eve@example.com']);
-    await sync.run('gh');
-    const { rows } = await world.control.store.audit.list({ offset: 0, limit: 50 });
-    const records = rows.filter(({ action }) => action === 'grant.synced');
-    assert.deepEqual(
-      records.map(({ actorId, targetId, metadata }) => ({ actorId, targetId, metadata })),
-      [
-        {
-          actorId: 'operator',
-          targetId: '1',
-          metadata: {
-            name: 'host.example/acme/r1',
-            connection: 'gh',
-            added: 2,
-            removed: 0,
-            altered: 0,
-          },
+test('need the licence, and leave counts in the audit, no names', async (t) => {
+  const world = await startHosted(t, {});
+  const { mail, sync, seen, clock, memberKey, ownerKey } = world;
+  mail.readers.set('acme/r1', ['member@example.com', 'eve@example.com']);
+  await sync.run('gh');
+  const { rows } = await world.control.store.audit.list({ offset: 0, limit: 50 });
+  const records = rows.filter(({ action }) => action === 'grant.synced');
+  assert.deepEqual(
+    records.map(({ actorId, targetId, metadata }) => ({ actorId, targetId, metadata })),
+    [
+      {
+        actorId: 'operator',
+        targetId: '1',
+        metadata: {
+          name: 'host.example/acme/r1',
+          connection: 'gh',
+          added: 2,
+          removed: 0,
+          altered: 0,
         },
-      ],
-    );
-    assert.equal(await seen(memberKey), '1');
-    clock.nowMs += 31 * DAY_MS;
-    await sync.run('gh');
-    assert.equal(await seen(memberKey), '');
-    assert.equal(await seen(ownerKey), '1 2 3');
-    const without = await startHosted(t, { kind, entitlements: 'none' });
-    without.mail.readers.set('acme/r1', ['member@example.com']);
-    await without.sync.run('gh');
-    assert.equal(await without.seen(without.memberKey), '');
-  });
+      },
+    ],
+  );
+  assert.equal(await seen(memberKey), '1');
+  clock.nowMs += 31 * DAY_MS;
+  await sync.run('gh');
+  assert.equal(await seen(memberKey), '');
+  assert.equal(await seen(ownerKey), '1 2 3');
+  const without = await startHosted(t, { entitlements: 'none' });
+  without.mail.readers.set('acme/r1', ['member@example.com']);
+  await without.sync.run('gh');
+  assert.equal(await without.seen(without.memberKey), '');
 });

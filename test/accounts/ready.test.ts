@@ -1,41 +1,39 @@
 // What `/api/ready` tells of the index, whose counts hold repositories that not everybody may see, is for owners alone.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { onBothAdapters } from '../http/adapters.ts';
-import { repo } from '../http/harness.ts';
+import { afterEach, test } from 'node:test';
+import { closeWorlds, repo } from '../http/harness.ts';
 import { startAccounts } from './world.ts';
 
-onBothAdapters('readiness', (kind) => {
-  test('counts are for owners, by key or session, and for nobody else', async () => {
-    const world = await startAccounts({
-      kind,
-      repos: [repo(1, 'a')],
+afterEach(closeWorlds);
+
+test('counts are for owners, by key or session, and for nobody else', async () => {
+  const world = await startAccounts({
+    repos: [repo(1, 'a')],
+    degraded: ['the store is away'],
+  });
+  const { ask } = world;
+  const all = { status: 'ready', shards: 2, repositories: 1, quarantinedShards: 1 };
+  const owned = [world.ownerKey, await world.signIn('owner@example.com')];
+  for (const as of owned) {
+    const { repositories, ...rest } = (await ask('GET', '/api/ready', as)).json() as typeof all;
+    assert.ok(repositories > 0);
+    assert.deepEqual(rest, {
+      status: 'ready',
+      shards: 2,
+      quarantinedShards: 1,
+      quarantine: [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
       degraded: ['the store is away'],
     });
-    const { ask } = world;
-    const all = { status: 'ready', shards: 2, repositories: 1, quarantinedShards: 1 };
-    const owned = [world.ownerKey, await world.signIn('owner@example.com')];
-    for (const as of owned) {
-      const { repositories, ...rest } = (await ask('GET', '/api/ready', as)).json() as typeof all;
-      assert.ok(repositories > 0);
-      assert.deepEqual(rest, {
-        status: 'ready',
-        shards: 2,
-        quarantinedShards: 1,
-        quarantine: [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
-        degraded: ['the store is away'],
-      });
-    }
-    const { token } = (
-      await ask('POST', '/api/ee/scoped_access_token', world.ownerKey, { repoIds: [1] })
-    ).json() as { token: string };
-    const others = [undefined, world.memberKey, token, `svk_${'0'.repeat(64)}`];
-    others.push(await world.signIn('member@example.com'));
-    for (const as of others)
-      assert.deepEqual((await ask('GET', '/api/ready', as)).json(), { status: 'ready' });
-    // No credential is a reason to refuse a probe.
-    await ask('PATCH', '/api/instance', owned[1], { apiKeyUsage: 'owners' }, {});
-    assert.equal((await ask('GET', '/api/ready', world.memberKey)).status, 200);
-  });
+  }
+  const { token } = (
+    await ask('POST', '/api/ee/scoped_access_token', world.ownerKey, { repoIds: [1] })
+  ).json() as { token: string };
+  const others = [undefined, world.memberKey, token, `svk_${'0'.repeat(64)}`];
+  others.push(await world.signIn('member@example.com'));
+  for (const as of others)
+    assert.deepEqual((await ask('GET', '/api/ready', as)).json(), { status: 'ready' });
+  // No credential is a reason to refuse a probe.
+  await ask('PATCH', '/api/instance', owned[1], { apiKeyUsage: 'owners' }, {});
+  assert.equal((await ask('GET', '/api/ready', world.memberKey)).status, 200);
 });

@@ -32,8 +32,7 @@ export interface AccountsWorld extends World {
   readonly origin: () => string;
 }
 
-export interface AccountsOptions extends Omit<WorldOptions, 'now' | 'kind'> {
-  readonly kind?: WorldOptions['kind'];
+export interface AccountsOptions extends Omit<WorldOptions, 'now'> {
   readonly entitlements?: readonly Entitlement[] | 'none';
   readonly seats?: number;
   readonly nowMs?: number;
@@ -55,17 +54,9 @@ export function credentialHeaders(as: string | undefined): Record<string, string
 }
 
 export async function startAccounts(options: AccountsOptions = {}): Promise<AccountsWorld> {
-  const {
-    kind = 'node',
-    entitlements = ENTITLEMENTS,
-    seats,
-    nowMs = NOW_MS,
-    env,
-    ...rest
-  } = options;
+  const { entitlements = ENTITLEMENTS, seats, nowMs = NOW_MS, env, ...rest } = options;
   const clock = { nowMs };
   const world = await startWorld({
-    kind,
     ...rest,
     now: () => clock.nowMs,
     env: {

@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';
-import { onBothAdapters } from '../http/adapters.ts';
-import { startWorld } from '../http/harness.ts';
+import { closeWorlds, startWorld } from '../http/harness.ts';
 import type { World } from '../http/harness.ts';
+
+afterEach(closeWorlds);
 
 const DOCUMENT = '/api/openapi.json';
 const PAGE = '/api/reference';
@@ -23,105 +24,97 @@ function loadedBy(html: string, place: string): string[] {
     .map(({ href }) => href.replace('http://localhost', ''));
 }
 
-onBothAdapters('description', (kind) => {
-  test('the document is that of all endpoints, made for this address and version', async () => {
-    const world = await startWorld({ kind, env: { TRAWL_BASE_URL: 'http://code.example/x' } });
-    const { headers, json, status } = await world.call({ path: `/x${DOCUMENT}` });
-    assert.equal(status, 200);
-    assert.equal(headers['content-type'], 'application/vnd.oai.openapi+json;version=3.1.0');
-    const options = { baseUrl: 'http://code.example/x', version: '0.1.0' };
-    assert.deepEqual(json(), makeDocument(ENDPOINTS, options));
-    assert.deepEqual(json()['servers'], [{ url: 'http://code.example/x' }]);
-    await world.close();
-  });
+test('the document is that of all endpoints, made for this address and version', async () => {
+  const world = await startWorld({ env: { TRAWL_BASE_URL: 'http://code.example/x' } });
+  const { headers, json, status } = await world.call({ path: `/x${DOCUMENT}` });
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'application/vnd.oai.openapi+json;version=3.1.0');
+  const options = { baseUrl: 'http://code.example/x', version: '0.1.0' };
+  assert.deepEqual(json(), makeDocument(ENDPOINTS, options));
+  assert.deepEqual(json()['servers'], [{ url: 'http://code.example/x' }]);
+  await world.close();
+});
 
-  test('it is never MessagePack, and compressed as other bodies are', async () => {
-    const world = await startWorld({ kind });
-    const plain = await world.call({
-      path: DOCUMENT,
-      headers: { Accept: 'application/x-msgpack' },
-    });
-    assert.match(String(plain.headers['content-type']), /openapi\+json/);
-    assert.equal(plain.headers['vary'], 'Accept-Encoding');
-    const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
-    for (const coding of ['br', 'gzip', 'gzip'] as const) {
-      const packed = await world.call({ path: DOCUMENT, headers: { 'Accept-Encoding': coding } });
-      assert.equal(packed.headers['content-encoding'], coding);
-      assert.ok(packed.body.length < plain.body.length / 3);
-      assert.deepEqual(decoders[coding](packed.body), plain.body);
+test('it is never MessagePack, and compressed as other bodies are', async () => {
+  const world = await startWorld({});
+  const plain = await world.call({
+    path: DOCUMENT,
+    headers: { Accept: 'application/x-msgpack' },
+  });
+  assert.match(String(plain.headers['content-type']), /openapi\+json/);
+  assert.equal(plain.headers['vary'], 'Accept-Encoding');
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+  for (const coding of ['br', 'gzip', 'gzip'] as const) {
+    const packed = await world.call({ path: DOCUMENT, headers: { 'Accept-Encoding': coding } });
+    assert.equal(packed.headers['content-encoding'], coding);
+    assert.ok(packed.body.length < plain.body.length / 3);
+    assert.deepEqual(decoders[coding](packed.body), plain.body);
+  }
+  await world.close();
+});
+
+test('who has it already gets 304, on a connection that goes on; HEAD tells its size', async () => {
+  const world = await startWorld({});
+  for (const path of [DOCUMENT, PAGE, '/api/reference/swagger-ui-bundle.js']) {
+    const first = await world.call({ path });
+    const etag = String(first.headers['etag']);
+    assert.match(etag, /^W\/"[\w-]+"$/);
+    assert.equal(first.headers['cache-control'], 'no-cache');
+    for (const known of [etag, `"x", ${etag}`, etag.slice(2), '*']) {
+      const again = await world.call({ path, headers: { 'If-None-Match': known } });
+      assert.equal(again.status, 304, known);
+      assert.equal(again.headers['etag'], etag);
     }
-    await world.close();
-  });
+    const other = await world.call({ path, headers: { 'If-None-Match': '"x"' } });
+    assert.equal(other.status, 200);
+    const head = await world.call({ method: 'HEAD', path });
+    assert.equal(head.headers['content-length'], String(first.body.length));
+  }
+  await world.close();
+});
 
-  test('who has it already gets 304, on a connection that goes on; HEAD tells its size', async () => {
-    const world = await startWorld({ kind });
-    for (const path of [DOCUMENT, PAGE, '/api/reference/swagger-ui-bundle.js']) {
-      const first = await world.call({ path });
-      const etag = String(first.headers['etag']);
-      assert.match(etag, /^W\/"[\w-]+"$/);
-      assert.equal(first.headers['cache-control'], 'no-cache');
-      for (const known of [etag, `"x", ${etag}`, etag.slice(2), '*']) {
-        const again = await world.call({ path, headers: { 'If-None-Match': known } });
-        assert.equal(again.status, 304, known);
-        assert.equal(again.headers['etag'], etag);
-      }
-      const other = await world.call({ path, headers: { 'If-None-Match': '"x"' } });
-      assert.equal(other.status, 200);
-      const head = await world.call({ method: 'HEAD', path });
-      assert.equal(head.headers['content-length'], String(first.body.length));
+test('the page and all that it loads come from the daemon, below any base URL', async () => {
+  for (const prefix of ['', '/code']) {
+    const env = prefix === '' ? {} : { TRAWL_BASE_URL: `http://code.example${prefix}` };
+    const world = await startWorld({ env });
+    const page = await world.call({ path: `${prefix}${PAGE}` });
+    assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+    const html = page.body.toString();
+    const loaded = loadedBy(html, `${prefix}${PAGE}`);
+    assert.ok(loaded.includes(`${prefix}${DOCUMENT}`));
+    assert.equal(new Set(loaded).size, 5);
+    for (const path of loaded) {
+      assert.equal((await world.call({ path })).status, 200, path);
     }
+    assert.doesNotMatch(html, /<script(?![^>]* src=)|<style| on\w+=|style=/, 'nothing inline');
     await world.close();
-  });
+  }
+});
 
-  test('the page and all that it loads come from the daemon, below any base URL', async () => {
-    for (const prefix of ['', '/code']) {
-      const env = prefix === '' ? {} : { TRAWL_BASE_URL: `http://code.example${prefix}` };
-      const world = await startWorld({ kind, env });
-      const page = await world.call({ path: `${prefix}${PAGE}` });
-      assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-      const html = page.body.toString();
-      const loaded = loadedBy(html, `${prefix}${PAGE}`);
-      assert.ok(loaded.includes(`${prefix}${DOCUMENT}`));
-      assert.equal(new Set(loaded).size, 5);
-      for (const path of loaded) {
-        assert.equal((await world.call({ path })).status, 200, path);
-      }
-      assert.doesNotMatch(html, /<script(?![^>]* src=)|<style| on\w+=|style=/, 'nothing inline');
-      await world.close();
-    }
-  });
+test('the policy of the page allows nothing inline and no other host', async () => {
+  const world = await startWorld({});
+  const { headers } = await world.call({ path: PAGE });
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+  assert.match(policy, /frame-ancestors 'self'/);
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+  await world.close();
+});
 
-  test('the policy of the page allows nothing inline and no other host', async () => {
-    const world = await startWorld({ kind });
-    const { headers } = await world.call({ path: PAGE });
-    const policy = String(headers['content-security-policy']);
-    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
-    assert.match(policy, /frame-ancestors 'self'/);
-    assert.doesNotMatch(policy, /unsafe|https?:|\*/);
-    await world.close();
-  });
-
-  test('files of the page are those of the package; others do not exist', async () => {
-    const world = await startWorld({ kind });
-    const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-    const file = async (name: string, type: string) => {
-      const reply = await world.call({ path: `/api/reference/${name}` });
-      assert.equal(reply.headers['content-type'], type);
-      return digest(reply.body);
-    };
-    const own = (name: string) => digest(readFileSync(`node_modules/swagger-ui-dist/${name}`));
-    const script = 'swagger-ui-bundle.js';
-    assert.equal(await file(script, 'text/javascript; charset=utf-8'), own(script));
-    assert.equal(await file('swagger-ui.css', 'text/css; charset=utf-8'), own('swagger-ui.css'));
-    await refuses(world, [
-      'package.json',
-      '..%2Fpackage.json',
-      '%2e%2e',
-      'page.js%00',
-      '__proto__',
-    ]);
-    await world.close();
-  });
+test('files of the page are those of the package; others do not exist', async () => {
+  const world = await startWorld({});
+  const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+  const file = async (name: string, type: string) => {
+    const reply = await world.call({ path: `/api/reference/${name}` });
+    assert.equal(reply.headers['content-type'], type);
+    return digest(reply.body);
+  };
+  const own = (name: string) => digest(readFileSync(`node_modules/swagger-ui-dist/${name}`));
+  const script = 'swagger-ui-bundle.js';
+  assert.equal(await file(script, 'text/javascript; charset=utf-8'), own(script));
+  assert.equal(await file('swagger-ui.css', 'text/css; charset=utf-8'), own('swagger-ui.css'));
+  await refuses(world, ['package.json', '..%2Fpackage.json', '%2e%2e', 'page.js%00', '__proto__']);
+  await world.close();
 });
 
 async function refuses(world: World, names: readonly string[]): Promise<void> {

@@ -5,15 +5,17 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { assetEndpoint, folderFiles } from '../../daemon/api/shapes/static-files.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { onBothAdapters } from '../http/adapters.ts';
 import { ask } from '../http/ask.ts';
 import { serveEndpoints } from '../http/mounted.ts';
 import type { RawCall, RawReply } from '../http/ask.ts';
+import { closeWorlds } from '../http/harness.ts';
+
+afterEach(closeWorlds);
 
 interface StaticFilesOptions {
   readonly folder: string;
@@ -52,123 +54,116 @@ function pageFolder(): string {
   return folder;
 }
 
-onBothAdapters('static files', (kind) => {
-  type Get = (path: string, more?: Omit<RawCall, 'path'>) => Promise<RawReply>;
+type Get = (path: string, more?: Omit<RawCall, 'path'>) => Promise<RawReply>;
 
-  const withFiles = async (
-    options: Omit<StaticFilesOptions, 'folder'> & { readonly folder?: string },
-    run: (get: Get) => Promise<void>,
-  ) => {
-    const served = await serveEndpoints(kind, [staticFiles({ folder: pageFolder(), ...options })]);
-    await run((place, more = {}) => ask(served, { path: place, ...more }));
-    await served.close();
-  };
+const withFiles = async (
+  options: Omit<StaticFilesOptions, 'folder'> & { readonly folder?: string },
+  run: (get: Get) => Promise<void>,
+) => {
+  const served = await serveEndpoints('node', [staticFiles({ folder: pageFolder(), ...options })]);
+  await run((place, more = {}) => ask(served, { path: place, ...more }));
+  await served.close();
+};
 
-  test('each file under its path, with its type, tag and length; HEAD, OPTIONS, other methods', async () => {
-    await withFiles({ prefix: '/page' }, async (get) => {
-      const types = [
-        ['index.html', 'text/html; charset=utf-8'],
-        ['assets/main-Ab12Cd34.js', 'text/javascript; charset=utf-8'],
-        ['assets/deep/a%20b.css', 'text/css; charset=utf-8'],
-        ['assets/odd.xyz', 'application/octet-stream'],
-      ];
-      for (const [name, type] of types) {
-        const reply = await get(`/page/${name}`);
-        assert.equal(reply.status, 200, name);
-        assert.equal(reply.headers['content-type'], type);
-        assert.equal(reply.headers['cache-control'], 'no-cache');
-        assert.equal(reply.headers['x-content-type-options'], 'nosniff');
-        const known = { headers: { 'If-None-Match': String(reply.headers.etag) } };
-        assert.equal((await get(`/page/${name}`, known)).status, 304);
-        const head = await get(`/page/${name}`, { method: 'HEAD' });
-        assert.equal(head.headers['content-length'], String(reply.body.length));
-        assert.equal(head.body.length, 0);
-      }
-      assert.deepEqual((await get('/page/assets/odd.xyz')).body, Buffer.from([0, 255]));
-      const options = await get('/page/index.html', { method: 'OPTIONS' });
-      assert.deepEqual([options.status, options.headers.allow], [204, 'GET, HEAD, OPTIONS']);
-      assert.equal((await get('/page/index.html', { method: 'POST' })).status, 405);
-    });
+test('each file under its path, with its type, tag and length; HEAD, OPTIONS, other methods', async () => {
+  await withFiles({ prefix: '/page' }, async (get) => {
+    const types = [
+      ['index.html', 'text/html; charset=utf-8'],
+      ['assets/main-Ab12Cd34.js', 'text/javascript; charset=utf-8'],
+      ['assets/deep/a%20b.css', 'text/css; charset=utf-8'],
+      ['assets/odd.xyz', 'application/octet-stream'],
+    ];
+    for (const [name, type] of types) {
+      const reply = await get(`/page/${name}`);
+      assert.equal(reply.status, 200, name);
+      assert.equal(reply.headers['content-type'], type);
+      assert.equal(reply.headers['cache-control'], 'no-cache');
+      assert.equal(reply.headers['x-content-type-options'], 'nosniff');
+      const known = { headers: { 'If-None-Match': String(reply.headers.etag) } };
+      assert.equal((await get(`/page/${name}`, known)).status, 304);
+      const head = await get(`/page/${name}`, { method: 'HEAD' });
+      assert.equal(head.headers['content-length'], String(reply.body.length));
+      assert.equal(head.body.length, 0);
+    }
+    assert.deepEqual((await get('/page/assets/odd.xyz')).body, Buffer.from([0, 255]));
+    const options = await get('/page/index.html', { method: 'OPTIONS' });
+    assert.deepEqual([options.status, options.headers.allow], [204, 'GET, HEAD, OPTIONS']);
+    assert.equal((await get('/page/index.html', { method: 'POST' })).status, 405);
   });
+});
 
-  test('compressed as other bodies are; names with a hash are kept for good', async () => {
-    await withFiles({ prefix: '', hashed: /-\w{8}\.js$/ }, async (get) => {
-      const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
-      for (const coding of ['br', 'gzip'] as const) {
-        const headers = { 'Accept-Encoding': coding };
-        const reply = await get('/assets/main-Ab12Cd34.js', { headers });
-        assert.equal(reply.headers['content-encoding'], coding);
-        assert.equal(decoders[coding](reply.body).toString(), SCRIPT);
-        const kept = 'public, max-age=31536000, immutable';
-        assert.equal(reply.headers['cache-control'], kept);
-        const again = { ...headers, 'If-None-Match': String(reply.headers.etag) };
-        const unchanged = await get('/assets/main-Ab12Cd34.js', { headers: again });
-        assert.deepEqual([unchanged.status, unchanged.headers['cache-control']], [304, kept]);
-      }
-      assert.equal((await get('/index.html')).headers['cache-control'], 'no-cache');
-    });
+test('compressed as other bodies are; names with a hash are kept for good', async () => {
+  await withFiles({ prefix: '', hashed: /-\w{8}\.js$/ }, async (get) => {
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+    for (const coding of ['br', 'gzip'] as const) {
+      const headers = { 'Accept-Encoding': coding };
+      const reply = await get('/assets/main-Ab12Cd34.js', { headers });
+      assert.equal(reply.headers['content-encoding'], coding);
+      assert.equal(decoders[coding](reply.body).toString(), SCRIPT);
+      const kept = 'public, max-age=31536000, immutable';
+      assert.equal(reply.headers['cache-control'], kept);
+      const again = { ...headers, 'If-None-Match': String(reply.headers.etag) };
+      const unchanged = await get('/assets/main-Ab12Cd34.js', { headers: again });
+      assert.deepEqual([unchanged.status, unchanged.headers['cache-control']], [304, kept]);
+    }
+    assert.equal((await get('/index.html')).headers['cache-control'], 'no-cache');
   });
+});
 
-  test('nothing outside of the folder, no folder, no link, and nothing that came later', async () => {
-    const folder = pageFolder();
-    await withFiles({ prefix: '/page', folder }, async (get) => {
-      writeFileSync(path.join(folder, 'later.txt'), 'later');
-      const names = [
-        '../secret.txt',
-        '..%2Fsecret.txt',
-        '%2e%2e/secret.txt',
-        '%2e%2e%2fsecret.txt',
-      ];
-      names.push('assets/../../secret.txt', '..\\secret.txt', '..%5Csecret.txt', '/secret.txt');
-      names.push('link.txt', 'linked/secret.txt', 'linked', 'later.txt', '', 'assets', 'assets/');
-      names.push('index.html%00', '%00', 'index.html%00.css', './index.html', '//index.html', '.');
-      names.push('INDEX.HTML', 'index.html/', '__proto__', 'constructor', '..', '../page-secret');
-      names.push(
-        path.join(folder, 'index.html'),
-        encodeURIComponent(path.join(folder, '../secret.txt')),
-      );
-      for (const name of names) {
-        const reply = await get(`/page/${name}`);
-        assert.equal(reply.status, 404, name);
-        assert.match(reply.body.toString(), /"errorCode":"NOT_FOUND","message":"Not found\."/);
-      }
-    });
+test('nothing outside of the folder, no folder, no link, and nothing that came later', async () => {
+  const folder = pageFolder();
+  await withFiles({ prefix: '/page', folder }, async (get) => {
+    writeFileSync(path.join(folder, 'later.txt'), 'later');
+    const names = ['../secret.txt', '..%2Fsecret.txt', '%2e%2e/secret.txt', '%2e%2e%2fsecret.txt'];
+    names.push('assets/../../secret.txt', '..\\secret.txt', '..%5Csecret.txt', '/secret.txt');
+    names.push('link.txt', 'linked/secret.txt', 'linked', 'later.txt', '', 'assets', 'assets/');
+    names.push('index.html%00', '%00', 'index.html%00.css', './index.html', '//index.html', '.');
+    names.push('INDEX.HTML', 'index.html/', '__proto__', 'constructor', '..', '../page-secret');
+    names.push(
+      path.join(folder, 'index.html'),
+      encodeURIComponent(path.join(folder, '../secret.txt')),
+    );
+    for (const name of names) {
+      const reply = await get(`/page/${name}`);
+      assert.equal(reply.status, 404, name);
+      assert.match(reply.body.toString(), /"errorCode":"NOT_FOUND","message":"Not found\."/);
+    }
   });
+});
 
-  test('the fallback answers every other path below the prefix', async () => {
-    await withFiles({ prefix: '', fallback: 'index.html' }, async (get) => {
-      for (const place of ['/', '/search?q=x', '/browse/a/b/-/tree/', '/../secret.txt']) {
-        const reply = await get(place);
-        assert.deepEqual([reply.status, reply.body.toString()], [200, '<!doctype html>'], place);
-      }
-    });
+test('the fallback answers every other path below the prefix', async () => {
+  await withFiles({ prefix: '', fallback: 'index.html' }, async (get) => {
+    for (const place of ['/', '/search?q=x', '/browse/a/b/-/tree/', '/../secret.txt']) {
+      const reply = await get(place);
+      assert.deepEqual([reply.status, reply.body.toString()], [200, '<!doctype html>'], place);
+    }
   });
+});
 
-  test('what was a file when it was listed is not served as a link, a pipe or a folder', async () => {
-    const folder = pageFolder();
-    await withFiles({ prefix: '', folder }, async (get) => {
-      const place = path.join(folder, 'index.html');
-      const makers = [
-        () => symlinkSync('../secret.txt', place),
-        () => void execFileSync('mkfifo', [place]),
-        () => mkdirSync(place),
-      ];
-      for (const make of makers) {
-        rmSync(place, { recursive: true });
-        make();
-        assert.equal((await get('/index.html')).status, 500);
-      }
-    });
-  });
-
-  test('a file that cannot be read is a fault, and found again once it can', async () => {
-    const folder = pageFolder();
+test('what was a file when it was listed is not served as a link, a pipe or a folder', async () => {
+  const folder = pageFolder();
+  await withFiles({ prefix: '', folder }, async (get) => {
     const place = path.join(folder, 'index.html');
-    await withFiles({ prefix: '', folder }, async (get) => {
-      rmSync(place);
+    const makers = [
+      () => symlinkSync('../secret.txt', place),
+      () => void execFileSync('mkfifo', [place]),
+      () => mkdirSync(place),
+    ];
+    for (const make of makers) {
+      rmSync(place, { recursive: true });
+      make();
       assert.equal((await get('/index.html')).status, 500);
-      writeFileSync(place, 'back');
-      assert.equal((await get('/index.html')).body.toString(), 'back');
-    });
+    }
+  });
+});
+
+test('a file that cannot be read is a fault, and found again once it can', async () => {
+  const folder = pageFolder();
+  const place = path.join(folder, 'index.html');
+  await withFiles({ prefix: '', folder }, async (get) => {
+    rmSync(place);
+    assert.equal((await get('/index.html')).status, 500);
+    writeFileSync(place, 'back');
+    assert.equal((await get('/index.html')).body.toString(), 'back');
   });
 });

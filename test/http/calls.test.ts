@@ -1,18 +1,18 @@
 // A handler that makes several calls for one request, as a batch of tools does: each is counted, admitted and held to
 // its rights alone, and the answer stays that of the handler.
-// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { z } from 'zod';
 import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, ReleasablePermit } from '../../daemon/api/shapes/endpoint.ts';
 import { toApiError } from '../../daemon/api/shapes/api-error.ts';
-import { onBothAdapters } from './adapters.ts';
-import { OWNER_KEY, eventually, gate } from './harness.ts';
+import { closeWorlds, OWNER_KEY, eventually, gate } from './harness.ts';
 import { ask } from './ask.ts';
 import { serveEndpoints } from './mounted.ts';
 import type { Mounted } from './mounted.ts';
+
+afterEach(closeWorlds);
 
 const OWNER = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
 const WITH_KEY = { Authorization: `Bearer ${OWNER_KEY}` };
@@ -51,95 +51,89 @@ async function results(served: Mounted, headers = WITH_KEY) {
   return JSON.parse(reply.body.toString()) as unknown[];
 }
 
-onBothAdapters('calls of one request', (kind) => {
-  const serve = (endpoints: readonly Endpoint[], settings = {}) =>
-    serveEndpoints(kind, endpoints, settings, OWNER);
+const serve = (endpoints: readonly Endpoint[], settings = {}) =>
+  serveEndpoints('node', endpoints, settings, OWNER);
 
-  test('three counted, admitted calls; those beyond the limit are refused alone', async () => {
-    const search = batch(async ({ calls }, index) => {
-      await calls.count();
-      calls.require({ access: 'user' });
-      const permit = await calls.admit();
-      permit.release();
-      return index;
-    });
-    const served = await serve([search], {
-      rateLimit: { requestsPerDay: 5 },
-      maxConcurrentSearches: 1,
-      maxQueuedSearches: 1,
-    });
-    assert.deepEqual(await results(served), [0, 1, 2]);
-    const [first, second, third] = await results(served);
-    assert.deepEqual([first, second], [0, 1]);
-    assert.match(String(third), /^API_RATE_LIMIT_EXCEEDED: The limit of 5 requests per day/);
-    for (const one of await results(served)) assert.match(String(one), /^API_RATE_LIMIT_EXCEEDED/);
-    assert.equal(served.pipeline.admission.runningCount, 0);
-    await served.close();
+test('three counted, admitted calls; those beyond the limit are refused alone', async () => {
+  const search = batch(async ({ calls }, index) => {
+    await calls.count();
+    calls.require({ access: 'user' });
+    const permit = await calls.admit();
+    permit.release();
+    return index;
   });
+  const served = await serve([search], {
+    rateLimit: { requestsPerDay: 5 },
+    maxConcurrentSearches: 1,
+    maxQueuedSearches: 1,
+  });
+  assert.deepEqual(await results(served), [0, 1, 2]);
+  const [first, second, third] = await results(served);
+  assert.deepEqual([first, second], [0, 1]);
+  assert.match(String(third), /^API_RATE_LIMIT_EXCEEDED: The limit of 5 requests per day/);
+  for (const one of await results(served)) assert.match(String(one), /^API_RATE_LIMIT_EXCEEDED/);
+  assert.equal(served.pipeline.admission.runningCount, 0);
+  await served.close();
+});
 
-  test('guests are not counted', async () => {
-    const counted = batch(async ({ calls }) => await calls.count());
-    const served = await serve([counted], { rateLimit: { requestsPerDay: 1 } });
-    const guest = { Authorization: 'none' };
-    assert.deepEqual(await results(served, guest), [null, null, null]);
-    await served.close();
-  });
+test('guests are not counted', async () => {
+  const counted = batch(async ({ calls }) => await calls.count());
+  const served = await serve([counted], { rateLimit: { requestsPerDay: 1 } });
+  const guest = { Authorization: 'none' };
+  assert.deepEqual(await results(served, guest), [null, null, null]);
+  await served.close();
+});
 
-  test('a place that is kept holds up the next call; the request gives it back', async () => {
-    const waiting: Promise<ReleasablePermit>[] = [];
-    const keeping = batch(async ({ calls }, index) => {
-      if (index !== 1) return void (await calls.admit());
-      waiting.push(calls.admit());
-      return 'waits';
-    });
-    const served = await serve([keeping], { maxConcurrentSearches: 1, maxQueuedSearches: 1 });
-    const { admission } = served.pipeline;
-    assert.deepEqual(await results(served), [
-      null,
-      'waits',
-      'SERVER_OVERLOADED: Too many searches.',
-    ]);
-    await Promise.all(waiting);
-    await eventually(() => admission.runningCount + admission.waitingCount === 0);
-    await served.close();
+test('a place that is kept holds up the next call; the request gives it back', async () => {
+  const waiting: Promise<ReleasablePermit>[] = [];
+  const keeping = batch(async ({ calls }, index) => {
+    if (index !== 1) return void (await calls.admit());
+    waiting.push(calls.admit());
+    return 'waits';
   });
+  const served = await serve([keeping], { maxConcurrentSearches: 1, maxQueuedSearches: 1 });
+  const { admission } = served.pipeline;
+  assert.deepEqual(await results(served), [null, 'waits', 'SERVER_OVERLOADED: Too many searches.']);
+  await Promise.all(waiting);
+  await eventually(() => admission.runningCount + admission.waitingCount === 0);
+  await served.close();
+});
 
-  test('a handler that goes on behind its response gets no place and no bytes', async () => {
-    const late: Promise<void>[] = [];
-    const answered = gate();
-    const hasty = batch(async ({ calls, takeMemory }, index) => {
-      if (index > 0) return;
-      const goOn = async () => {
-        await answered.opened;
-        await assert.rejects(calls.admit(), { name: 'ClientGoneError' });
-        assert.throws(() => takeMemory(1000), { name: 'ClientGoneError' });
-      };
-      late.push(goOn());
-    });
-    const served = await serve([hasty]);
-    await results(served);
-    answered.open();
-    await Promise.all(late);
-    assert.equal(served.pipeline.admission.runningCount, 0);
-    assert.equal(served.pipeline.memory.usedSize, 0);
-    await served.close();
+test('a handler that goes on behind its response gets no place and no bytes', async () => {
+  const late: Promise<void>[] = [];
+  const answered = gate();
+  const hasty = batch(async ({ calls, takeMemory }, index) => {
+    if (index > 0) return;
+    const goOn = async () => {
+      await answered.opened;
+      await assert.rejects(calls.admit(), { name: 'ClientGoneError' });
+      assert.throws(() => takeMemory(1000), { name: 'ClientGoneError' });
+    };
+    late.push(goOn());
   });
+  const served = await serve([hasty]);
+  await results(served);
+  answered.open();
+  await Promise.all(late);
+  assert.equal(served.pipeline.admission.runningCount, 0);
+  assert.equal(served.pipeline.memory.usedSize, 0);
+  await served.close();
+});
 
-  test('rights and entitlements of each call', async () => {
-    const rights = [
-      { access: 'owner' },
-      { access: 'session' },
-      { access: 'opt', entitlement: 'audit' },
-    ] as const;
-    const guarded = batch(async ({ calls }, index) => calls.require(rights[index]!));
-    const served = await serve([guarded]);
-    assert.deepEqual(await results(served), [
-      null,
-      'INSUFFICIENT_PERMISSIONS: This requires a browser session.',
-      'INSUFFICIENT_PERMISSIONS: This requires a licence with the entitlement "audit".',
-    ]);
-    const guest = await results(served, { Authorization: 'none' });
-    assert.match(String(guest[0]), /^NOT_AUTHENTICATED/);
-    await served.close();
-  });
+test('rights and entitlements of each call', async () => {
+  const rights = [
+    { access: 'owner' },
+    { access: 'session' },
+    { access: 'opt', entitlement: 'audit' },
+  ] as const;
+  const guarded = batch(async ({ calls }, index) => calls.require(rights[index]!));
+  const served = await serve([guarded]);
+  assert.deepEqual(await results(served), [
+    null,
+    'INSUFFICIENT_PERMISSIONS: This requires a browser session.',
+    'INSUFFICIENT_PERMISSIONS: This requires a licence with the entitlement "audit".',
+  ]);
+  const guest = await results(served, { Authorization: 'none' });
+  assert.match(String(guest[0]), /^NOT_AUTHENTICATED/);
+  await served.close();
 });

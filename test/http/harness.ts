@@ -1,5 +1,5 @@
 // What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
-// on a free port, and two clients: one over node:http, one over a bare socket.
+// on a free port, and three clients: one in the process, one over node:http, one over a bare socket.
 
 import type { LazyBytes } from '../../daemon/base/lazy-bytes.ts';
 import { connect } from 'node:net';
@@ -27,6 +27,7 @@ import { createLog } from '../../daemon/base/log.ts';
 import { checkReply } from '../api/checker.ts';
 import { ask } from './ask.ts';
 import type { RawCall, RawReply } from './ask.ts';
+import { askInProcess } from './in-process.ts';
 import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
 import { repliesIn } from './wire-replies.ts';
 
@@ -71,7 +72,8 @@ export interface World {
 }
 
 export interface WorldOptions {
-  readonly kind: 'uws' | 'node';
+  /** The adapter that requests go through; absent: none, they go to the pipeline in this process. */
+  readonly kind?: 'uws' | 'node';
   readonly env?: Environment;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -254,7 +256,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const listRepos = typeof repos === 'function' ? repos : () => repos;
   const env = {
     TRAWL_PORT: '0',
-    TRAWL_HTTP: kind,
+    TRAWL_HTTP: kind ?? 'node',
     TRAWL_SECRET: 's'.repeat(32),
     TRAWL_DATA_DIR: temporaryFolder(),
     ...options.env,
@@ -292,7 +294,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     server,
     lines,
     calls,
-    call: (call) => send(server, call),
+    call: (call) => send(server, kind, call),
     control,
     configuration,
     async close() {
@@ -324,8 +326,12 @@ export interface Reply extends RawReply {
 }
 
 /** The answer to a request; it must be one that the API description allows. */
-async function send(server: RunningServer, options: CallOptions): Promise<Reply> {
-  const reply = await ask(server, options);
+async function send(
+  server: RunningServer,
+  kind: WorldOptions['kind'],
+  options: CallOptions,
+): Promise<Reply> {
+  const reply = await (kind === undefined ? askInProcess : ask)(server, options);
   const { method = 'GET', path, headers = {} } = options;
   const accept = Object.entries(headers).find(([name]) => /^accept$/i.test(name))?.[1];
   checkReply({ method, path, accept: accept?.toString() }, reply, prefixOf(server));

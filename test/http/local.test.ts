@@ -1,14 +1,14 @@
 // Callers at the machine of the daemon before anybody has an account: what they may read, what they may not, and that
 // it ends with the first account.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { isAtThisMachine } from '../../daemon/http/binding.ts';
-import { onBothAdapters } from './adapters.ts';
-import { repo, SEARCH_BODY, searchWith, startWorld } from './harness.ts';
+import { closeWorlds, repo, SEARCH_BODY, searchWith, startWorld } from './harness.ts';
+
+afterEach(closeWorlds);
 
 const OPEN = repo(1, 'host/open', { visibility: 'unknown' });
 const PUBLIC = repo(2, 'host/public', { visibility: 'public', enforcement: 'restricted' });
@@ -18,63 +18,60 @@ const HIDDEN = [
   repo(5, 'host/all', { visibility: 'public', enforcement: 'all' }),
 ];
 
-onBothAdapters('local callers', (kind) => {
-  test('read what is open to guests; nothing is changed, nothing shown of the instance', async () => {
-    const world = await startWorld({ kind, repos: [OPEN, PUBLIC, ...HIDDEN] });
-    const names = (await world.call({ path: '/api/repos' })).json() as unknown as {
-      repoName: string;
-    }[];
-    assert.deepEqual(
-      names.map(({ repoName }) => repoName),
-      ['host/open', 'host/public'],
-    );
-    assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 200);
-    assert.equal(
-      (await world.call({ ...searchWith(SEARCH_BODY), path: '/api/explain' })).status,
-      200,
-    );
-    for (const { method, path, access, isForLocal = false, allowsAnonymous } of ENDPOINTS) {
-      if (['none', 'opt'].includes(access) || allowsAnonymous === true || isForLocal) continue;
-      const bodied = method === 'GET' ? {} : { body: JSON.stringify(BODIES[path] ?? {}) };
-      const query = QUERIES[path] ?? '';
-      const place = path.replace('{repoId}', '1').replace('{connectionId}', '1');
-      const reply = await world.call({ method, path: `${place}${query}`, ...bodied });
-      assert.ok([401, 403].includes(reply.status), `${method} ${path}: ${reply.status}`);
-    }
-    const change = { method: 'PATCH', path: '/api/instance' };
-    const refused = await world.call({ ...change, body: '{"anonymousAccess":true}' });
-    assert.equal(refused.json()['errorCode'], 'NOT_AUTHENTICATED');
-    await world.close();
-  });
+test('read what is open to guests; nothing is changed, nothing shown of the instance', async () => {
+  const world = await startWorld({ repos: [OPEN, PUBLIC, ...HIDDEN] });
+  const names = (await world.call({ path: '/api/repos' })).json() as unknown as {
+    repoName: string;
+  }[];
+  assert.deepEqual(
+    names.map(({ repoName }) => repoName),
+    ['host/open', 'host/public'],
+  );
+  assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 200);
+  assert.equal(
+    (await world.call({ ...searchWith(SEARCH_BODY), path: '/api/explain' })).status,
+    200,
+  );
+  for (const { method, path, access, isForLocal = false, allowsAnonymous } of ENDPOINTS) {
+    if (['none', 'opt'].includes(access) || allowsAnonymous === true || isForLocal) continue;
+    const bodied = method === 'GET' ? {} : { body: JSON.stringify(BODIES[path] ?? {}) };
+    const query = QUERIES[path] ?? '';
+    const place = path.replace('{repoId}', '1').replace('{connectionId}', '1');
+    const reply = await world.call({ method, path: `${place}${query}`, ...bodied });
+    assert.ok([401, 403].includes(reply.status), `${method} ${path}: ${reply.status}`);
+  }
+  const change = { method: 'PATCH', path: '/api/instance' };
+  const refused = await world.call({ ...change, body: '{"anonymousAccess":true}' });
+  assert.equal(refused.json()['errorCode'], 'NOT_AUTHENTICATED');
+  await world.close();
+});
 
-  test('end with the first account, on connections that are open too, and for ever', async () => {
-    const world = await startWorld({ kind, repos: [OPEN] });
-    const status = async () => (await world.call({ path: '/api/repos' })).status;
-    assert.equal(await status(), 200);
-    const { members } = world.control.accounts;
-    const adding = members.add(OPERATOR, { email: 'a@example.com', role: 'OWNER' });
-    await adding;
-    assert.equal(await status(), 401);
-    await world.close();
-  });
+test('end with the first account, on connections that are open too, and for ever', async () => {
+  const world = await startWorld({ repos: [OPEN] });
+  const status = async () => (await world.call({ path: '/api/repos' })).status;
+  assert.equal(await status(), 200);
+  const { members } = world.control.accounts;
+  const adding = members.add(OPERATOR, { email: 'a@example.com', role: 'OWNER' });
+  await adding;
+  assert.equal(await status(), 401);
+  await world.close();
+});
 
-  test('a name that is not of this machine, a proxy, or a switch: nobody', async () => {
-    const world = await startWorld({
-      kind,
-      repos: [OPEN],
-      env: { TRAWL_BASE_URL: 'http://code.example' },
-    });
-    const status = async (headers: Record<string, string>) =>
-      (await world.call({ path: '/api/repos', headers })).status;
-    assert.equal(await status({ host: 'localhost:1' }), 200);
-    assert.equal(await status({ host: 'code.example' }), 401);
-    for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'Via'])
-      assert.equal(await status({ host: 'localhost', [name]: '10.0.0.1' }), 401, name);
-    await world.close();
-    const closed = await startWorld({ kind, repos: [OPEN], env: { TRAWL_LOCAL_ACCESS: 'false' } });
-    assert.equal((await closed.call({ path: '/api/repos' })).status, 401);
-    await closed.close();
+test('a name that is not of this machine, a proxy, or a switch: nobody', async () => {
+  const world = await startWorld({
+    repos: [OPEN],
+    env: { TRAWL_BASE_URL: 'http://code.example' },
   });
+  const status = async (headers: Record<string, string>) =>
+    (await world.call({ path: '/api/repos', headers })).status;
+  assert.equal(await status({ host: 'localhost:1' }), 200);
+  assert.equal(await status({ host: 'code.example' }), 401);
+  for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'Via'])
+    assert.equal(await status({ host: 'localhost', [name]: '10.0.0.1' }), 401, name);
+  await world.close();
+  const closed = await startWorld({ repos: [OPEN], env: { TRAWL_LOCAL_ACCESS: 'false' } });
+  assert.equal((await closed.call({ path: '/api/repos' })).status, 401);
+  await closed.close();
 });
 
 const BODIES: Readonly<Record<string, object>> = {

@@ -1,115 +1,113 @@
 // What every response carries, and the forms it may take: request id, safety headers, compression,
 // MessagePack.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Unpackr } from 'msgpackr';
 import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
 import { chooseCoding, prefersMessagePack } from '../../daemon/http/negotiation.ts';
-import { onBothAdapters } from './adapters.ts';
 import { answerOf, resultOf } from './answers.ts';
-import { SEARCH_BODY, searchWith, startWorld } from './harness.ts';
+import { closeWorlds, SEARCH_BODY, searchWith, startWorld } from './harness.ts';
+
+afterEach(closeWorlds);
 
 const unpackr = new Unpackr({ int64AsType: 'number', mapsAsObjects: true });
 
-onBothAdapters('responses', (kind) => {
-  test('every response has a request id and the safety headers', async () => {
-    const world = await startWorld({ kind });
-    const requests = [
-      { path: '/api/health' },
-      { path: '/api/none' },
-      { path: '/api/health', headers: { Host: 'evil.example' } },
-      { method: 'OPTIONS', path: '/api/health' },
-      { method: 'POST', path: '/api/search', body: 'x' },
-    ];
-    for (const request of requests) {
-      const { headers } = await world.call(request);
-      assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
-      assert.equal(headers['x-content-type-options'], 'nosniff');
-      assert.equal(headers['x-frame-options'], 'SAMEORIGIN');
-      assert.equal(headers['referrer-policy'], 'strict-origin-when-cross-origin');
-      assert.equal(headers['permissions-policy'], 'camera=(), microphone=(), geolocation=()');
-      assert.equal(headers['content-security-policy'], "frame-ancestors 'self'");
-      assert.equal(headers['strict-transport-security'], undefined);
-    }
-    await world.close();
-  });
+test('every response has a request id and the safety headers', async () => {
+  const world = await startWorld({});
+  const requests = [
+    { path: '/api/health' },
+    { path: '/api/none' },
+    { path: '/api/health', headers: { Host: 'evil.example' } },
+    { method: 'OPTIONS', path: '/api/health' },
+    { method: 'POST', path: '/api/search', body: 'x' },
+  ];
+  for (const request of requests) {
+    const { headers } = await world.call(request);
+    assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['x-frame-options'], 'SAMEORIGIN');
+    assert.equal(headers['referrer-policy'], 'strict-origin-when-cross-origin');
+    assert.equal(headers['permissions-policy'], 'camera=(), microphone=(), geolocation=()');
+    assert.equal(headers['content-security-policy'], "frame-ancestors 'self'");
+    assert.equal(headers['strict-transport-security'], undefined);
+  }
+  await world.close();
+});
 
-  test('a well-formed request id is kept and logged, another one replaced', async () => {
-    const world = await startWorld({ kind });
-    const kept = await world.call({ path: '/api/health', headers: { 'X-Request-Id': 'a.B_1-' } });
-    assert.equal(kept.headers['x-request-id'], 'a.B_1-');
-    assert.ok(world.lines.some((line) => line['requestId'] === 'a.B_1-'));
-    for (const given of ['a b', 'x'.repeat(65), 'é']) {
-      const { headers } = await world.call({
-        path: '/api/health',
-        headers: { 'X-Request-Id': given },
-      });
-      assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
-    }
-    await world.close();
-  });
-
-  test('Strict-Transport-Security comes with an https base URL only', async () => {
-    const world = await startWorld({ kind, env: { TRAWL_BASE_URL: 'https://code.example/' } });
-    const { headers } = await world.call({ path: '/api/health' });
-    assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains');
-    await world.close();
-  });
-
-  test('bodies above 1 KiB are compressed as the client allows, smaller ones never', async () => {
-    const padding = 1024 - JSON.stringify(answerOf([resultOf('')])).length;
-    let isLarger = false;
-    const search = async () => answerOf([resultOf('a'.repeat(padding + (isLarger ? 1 : 0)))]);
-    const world = await startWorld({ kind, search });
-    const ask = (coding: string) =>
-      world.call(searchWith(SEARCH_BODY, { 'Accept-Encoding': coding }));
-    const small = await ask('gzip, br');
-    assert.equal(small.body.length, 1024);
-    assert.equal(small.headers['content-encoding'], undefined);
-    isLarger = true;
-    const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (b: Buffer) => b };
-    for (const [asked, coding] of [
-      ['gzip, deflate, br', 'br'],
-      ['gzip', 'gzip'],
-      ['br;q=0.5, gzip', 'gzip'],
-      ['deflate', 'identity'],
-      ['', 'identity'],
-    ] as const) {
-      const reply = await ask(asked);
-      assert.equal(reply.headers['content-encoding'] ?? 'identity', coding, asked);
-      assert.equal(reply.headers['content-length'], String(reply.body.length));
-      assert.match(String(reply.headers.vary), /Accept-Encoding/);
-      const text = decoders[coding](reply.body).toString();
-      assert.equal(text.length, 1025);
-      assert.deepEqual(JSON.parse(text), await search());
-    }
-    await world.close();
-  });
-
-  test('MessagePack carries the same object, errors too, and varies by Accept', async () => {
-    const value = answerOf([resultOf('é')], { duration: 2 ** 40, fileCount: 3 });
-    const world = await startWorld({ kind, search: async () => value });
-    const Accept = 'application/x-msgpack';
-    const json = await world.call(searchWith(SEARCH_BODY));
-    assert.equal(json.headers['content-type'], 'application/json');
-    assert.match(String(json.headers.vary), /^Accept,/);
-    const packed = await world.call(searchWith(SEARCH_BODY, { Accept }));
-    assert.equal(packed.headers['content-type'], 'application/x-msgpack');
-    assert.deepEqual(unpackr.unpack(packed.body), json.json());
-    const missing = await world.call({ path: '/api/none', headers: { Accept } });
-    assert.equal(missing.status, 404);
-    assert.deepEqual(unpackr.unpack(missing.body), {
-      statusCode: 404,
-      errorCode: 'NOT_FOUND',
-      message: 'Not found.',
+test('a well-formed request id is kept and logged, another one replaced', async () => {
+  const world = await startWorld({});
+  const kept = await world.call({ path: '/api/health', headers: { 'X-Request-Id': 'a.B_1-' } });
+  assert.equal(kept.headers['x-request-id'], 'a.B_1-');
+  assert.ok(world.lines.some((line) => line['requestId'] === 'a.B_1-'));
+  for (const given of ['a b', 'x'.repeat(65), 'é']) {
+    const { headers } = await world.call({
+      path: '/api/health',
+      headers: { 'X-Request-Id': given },
     });
-    const repos = await world.call({ path: '/api/repos', headers: { Accept } });
-    assert.deepEqual(unpackr.unpack(repos.body), []);
-    await world.close();
+    assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
+  }
+  await world.close();
+});
+
+test('Strict-Transport-Security comes with an https base URL only', async () => {
+  const world = await startWorld({ env: { TRAWL_BASE_URL: 'https://code.example/' } });
+  const { headers } = await world.call({ path: '/api/health' });
+  assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains');
+  await world.close();
+});
+
+test('bodies above 1 KiB are compressed as the client allows, smaller ones never', async () => {
+  const padding = 1024 - JSON.stringify(answerOf([resultOf('')])).length;
+  let isLarger = false;
+  const search = async () => answerOf([resultOf('a'.repeat(padding + (isLarger ? 1 : 0)))]);
+  const world = await startWorld({ search });
+  const ask = (coding: string) =>
+    world.call(searchWith(SEARCH_BODY, { 'Accept-Encoding': coding }));
+  const small = await ask('gzip, br');
+  assert.equal(small.body.length, 1024);
+  assert.equal(small.headers['content-encoding'], undefined);
+  isLarger = true;
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (b: Buffer) => b };
+  for (const [asked, coding] of [
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['deflate', 'identity'],
+    ['', 'identity'],
+  ] as const) {
+    const reply = await ask(asked);
+    assert.equal(reply.headers['content-encoding'] ?? 'identity', coding, asked);
+    assert.equal(reply.headers['content-length'], String(reply.body.length));
+    assert.match(String(reply.headers.vary), /Accept-Encoding/);
+    const text = decoders[coding](reply.body).toString();
+    assert.equal(text.length, 1025);
+    assert.deepEqual(JSON.parse(text), await search());
+  }
+  await world.close();
+});
+
+test('MessagePack carries the same object, errors too, and varies by Accept', async () => {
+  const value = answerOf([resultOf('é')], { duration: 2 ** 40, fileCount: 3 });
+  const world = await startWorld({ search: async () => value });
+  const Accept = 'application/x-msgpack';
+  const json = await world.call(searchWith(SEARCH_BODY));
+  assert.equal(json.headers['content-type'], 'application/json');
+  assert.match(String(json.headers.vary), /^Accept,/);
+  const packed = await world.call(searchWith(SEARCH_BODY, { Accept }));
+  assert.equal(packed.headers['content-type'], 'application/x-msgpack');
+  assert.deepEqual(unpackr.unpack(packed.body), json.json());
+  const missing = await world.call({ path: '/api/none', headers: { Accept } });
+  assert.equal(missing.status, 404);
+  assert.deepEqual(unpackr.unpack(missing.body), {
+    statusCode: 404,
+    errorCode: 'NOT_FOUND',
+    message: 'Not found.',
   });
+  const repos = await world.call({ path: '/api/repos', headers: { Accept } });
+  assert.deepEqual(unpackr.unpack(repos.body), []);
+  await world.close();
 });
 
 test('Accept selects MessagePack only by name and never below JSON', () => {

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
-import { onBothAdapters } from '../../http/adapters.ts';
 import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { CLAIMS, HEADER, token } from '../licences.ts';
@@ -66,41 +65,39 @@ async function records(world: SignOnWorld, action: string) {
   return rows;
 }
 
-onBothAdapters('single sign-on', (kind) => {
-  test('there and back: the verified address names the user, who goes on where it wanted to', async () => {
-    const { world, issuer } = await start({}, { kind });
-    issuer.account = MEMBER;
-    const browser = new Browser();
-    assert.equal(await signOn(world, browser, '/search?query=a%20b#x'), '/search?query=a%20b#x');
-    assert.equal(await who(world, browser), 'member@example.com');
-    assert.equal(browser.cookie(world.server.url, 'trawl_sign_on'), undefined);
-    const [record] = await records(world, 'user.signed_in');
-    assert.equal(record?.actorId, world.member.id);
-    assert.deepEqual(record?.metadata, { provider: 'acme' });
-    const accounts = await world.control.store.signOnAccounts.of(world.member.id);
-    assert.deepEqual(accounts, [{ issuer: issuer.url, subject: 'm-1' }]);
-  });
+test('there and back: the verified address names the user, who goes on where it wanted to', async () => {
+  const { world, issuer } = await start({}, {});
+  issuer.account = MEMBER;
+  const browser = new Browser();
+  assert.equal(await signOn(world, browser, '/search?query=a%20b#x'), '/search?query=a%20b#x');
+  assert.equal(await who(world, browser), 'member@example.com');
+  assert.equal(browser.cookie(world.server.url, 'trawl_sign_on'), undefined);
+  const [record] = await records(world, 'user.signed_in');
+  assert.equal(record?.actorId, world.member.id);
+  assert.deepEqual(record?.metadata, { provider: 'acme' });
+  const accounts = await world.control.store.signOnAccounts.of(world.member.id);
+  assert.deepEqual(accounts, [{ issuer: issuer.url, subject: 'm-1' }]);
+});
 
-  test('PKCE, state and nonce go along; cookies are hardened', async () => {
-    const { world, issuer } = await start({}, { kind });
-    const reply = await world.call({
-      path: '/api/auth/oidc/acme',
-      headers: { accept: 'text/html' },
-    });
-    const address = new URL(String(reply.headers.location));
-    assert.equal(address.origin, issuer.url);
-    const { searchParams } = address;
-    assert.equal(searchParams.get('code_challenge_method'), 'S256');
-    assert.equal(searchParams.get('response_type'), 'code');
-    assert.equal(searchParams.get('scope'), 'openid email profile');
-    for (const name of ['code_challenge', 'state', 'nonce'])
-      assert.match(searchParams.get(name) ?? '', /^[\w-]{43}$/);
-    assert.match(
-      reply.headers['set-cookie']?.[0] ?? '',
-      /^trawl_sign_on=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
-    );
-    assert.equal(reply.headers['cache-control'], 'no-store');
+test('PKCE, state and nonce go along; cookies are hardened', async () => {
+  const { world, issuer } = await start({}, {});
+  const reply = await world.call({
+    path: '/api/auth/oidc/acme',
+    headers: { accept: 'text/html' },
   });
+  const address = new URL(String(reply.headers.location));
+  assert.equal(address.origin, issuer.url);
+  const { searchParams } = address;
+  assert.equal(searchParams.get('code_challenge_method'), 'S256');
+  assert.equal(searchParams.get('response_type'), 'code');
+  assert.equal(searchParams.get('scope'), 'openid email profile');
+  for (const name of ['code_challenge', 'state', 'nonce'])
+    assert.match(searchParams.get(name) ?? '', /^[\w-]{43}$/);
+  assert.match(
+    reply.headers['set-cookie']?.[0] ?? '',
+    /^trawl_sign_on=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+  );
+  assert.equal(reply.headers['cache-control'], 'no-store');
 });
 
 test('sign-up makes a member only where it is allowed, and records it', async () => {

@@ -3,14 +3,14 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { afterEach } from 'node:test';
 import type { SearchEnvironment } from '../../../daemon/engine/search/prepare.ts';
 import { ask } from '../../http/ask.ts';
 import type { RawReply } from '../../http/ask.ts';
 import { answerOf, resultOf } from '../../http/answers.ts';
 import { PROTOCOL_VERSIONS } from '../../../daemon/api/mcp/tool-server.ts';
-import { onBothAdapters } from '../../http/adapters.ts';
 import {
+  closeWorlds,
   eventually,
   gate,
   openWire,
@@ -19,6 +19,8 @@ import {
   startWorld,
   type World,
 } from '../../http/harness.ts';
+
+afterEach(closeWorlds);
 
 const PATH = '/api/mcp';
 const OWNER = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
@@ -107,318 +109,313 @@ function textOf({ result }: Message): unknown {
   return content[0]?.text;
 }
 
-onBothAdapters('tool server', (kind) => {
-  test('GET is not allowed; nobody is let in where guests are not', async () => {
-    const world = await startWorld({ kind, env: OWNER });
-    const got = await ask(world.server, { path: PATH, headers: credential(OWNER_KEY) });
-    assert.deepEqual([got.status, got.headers.allow], [405, 'POST, DELETE, OPTIONS']);
-    assert.equal((await post(world, initialize())).status, 401);
-    assert.equal((await post(world, initialize(), credential(OTHER_KEY))).status, 401);
-    const page = { ...credential(OWNER_KEY), origin: 'http://evil.example' };
-    assert.equal(codeOf(await post(world, initialize(), page)), 'CROSS_ORIGIN_REQUEST');
-  });
+test('GET is not allowed; nobody is let in where guests are not', async () => {
+  const world = await startWorld({ env: OWNER });
+  const got = await ask(world.server, { path: PATH, headers: credential(OWNER_KEY) });
+  assert.deepEqual([got.status, got.headers.allow], [405, 'POST, DELETE, OPTIONS']);
+  assert.equal((await post(world, initialize())).status, 401);
+  assert.equal((await post(world, initialize(), credential(OTHER_KEY))).status, 401);
+  const page = { ...credential(OWNER_KEY), origin: 'http://evil.example' };
+  assert.equal(codeOf(await post(world, initialize(), page)), 'CROSS_ORIGIN_REQUEST');
+});
 
-  test('a session: its id, its owner, its end', async () => {
-    const world = await startWorld({ kind, env: GUESTS });
-    const client = await open(world, OWNER_KEY);
-    assert.match(client.session, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
-    assert.deepEqual(await client.answers(ping), [{ jsonrpc: '2.0', id: 1, result: {} }]);
-    const withId = { 'mcp-session-id': client.session };
-    assert.equal(codeOf(await post(world, ping, credential(OWNER_KEY))), 'INVALID_REQUEST_BODY');
-    assert.equal(codeOf(await post(world, ping, withId)), 'INSUFFICIENT_PERMISSIONS');
-    const nowhere = { 'mcp-session-id': '1', ...credential(OWNER_KEY) };
-    assert.equal(codeOf(await post(world, ping, nowhere)), 'NOT_FOUND');
-    const end = (headers: Record<string, string>) =>
-      ask(world.server, { method: 'DELETE', path: PATH, headers });
-    assert.equal(codeOf(await end(withId)), 'INSUFFICIENT_PERMISSIONS');
-    assert.equal(codeOf(await end({})), 'INVALID_REQUEST_BODY');
-    assert.equal((await end({ ...withId, ...credential(OWNER_KEY) })).status, 204);
-    assert.equal(codeOf(await client.send(ping)), 'NOT_FOUND');
-  });
+test('a session: its id, its owner, its end', async () => {
+  const world = await startWorld({ env: GUESTS });
+  const client = await open(world, OWNER_KEY);
+  assert.match(client.session, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  assert.deepEqual(await client.answers(ping), [{ jsonrpc: '2.0', id: 1, result: {} }]);
+  const withId = { 'mcp-session-id': client.session };
+  assert.equal(codeOf(await post(world, ping, credential(OWNER_KEY))), 'INVALID_REQUEST_BODY');
+  assert.equal(codeOf(await post(world, ping, withId)), 'INSUFFICIENT_PERMISSIONS');
+  const nowhere = { 'mcp-session-id': '1', ...credential(OWNER_KEY) };
+  assert.equal(codeOf(await post(world, ping, nowhere)), 'NOT_FOUND');
+  const end = (headers: Record<string, string>) =>
+    ask(world.server, { method: 'DELETE', path: PATH, headers });
+  assert.equal(codeOf(await end(withId)), 'INSUFFICIENT_PERMISSIONS');
+  assert.equal(codeOf(await end({})), 'INVALID_REQUEST_BODY');
+  assert.equal((await end({ ...withId, ...credential(OWNER_KEY) })).status, 204);
+  assert.equal(codeOf(await client.send(ping)), 'NOT_FOUND');
+});
 
-  test('versions: what is asked for, or our newest; batches in the older one alone', async () => {
-    const world = await startWorld({ kind, env: GUESTS });
-    for (const [asked, answered] of [
-      ['2025-06-18', '2025-06-18'],
-      ['2025-03-26', '2025-03-26'],
-      ['2024-11-05', '2025-06-18'],
-      ['2099-01-01', '2025-06-18'],
-    ]) {
-      const [message] = messagesIn(await post(world, initialize(asked)));
-      assert.equal(message?.result?.['protocolVersion'], answered);
-    }
-    const early = { 'mcp-protocol-version': '2099-01-01' };
-    const [opened] = messagesIn(await post(world, initialize('2099-01-01'), early));
-    assert.equal(opened?.result?.['protocolVersion'], '2025-06-18');
-    const client = await open(world, undefined);
-    const pings = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
-    const version = (text: string) => ({ 'mcp-protocol-version': text });
-    assert.equal(
-      codeOf(await client.send(pings[0], version('2024-11-05'))),
-      'INVALID_REQUEST_BODY',
+test('versions: what is asked for, or our newest; batches in the older one alone', async () => {
+  const world = await startWorld({ env: GUESTS });
+  for (const [asked, answered] of [
+    ['2025-06-18', '2025-06-18'],
+    ['2025-03-26', '2025-03-26'],
+    ['2024-11-05', '2025-06-18'],
+    ['2099-01-01', '2025-06-18'],
+  ]) {
+    const [message] = messagesIn(await post(world, initialize(asked)));
+    assert.equal(message?.result?.['protocolVersion'], answered);
+  }
+  const early = { 'mcp-protocol-version': '2099-01-01' };
+  const [opened] = messagesIn(await post(world, initialize('2099-01-01'), early));
+  assert.equal(opened?.result?.['protocolVersion'], '2025-06-18');
+  const client = await open(world, undefined);
+  const pings = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+  const version = (text: string) => ({ 'mcp-protocol-version': text });
+  assert.equal(codeOf(await client.send(pings[0], version('2024-11-05'))), 'INVALID_REQUEST_BODY');
+  assert.equal(codeOf(await client.send(pings, version('2025-06-18'))), 'INVALID_REQUEST_BODY');
+  const ids = (messages: Message[]) => messages.map(({ id }) => Number(id)).sort((a, b) => a - b);
+  assert.deepEqual(ids(await client.answers(pings, version('2025-03-26'))), [1, 2]);
+  assert.deepEqual(ids(await client.answers(pings)), [1, 2]);
+});
+
+test('a batch of thousands is refused, and one of a hundred is answered', async () => {
+  const world = await startWorld({ env: GUESTS });
+  const client = await open(world, undefined);
+  const calls = (count: number) =>
+    Array.from({ length: count }, (_, id) => call(id, 'list_repos', {}));
+  assert.equal(codeOf(await client.send(calls(5000))), 'INVALID_REQUEST_BODY');
+  assert.equal(codeOf(await client.send(calls(101))), 'INVALID_REQUEST_BODY');
+  assert.equal((await client.answers(calls(100))).length, 100);
+});
+
+test('thousands of sessions: each caller has so many, and what is over is forgotten', async () => {
+  const world = await startWorld({ env: GUESTS });
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const other = await open(world, OWNER_KEY);
+  const first = await open(world, undefined);
+  for (let i = 0; i < SESSIONS_OF_ONE; i++)
+    assert.equal((await post(world, initialize())).status, 200);
+  assert.equal(codeOf(await first.send(ping)), 'NOT_FOUND');
+  assert.equal((await other.answers(ping)).length, 1);
+});
+
+test('a body that comes slowly holds nobody up, and is given up', async () => {
+  const world = await startWorld({ env: GUESTS, requestTimeoutMs: 300 });
+  const client = await open(world, undefined);
+  const wire = openWire(world.server);
+  wire.socket.write(`POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{`);
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  assert.equal((await client.answers(ping)).length, 1);
+  assert.match(await wire.closed(), /^HTTP\/1\.1 408 /);
+  assert.equal((await client.answers(ping)).length, 1);
+});
+
+test('what is no message is an error of ours; JSON needs no content type', async () => {
+  const world = await startWorld({ env: GUESTS });
+  const client = await open(world, undefined);
+  for (const bad of ['{', '1', '{}', '[]', '{"jsonrpc":"1.0","id":1,"method":"ping"}'])
+    assert.equal(codeOf(await client.send(bad)), 'INVALID_REQUEST_BODY', bad);
+  assert.equal(codeOf(await post(world, { ...initialize(), params: 1 })), 'INVALID_REQUEST_BODY');
+  const large = await client.send(
+    JSON.stringify(call(1, 'grep', { pattern: 'x'.repeat(2 << 20) })),
+  );
+  assert.equal(codeOf(large), 'REQUEST_BODY_TOO_LARGE');
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  assert.equal((await client.answers(ping, { 'content-type': 'text/plain' })).length, 1);
+  const [unknown] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'resources/list' });
+  assert.equal(unknown?.error?.code, -32601);
+});
+
+test('arguments that are no object are a failure of the tool; null is as none', async () => {
+  const world = await startWorld({ env: GUESTS });
+  const client = await open(world, undefined);
+  const asked = async (args: unknown) => {
+    const params = { name: 'list_repos', arguments: args };
+    const [answer] = await client.answers({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params,
+    });
+    return String(textOf(answer!));
+  };
+  for (const bad of [[], 'x', 5, true])
+    assert.match(await asked(bad), /^Tool "list_repos" failed: arguments: .*expected object/);
+  assert.match(await asked({ x: 1 }), /^Tool "list_repos" failed: arguments: .*"x"/);
+  assert.match(await asked(null), /^\{"repos":/);
+  const params = { name: 5 };
+  const [wrong] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  assert.equal(wrong?.error?.code, -32602);
+});
+
+test('calls of tools count, each alone; other messages and headers do not', async () => {
+  const settings = { rateLimit: { requestsPerDay: 3 } };
+  const world = await startWorld({ env: OWNER, settings });
+  const client = await open(world, OWNER_KEY);
+  await client.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const batch = [1, 2, 3, 4].map((id) => call(id, 'list_repos', {}));
+  const reply = await client.send(batch);
+  assert.deepEqual(
+    Object.keys(reply.headers).filter((name) => /ratelimit/.test(name)),
+    [],
+  );
+  const results = messagesIn(reply);
+  assert.equal(results.length, 4);
+  const refused = results.filter(({ result }) => result?.['isError'] === true);
+  assert.equal(refused.length, 1);
+  assert.match(String(textOf(refused[0]!)), /^Tool "list_repos" failed: .*3 requests per day/);
+});
+
+test('a cut result advises a limit only where a larger one gives more', async () => {
+  const chunk = {
+    content: `${'y'.repeat(1000)}\n`,
+    contentStart: { byteOffset: 0, lineNumber: 1, column: 1 },
+    matchRanges: [{ start: { lineNumber: 1, column: 1 }, end: { lineNumber: 1, column: 2 } }],
+  };
+  const found = (fileCount: number) => {
+    const files = Array.from({ length: fileCount }, (_, i) =>
+      resultOf('', { fileName: { text: `${i}.txt`, matchRanges: [] }, chunks: [chunk] }),
     );
-    assert.equal(codeOf(await client.send(pings, version('2025-06-18'))), 'INVALID_REQUEST_BODY');
-    const ids = (messages: Message[]) => messages.map(({ id }) => Number(id)).sort((a, b) => a - b);
-    assert.deepEqual(ids(await client.answers(pings, version('2025-03-26'))), [1, 2]);
-    assert.deepEqual(ids(await client.answers(pings)), [1, 2]);
-  });
+    const stats = { actualMatchCount: fileCount, totalMatchCount: 400, fileCount: 300 };
+    const cut = { isSearchExhaustive: false, incompleteReasons: ['match_limit'] };
+    return { ...answerOf(files, stats), ...cut };
+  };
+  const settings = { maxMatchCount: 250 };
+  const search = async (request: unknown) => found((request as { matches: number }).matches);
+  const world = await startWorld({ env: GUESTS, settings, search });
+  const client = await open(world, undefined);
+  const lastOf = async (name: string, args: object) => {
+    const [answer] = await client.answers(call(1, name, args));
+    return String(textOf(answer!)).split('\n').at(-1);
+  };
+  const of400 = 'of at least 400 matches in 300 files';
+  assert.equal(
+    await lastOf('grep', { ...GREP, limit: 10 }),
+    `(cut at limit 10 ${of400}: call again with limit 250, or narrow by path, include or repo)`,
+  );
+  // The text is full.
+  assert.equal(
+    await lastOf('grep', { ...GREP, limit: 100 }),
+    `(cut at limit 100 ${of400}: narrow by path, include or repo)`,
+  );
+  assert.equal(
+    await lastOf('grep', { ...GREP, groupByRepo: true }),
+    `(cut at limit 250 ${of400}: this is the largest limit; narrow by path, include or repo)`,
+  );
+  assert.equal(
+    await lastOf('glob', { pattern: '*', limit: 1000 }),
+    '(cut at limit 250 of at least 300 files: this is the largest limit; narrow by path or repo)',
+  );
+  // More lines around matches than a text has room for are not asked for.
+  assert.equal(
+    await lastOf('grep', { ...GREP, limit: 10_000, contextLines: 20 }),
+    `(cut at limit 244 ${of400}: narrow by path, include or repo)`,
+  );
+});
 
-  test('a batch of thousands is refused, and one of a hundred is answered', async () => {
-    const world = await startWorld({ kind, env: GUESTS });
-    const client = await open(world, undefined);
-    const calls = (count: number) =>
-      Array.from({ length: count }, (_, id) => call(id, 'list_repos', {}));
-    assert.equal(codeOf(await client.send(calls(5000))), 'INVALID_REQUEST_BODY');
-    assert.equal(codeOf(await client.send(calls(101))), 'INVALID_REQUEST_BODY');
-    assert.equal((await client.answers(calls(100))).length, 100);
-  });
+test('an answer without room for its first file is no answer that nothing was found', async () => {
+  const asked: { readonly maxBytes?: number }[] = [];
+  const search = async (request: unknown) => {
+    asked.push(request as { readonly maxBytes?: number });
+    const cut = { isSearchExhaustive: false, incompleteReasons: ['size_limit'] };
+    return { ...answerOf([], { totalMatchCount: 1, fileCount: 1 }), ...cut };
+  };
+  const world = await startWorld({ env: GUESTS, search });
+  const client = await open(world, undefined);
+  const [byFile] = await client.answers(call(1, 'grep', GREP));
+  assert.match(
+    String(textOf(byFile!)),
+    /^Found 0 matches in 0 files\n\(cut: the text is full, at least 1 more files are not shown; narrow/,
+  );
+  const [byRepo] = await client.answers(call(1, 'grep', { ...GREP, groupByRepo: true }));
+  assert.match(String(textOf(byRepo!)), /\n\(cut: only matches of the first files were counted/);
+  assert.ok(asked.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
+});
 
-  test('thousands of sessions: each caller has so many, and what is over is forgotten', async () => {
-    const world = await startWorld({ kind, env: GUESTS });
-    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
-    const other = await open(world, OWNER_KEY);
-    const first = await open(world, undefined);
-    for (let i = 0; i < SESSIONS_OF_ONE; i++)
-      assert.equal((await post(world, initialize())).status, 200);
-    assert.equal(codeOf(await first.send(ping)), 'NOT_FOUND');
-    assert.equal((await other.answers(ping)).length, 1);
-  });
+test('a search without a place is a failed result', async () => {
+  const release = gate();
+  const settings = { maxConcurrentSearches: 1, maxQueuedSearches: 1 };
+  const search = async () => {
+    await release.opened;
+    return answerOf();
+  };
+  const world = await startWorld({ env: GUESTS, settings, search });
+  const client = await open(world, undefined);
+  const first = client.answers(call(1, 'grep', GREP));
+  await eventually(() => world.calls.length === 1);
+  const waiting = client.answers(call(2, 'grep', GREP));
+  await eventually(() => world.server.searchCounts().waiting === 1);
+  const [refused] = await client.answers(call(3, 'grep', GREP));
+  assert.equal(textOf(refused!), 'Tool "grep" failed: Too many searches; call again in a second');
+  assert.equal((await client.answers(call(4, 'list_repos', {}))).length, 1);
+  release.open();
+  for (const [answer] of [await first, await waiting])
+    assert.match(String(textOf(answer!)), /^No matches found/);
+  await eventually(() => world.server.searchCounts().running === 0);
+});
 
-  test('a body that comes slowly holds nobody up, and is given up', async () => {
-    const world = await startWorld({ kind, env: GUESTS, requestTimeoutMs: 300 });
-    const client = await open(world, undefined);
-    const wire = openWire(world.server);
-    wire.socket.write(`POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{`);
-    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
-    assert.equal((await client.answers(ping)).length, 1);
-    assert.match(await wire.closed(), /^HTTP\/1\.1 408 /);
-    assert.equal((await client.answers(ping)).length, 1);
-  });
+test('progress is told to who asks for it', async () => {
+  const search = async (_: unknown, { onProgress }: SearchEnvironment) => {
+    onProgress?.({ shardsDone: 1, shardsEligible: 4 });
+    return answerOf();
+  };
+  const world = await startWorld({ env: GUESTS, search });
+  const client = await open(world, undefined);
+  const [told, answer] = await client.answers(call(1, 'grep', GREP, { progressToken: 'p' }));
+  assert.deepEqual(told?.params, { progressToken: 'p', progress: 1, total: 4 });
+  assert.equal(answer?.id, 1);
+  assert.equal((await client.answers(call(2, 'grep', GREP))).length, 1);
+});
 
-  test('what is no message is an error of ours; JSON needs no content type', async () => {
-    const world = await startWorld({ kind, env: GUESTS });
-    const client = await open(world, undefined);
-    for (const bad of ['{', '1', '{}', '[]', '{"jsonrpc":"1.0","id":1,"method":"ping"}'])
-      assert.equal(codeOf(await client.send(bad)), 'INVALID_REQUEST_BODY', bad);
-    assert.equal(codeOf(await post(world, { ...initialize(), params: 1 })), 'INVALID_REQUEST_BODY');
-    const large = await client.send(
-      JSON.stringify(call(1, 'grep', { pattern: 'x'.repeat(2 << 20) })),
-    );
-    assert.equal(codeOf(large), 'REQUEST_BODY_TOO_LARGE');
-    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
-    assert.equal((await client.answers(ping, { 'content-type': 'text/plain' })).length, 1);
-    const [unknown] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'resources/list' });
-    assert.equal(unknown?.error?.code, -32601);
-  });
-
-  test('arguments that are no object are a failure of the tool; null is as none', async () => {
-    const world = await startWorld({ kind, env: GUESTS });
-    const client = await open(world, undefined);
-    const asked = async (args: unknown) => {
-      const params = { name: 'list_repos', arguments: args };
-      const [answer] = await client.answers({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params,
+test('a search ends when it is cancelled, and when its client leaves', async () => {
+  let endedCount = 0;
+  const search = (_: unknown, { signal }: SearchEnvironment) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        endedCount++;
+        reject(new Error('aborted'));
       });
-      return String(textOf(answer!));
-    };
-    for (const bad of [[], 'x', 5, true])
-      assert.match(await asked(bad), /^Tool "list_repos" failed: arguments: .*expected object/);
-    assert.match(await asked({ x: 1 }), /^Tool "list_repos" failed: arguments: .*"x"/);
-    assert.match(await asked(null), /^\{"repos":/);
-    const params = { name: 5 };
-    const [wrong] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    assert.equal(wrong?.error?.code, -32602);
-  });
+    });
+  const world = await startWorld({ env: GUESTS, search });
+  const client = await open(world, undefined);
+  const cancelled = client.answers(call(1, 'grep', GREP));
+  await eventually(() => world.calls.length === 1);
+  const params = { requestId: 1 };
+  await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+  assert.deepEqual(await cancelled, []);
+  assert.equal(endedCount, 1);
+  const leaving = new AbortController();
+  const headers = { 'mcp-session-id': client.session };
+  const left = post(world, call(2, 'grep', GREP), headers, leaving.signal);
+  await eventually(() => world.calls.length === 2);
+  leaving.abort();
+  await assert.rejects(left);
+  await eventually(() => endedCount === 2);
+  await eventually(() => world.server.searchCounts().running === 0);
+  // Both ids are free again.
+  for (const id of [1, 2, 3])
+    assert.equal((await client.answers({ jsonrpc: '2.0', id, method: 'ping' })).length, 1);
+});
 
-  test('calls of tools count, each alone; other messages and headers do not', async () => {
-    const settings = { rateLimit: { requestsPerDay: 3 } };
-    const world = await startWorld({ kind, env: OWNER, settings });
-    const client = await open(world, OWNER_KEY);
-    await client.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    const batch = [1, 2, 3, 4].map((id) => call(id, 'list_repos', {}));
-    const reply = await client.send(batch);
-    assert.deepEqual(
-      Object.keys(reply.headers).filter((name) => /ratelimit/.test(name)),
-      [],
-    );
-    const results = messagesIn(reply);
-    assert.equal(results.length, 4);
-    const refused = results.filter(({ result }) => result?.['isError'] === true);
-    assert.equal(refused.length, 1);
-    assert.match(String(textOf(refused[0]!)), /^Tool "list_repos" failed: .*3 requests per day/);
-  });
+test('an id that is under way is refused, and free again behind the answer', async () => {
+  const release = gate();
+  const search = async () => {
+    await release.opened;
+    return answerOf();
+  };
+  const world = await startWorld({ env: GUESTS, search });
+  const client = await open(world, undefined);
+  const first = client.answers(call(1, 'grep', GREP));
+  await eventually(() => world.calls.length === 1);
+  const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
+  const refused = await client.send(ping(1));
+  assert.equal(refused.status, 400);
+  assert.match(
+    refused.body.toString(),
+    /id: 1 is already used by a pending request of this session/,
+  );
+  const batch = { 'mcp-protocol-version': '2025-03-26' };
+  assert.equal((await client.send([ping(4), ping(4)], batch)).status, 400);
+  assert.equal((await client.answers([ping(4), ping(5)], batch)).length, 2);
+  release.open();
+  assert.equal((await first).length, 1);
+  assert.equal((await client.answers(ping(1))).length, 1);
+});
 
-  test('a cut result advises a limit only where a larger one gives more', async () => {
-    const chunk = {
-      content: `${'y'.repeat(1000)}\n`,
-      contentStart: { byteOffset: 0, lineNumber: 1, column: 1 },
-      matchRanges: [{ start: { lineNumber: 1, column: 1 }, end: { lineNumber: 1, column: 2 } }],
-    };
-    const found = (fileCount: number) => {
-      const files = Array.from({ length: fileCount }, (_, i) =>
-        resultOf('', { fileName: { text: `${i}.txt`, matchRanges: [] }, chunks: [chunk] }),
-      );
-      const stats = { actualMatchCount: fileCount, totalMatchCount: 400, fileCount: 300 };
-      const cut = { isSearchExhaustive: false, incompleteReasons: ['match_limit'] };
-      return { ...answerOf(files, stats), ...cut };
-    };
-    const settings = { maxMatchCount: 250 };
-    const search = async (request: unknown) => found((request as { matches: number }).matches);
-    const world = await startWorld({ kind, env: GUESTS, settings, search });
-    const client = await open(world, undefined);
-    const lastOf = async (name: string, args: object) => {
-      const [answer] = await client.answers(call(1, name, args));
-      return String(textOf(answer!)).split('\n').at(-1);
-    };
-    const of400 = 'of at least 400 matches in 300 files';
-    assert.equal(
-      await lastOf('grep', { ...GREP, limit: 10 }),
-      `(cut at limit 10 ${of400}: call again with limit 250, or narrow by path, include or repo)`,
-    );
-    // The text is full.
-    assert.equal(
-      await lastOf('grep', { ...GREP, limit: 100 }),
-      `(cut at limit 100 ${of400}: narrow by path, include or repo)`,
-    );
-    assert.equal(
-      await lastOf('grep', { ...GREP, groupByRepo: true }),
-      `(cut at limit 250 ${of400}: this is the largest limit; narrow by path, include or repo)`,
-    );
-    assert.equal(
-      await lastOf('glob', { pattern: '*', limit: 1000 }),
-      '(cut at limit 250 of at least 300 files: this is the largest limit; narrow by path or repo)',
-    );
-    // More lines around matches than a text has room for are not asked for.
-    assert.equal(
-      await lastOf('grep', { ...GREP, limit: 10_000, contextLines: 20 }),
-      `(cut at limit 244 ${of400}: narrow by path, include or repo)`,
-    );
-  });
-
-  test('an answer without room for its first file is no answer that nothing was found', async () => {
-    const asked: { readonly maxBytes?: number }[] = [];
-    const search = async (request: unknown) => {
-      asked.push(request as { readonly maxBytes?: number });
-      const cut = { isSearchExhaustive: false, incompleteReasons: ['size_limit'] };
-      return { ...answerOf([], { totalMatchCount: 1, fileCount: 1 }), ...cut };
-    };
-    const world = await startWorld({ kind, env: GUESTS, search });
-    const client = await open(world, undefined);
-    const [byFile] = await client.answers(call(1, 'grep', GREP));
-    assert.match(
-      String(textOf(byFile!)),
-      /^Found 0 matches in 0 files\n\(cut: the text is full, at least 1 more files are not shown; narrow/,
-    );
-    const [byRepo] = await client.answers(call(1, 'grep', { ...GREP, groupByRepo: true }));
-    assert.match(String(textOf(byRepo!)), /\n\(cut: only matches of the first files were counted/);
-    assert.ok(asked.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
-  });
-
-  test('a search without a place is a failed result', async () => {
-    const release = gate();
-    const settings = { maxConcurrentSearches: 1, maxQueuedSearches: 1 };
-    const search = async () => {
-      await release.opened;
-      return answerOf();
-    };
-    const world = await startWorld({ kind, env: GUESTS, settings, search });
-    const client = await open(world, undefined);
-    const first = client.answers(call(1, 'grep', GREP));
-    await eventually(() => world.calls.length === 1);
-    const waiting = client.answers(call(2, 'grep', GREP));
-    await eventually(() => world.server.searchCounts().waiting === 1);
-    const [refused] = await client.answers(call(3, 'grep', GREP));
-    assert.equal(textOf(refused!), 'Tool "grep" failed: Too many searches; call again in a second');
-    assert.equal((await client.answers(call(4, 'list_repos', {}))).length, 1);
-    release.open();
-    for (const [answer] of [await first, await waiting])
-      assert.match(String(textOf(answer!)), /^No matches found/);
-    await eventually(() => world.server.searchCounts().running === 0);
-  });
-
-  test('progress is told to who asks for it', async () => {
-    const search = async (_: unknown, { onProgress }: SearchEnvironment) => {
-      onProgress?.({ shardsDone: 1, shardsEligible: 4 });
-      return answerOf();
-    };
-    const world = await startWorld({ kind, env: GUESTS, search });
-    const client = await open(world, undefined);
-    const [told, answer] = await client.answers(call(1, 'grep', GREP, { progressToken: 'p' }));
-    assert.deepEqual(told?.params, { progressToken: 'p', progress: 1, total: 4 });
-    assert.equal(answer?.id, 1);
-    assert.equal((await client.answers(call(2, 'grep', GREP))).length, 1);
-  });
-
-  test('a search ends when it is cancelled, and when its client leaves', async () => {
-    let endedCount = 0;
-    const search = (_: unknown, { signal }: SearchEnvironment) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => {
-          endedCount++;
-          reject(new Error('aborted'));
-        });
-      });
-    const world = await startWorld({ kind, env: GUESTS, search });
-    const client = await open(world, undefined);
-    const cancelled = client.answers(call(1, 'grep', GREP));
-    await eventually(() => world.calls.length === 1);
-    const params = { requestId: 1 };
-    await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-    assert.deepEqual(await cancelled, []);
-    assert.equal(endedCount, 1);
-    const leaving = new AbortController();
-    const headers = { 'mcp-session-id': client.session };
-    const left = post(world, call(2, 'grep', GREP), headers, leaving.signal);
-    await eventually(() => world.calls.length === 2);
-    leaving.abort();
-    await assert.rejects(left);
-    await eventually(() => endedCount === 2);
-    await eventually(() => world.server.searchCounts().running === 0);
-    // Both ids are free again.
-    for (const id of [1, 2, 3])
-      assert.equal((await client.answers({ jsonrpc: '2.0', id, method: 'ping' })).length, 1);
-  });
-
-  test('an id that is under way is refused, and free again behind the answer', async () => {
-    const release = gate();
-    const search = async () => {
-      await release.opened;
-      return answerOf();
-    };
-    const world = await startWorld({ kind, env: GUESTS, search });
-    const client = await open(world, undefined);
-    const first = client.answers(call(1, 'grep', GREP));
-    await eventually(() => world.calls.length === 1);
-    const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
-    const refused = await client.send(ping(1));
-    assert.equal(refused.status, 400);
-    assert.match(
-      refused.body.toString(),
-      /id: 1 is already used by a pending request of this session/,
-    );
-    const batch = { 'mcp-protocol-version': '2025-03-26' };
-    assert.equal((await client.send([ping(4), ping(4)], batch)).status, 400);
-    assert.equal((await client.answers([ping(4), ping(5)], batch)).length, 2);
-    release.open();
-    assert.equal((await first).length, 1);
-    assert.equal((await client.answers(ping(1))).length, 1);
-  });
-
-  test('a fault of ours says nothing of itself, and is logged', async () => {
-    const search = async () => {
-      throw new Error('a secret of the machine');
-    };
-    const world = await startWorld({ kind, env: GUESTS, search });
-    const client = await open(world, undefined);
-    const [answer] = await client.answers(call(1, 'grep', GREP));
-    assert.equal(
-      textOf(answer!),
-      'Tool "grep" failed: an unexpected error occurred; call again; if it fails again, see the log of Trawl',
-    );
-    assert.ok(world.lines.some(({ message }) => message === 'a tool failed unexpectedly'));
-  });
+test('a fault of ours says nothing of itself, and is logged', async () => {
+  const search = async () => {
+    throw new Error('a secret of the machine');
+  };
+  const world = await startWorld({ env: GUESTS, search });
+  const client = await open(world, undefined);
+  const [answer] = await client.answers(call(1, 'grep', GREP));
+  assert.equal(
+    textOf(answer!),
+    'Tool "grep" failed: an unexpected error occurred; call again; if it fails again, see the log of Trawl',
+  );
+  assert.ok(world.lines.some(({ message }) => message === 'a tool failed unexpectedly'));
 });

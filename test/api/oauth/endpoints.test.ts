@@ -3,7 +3,7 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import {
   RESOURCE_PATH,
   REVOKE_PATH,
@@ -11,7 +11,6 @@ import {
   TOKEN_PATH,
 } from '../../../daemon/api/oauth/addresses.ts';
 import { ask } from '../../http/ask.ts';
-import { onBothAdapters } from '../../http/adapters.ts';
 import { DAY_MS } from '../../accounts/licences.ts';
 import { type AccountsWorld, startAccounts } from '../../accounts/world.ts';
 import {
@@ -32,11 +31,14 @@ import {
   statusWith,
   tokensFor,
 } from './flow.ts';
+import { closeWorlds } from '../../http/harness.ts';
+
+afterEach(closeWorlds);
 
 const MEMBER = 'member@example.com';
 
-async function letIn(kind: 'uws' | 'node', settings: Record<string, unknown> = {}) {
-  const world = await startAccounts({ kind, settings });
+async function letIn(settings: Record<string, unknown> = {}) {
+  const world = await startAccounts({ settings });
   const cookie = await world.signIn(MEMBER);
   return { world, cookie, clientId: await clientOf(world) };
 }
@@ -46,448 +48,430 @@ async function auditOf(world: AccountsWorld, action: string) {
   return rows;
 }
 
-onBothAdapters('OAuth', (kind) => {
-  test('the documents say where everything is', async () => {
-    const world = await startAccounts({ kind });
-    const { url } = world.server;
-    const server = await browse(world, SERVER_PATH);
-    assert.equal(server.status, 200);
-    assert.deepEqual(server.json, {
-      issuer: url,
-      authorization_endpoint: `${url}/oauth/authorize`,
-      token_endpoint: `${url}/api/ee/oauth/token`,
-      registration_endpoint: `${url}/api/ee/oauth/register`,
-      revocation_endpoint: `${url}/api/ee/oauth/revoke`,
-      response_types_supported: ['code'],
-      response_modes_supported: ['query'],
-      grant_types_supported: ['authorization_code', 'refresh_token'],
-      code_challenge_methods_supported: ['S256'],
-      token_endpoint_auth_methods_supported: ['none'],
-      revocation_endpoint_auth_methods_supported: ['none'],
-      dpop_signing_alg_values_supported: ['ES256'],
-      authorization_response_iss_parameter_supported: true,
-    });
-    const packed = await browse(world, RESOURCE_PATH, undefined, { accept: 'application/msgpack' });
-    assert.deepEqual(packed.json, {
-      resource: `${url}/api/mcp`,
-      authorization_servers: [url],
-      bearer_methods_supported: ['header'],
-      dpop_signing_alg_values_supported: ['ES256'],
-    });
+test('the documents say where everything is', async () => {
+  const world = await startAccounts({});
+  const { url } = world.server;
+  const server = await browse(world, SERVER_PATH);
+  assert.equal(server.status, 200);
+  assert.deepEqual(server.json, {
+    issuer: url,
+    authorization_endpoint: `${url}/oauth/authorize`,
+    token_endpoint: `${url}/api/ee/oauth/token`,
+    registration_endpoint: `${url}/api/ee/oauth/register`,
+    revocation_endpoint: `${url}/api/ee/oauth/revoke`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    dpop_signing_alg_values_supported: ['ES256'],
+    authorization_response_iss_parameter_supported: true,
   });
-
-  test('behind a path the documents are where the standards have them too', async () => {
-    const env = { TRAWL_BASE_URL: 'https://x.example/code' };
-    const world = await startAccounts({ kind, env });
-    const headers = { host: 'x.example' };
-    for (const path of [`/code${SERVER_PATH}`, `${SERVER_PATH}/code`]) {
-      const reply = await browse(world, path, undefined, headers);
-      assert.equal(reply.json['token_endpoint'], `https://x.example/code${TOKEN_PATH}`, path);
-    }
-    const resource = '/.well-known/oauth-protected-resource/code/api/mcp';
-    assert.equal((await browse(world, resource, undefined, headers)).status, 200);
-    assert.equal((await browse(world, SERVER_PATH, undefined, headers)).status, 404);
-    assert.equal(
-      (await browse(world, '/.well-known/x/codeapi/mcp', undefined, headers)).status,
-      404,
-    );
+  const packed = await browse(world, RESOURCE_PATH, undefined, { accept: 'application/msgpack' });
+  assert.deepEqual(packed.json, {
+    resource: `${url}/api/mcp`,
+    authorization_servers: [url],
+    bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: ['ES256'],
   });
+});
 
-  test('whoever is nobody is told by the tool server where tokens are to be had', async () => {
-    const world = await startAccounts({ kind });
-    const where = `resource_metadata="${world.server.url}${RESOURCE_PATH}"`;
-    const nobody = await beginTools(world);
-    assert.equal(nobody.status, 401);
-    assert.equal(
-      nobody.headers['www-authenticate'],
-      `Bearer ${where}, DPoP ${where}, algs="ES256"`,
-    );
-    const elsewhere = await ask(world.server, { path: '/api/repos' });
-    assert.deepEqual([elsewhere.status, elsewhere.headers['www-authenticate']], [401, undefined]);
+test('behind a path the documents are where the standards have them too', async () => {
+  const env = { TRAWL_BASE_URL: 'https://x.example/code' };
+  const world = await startAccounts({ env });
+  const headers = { host: 'x.example' };
+  for (const path of [`/code${SERVER_PATH}`, `${SERVER_PATH}/code`]) {
+    const reply = await browse(world, path, undefined, headers);
+    assert.equal(reply.json['token_endpoint'], `https://x.example/code${TOKEN_PATH}`, path);
+  }
+  const resource = '/.well-known/oauth-protected-resource/code/api/mcp';
+  assert.equal((await browse(world, resource, undefined, headers)).status, 200);
+  assert.equal((await browse(world, SERVER_PATH, undefined, headers)).status, 404);
+  assert.equal((await browse(world, '/.well-known/x/codeapi/mcp', undefined, headers)).status, 404);
+});
+
+test('whoever is nobody is told by the tool server where tokens are to be had', async () => {
+  const world = await startAccounts({});
+  const where = `resource_metadata="${world.server.url}${RESOURCE_PATH}"`;
+  const nobody = await beginTools(world);
+  assert.equal(nobody.status, 401);
+  assert.equal(nobody.headers['www-authenticate'], `Bearer ${where}, DPoP ${where}, algs="ES256"`);
+  const elsewhere = await ask(world.server, { path: '/api/repos' });
+  assert.deepEqual([elsewhere.status, elsewhere.headers['www-authenticate']], [401, undefined]);
+});
+
+test('registration: what is kept and what is told', async () => {
+  const world = await startAccounts({});
+  const logo = 'https://client.example/logo.png';
+  const more = { logo_uri: logo, token_endpoint_auth_method: 'client_secret_basic', scope: 'x' };
+  const reply = await register(world, more, '/register');
+  const { client_id: id, client_id_issued_at: at, ...rest } = reply.json;
+  assert.match(String(id), /^[0-9a-f-]{36}$/);
+  assert.equal(at, Math.floor(world.clock.nowMs / 1000));
+  assert.deepEqual(rest, {
+    client_name: 'Tool',
+    redirect_uris: [REDIRECT],
+    logo_uri: logo,
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
   });
+  assert.equal(reply.status, 201);
+  assert.equal(reply.headers['cache-control'], 'no-store');
+  for (const [wrong, error] of [
+    [{ redirect_uris: undefined }, 'invalid_redirect_uri'],
+    [{ redirect_uris: [] }, 'invalid_redirect_uri'],
+    [{ redirect_uris: [7] }, 'invalid_redirect_uri'],
+    [{ redirect_uris: [REDIRECT, 'javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    [{ redirect_uris: ['https://*.example/'] }, 'invalid_redirect_uri'],
+    [{ redirect_uris: ['https://a.example/#x'] }, 'invalid_redirect_uri'],
+    [{ client_name: undefined }, 'invalid_request'],
+    [{ client_name: ' ' }, 'invalid_request'],
+    [{ client_name: 'x'.repeat(129) }, 'invalid_request'],
+    ...['a\0b', 'a\nb', 'a\u202eb', 'a\u200bb', 'a\u2028b', 'a\ud800'].map(
+      (name) => [{ client_name: name }, 'invalid_request'] as const,
+    ),
+    [{ logo_uri: 7 }, 'invalid_request'],
+  ] as const)
+    assert.deepEqual(refusalOf(await register(world, wrong)), [400, error], JSON.stringify(wrong));
+  const noJson = await post(world, '/register', { a: 'b' });
+  assert.deepEqual(refusalOf(noJson), [400, 'invalid_request']);
+});
 
-  test('registration: what is kept and what is told', async () => {
-    const world = await startAccounts({ kind });
-    const logo = 'https://client.example/logo.png';
-    const more = { logo_uri: logo, token_endpoint_auth_method: 'client_secret_basic', scope: 'x' };
-    const reply = await register(world, more, '/register');
-    const { client_id: id, client_id_issued_at: at, ...rest } = reply.json;
-    assert.match(String(id), /^[0-9a-f-]{36}$/);
-    assert.equal(at, Math.floor(world.clock.nowMs / 1000));
-    assert.deepEqual(rest, {
-      client_name: 'Tool',
-      redirect_uris: [REDIRECT],
-      logo_uri: logo,
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-    });
-    assert.equal(reply.status, 201);
-    assert.equal(reply.headers['cache-control'], 'no-store');
-    for (const [wrong, error] of [
-      [{ redirect_uris: undefined }, 'invalid_redirect_uri'],
-      [{ redirect_uris: [] }, 'invalid_redirect_uri'],
-      [{ redirect_uris: [7] }, 'invalid_redirect_uri'],
-      [{ redirect_uris: [REDIRECT, 'javascript:alert(1)'] }, 'invalid_redirect_uri'],
-      [{ redirect_uris: ['https://*.example/'] }, 'invalid_redirect_uri'],
-      [{ redirect_uris: ['https://a.example/#x'] }, 'invalid_redirect_uri'],
-      [{ client_name: undefined }, 'invalid_request'],
-      [{ client_name: ' ' }, 'invalid_request'],
-      [{ client_name: 'x'.repeat(129) }, 'invalid_request'],
-      ...['a\0b', 'a\nb', 'a\u202eb', 'a\u200bb', 'a\u2028b', 'a\ud800'].map(
-        (name) => [{ client_name: name }, 'invalid_request'] as const,
-      ),
-      [{ logo_uri: 7 }, 'invalid_request'],
-    ] as const)
-      assert.deepEqual(
-        refusalOf(await register(world, wrong)),
-        [400, error],
-        JSON.stringify(wrong),
-      );
-    const noJson = await post(world, '/register', { a: 'b' });
-    assert.deepEqual(refusalOf(noJson), [400, 'invalid_request']);
+test('a user lets a client in; the token is a credential of the user', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const id = await requestOf(world, cookie, clientId);
+  const shown = await world.ask('GET', `/api/ee/oauth/request/${id}`, cookie);
+  assert.deepEqual(shown.json(), {
+    clientName: 'Tool',
+    redirectHost: '127.0.0.1:33418',
+    resource: world.server.url,
   });
+  const page = await browse(world, `/oauth/authorize?request=${id}`, cookie);
+  assert.deepEqual([page.status, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
+  const back = await decide(world, cookie, id, 'allow');
+  assert.equal(back.origin + back.pathname, REDIRECT);
+  assert.equal(back.searchParams.get('state'), 'some state');
+  assert.equal(back.searchParams.get('iss'), world.server.url);
+  const given = givenBy(await redeem(world, clientId, back.searchParams.get('code') ?? ''));
+  assert.deepEqual([given.type, given.seconds], ['Bearer', 3600]);
+  assert.equal(await statusWith(world, `bearer ${given.access}`), 200);
+  assert.equal((await beginTools(world, `Bearer ${given.access}`)).status, 200);
+  const who = await world.ask('GET', '/api/user', given.access);
+  assert.equal(who.json()['source'], 'oauth');
+  // It is a program: it counts, and may not do what sessions or keys alone may.
+  const counted = await world.ask('GET', '/api/repos', given.access);
+  assert.equal(counted.headers['x-ratelimit-limit'], '10000');
+  const denials = [
+    ['GET', '/api/user/api_keys'],
+    ['GET', '/api/user/applications'],
+    ['GET', `/api/ee/oauth/request/${id}`],
+  ] as const;
+  for (const [method, path] of denials)
+    assert.equal((await world.ask(method, path, given.access)).status, 403, path);
+  const scoped = { repoIds: [1] };
+  const minted = await world.ask('POST', '/api/ee/scoped_access_token', given.access, scoped);
+  assert.equal(minted.status, 403);
+});
 
-  test('a user lets a client in; the token is a credential of the user', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const id = await requestOf(world, cookie, clientId);
-    const shown = await world.ask('GET', `/api/ee/oauth/request/${id}`, cookie);
-    assert.deepEqual(shown.json(), {
-      clientName: 'Tool',
-      redirectHost: '127.0.0.1:33418',
-      resource: world.server.url,
-    });
-    const page = await browse(world, `/oauth/authorize?request=${id}`, cookie);
-    assert.deepEqual(
-      [page.status, page.headers['content-type']],
-      [200, 'text/html; charset=utf-8'],
-    );
-    const back = await decide(world, cookie, id, 'allow');
-    assert.equal(back.origin + back.pathname, REDIRECT);
-    assert.equal(back.searchParams.get('state'), 'some state');
-    assert.equal(back.searchParams.get('iss'), world.server.url);
-    const given = givenBy(await redeem(world, clientId, back.searchParams.get('code') ?? ''));
-    assert.deepEqual([given.type, given.seconds], ['Bearer', 3600]);
-    assert.equal(await statusWith(world, `bearer ${given.access}`), 200);
-    assert.equal((await beginTools(world, `Bearer ${given.access}`)).status, 200);
-    const who = await world.ask('GET', '/api/user', given.access);
-    assert.equal(who.json()['source'], 'oauth');
-    // It is a program: it counts, and may not do what sessions or keys alone may.
-    const counted = await world.ask('GET', '/api/repos', given.access);
-    assert.equal(counted.headers['x-ratelimit-limit'], '10000');
-    const denials = [
-      ['GET', '/api/user/api_keys'],
-      ['GET', '/api/user/applications'],
-      ['GET', `/api/ee/oauth/request/${id}`],
-    ] as const;
-    for (const [method, path] of denials)
-      assert.equal((await world.ask(method, path, given.access)).status, 403, path);
-    const scoped = { repoIds: [1] };
-    const minted = await world.ask('POST', '/api/ee/scoped_access_token', given.access, scoped);
-    assert.equal(minted.status, 403);
+test('a user says no; a request is answered once, in time, and by its user alone', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const other = await world.signIn('owner@example.com');
+  const id = await requestOf(world, cookie, clientId);
+  const path = `/api/ee/oauth/request/${id}`;
+  const allow = { decision: 'allow' };
+  assert.equal((await world.ask('GET', path, other)).code, 'NOT_FOUND');
+  assert.equal((await world.ask('POST', path, other, allow)).code, 'NOT_FOUND');
+  assert.equal((await world.ask('POST', path, undefined, allow)).code, 'NOT_AUTHENTICATED');
+  assert.equal((await world.ask('POST', path, cookie, {})).code, 'INVALID_REQUEST_BODY');
+  const back = await decide(world, cookie, id, 'deny');
+  assert.deepEqual(Object.fromEntries(back.searchParams), {
+    error: 'access_denied',
+    state: 'some state',
+    iss: world.server.url,
   });
+  assert.equal((await world.ask('POST', path, cookie, allow)).code, 'NOT_FOUND');
+  const late = await requestOf(world, cookie, clientId);
+  world.clock.nowMs += 600_000;
+  const latePath = `/api/ee/oauth/request/${late}`;
+  assert.equal((await world.ask('GET', latePath, cookie)).code, 'NOT_FOUND');
+  assert.equal((await world.ask('POST', latePath, cookie, allow)).code, 'NOT_FOUND');
+  const gone = await world.ask('GET', `/api/ee/oauth/request/${'f'.repeat(64)}`, cookie);
+  assert.equal(gone.code, 'NOT_FOUND');
+});
 
-  test('a user says no; a request is answered once, in time, and by its user alone', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const other = await world.signIn('owner@example.com');
-    const id = await requestOf(world, cookie, clientId);
-    const path = `/api/ee/oauth/request/${id}`;
-    const allow = { decision: 'allow' };
-    assert.equal((await world.ask('GET', path, other)).code, 'NOT_FOUND');
-    assert.equal((await world.ask('POST', path, other, allow)).code, 'NOT_FOUND');
-    assert.equal((await world.ask('POST', path, undefined, allow)).code, 'NOT_AUTHENTICATED');
-    assert.equal((await world.ask('POST', path, cookie, {})).code, 'INVALID_REQUEST_BODY');
-    const back = await decide(world, cookie, id, 'deny');
-    assert.deepEqual(Object.fromEntries(back.searchParams), {
-      error: 'access_denied',
-      state: 'some state',
-      iss: world.server.url,
-    });
-    assert.equal((await world.ask('POST', path, cookie, allow)).code, 'NOT_FOUND');
-    const late = await requestOf(world, cookie, clientId);
-    world.clock.nowMs += 600_000;
-    const latePath = `/api/ee/oauth/request/${late}`;
-    assert.equal((await world.ask('GET', latePath, cookie)).code, 'NOT_FOUND');
-    assert.equal((await world.ask('POST', latePath, cookie, allow)).code, 'NOT_FOUND');
-    const gone = await world.ask('GET', `/api/ee/oauth/request/${'f'.repeat(64)}`, cookie);
-    assert.equal(gone.code, 'NOT_FOUND');
-  });
+test('whoever is not signed in does that first, and comes back with all that was asked', async () => {
+  const { world, clientId } = await letIn();
+  const asked = askedBy(clientId, { state: 'a&b=c#d' });
+  for (const credential of [{}, { authorization: `Bearer ${world.ownerKey}` }]) {
+    const reply = await browse(world, asked, undefined, credential);
+    assert.equal(reply.status, 303);
+    const to = new URL(String(reply.headers.location));
+    assert.equal(to.origin + to.pathname, `${world.server.url}/login`);
+    assert.equal(to.searchParams.get('return'), asked);
+  }
+});
 
-  test('whoever is not signed in does that first, and comes back with all that was asked', async () => {
-    const { world, clientId } = await letIn(kind);
-    const asked = askedBy(clientId, { state: 'a&b=c#d' });
-    for (const credential of [{}, { authorization: `Bearer ${world.ownerKey}` }]) {
-      const reply = await browse(world, asked, undefined, credential);
-      assert.equal(reply.status, 303);
-      const to = new URL(String(reply.headers.location));
-      assert.equal(to.origin + to.pathname, `${world.server.url}/login`);
-      assert.equal(to.searchParams.get('return'), asked);
-    }
-  });
+test('lives: a code 600 s, an access token 3600 s, a refresh token 90 days from its last use', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const start = world.clock.nowMs;
+  const code = await codeFor(world, cookie, clientId);
+  const lateCode = await codeFor(world, cookie, clientId);
+  world.clock.nowMs = start + 599_999;
+  const given = givenBy(await redeem(world, clientId, code));
+  const issued = world.clock.nowMs;
+  world.clock.nowMs = start + 600_000;
+  assert.deepEqual(refusalOf(await redeem(world, clientId, lateCode)), [400, 'invalid_grant']);
+  world.clock.nowMs = issued + 3_599_999;
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+  world.clock.nowMs = issued + 3_600_000;
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  const { oauthConsents } = world.control.store;
+  const [consent] = await oauthConsents.list(world.member.id, issued + 90 * DAY_MS - 1);
+  assert.equal(consent?.usedAt, issued);
+  assert.deepEqual(await oauthConsents.list(world.member.id, issued + 90 * DAY_MS), []);
+});
 
-  test('lives: a code 600 s, an access token 3600 s, a refresh token 90 days from its last use', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const start = world.clock.nowMs;
-    const code = await codeFor(world, cookie, clientId);
-    const lateCode = await codeFor(world, cookie, clientId);
-    world.clock.nowMs = start + 599_999;
-    const given = givenBy(await redeem(world, clientId, code));
-    const issued = world.clock.nowMs;
-    world.clock.nowMs = start + 600_000;
-    assert.deepEqual(refusalOf(await redeem(world, clientId, lateCode)), [400, 'invalid_grant']);
-    world.clock.nowMs = issued + 3_599_999;
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
-    world.clock.nowMs = issued + 3_600_000;
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    const { oauthConsents } = world.control.store;
-    const [consent] = await oauthConsents.list(world.member.id, issued + 90 * DAY_MS - 1);
-    assert.equal(consent?.usedAt, issued);
-    assert.deepEqual(await oauthConsents.list(world.member.id, issued + 90 * DAY_MS), []);
-  });
+test('lives are those of the settings', async () => {
+  const oauth = { codeTtlSeconds: 5, accessTokenTtlSeconds: 7, refreshTokenTtlSeconds: 11 };
+  const { world, cookie, clientId } = await letIn({ oauth });
+  const first = await tokensFor(world, cookie, clientId);
+  assert.equal(first.seconds, 7);
+  world.clock.nowMs += 6_999;
+  assert.equal(await statusWith(world, `Bearer ${first.access}`), 200);
+  world.clock.nowMs += 1;
+  assert.equal(await statusWith(world, `Bearer ${first.access}`), 401);
+  world.clock.nowMs += 3_999;
+  const second = givenBy(await refresh(world, clientId, first.refresh));
+  world.clock.nowMs += 10_999;
+  const third = givenBy(await refresh(world, clientId, second.refresh));
+  world.clock.nowMs += 11_000;
+  assert.deepEqual(refusalOf(await refresh(world, clientId, third.refresh)), [
+    400,
+    'invalid_grant',
+  ]);
+  const code = await codeFor(world, cookie, clientId);
+  world.clock.nowMs += 5_000;
+  assert.deepEqual(refusalOf(await redeem(world, clientId, code)), [400, 'invalid_grant']);
+});
 
-  test('lives are those of the settings', async () => {
-    const oauth = { codeTtlSeconds: 5, accessTokenTtlSeconds: 7, refreshTokenTtlSeconds: 11 };
-    const { world, cookie, clientId } = await letIn(kind, { oauth });
-    const first = await tokensFor(world, cookie, clientId);
-    assert.equal(first.seconds, 7);
-    world.clock.nowMs += 6_999;
-    assert.equal(await statusWith(world, `Bearer ${first.access}`), 200);
-    world.clock.nowMs += 1;
-    assert.equal(await statusWith(world, `Bearer ${first.access}`), 401);
-    world.clock.nowMs += 3_999;
-    const second = givenBy(await refresh(world, clientId, first.refresh));
-    world.clock.nowMs += 10_999;
-    const third = givenBy(await refresh(world, clientId, second.refresh));
-    world.clock.nowMs += 11_000;
-    assert.deepEqual(refusalOf(await refresh(world, clientId, third.refresh)), [
-      400,
-      'invalid_grant',
-    ]);
-    const code = await codeFor(world, cookie, clientId);
-    world.clock.nowMs += 5_000;
-    assert.deepEqual(refusalOf(await redeem(world, clientId, code)), [400, 'invalid_grant']);
-  });
-
-  test('refresh: new tokens, the old refresh token is replaced', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const first = await tokensFor(world, cookie, clientId);
+test('refresh: new tokens, the old refresh token is replaced', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const first = await tokensFor(world, cookie, clientId);
+  world.clock.nowMs += 1000;
+  const second = givenBy(await refresh(world, clientId, first.refresh));
+  assert.notEqual(second.access, first.access);
+  assert.notEqual(second.refresh, first.refresh);
+  // A request that was sent with the old access token is not refused.
+  for (const { access } of [first, second])
+    assert.equal(await statusWith(world, `Bearer ${access}`), 200);
+  let last = second;
+  for (let i = 0; i < 6; i++) {
     world.clock.nowMs += 1000;
-    const second = givenBy(await refresh(world, clientId, first.refresh));
-    assert.notEqual(second.access, first.access);
-    assert.notEqual(second.refresh, first.refresh);
-    // A request that was sent with the old access token is not refused.
-    for (const { access } of [first, second])
-      assert.equal(await statusWith(world, `Bearer ${access}`), 200);
-    let last = second;
-    for (let i = 0; i < 6; i++) {
-      world.clock.nowMs += 1000;
-      last = givenBy(await refresh(world, clientId, last.refresh));
-    }
-    // Of many the newest are good.
-    assert.equal(await statusWith(world, `Bearer ${last.access}`), 200);
-    assert.equal(await statusWith(world, `Bearer ${first.access}`), 401);
-  });
+    last = givenBy(await refresh(world, clientId, last.refresh));
+  }
+  // Of many the newest are good.
+  assert.equal(await statusWith(world, `Bearer ${last.access}`), 200);
+  assert.equal(await statusWith(world, `Bearer ${first.access}`), 401);
+});
 
-  test('what is missing or wrong in a token request, by its name', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const code = await codeFor(world, cookie, clientId);
-    for (const [fields, error] of [
-      [{}, 'invalid_request'],
-      [{ grant_type: 'password' }, 'unsupported_grant_type'],
-      [{ grant_type: 'client_credentials' }, 'unsupported_grant_type'],
-      [{ grant_type: 'refresh_token' }, 'invalid_request'],
-      [{ grant_type: 'refresh_token', client_id: clientId }, 'invalid_request'],
-      [{ grant_type: 'refresh_token', client_id: 'x', refresh_token: 'y' }, 'invalid_client'],
-      [{ grant_type: 'refresh_token', client_id: clientId, refresh_token: 'y' }, 'invalid_grant'],
-    ] as const)
-      assert.deepEqual(
-        refusalOf(await post(world, TOKEN_PATH, fields)),
-        [400, error],
-        JSON.stringify(fields),
-      );
-    for (const [more, error] of [
-      [{ client_id: undefined }, 'invalid_request'],
-      [{ client_id: 'nobody' }, 'invalid_client'],
-      [{ code: undefined }, 'invalid_request'],
-      [{ code: 'f'.repeat(64) }, 'invalid_grant'],
-      [{ redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
-      [{ resource: 'https://other.example' }, 'invalid_target'],
-    ] as const)
-      assert.deepEqual(
-        refusalOf(await redeem(world, clientId, code, more)),
-        [400, error],
-        JSON.stringify(more),
-      );
-    // None of that has used the code up.
-    givenBy(await redeem(world, clientId, code, { redirect_uri: undefined }));
-  });
-
-  test('revocation: an access token alone, a refresh token with all; whatever else is 200 too', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const given = await tokensFor(world, cookie, clientId);
-    const other = await clientOf(world);
-    for (const fields of [
-      {},
-      { token: 'x' },
-      { token: `svoa_${'0'.repeat(64)}` },
-      { token: `svor_${'0'.repeat(64)}` },
-      { token: world.ownerKey },
-      { token: given.refresh, client_id: other },
-      { token: given.access, client_id: other },
-    ])
-      assert.equal((await post(world, REVOKE_PATH, fields)).status, 200);
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
-    assert.equal(await statusWith(world, `Bearer ${world.ownerKey}`), 200);
-    await post(world, REVOKE_PATH, { token: given.access });
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    const next = givenBy(await refresh(world, clientId, given.refresh));
-    await post(world, REVOKE_PATH, { token: next.refresh, client_id: clientId });
-    assert.equal(await statusWith(world, `Bearer ${next.access}`), 401);
-    assert.deepEqual(refusalOf(await refresh(world, clientId, next.refresh)), [
-      400,
-      'invalid_grant',
-    ]);
-  });
-
-  test('a user sees what it lets in, and ends it', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const given = await tokensFor(world, cookie, clientId);
-    const unused = await codeFor(world, cookie, clientId);
-    const listed = await world.ask('GET', '/api/user/applications', cookie);
-    const [one, ...none] = JSON.parse(listed.body.toString()) as Record<string, unknown>[];
-    assert.deepEqual(none, []);
-    const { id, ...rest } = one!;
-    const at = new Date(world.clock.nowMs).toISOString();
-    assert.deepEqual(rest, {
-      name: 'Tool',
-      redirectHost: '127.0.0.1:33418',
-      resource: world.server.url,
-      createdAt: at,
-      lastUsedAt: at,
-    });
-    const other = await world.signIn('owner@example.com');
-    const path = `/api/user/applications/${String(id)}`;
-    assert.equal((await world.ask('DELETE', path, other)).code, 'NOT_FOUND');
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
-    assert.equal((await world.ask('DELETE', path, cookie)).status, 204);
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), [
-      400,
-      'invalid_grant',
-    ]);
-    assert.equal((await world.ask('DELETE', path, cookie)).code, 'NOT_FOUND');
-    givenBy(await redeem(world, clientId, unused));
-  });
-
-  test('without the entitlement: no documents, 403 elsewhere, tokens are refused until it is back', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const given = await tokensFor(world, cookie, clientId);
-    const id = await requestOf(world, cookie, clientId);
-    // The licence of these tests ends after 30 days.
-    world.clock.nowMs += 31 * DAY_MS;
-    for (const path of [SERVER_PATH, RESOURCE_PATH]) {
-      const reply = await browse(world, path);
-      assert.deepEqual([reply.status, reply.json['errorCode']], [404, 'NOT_FOUND']);
-    }
-    for (const reply of [
-      await register(world),
-      await register(world, { redirect_uris: 7 }),
-      await post(world, TOKEN_PATH, {}),
-      await post(world, REVOKE_PATH, {}),
-      await browse(world, askedBy(clientId), cookie),
-      await browse(world, `/oauth/authorize?request=${id}`, cookie),
-    ]) {
-      assert.deepEqual(refusalOf(reply), [403, 'access_denied']);
-      assert.equal(reply.json['errorCode'], 'INSUFFICIENT_PERMISSIONS');
-      assert.match(String(reply.json['message']), /"oauth"/);
-    }
-    const nobody = await beginTools(world);
-    assert.deepEqual([nobody.status, nobody.headers['www-authenticate']], [401, undefined]);
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    world.clock.nowMs -= 31 * DAY_MS;
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
-  });
-
-  test('tokens end with the suspension of their user, and do not come back; and with the user', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const { members } = world.control.accounts;
-    const given = await tokensFor(world, cookie, clientId);
-    const code = await codeFor(world, cookie, clientId);
-    await members.change(undefined, world.member.id, { suspended: true });
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    await members.change(undefined, world.member.id, { suspended: false });
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), [
-      400,
-      'invalid_grant',
-    ]);
-    assert.deepEqual(refusalOf(await redeem(world, clientId, code)), [400, 'invalid_grant']);
-    const again = await tokensFor(world, await world.signIn(MEMBER), clientId);
-    assert.equal(await statusWith(world, `Bearer ${again.access}`), 200);
-    await members.remove(undefined, world.member.id);
-    assert.equal(await statusWith(world, `Bearer ${again.access}`), 401);
-    assert.deepEqual(refusalOf(await refresh(world, clientId, again.refresh)), [
-      400,
-      'invalid_grant',
-    ]);
-  });
-
-  test('the audit names clients and users; neither it, the log nor the store has a secret', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const code = await codeFor(world, cookie, clientId);
-    const given = givenBy(await redeem(world, clientId, code));
-    const next = givenBy(await refresh(world, clientId, given.refresh));
-    await refresh(world, clientId, given.refresh);
-    const [registered] = await auditOf(world, 'oauth.client_registered');
-    assert.deepEqual([registered?.actorId, registered?.targetId], ['anonymous', clientId]);
-    const issued = await auditOf(world, 'oauth.token_issued');
+test('what is missing or wrong in a token request, by its name', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const code = await codeFor(world, cookie, clientId);
+  for (const [fields, error] of [
+    [{}, 'invalid_request'],
+    [{ grant_type: 'password' }, 'unsupported_grant_type'],
+    [{ grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    [{ grant_type: 'refresh_token' }, 'invalid_request'],
+    [{ grant_type: 'refresh_token', client_id: clientId }, 'invalid_request'],
+    [{ grant_type: 'refresh_token', client_id: 'x', refresh_token: 'y' }, 'invalid_client'],
+    [{ grant_type: 'refresh_token', client_id: clientId, refresh_token: 'y' }, 'invalid_grant'],
+  ] as const)
     assert.deepEqual(
-      issued.map(({ actorId, targetId, targetType, metadata }) => [
-        actorId,
-        targetId,
-        targetType,
-        metadata?.['grantType'],
-      ]),
-      ['refresh_token', 'authorization_code'].map((grantType) => [
-        world.member.id,
-        clientId,
-        'oauth_client',
-        grantType,
-      ]),
+      refusalOf(await post(world, TOKEN_PATH, fields)),
+      [400, error],
+      JSON.stringify(fields),
     );
-    const [revoked] = await auditOf(world, 'oauth.token_revoked');
-    assert.equal(revoked?.metadata?.['reason'], 'a refresh token was used twice');
-    await world.control.accounts.auditLog.flush();
-    const { rows } = await world.control.store.audit.list({ offset: 0, limit: 1000 });
-    const parts: unknown[] = [];
-    for await (const part of world.control.store.dump()) parts.push(part);
-    const told = JSON.stringify([rows, world.lines, parts]);
-    for (const secret of [code, given.access, given.refresh, next.access, next.refresh])
-      assert.ok(!told.includes(secret.replace(/^svo._/, '')));
-    assert.ok(told.includes('a refresh token was used twice'));
-  });
+  for (const [more, error] of [
+    [{ client_id: undefined }, 'invalid_request'],
+    [{ client_id: 'nobody' }, 'invalid_client'],
+    [{ code: undefined }, 'invalid_request'],
+    [{ code: 'f'.repeat(64) }, 'invalid_grant'],
+    [{ redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
+    [{ resource: 'https://other.example' }, 'invalid_target'],
+  ] as const)
+    assert.deepEqual(
+      refusalOf(await redeem(world, clientId, code, more)),
+      [400, error],
+      JSON.stringify(more),
+    );
+  // None of that has used the code up.
+  givenBy(await redeem(world, clientId, code, { redirect_uri: undefined }));
+});
 
-  test('what is over is swept', async () => {
-    const { world, cookie, clientId } = await letIn(kind);
-    const { accounts, store } = world.control;
-    await tokensFor(world, cookie, clientId);
-    await codeFor(world, cookie, clientId);
-    await requestOf(world, cookie, clientId);
-    const count = async () => {
-      const counts: Record<string, number> = {};
-      for await (const { table, rows } of store.dump())
-        if (table.startsWith('oauth_')) counts[table] = (counts[table] ?? 0) + rows.length;
-      return counts;
-    };
-    const all = { oauth_clients: 1, oauth_requests: 1, oauth_consents: 2, oauth_tokens: 1 };
-    assert.deepEqual(await count(), all);
-    await accounts.oauth.prune();
-    assert.deepEqual(await count(), all);
-    world.clock.nowMs += 3_600_000;
-    await accounts.oauth.prune();
-    assert.deepEqual(await count(), { oauth_clients: 1, oauth_consents: 1 });
-    world.clock.nowMs += 90 * DAY_MS;
-    await accounts.oauth.prune();
-    assert.deepEqual(await count(), {});
+test('revocation: an access token alone, a refresh token with all; whatever else is 200 too', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const given = await tokensFor(world, cookie, clientId);
+  const other = await clientOf(world);
+  for (const fields of [
+    {},
+    { token: 'x' },
+    { token: `svoa_${'0'.repeat(64)}` },
+    { token: `svor_${'0'.repeat(64)}` },
+    { token: world.ownerKey },
+    { token: given.refresh, client_id: other },
+    { token: given.access, client_id: other },
+  ])
+    assert.equal((await post(world, REVOKE_PATH, fields)).status, 200);
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+  assert.equal(await statusWith(world, `Bearer ${world.ownerKey}`), 200);
+  await post(world, REVOKE_PATH, { token: given.access });
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  const next = givenBy(await refresh(world, clientId, given.refresh));
+  await post(world, REVOKE_PATH, { token: next.refresh, client_id: clientId });
+  assert.equal(await statusWith(world, `Bearer ${next.access}`), 401);
+  assert.deepEqual(refusalOf(await refresh(world, clientId, next.refresh)), [400, 'invalid_grant']);
+});
+
+test('a user sees what it lets in, and ends it', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const given = await tokensFor(world, cookie, clientId);
+  const unused = await codeFor(world, cookie, clientId);
+  const listed = await world.ask('GET', '/api/user/applications', cookie);
+  const [one, ...none] = JSON.parse(listed.body.toString()) as Record<string, unknown>[];
+  assert.deepEqual(none, []);
+  const { id, ...rest } = one!;
+  const at = new Date(world.clock.nowMs).toISOString();
+  assert.deepEqual(rest, {
+    name: 'Tool',
+    redirectHost: '127.0.0.1:33418',
+    resource: world.server.url,
+    createdAt: at,
+    lastUsedAt: at,
   });
+  const other = await world.signIn('owner@example.com');
+  const path = `/api/user/applications/${String(id)}`;
+  assert.equal((await world.ask('DELETE', path, other)).code, 'NOT_FOUND');
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+  assert.equal((await world.ask('DELETE', path, cookie)).status, 204);
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), [
+    400,
+    'invalid_grant',
+  ]);
+  assert.equal((await world.ask('DELETE', path, cookie)).code, 'NOT_FOUND');
+  givenBy(await redeem(world, clientId, unused));
+});
+
+test('without the entitlement: no documents, 403 elsewhere, tokens are refused until it is back', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const given = await tokensFor(world, cookie, clientId);
+  const id = await requestOf(world, cookie, clientId);
+  // The licence of these tests ends after 30 days.
+  world.clock.nowMs += 31 * DAY_MS;
+  for (const path of [SERVER_PATH, RESOURCE_PATH]) {
+    const reply = await browse(world, path);
+    assert.deepEqual([reply.status, reply.json['errorCode']], [404, 'NOT_FOUND']);
+  }
+  for (const reply of [
+    await register(world),
+    await register(world, { redirect_uris: 7 }),
+    await post(world, TOKEN_PATH, {}),
+    await post(world, REVOKE_PATH, {}),
+    await browse(world, askedBy(clientId), cookie),
+    await browse(world, `/oauth/authorize?request=${id}`, cookie),
+  ]) {
+    assert.deepEqual(refusalOf(reply), [403, 'access_denied']);
+    assert.equal(reply.json['errorCode'], 'INSUFFICIENT_PERMISSIONS');
+    assert.match(String(reply.json['message']), /"oauth"/);
+  }
+  const nobody = await beginTools(world);
+  assert.deepEqual([nobody.status, nobody.headers['www-authenticate']], [401, undefined]);
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  world.clock.nowMs -= 31 * DAY_MS;
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+});
+
+test('tokens end with the suspension of their user, and do not come back; and with the user', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const { members } = world.control.accounts;
+  const given = await tokensFor(world, cookie, clientId);
+  const code = await codeFor(world, cookie, clientId);
+  await members.change(undefined, world.member.id, { suspended: true });
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  await members.change(undefined, world.member.id, { suspended: false });
+  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), [
+    400,
+    'invalid_grant',
+  ]);
+  assert.deepEqual(refusalOf(await redeem(world, clientId, code)), [400, 'invalid_grant']);
+  const again = await tokensFor(world, await world.signIn(MEMBER), clientId);
+  assert.equal(await statusWith(world, `Bearer ${again.access}`), 200);
+  await members.remove(undefined, world.member.id);
+  assert.equal(await statusWith(world, `Bearer ${again.access}`), 401);
+  assert.deepEqual(refusalOf(await refresh(world, clientId, again.refresh)), [
+    400,
+    'invalid_grant',
+  ]);
+});
+
+test('the audit names clients and users; neither it, the log nor the store has a secret', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const code = await codeFor(world, cookie, clientId);
+  const given = givenBy(await redeem(world, clientId, code));
+  const next = givenBy(await refresh(world, clientId, given.refresh));
+  await refresh(world, clientId, given.refresh);
+  const [registered] = await auditOf(world, 'oauth.client_registered');
+  assert.deepEqual([registered?.actorId, registered?.targetId], ['anonymous', clientId]);
+  const issued = await auditOf(world, 'oauth.token_issued');
+  assert.deepEqual(
+    issued.map(({ actorId, targetId, targetType, metadata }) => [
+      actorId,
+      targetId,
+      targetType,
+      metadata?.['grantType'],
+    ]),
+    ['refresh_token', 'authorization_code'].map((grantType) => [
+      world.member.id,
+      clientId,
+      'oauth_client',
+      grantType,
+    ]),
+  );
+  const [revoked] = await auditOf(world, 'oauth.token_revoked');
+  assert.equal(revoked?.metadata?.['reason'], 'a refresh token was used twice');
+  await world.control.accounts.auditLog.flush();
+  const { rows } = await world.control.store.audit.list({ offset: 0, limit: 1000 });
+  const parts: unknown[] = [];
+  for await (const part of world.control.store.dump()) parts.push(part);
+  const told = JSON.stringify([rows, world.lines, parts]);
+  for (const secret of [code, given.access, given.refresh, next.access, next.refresh])
+    assert.ok(!told.includes(secret.replace(/^svo._/, '')));
+  assert.ok(told.includes('a refresh token was used twice'));
+});
+
+test('what is over is swept', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const { accounts, store } = world.control;
+  await tokensFor(world, cookie, clientId);
+  await codeFor(world, cookie, clientId);
+  await requestOf(world, cookie, clientId);
+  const count = async () => {
+    const counts: Record<string, number> = {};
+    for await (const { table, rows } of store.dump())
+      if (table.startsWith('oauth_')) counts[table] = (counts[table] ?? 0) + rows.length;
+    return counts;
+  };
+  const all = { oauth_clients: 1, oauth_requests: 1, oauth_consents: 2, oauth_tokens: 1 };
+  assert.deepEqual(await count(), all);
+  await accounts.oauth.prune();
+  assert.deepEqual(await count(), all);
+  world.clock.nowMs += 3_600_000;
+  await accounts.oauth.prune();
+  assert.deepEqual(await count(), { oauth_clients: 1, oauth_consents: 1 });
+  world.clock.nowMs += 90 * DAY_MS;
+  await accounts.oauth.prune();
+  assert.deepEqual(await count(), {});
 });

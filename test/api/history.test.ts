@@ -1,18 +1,17 @@
 // The endpoints about history with a real daemon and real repositories of every kind: their shapes, pages and links,
 // the order of their checks, every input that must be refused, and what becomes of git when its client has left.
-// tier: ci (whole programs)
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test, { before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { goneSoon, isRunning, makeBrakedGit } from '../sources/history/braked-git.ts';
 import { makeHistory } from '../sources/history/repos.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { get, search, serveIndexed } from './daemon.ts';
-import type { Answer, Served } from './daemon.ts';
+import { type App, type Answer, startApp } from './app.ts';
 
 type Body = Record<string, unknown>;
 
@@ -21,7 +20,6 @@ type Name = (typeof ENDPOINTS)[number];
 
 // Made outside the hook: a folder made inside would be removed at the hook's end.
 const parent = temporaryFolder();
-const dataDir = temporaryFolder();
 const tree = path.join(parent, 'tree');
 const bare = makeHistory([
   { message: 'one', date: '1700000000 +0000', files: { 'a.txt': 'a\nb\n', 'd/x': 'x\n' } },
@@ -41,7 +39,8 @@ const many = makeHistory([
   { files: Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`f${i}`, `${i}\n`])) },
 ]).path;
 const braked = makeBrakedGit();
-let served: Served;
+process.env['PATH'] = braked.path;
+let app: App;
 
 before(async () => {
   mkdirSync(tree);
@@ -72,13 +71,8 @@ before(async () => {
     'detached',
     'gone.git',
   ];
-  served = await serveIndexed(
-    dataDir,
-    names.map((name) => path.join(parent, name)),
-    { env: { PATH: braked.path } },
-  );
+  app = await startApp(names.map((name) => path.join(parent, name)));
 });
-after(() => served.process.stop());
 
 function ask<Value = Body>(
   name: Name,
@@ -86,7 +80,7 @@ function ask<Value = Body>(
   more: Readonly<Record<string, string>> = {},
 ): Promise<Answer<Value>> {
   const query = new URLSearchParams({ repo: `local/${repo}`, ...more });
-  return get<Value>(`${served.url}/api/${name}?${query.toString()}`);
+  return app.get<Value>(`/api/${name}?${query.toString()}`);
 }
 
 /** Parameters with which an endpoint answers 200 for the repos that have `a.txt`. */
@@ -108,7 +102,7 @@ async function codeOf(
 }
 
 test('results name their content as git does, where it is of a commit', async () => {
-  const { files } = await search(served.url, 'file:a.txt', { fields: ['blobSha'] });
+  const { files } = await app.search('file:a.txt', { fields: ['blobSha'] });
   const ids = new Map(files.map(({ repository, blobSha }) => [repository, blobSha]));
   for (const name of ['named.git', 'shallow.git'])
     assert.equal(ids.get(`local/${name}`), git(bare, 'rev-parse', 'HEAD:a.txt'), name);
@@ -237,7 +231,7 @@ test('pages, links and counts of commits and authors', async () => {
   const own =
     'repo=local%2Fnamed.git&query=t&since=2023-01-01&until=2024-01-01&author=example&ref=main&path=a.txt';
   const link = (page: number, name: string): string =>
-    `<${served.url}/api/commits?page=${page}&perPage=1&${own}>; rel="${name}"`;
+    `<${app.url}/api/commits?page=${page}&perPage=1&${own}>; rel="${name}"`;
   assert.equal(
     commits.headers.get('link'),
     [link(1, 'first'), link(1, 'prev'), link(2, 'last')].join(', '),
@@ -256,9 +250,9 @@ test('pages, links and counts of commits and authors', async () => {
   assert.equal(authors.headers.get('x-total-count'), '2');
   assert.equal(
     authors.headers.get('link'),
-    `<${served.url}/api/commits/authors?page=1&perPage=1&repo=local%2Fnamed.git>; rel="first", ` +
-      `<${served.url}/api/commits/authors?page=2&perPage=1&repo=local%2Fnamed.git>; rel="next", ` +
-      `<${served.url}/api/commits/authors?page=2&perPage=1&repo=local%2Fnamed.git>; rel="last"`,
+    `<${app.url}/api/commits/authors?page=1&perPage=1&repo=local%2Fnamed.git>; rel="first", ` +
+      `<${app.url}/api/commits/authors?page=2&perPage=1&repo=local%2Fnamed.git>; rel="next", ` +
+      `<${app.url}/api/commits/authors?page=2&perPage=1&repo=local%2Fnamed.git>; rel="last"`,
   );
 });
 
@@ -446,7 +440,7 @@ test('missing parameters', async () => {
     ['commits', 'repo=local/tree&page=0'],
     ['commits/authors', 'repo=local/tree&perPage=101'],
   ]) {
-    const { status, body } = await get<Body>(`${served.url}/api/${name}?${query}`);
+    const { status, body } = await app.get<Body>(`/api/${name}?${query}`);
     assert.deepEqual(
       [status, body['errorCode']],
       [400, 'INVALID_QUERY_PARAMS'],
@@ -489,7 +483,7 @@ test('git ends when its client leaves', async () => {
   braked.brake();
   const client = new AbortController();
   const query = 'repo=local/many.git&path=f0';
-  const asked = fetch(`${served.url}/api/blame?${query}`, { signal: client.signal });
+  const asked = app.call(`/api/blame?${query}`, { signal: client.signal });
   const pid = await braked.blamerStarted();
   assert.ok(isRunning(pid));
   client.abort();

@@ -1,14 +1,12 @@
 // GET /api/source and /api/repos with real repositories: every kind of source, refs, what is no file, and
 // every way out of the repository that a client may try.
-// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test, { before } from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { call, get, search, serveIndexed } from './daemon.ts';
-import type { Served } from './daemon.ts';
+import { type App, startApp } from './app.ts';
 
 interface SourceBody {
   readonly source?: string;
@@ -20,7 +18,6 @@ interface SourceBody {
 
 // Made outside the hook: a folder made inside would be removed at the hook's end.
 const parent = temporaryFolder();
-const dataDir = temporaryFolder();
 const moduleRepo = makeRepo({ 's.txt': 'inside\n' });
 const repo = path.join(parent, 'tree');
 const secret = path.join(parent, 'secret.txt');
@@ -29,7 +26,7 @@ const BAD_TEXT = Buffer.from(
   'trunc \xe6\xbc\n\xf0\x9f\x98 \xed\xa0\x80\xff\xc3\n\xf0\x9f\x98',
   'latin1',
 );
-let served: Served;
+let app: App;
 
 before(async () => {
   writeFileSync(secret, 'top secret\n');
@@ -67,9 +64,8 @@ before(async () => {
   symlinkSync('../secret.txt', path.join(parent, 'plain', 'outside'));
   symlinkSync('..', path.join(parent, 'plain', 'up'));
   const sources = ['tree', 'bare.git', 'plain'].map((name) => path.join(parent, name));
-  served = await serveIndexed(dataDir, sources);
+  app = await startApp(sources);
 });
-after(() => served.process.stop());
 
 async function read(
   name: string,
@@ -81,7 +77,7 @@ async function read(
     path: file,
     ...(ref === undefined ? {} : { ref }),
   });
-  const { status, body } = await get<SourceBody>(`${served.url}/api/source?${query.toString()}`);
+  const { status, body } = await app.get<SourceBody>(`/api/source?${query.toString()}`);
   return { status, ...body };
 }
 
@@ -89,7 +85,7 @@ void test('a file of a work tree is the one on disk; a ref asks git', async () =
   const disk = await read('tree', 'src/a.py');
   assert.equal(disk.source, 'disk = 3\n');
   assert.equal(disk.language, 'Python');
-  assert.equal(disk.webUrl, `${served.url}/browse/local/tree/-/blob/src/a.py`);
+  assert.equal(disk.webUrl, `${app.url}/browse/local/tree/-/blob/src/a.py`);
   assert.equal(disk.blobSha, git(repo, 'hash-object', 'src/a.py'));
   const refs: [string, string][] = [
     ['HEAD', 'disk = 3\n'],
@@ -106,7 +102,7 @@ void test('a file of a work tree is the one on disk; a ref asks git', async () =
   const odd = await read('tree', 'ünï code.txt', 'feature/x');
   assert.equal(
     odd.webUrl,
-    `${served.url}/browse/local/tree@feature/x/-/blob/%C3%BCn%C3%AF%20code.txt`,
+    `${app.url}/browse/local/tree@feature/x/-/blob/%C3%BCn%C3%AF%20code.txt`,
   );
   assert.equal((await read('tree', 'bin.dat')).source, 'a\0b');
   assert.equal((await read('tree', 'untracked.txt')).source, 'plum\n');
@@ -219,14 +215,14 @@ void test('refs that are none', async () => {
 });
 
 void test('missing parameters, unknown repos', async () => {
-  assert.equal((await get(`${served.url}/api/source?path=a`)).status, 400);
-  assert.equal((await get(`${served.url}/api/source?repo=local/tree`)).status, 400);
+  assert.equal((await app.get(`/api/source?path=a`)).status, 400);
+  assert.equal((await app.get(`/api/source?repo=local/tree`)).status, 400);
   const unknown = await read('nosuch', 'a');
   assert.deepEqual([unknown.status, unknown.errorCode], [404, 'NOT_FOUND']);
 });
 
 void test('repos: fields, order, pages, filter', async () => {
-  const all = await get<Record<string, unknown>[]>(`${served.url}/api/repos`);
+  const all = await app.get<Record<string, unknown>[]>(`/api/repos`);
   assert.deepEqual(
     all.body.map(({ repoName }) => repoName),
     ['local/bare.git', 'local/plain', 'local/tree'],
@@ -234,25 +230,25 @@ void test('repos: fields, order, pages, filter', async () => {
   assert.equal(all.headers.get('x-total-count'), '3');
   assert.equal(all.headers.get('link'), null);
   const tree = all.body[2];
-  assert.equal(tree?.['webUrl'], `${served.url}/browse/local/tree/-/tree/`);
+  assert.equal(tree?.['webUrl'], `${app.url}/browse/local/tree/-/tree/`);
   assert.equal(tree['pushedAt'], '2024-05-06T07:08:09.000Z');
   assert.match(String(tree['indexedAt']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  const page = await get<Record<string, unknown>[]>(`${served.url}/api/repos?page=2&perPage=1`);
+  const page = await app.get<Record<string, unknown>[]>(`/api/repos?page=2&perPage=1`);
   assert.deepEqual(
     page.body.map(({ repoName }) => repoName),
     ['local/plain'],
   );
   assert.match(page.headers.get('link') ?? '', /rel="first".*rel="prev".*rel="next".*rel="last"/);
-  const filtered = await get<Record<string, unknown>[]>(`${served.url}/api/repos?query=PLA`);
+  const filtered = await app.get<Record<string, unknown>[]>(`/api/repos?query=PLA`);
   assert.deepEqual(
     filtered.body.map(({ repoName }) => repoName),
     ['local/plain'],
   );
-  assert.equal((await get(`${served.url}/api/repos?perPage=0`)).status, 400);
+  assert.equal((await app.get(`/api/repos?perPage=0`)).status, 400);
 });
 
 test('bad bytes look the same in a file and in what a search shows of it', async () => {
-  const answer = await search(served.url, 'trunc repo:tree', { whole: true });
+  const answer = await app.search('trunc repo:tree', { whole: true });
   const found = answer.files.find(({ fileName }) => fileName.text === 'bad.txt');
   const body = await read('tree', 'bad.txt');
   assert.ok(found !== undefined && 'content' in found);
@@ -262,7 +258,7 @@ test('bad bytes look the same in a file and in what a search shows of it', async
 
 async function raw(name: string, file: string, headers: Record<string, string> = {}, ref = 'main') {
   const query = new URLSearchParams({ repo: `local/${name}`, path: file, ref });
-  return call(`${served.url}/api/raw?${query.toString()}`, { headers });
+  return app.call(`/api/raw?${query.toString()}`, { headers });
 }
 
 void test('raw: the bytes as they are stored, of a type that nothing runs', async () => {
@@ -327,7 +323,7 @@ void test('raw: ranges, and what the client has already', async () => {
 
 void test('some lines of a file', async () => {
   const lines = (range: string) =>
-    get<SourceBody>(`${served.url}/api/source?repo=local/bare.git&path=five.txt&${range}`);
+    app.get<SourceBody>(`/api/source?repo=local/bare.git&path=five.txt&${range}`);
   const cases: [string, string][] = [
     ['startLine=2&endLine=3', 'two\r\nthree\n'],
     ['startLine=4', 'four\nfive'],

@@ -1,16 +1,14 @@
 // POST /api/files, POST /api/tree, GET /api/folder_contents and GET /api/refs of a real daemon: shapes, order of the
 // checks, refusals, pages, and repositories that go away.
-// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test, { before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { call, serveIndexed } from './daemon.ts';
-import type { Served } from './daemon.ts';
+import { type App, startApp } from './app.ts';
 
 interface Item {
   readonly type: string;
@@ -41,11 +39,10 @@ interface Reply<Body> {
 
 // Made outside the hook: a folder made inside would be removed at the hook's end.
 const parent = temporaryFolder();
-const dataDir = temporaryFolder();
 const repo = path.join(parent, 'tree');
 const goingRepo = makeRepo({ 'a.txt': 'plum\n' });
 const goingName = `local/${path.basename(goingRepo)}`;
-let served: Served;
+let app: App;
 
 before(async () => {
   git(parent, 'init', '-q', '-b', 'main', 'tree');
@@ -68,9 +65,8 @@ before(async () => {
   writeFiles(repo, { 'untracked.txt': 'u' });
   writeFiles(parent, { 'plain/sub/c.txt': 'pear\n' });
   const sources = ['tree', 'bare.git', 'plain'].map((name) => path.join(parent, name));
-  served = await serveIndexed(dataDir, [...sources, goingRepo]);
+  app = await startApp([...sources, goingRepo]);
 });
-after(() => served.process.stop());
 
 async function replyOf<Body>(answer: Response): Promise<Reply<Body>> {
   const { status, headers } = answer;
@@ -79,7 +75,7 @@ async function replyOf<Body>(answer: Response): Promise<Reply<Body>> {
 
 async function ask<Body>(address: string, body: object): Promise<Reply<Body>> {
   const init = { method: 'POST', body: JSON.stringify(body) };
-  return replyOf(await call(`${served.url}${address}`, init));
+  return replyOf(await app.call(address, init));
 }
 
 function filesOf(name: string, revisionName = 'HEAD'): Promise<Reply<Item[]>> {
@@ -99,7 +95,7 @@ async function query<Body>(
   values: Readonly<Record<string, string>>,
 ): Promise<Reply<Body>> {
   const text = new URLSearchParams(values).toString();
-  return replyOf(await call(`${served.url}${address}?${text}`));
+  return replyOf(await app.call(`${address}?${text}`));
 }
 
 function folderOf(name: string, folder: string, revisionName = 'HEAD'): Promise<Reply<Item[]>> {
@@ -259,7 +255,7 @@ void test('branches and tags, in pages', async () => {
     ['refs/tags/v1'],
   );
   assert.equal(page.headers.get('x-total-count'), '2');
-  const base = `${served.url}/api/refs`;
+  const base = `${app.url}/api/refs`;
   const rest = 'perPage=1&repo=local%2Fbare.git&query=TAGS%2F';
   assert.equal(
     page.headers.get('link'),
@@ -271,7 +267,7 @@ void test('branches and tags, in pages', async () => {
 
 /** Ids of the children of the daemon, of git. */
 function gitProcesses(): number[] {
-  const parentId = served.process.child.pid;
+  const parentId = process.pid;
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => {
@@ -316,7 +312,7 @@ void test('too many at once are told to come back', { skip: !hasProc }, async ()
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
   execFileSync('mkfifo', [pipe]);
   const asked = Array.from({ length: 500 }, () =>
-    call(`${served.url}/api/refs?repo=${encodeURIComponent(goingName)}`),
+    app.call(`/api/refs?repo=${encodeURIComponent(goingName)}`),
   );
   const refused = await Promise.race(asked);
   assert.equal(refused.status, 503);
@@ -345,7 +341,7 @@ void test('what hangs ends when its client leaves', { skip: !hasProc }, async ()
     `/api/refs?repo=${name}`,
   ];
   const asked = [...addresses, ...addresses, ...addresses].map((address) =>
-    fetch(served.url + address, { signal }).catch(() => undefined),
+    app.call(address, { signal }).catch(() => undefined),
   );
   const more = () => gitProcesses().filter((id) => !settled.has(id));
   while (more().length < 4) await delay(10);

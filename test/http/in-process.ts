@@ -1,0 +1,102 @@
+// A client that hands requests to the pipeline without a socket: for tests of endpoints, which no adapter changes.
+
+import { setImmediate } from 'node:timers/promises';
+import { allBytes } from '../../daemon/base/lazy-bytes.ts';
+import { bodySize, isBodyStream, RequestFault } from '../../daemon/http/adapters/adapter.ts';
+import type { BodyStream, HttpHandler, HttpResponse } from '../../daemon/http/adapters/adapter.ts';
+import {
+  BodyCollector,
+  declaredSize,
+  HeaderMap,
+  LazySignal,
+  RequestView,
+} from '../../daemon/http/adapters/exchange-parts.ts';
+import { faultOf, parseTarget } from '../../daemon/http/adapters/request-head.ts';
+import { checkReply } from '../api/checker.ts';
+import type { RawCall, RawReply } from './ask.ts';
+
+export interface Target {
+  readonly handle: HttpHandler;
+}
+
+/** The answer to a request. Its signal is that of a client that leaves. */
+export async function askInProcess({ handle }: Target, call: RawCall): Promise<RawReply> {
+  const { method = 'GET', path, body, signal } = call;
+  const headers = headersOf({ ...lengthOf(body), ...call.headers });
+  if (headers.get('host') === undefined) headers.add('host', '127.0.0.1');
+  const gone = new LazySignal();
+  signal?.addEventListener('abort', () => gone.abort());
+  const collector = new BodyCollector(declaredSize(headers));
+  if (body !== undefined) collector.push(Buffer.from(body));
+  collector.end();
+  const target = parseTarget(path);
+  const { path: route, rawQuery } =
+    target instanceof RequestFault ? { path: '', rawQuery: '' } : target;
+  const fault = target instanceof RequestFault ? target : faultOf(headers, '1.1');
+  const head = { method, path: route, rawQuery, remoteAddress: '127.0.0.1', fault };
+  const view = new RequestView(head, headers, gone, (allowance) => collector.read(allowance));
+  return replyOf(await handle(view), method);
+}
+
+/** As `fetch`, through the pipeline; the answer must be one that the API description allows. */
+export async function fetchInProcess(
+  target: Target,
+  path: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  const { method = 'GET', signal } = init;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tests send texts
+  const body = (init.body ?? undefined) as string | undefined;
+  const call = { method, path, headers, body, signal: signal ?? undefined };
+  const reply = await askInProcess(target, call);
+  signal?.throwIfAborted();
+  checkReply({ method, path, accept: headers['accept'] }, reply);
+  return new Response(reply.body.length > 0 ? new Uint8Array(reply.body) : null, {
+    status: reply.status,
+    headers: Object.entries(reply.headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    ),
+  });
+}
+
+function lengthOf(body: RawCall['body']): Record<string, string> {
+  return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+}
+
+function headersOf(values: Readonly<Record<string, string | readonly string[]>>): HeaderMap {
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(values))
+    for (const one of [value].flat()) headers.add(name, one);
+  return headers;
+}
+
+async function replyOf(response: HttpResponse, method: string): Promise<RawReply> {
+  const { status, body, onOver } = response;
+  const isStream = isBodyStream(body);
+  const isEmpty = body === undefined || method === 'HEAD';
+  const sent = isEmpty ? Buffer.alloc(0) : await (isStream ? drain(body) : allBytes(body));
+  const length = isStream || body === undefined ? {} : { 'content-length': bodySize(body) };
+  const named = Object.entries({ ...length, ...response.headers }).map(([name, value]) => {
+    const key = name.toLowerCase();
+    return [key, key === 'set-cookie' ? [value].flat() : String(value)];
+  });
+  const reply = { status, headers: Object.fromEntries(named), body: Buffer.from(sent) };
+  onOver?.();
+  // The request is logged in the next tick.
+  await setImmediate();
+  return reply;
+}
+
+async function drain(body: BodyStream): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for (;;) {
+      const piece = await body.next();
+      if (piece === undefined) return Buffer.concat(pieces);
+      pieces.push(Uint8Array.from(piece));
+    }
+  } finally {
+    body.close();
+  }
+}
