@@ -4,7 +4,7 @@
 import { Accounts } from '../accounts/accounts.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { readProductVersion } from '../base/config/version.ts';
-import { Ledger } from '../accounts/limits/ledger.ts';
+import { Ledger } from '../accounts/limits.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import type { Log } from '../base/log.ts';

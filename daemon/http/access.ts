@@ -9,14 +9,14 @@ import { ApiError } from '../api/shapes/api-error.ts';
 import { ownOrigins } from '../api/shapes/own-origins.ts';
 import type { Settings } from '../base/config/settings.ts';
 import {
+  type Decision,
+  type Ledger,
   limitOf,
   RATE_LIMIT_HEADERS,
   rateLimitHeaders,
   refusalMessage,
   retryAfterSeconds,
-} from '../accounts/limits/answer.ts';
-import type { Decision } from '../accounts/limits/decision.ts';
-import type { Ledger } from '../accounts/limits/ledger.ts';
+} from '../accounts/limits.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 import { isAtThisMachine } from './binding.ts';
 import { toolServerChallenge } from '../api/oauth/addresses.ts';

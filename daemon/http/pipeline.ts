@@ -4,7 +4,7 @@
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-log.ts';
-import type { Ledger } from '../accounts/limits/ledger.ts';
+import type { Ledger } from '../accounts/limits.ts';
 import { SEES_NOTHING } from '../repos/repo-access.ts';
 import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
 import { ApiError, toApiError } from '../api/shapes/api-error.ts';

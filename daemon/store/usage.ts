@@ -1,16 +1,18 @@
 // Request counts: a row for each user and UTC day. Counting up to a limit is one transaction, so that several daemons on
-// one store together admit exactly the limit. daemon/accounts/limits/ decides when to ask, and what is decided in memory.
+// one store together admit exactly the limit. accounts/limits.ts decides when to ask.
 
 import { setImmediate } from 'node:timers/promises';
-import type { Database, Writing } from './database.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
 
 /** A daemon's report and request for one user. */
 export interface UsageRequest {
   readonly userId: string;
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
   /** Requests admitted before; they count whatever the limit. */
   readonly uncounted: number;
-  /** At least this many were used in total: known only by a daemon with its own store, and safe to repeat. */
-  readonly atLeast: number;
   /** Requests that wait to be admitted. */
   readonly need: number;
   readonly limit: number;
@@ -35,23 +37,15 @@ export function usageIn(database: Database) {
     /** Several daemons may count on this store. */
     isShared: database.kind === 'postgres',
     /**
-     * Counts for several users at once, in one transaction.
+     * Counts for several users in one transaction.
      *
-     * @param day       `YYYY-MM-DD`
-     * @param requests  at most one for each user; some hundred at most
-     * @returns         the answers in the order of the requests
+     * @param requests  at most one for each user and day; some hundred at most
+     * @returns         the answers in their order
      *
-     * Errors: NOT_READY; the requests may then have been counted nevertheless.
+     * Errors: NOT_READY; PostgreSQL may then have counted nevertheless.
      */
-    count: async (day: string, requests: readonly UsageRequest[]): Promise<UsageAnswer[]> => {
-      for (;;) {
-        const answers = await database.write((writing) =>
-          countAll(database, writing, day, requests),
-        );
-        if (answers !== undefined) return answers;
-        await addRows(database, day, requests);
-      }
-    },
+    count: (requests: readonly UsageRequest[]): Promise<UsageAnswer[]> =>
+      database.write(({ db }) => countAll(db, requests)),
     /** The reported use. */
     read: (userId: string, day: string): Promise<number> =>
       database.read(async (db) => {
@@ -63,83 +57,54 @@ export function usageIn(database: Database) {
   };
 }
 
-/** Undefined: rows are missing, nothing was changed. */
+/** Adds everything, which locks the rows, and takes back what exceeds the limits. */
 async function countAll(
-  database: Database,
-  { db }: Writing,
-  day: string,
+  db: Kysely<Schema>,
   requests: readonly UsageRequest[],
-): Promise<UsageAnswer[] | undefined> {
-  const userIds = requests.map(({ userId }) => userId);
-  const query = db
-    .selectFrom('usage')
-    .select(['userId', 'used'])
-    .where('day', '=', day)
-    .where('userId', 'in', userIds)
-    // In one order, so that no two transactions deadlock.
-    .orderBy('userId');
-  // The embedded store has one writer at a time.
-  const rows = await (database.kind === 'postgres' ? query.forUpdate() : query).execute();
-  if (database.kind === 'postgres' && rows.length < requests.length) return undefined;
-  const usedBy = new Map(rows.map(({ userId, used }) => [userId, used]));
-  const answers = requests.map((request) => answerTo(request, usedBy.get(request.userId) ?? 0));
-  await db
+): Promise<UsageAnswer[]> {
+  // In one order, so that no two transactions deadlock.
+  const rows = requests
+    .map(({ userId, day, uncounted, need }) => ({ userId, day, used: uncounted + need }))
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const counted = await db
     .insertInto('usage')
-    .values(answers.map(({ used }, index) => ({ userId: userIds[index]!, day, used })))
+    .values(rows)
     .onConflict((conflict) =>
-      conflict
-        .columns(['userId', 'day'])
-        .doUpdateSet((set) => ({ used: set.ref('excluded.used') })),
+      conflict.columns(['userId', 'day']).doUpdateSet({ used: sql`usage.used + excluded.used` }),
     )
+    .returningAll()
     .execute();
+  const usedBy = new Map(counted.map((row) => [keyOf(row), row.used]));
+  const answers: UsageAnswer[] = [];
+  for (const request of requests) {
+    const { userId, day, need, limit } = request;
+    const sum = usedBy.get(keyOf(request)) ?? 0;
+    const refused = Math.max(0, Math.min(need, sum - limit));
+    const used = sum - refused;
+    if (refused > 0) {
+      const row = db.updateTable('usage').where('userId', '=', userId).where('day', '=', day);
+      await row.set({ used }).execute();
+    }
+    answers.push({ used, admitted: need - refused });
+  }
   return answers;
 }
 
-/** Computes the answer. @param counted  the count so far */
-export function answerTo(
-  { uncounted, atLeast, need, limit }: UsageRequest,
-  counted: number,
-): UsageAnswer {
-  const before = Math.max(counted, atLeast) + uncounted;
-  const admitted = Math.max(0, Math.min(need, limit - before));
-  return { used: before + admitted, admitted };
-}
-
-/** Adds the missing rows, in one order, in a transaction of its own that holds no other lock. */
-async function addRows(
-  database: Database,
-  day: string,
-  requests: readonly UsageRequest[],
-): Promise<void> {
-  const userIds = requests.map(({ userId }) => userId).sort();
-  await database.write(async ({ db }) => {
-    await db
-      .insertInto('usage')
-      .values(userIds.map((userId) => ({ userId, day, used: 0 })))
-      .onConflict((conflict) => conflict.columns(['userId', 'day']).doNothing())
-      .execute();
-  });
+function keyOf({ userId, day }: Pick<UsageRequest, 'userId' | 'day'>): string {
+  return `${day} ${userId}`;
 }
 
 async function prune(database: Database): Promise<void> {
   const oldest = await oldestKeptDay(database);
   if (oldest === undefined) return;
-  for (;;) {
-    const rows = await database.read((db) =>
-      db
-        .selectFrom('usage')
-        .select('userId')
-        .where('day', '<', oldest)
-        .limit(PRUNED_ROW_COUNT)
-        .execute(),
-    );
-    if (rows.length === 0) return;
-    const userIds = rows.map((row) => row.userId);
-    await database.write(async ({ db }) => {
-      const old = db.deleteFrom('usage').where('day', '<', oldest);
-      await old.where('userId', 'in', userIds).execute();
+  const old = (db: Kysely<Schema>) =>
+    db.selectFrom('usage').select('userId').where('day', '<', oldest).limit(PRUNED_ROW_COUNT);
+  for (let count = 1n; count > 0n; await setImmediate()) {
+    const removed = await database.write(({ db }) => {
+      const rows = db.deleteFrom('usage').where('day', '<', oldest);
+      return rows.where('userId', 'in', old(db)).executeTakeFirst();
     });
-    await setImmediate();
+    count = removed.numDeletedRows;
   }
 }
 

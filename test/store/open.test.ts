@@ -46,10 +46,8 @@ onBothEngines('opening', (world) => {
       for (const text of SECOND_FORM) await runSql(place, text);
       const store = await place.open();
       assert.equal(await store.usage.read('u', '2026-06-01'), 7);
-      const request = { userId: 'u', uncounted: 0, atLeast: 0, need: 5, limit: 10 };
-      assert.deepEqual(await store.usage.count('2026-06-01', [request]), [
-        { used: 10, admitted: 3 },
-      ]);
+      const request = { userId: 'u', day: '2026-06-01', uncounted: 0, need: 5, limit: 10 };
+      assert.deepEqual(await store.usage.count([request]), [{ used: 10, admitted: 3 }]);
     }));
 
   test('a store of a newer version is refused and left alone', () =>

@@ -104,7 +104,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts/oauth',
     'daemon/accounts/sign-on',
   ],
-  'daemon/accounts/limits': ['daemon/base', 'daemon/store'],
   'daemon/index/catalog': [
     BASE,
     'daemon/base',
@@ -242,13 +241,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/query',
     'daemon/engine/search',
     'daemon/accounts',
-    'daemon/accounts/limits',
   ],
   'daemon/api/accounts': [
     'daemon/accounts/oauth',
     'daemon/accounts/sign-on',
     'daemon/accounts',
-    'daemon/accounts/limits',
     'daemon/api/shapes',
   ],
   'daemon/api/sources': [
@@ -263,7 +260,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/base',
     'daemon/base/config',
     'daemon/accounts',
-    'daemon/accounts/limits',
     'daemon/api/shapes',
   ],
   'daemon/api/jobs': [
@@ -325,7 +321,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/repos',
     'daemon/accounts/oauth',
     'daemon/accounts',
-    'daemon/accounts/limits',
     'daemon/api/shapes',
     'daemon/api',
     'daemon/api/mcp',

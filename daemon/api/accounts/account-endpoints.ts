@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endedSessionCookie, sessionCookie } from '../../accounts/credentials.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../accounts/keys.ts';
 import type { SignedIn } from '../../accounts/sign-in.ts';
-import { limitOf } from '../../accounts/limits/answer.ts';
+import { limitOf } from '../../accounts/limits.ts';
 import {
   type Answer,
   answer,

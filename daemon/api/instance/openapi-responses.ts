@@ -6,7 +6,7 @@ import type { Endpoint, HeaderShape, ResponseShape } from '../shapes/endpoint.ts
 import { errorCodesOf } from './error-codes.ts';
 import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from '../shapes/api-error.ts';
 import { errorObject } from '../shapes/schemas.ts';
-import { RATE_LIMIT_HEADERS } from '../../accounts/limits/answer.ts';
+import { RATE_LIMIT_HEADERS } from '../../accounts/limits.ts';
 
 /** Content types of every value that is not a stream. */
 const NEGOTIABLE = ['application/json', 'application/x-msgpack'];

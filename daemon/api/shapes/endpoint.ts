@@ -9,7 +9,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor } from '../../accounts/audit-log.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { Entitlement } from '../../accounts/licence.ts';
-import type { Ledger } from '../../accounts/limits/ledger.ts';
+import type { Ledger } from '../../accounts/limits.ts';
 import type { SearchContexts } from '../../repos/search-context.ts';
 import type { RepoAccess } from '../../repos/repo-access.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';

@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { Decision } from '../../../daemon/accounts/limits/decision.ts';
-import type { Daemon } from './daemon.ts';
+import type { Decision } from '../../daemon/accounts/limits.ts';
+import { DAY_MS, type Daemon } from './limits-harness.ts';
 
 /** What the ledgers stand on. */
 export interface LimitsWorld {
@@ -38,7 +38,6 @@ export type Step =
   | { readonly kind: 'stop' | 'crash'; readonly daemon: number }
   | { readonly kind: 'fail'; readonly when: 'before' | 'after' };
 
-const DAY_MS = 86_400_000;
 const MIDNIGHT_MS = Date.UTC(2026, 5, 2);
 const USERS = ['ann', 'bob'];
 /** A crash may forget what was admitted that long ago. */
@@ -123,7 +122,7 @@ export async function play(
   for (let i = 0; i < daemonCount; i++) player.daemons.push(await world.open());
   for (const step of script) await playStep(player, step);
   world.heal();
-  for (const daemon of player.daemons) await world.settle(daemon.stop());
+  for (const daemon of player.daemons) await world.settle(daemon.ledger.close());
   for (const [key, { min, max }] of player.counts) {
     const [day = '', user = ''] = key.split(' ');
     const used = await world.read(user, day);
@@ -152,7 +151,7 @@ async function playEnd(player: Player, kind: 'stop' | 'crash', index: number): P
   assert.ok(daemon !== undefined);
   if (kind === 'stop') {
     world.heal();
-    await world.settle(daemon.stop());
+    await world.settle(daemon.ledger.close());
     daemons[index] = await world.open();
     return;
   }

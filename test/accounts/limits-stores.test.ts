@@ -1,46 +1,38 @@
-// The ledger on real stores: random histories against the model on both engines, and on PostgreSQL several
-// daemons at once, each with its own connections, whose requests really run beside each other.
-// On PostgreSQL time passes by itself, for the ledgers ten times as fast.
+// The ledger on real stores: random histories against the model on both engines, and on PostgreSQL several daemons at once,
+// each with its own connections, whose requests really run beside each other and whose ticks come ten times as fast.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import type { LedgerClock } from '../../../daemon/accounts/limits/clock.ts';
-import { SYSTEM_CLOCK } from '../../../daemon/accounts/limits/clock.ts';
-import type { Store } from '../../../daemon/store/store.ts';
-import { onBothEngines, onEmbedded, onPostgres } from '../../store/harness.ts';
-import type { Place } from '../../store/harness.ts';
-import { Daemon } from './daemon.ts';
-import { FakeClock } from './fake-clock.ts';
-import { play, steps } from './model.ts';
-import type { LimitsWorld } from './model.ts';
+import type { Store } from '../../daemon/store/store.ts';
+import { onBothEngines, onEmbedded, onPostgres } from '../store/harness.ts';
+import type { Place } from '../store/harness.ts';
+import { advance, Daemon, NOON_MS, settle, stopTime, TODAY } from './limits-harness.ts';
+import { play, steps } from './limits-model.ts';
+import type { LimitsWorld } from './limits-model.ts';
 
 const SPEED = 10;
-const NOON_MS = Date.UTC(2026, 5, 1, 12);
-const TODAY = '2026-06-01';
-
-const FAST_CLOCK: LedgerClock = {
-  nowMs: () => SYSTEM_CLOCK.nowMs() * SPEED,
-  every: (ms, run) => SYSTEM_CLOCK.every(ms / SPEED, run),
-  after: (ms, run) => SYSTEM_CLOCK.after(ms / SPEED, run),
-};
+const FAST = { tickMs: 2_000 / SPEED };
 
 async function embeddedWorld(place: Place): Promise<LimitsWorld> {
-  const clock = new FakeClock();
-  const open = (): Promise<Store> => place.open({ now: () => NOON_MS + clock.nowMs() });
+  let nowMs = 0;
+  const open = (): Promise<Store> => place.open({ now: () => NOON_MS + nowMs });
   let store = await open();
   return {
     isShared: false,
-    nowMs: () => clock.nowMs(),
-    open: () => Promise.resolve(new Daemon(store.usage, clock)),
+    nowMs: () => nowMs,
+    open: () => Promise.resolve(new Daemon(store.usage)),
     reopen: async () => {
       await store.close();
       store = await open();
     },
-    advance: (ms) => clock.advance(ms),
-    settle: (promise) => clock.settle(promise),
+    advance: (ms) => {
+      nowMs += ms;
+      return advance(ms);
+    },
+    settle,
     fail: () => {},
     heal: () => {},
     read: (userId, day) => store.usage.read(userId, day),
@@ -49,7 +41,7 @@ async function embeddedWorld(place: Place): Promise<LimitsWorld> {
 
 /** A daemon with connections of its own. */
 async function openDaemon(place: Place): Promise<Daemon> {
-  return new Daemon((await place.open()).usage, FAST_CLOCK);
+  return new Daemon((await place.open()).usage, FAST);
 }
 
 async function postgresWorld(place: Place): Promise<LimitsWorld> {
@@ -59,11 +51,11 @@ async function postgresWorld(place: Place): Promise<LimitsWorld> {
   let opened = 0;
   return {
     isShared: true,
-    nowMs: () => FAST_CLOCK.nowMs(),
+    nowMs: () => performance.now() * SPEED,
     open: () => {
       const store = stores[opened++ % stores.length];
       assert.ok(store !== undefined);
-      return Promise.resolve(new Daemon(store.usage, FAST_CLOCK));
+      return Promise.resolve(new Daemon(store.usage, FAST));
     },
     reopen: () => Promise.resolve(),
     advance: (ms) => sleep(ms / SPEED),
@@ -80,6 +72,9 @@ async function admittedOf(all: Iterable<Promise<{ readonly admitted: boolean }>>
 }
 
 onEmbedded('limits', (world) => {
+  beforeEach(stopTime);
+  afterEach(() => mock.timers.reset());
+
   test('random histories: as the model says', async () => {
     await fc.assert(
       fc.asyncProperty(steps(), (script) =>
@@ -135,7 +130,7 @@ onPostgres('limits', (world) => {
       assert.deepEqual(await round(100, 60), Array(25).fill(100));
       assert.deepEqual(await round(117, 20), Array(25).fill(17));
       assert.deepEqual(await round(117, 3), Array(25).fill(0));
-      for (const daemon of daemons) await daemon.stop();
+      for (const daemon of daemons) await daemon.ledger.close();
       const reader = await place.open();
       for (const user of users) assert.equal(await reader.usage.read(user, TODAY), 117);
     }));
@@ -152,7 +147,7 @@ onPostgres('limits', (world) => {
         }),
       );
       assert.equal(admitted, 1_000);
-      for (const daemon of daemons) await daemon.stop();
+      for (const daemon of daemons) await daemon.ledger.close();
     }));
 
   test('a daemon that crashes beside others costs none of what it had not admitted', () =>
@@ -166,7 +161,7 @@ onPostgres('limits', (world) => {
       while ((await reader.usage.read('u', TODAY)) !== 100); // both have reported
       a.crash();
       assert.equal(await admittedOf(Array.from({ length: 400 }, take(b))), 300);
-      await b.stop();
+      await b.ledger.close();
     }));
 
   test('a server that restarts: requests fail meanwhile, and all admitted ones count', () =>
@@ -188,7 +183,7 @@ onPostgres('limits', (world) => {
       assert.ok(failed > 0);
       await world.server?.start();
       for (let i = 0; i < 20; i++) await take();
-      await daemon.stop();
+      await daemon.ledger.close();
       const reader = await place.open();
       assert.equal(await reader.usage.read('u', TODAY), admitted);
     }));
@@ -198,16 +193,16 @@ onBothEngines('limits across starts', (world) => {
   test('counts survive a stop', () =>
     world.within(async (place) => {
       const first = await place.open();
-      const daemon = new Daemon(first.usage, SYSTEM_CLOCK);
+      const daemon = new Daemon(first.usage);
       for (let i = 0; i < 30; i++) await daemon.ledger.take('u', 50, NOON_MS);
-      await daemon.stop();
+      await daemon.ledger.close();
       await first.close();
       const second = await place.open();
-      const next = new Daemon(second.usage, SYSTEM_CLOCK);
+      const next = new Daemon(second.usage);
       const usage = await next.ledger.usageOf('u', 50, NOON_MS);
       assert.equal(usage.used, 30);
       const all = Array.from({ length: 40 }, async () => next.ledger.take('u', 50, NOON_MS));
       assert.equal(await admittedOf(all), 20);
-      await next.stop();
+      await next.ledger.close();
     }));
 });
