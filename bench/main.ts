@@ -12,6 +12,7 @@ import { formatExplanation } from '../daemon/cli/explain-output.ts';
 import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
 import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
+import { buildOf, formatAgainst, FULL_PAIRS, QUICK_PAIRS, runAgainst } from './against.ts';
 import { bodyOf, callOf, createClient, listDocs, searchAllThrough } from './client.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
 import type { SearchClient } from './client.ts';
@@ -68,6 +69,7 @@ interface Flags {
   readonly explain?: true;
   readonly reading?: true;
   readonly attacks?: true;
+  readonly against?: string;
   readonly ranking?: RankingSet;
   readonly url?: string;
   readonly names?: string;
@@ -102,7 +104,10 @@ function wholeNumber(text: string): number {
 }
 
 /** The files of the corpus as the daemon lists them; says where ripgrep sees others. */
-async function corpusFiles({ corpus, client }: Setup): Promise<CorpusFiles> {
+async function corpusFiles({
+  corpus,
+  client,
+}: Pick<Setup, 'corpus' | 'client'>): Promise<CorpusFiles> {
   const { paths, skipped } = await listDocs(client);
   const links = readLinks(corpus.root);
   const files = new Set([...(await ripgrepFiles(corpus.root)), ...links.keys()]);
@@ -117,7 +122,7 @@ async function corpusFiles({ corpus, client }: Setup): Promise<CorpusFiles> {
 
 /** Counts to expect of each case: kept ones, else worked out with ripgrep. */
 async function expectedCounts(
-  setup: Setup,
+  setup: Pick<Setup, 'corpus' | 'client'>,
   cases: readonly BenchCase[],
   isFresh: boolean,
 ): Promise<Map<string, Counts>> {
@@ -337,6 +342,24 @@ async function attack(flags: Flags): Promise<void> {
     writeFileSync(flags.out, `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
+/** This build beside that of another commit; exit code 1 if an answer of either was wrong. */
+async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise<void> {
+  const other = buildOf(rev, cacheFolder(flags.cache));
+  const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
+  const effort = flags.quick ? QUICK_PAIRS : FULL_PAIRS;
+  const report = await runAgainst(corpus, other, effort, async (client) => {
+    const counts = await expectedCounts({ corpus, client }, chosen, false);
+    return new Map(chosen.map((one) => [one, counts.get(one.id)!]));
+  });
+  process.stdout.write(formatAgainst(report));
+  if (flags.out !== undefined)
+    writeFileSync(
+      flags.out,
+      `${JSON.stringify({ ...report, machine: describeMachine() }, undefined, 2)}\n`,
+    );
+  if (report.rows.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
+}
+
 /** Where the definitions of names of the Linux tree stand in answers. */
 async function rankDefinitions({ path: root, full, out, ...flags }: Flags) {
   if (root === undefined) throw new Error('--ranking definitions needs --path, an unpacked C tree');
@@ -379,6 +402,10 @@ async function main(flags: Flags): Promise<void> {
   const isSmall = flags.quick === true && flags.path === undefined;
   const name = flags.corpus ?? (isSmall ? QUICK_CORPUS : 'linux');
   const corpus = await openCorpus(name, cacheFolder(flags.cache), flags.path);
+  if (flags.against !== undefined) {
+    await compareBuilds(corpus, flags.against, flags);
+    return;
+  }
   await withDaemon(corpus, async (setup) => {
     if (flags.differential) await differential(setup, flags);
     else if (flags.printExpected) await printExpected(setup, flags.only);
@@ -397,6 +424,7 @@ await new Command('bench')
   .option('--no-peers', 'leave out ripgrep, git grep, csearch')
   .option('--differential', 'compare random searches with ripgrep instead of timing')
   .option('--reading', 'time the endpoints that read repositories instead, on one made for it')
+  .option('--against <rev>', 'time this build and that of a commit in turn: faster or slower')
   .option('--attacks', 'attack the daemon instead, and see how it serves others meanwhile')
   .addOption(
     new Option('--ranking [set]', 'see where the files that are meant stand in answers instead')
