@@ -1,9 +1,9 @@
 // Whether public repositories of a server are readable without sign-in. A closed server does not report that it is closed;
 // so once per listing an address that an open server shows to all is requested without a credential.
 
-import type { HostRepo, ListingIssue, SaidVisibility } from './host.ts';
-import { isOpenToAll } from './open-to-all.ts';
-import type { TransportOptions } from './transport.ts';
+import { HostError, type HostRepo, type ListingIssue, type SaidVisibility } from './host.ts';
+import { statusFailure } from './failures.ts';
+import { HostTransport, type TransportOptions } from './transport.ts';
 
 export class AnonymousProbe {
   readonly #options: Omit<TransportOptions, 'url'>;
@@ -17,6 +17,13 @@ export class AnonymousProbe {
   constructor(options: Omit<TransportOptions, 'url'>, addressOf: (repo: HostRepo) => string) {
     this.#options = options;
     this.#addressOf = addressOf;
+  }
+
+  /** Forgets the answer: a listing starts. */
+  restart(): this {
+    this.#probed = undefined;
+    this.#untold = undefined;
+    return this;
   }
 
   /** As `at`, for one. */
@@ -70,4 +77,30 @@ interface Probed {
 function withVisibility<One extends Probed>(one: One, visibility: SaidVisibility): One {
   if (one.repo?.visibility !== 'public') return one;
   return { ...one, repo: { ...one.repo, visibility } };
+}
+
+/**
+ * Requests something that an open server shows anybody, over a separate transport, so that the rate limit of anonymous
+ * requests blocks no others. Undefined: that limit is reached, so the answer is unknown.
+ *
+ * Errors: HostError if the server is unreachable; the reason of the signal.
+ */
+async function isOpenToAll(
+  options: TransportOptions,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const { url, limits } = options;
+  const transport = new HostTransport({ ...options, limits: { ...limits, waitMs: 0 } });
+  const question = { host: transport.host, what: `GET ${new URL(url).pathname}` };
+  try {
+    const response = await transport.fetchUntil(signal)(url);
+    if (response.status >= 500) throw statusFailure(response.status, '', question);
+    return response.ok && (response.headers.get('content-type') ?? '').includes('json');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof HostError) || error.code === 'HOST_UNAVAILABLE') throw error;
+    return error.code === 'RATE_LIMITED' ? undefined : false;
+  } finally {
+    await transport.close();
+  }
 }

@@ -80,6 +80,9 @@ export function checked<Schema extends z.ZodType>(
 /** A name, branch or address. Bound: memory and rows of the store. */
 export const hostText = z.string().max(1_000);
 
+/** A path of owner and name, as on GitHub and Gitea. It becomes part of names and addresses. */
+export const ownerName = hostText.regex(/^[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/);
+
 /** A host's time as ISO 8601 in UTC; undefined if invalid. */
 export function isoTime(text: string | null | undefined): string | undefined {
   const timeMs = Date.parse(text ?? '');

@@ -8,7 +8,6 @@ import type { SettingsOf } from '../base/config/connections.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { checked, withoutSlash } from './answers.ts';
 import { openAzureClient, signedIn, type AzureClient } from './azure-client.ts';
-import { listedRepository, repoOfAzure, repositorySchema } from './azure-repositories.ts';
 import {
   HostError,
   type GitCredential,
@@ -16,14 +15,34 @@ import {
   type HostRepo,
   type ListingPage,
 } from './host.ts';
-import { secretNow, type HostParts } from './parts.ts';
+import { HttpHost } from './http-host.ts';
+import type { HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
-import { AnonymousProbe } from './anonymous-probe.ts';
-import { selectionFilter } from './select.ts';
+import type { AnonymousProbe } from './anonymous-probe.ts';
+import { selectionFilter, listedAs } from './select.ts';
 import { foundTarget, listTargets, type Target } from './targets.ts';
-import { HostTransport } from './transport.ts';
+import type { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'azuredevops'>;
+
+const repositorySchema = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1),
+  project: z.object({
+    name: z.string().min(1),
+    /** A value of the enumeration `ProjectVisibility`. */
+    visibility: z.number().optional(),
+  }),
+  /** Full name of a ref; absent: it is empty. */
+  defaultBranch: z.string().optional(),
+  isDisabled: z.boolean().optional(),
+  isFork: z.boolean().optional(),
+  size: z.number().nonnegative().optional(),
+});
+type Repository = z.output<typeof repositorySchema>;
+
+/** `Public` of `ProjectVisibility`. A project visible to all members of an organization counts as private here. */
+const PUBLIC = 2;
 
 const repositories = z.array(repositorySchema);
 const collectionPage = z.array(z.object({ name: z.string().min(1) }));
@@ -40,36 +59,27 @@ const PAGE_SIZE = 100;
 /** Bound: a listing that never ends; 10,000 collections. */
 const COLLECTION_PAGES_MAX = 100;
 
-export class AzureDevOps implements Host {
+export class AzureDevOps extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'azuredevops';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #parts: HostParts;
-  readonly #transport: HostTransport;
   readonly #accounts: HostTransport;
   readonly #accountsUrl: string;
-  /** Names of organizations are appended to it. */
-  readonly #url: string;
   readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    const { url, tls, useTfsPath, exclude } = settings;
-    this.#settings = settings;
-    this.#parts = parts;
-    this.#url = withoutSlash(url) + (useTfsPath ? '/tfs' : '');
-    this.#transport = new HostTransport({ url, caFile: tls.caFile, ...parts });
-    this.nameHost = this.#transport.host;
+    const { url, useTfsPath, exclude } = settings;
+    // Names of organizations are appended to it.
+    super(settings, parts, withoutSlash(url) + (useTfsPath ? '/tfs' : ''));
     // Any other address is a test server with everything in one place.
-    this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.#url;
-    this.#accounts = new HostTransport({ url: this.#accountsUrl, caFile: tls.caFile, ...parts });
+    this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.apiUrl;
+    this.#accounts = this.openTransport(this.#accountsUrl);
     const { disabled, projects, repos, size } = exclude;
     const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
     this.#isKept = selectionFilter({ exclude: { archived: disabled, paths, size } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { orgs, projects, repos } = this.#settings;
+    const { orgs, projects, repos } = this.settings;
     const isSelectionEmpty = orgs.length + projects.length + repos.length === 0;
     const found = isSelectionEmpty ? await this.#everyOrg(signal) : undefined;
     const targets = [
@@ -87,36 +97,36 @@ export class AzureDevOps implements Host {
     const url = this.#urlOf(org);
     const answer = await (await this.#client(url, signal)).repository(project, name);
     const repository = checked(repositorySchema, answer, { host: this.nameHost, what: path });
-    return this.#probe(url).of(repoOfAzure(repository, { org, url }), signal);
+    return this.#probe(url).of(repoOfAzure(repository, org, url), signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
     // It accepts any name, but requires one.
-    return { user: 'token', password: this.#token() };
+    return this.credential('token');
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    const { orgs, projects, repos } = this.#settings;
+    const { orgs, projects, repos } = this.settings;
     const [path] = [...orgs, ...projects, ...repos];
     const org = path?.split('/')[0] ?? (await this.#everyOrg(signal))[0];
     if (org === undefined) return 'somebody who sees nothing';
-    const api = this.#api(this.#url, this.#transport, signal);
+    const api = this.#apiAt(this.apiUrl, this.transport, signal);
     const { authenticatedUser } = await api.get(callerSchema, pathOf`/${org}/_apis/connectionData`);
     return authenticatedUser.providerDisplayName ?? authenticatedUser.id;
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.#transport.close(), this.#accounts.close()]);
+  override async close(): Promise<void> {
+    await Promise.all([super.close(), this.#accounts.close()]);
   }
 
   /** Errors: HostError; the reason of the signal. */
   #everyOrg(signal: AbortSignal): Promise<string[]> {
-    const isServer = this.#settings.deploymentType === 'server';
+    const isServer = this.settings.deploymentType === 'server';
     return isServer ? this.#everyCollection(signal) : this.#everyAccount(signal);
   }
 
   async #everyAccount(signal: AbortSignal): Promise<string[]> {
-    const api = this.#api(this.#accountsUrl, this.#accounts, signal);
+    const api = this.#apiAt(this.#accountsUrl, this.#accounts, signal);
     const version = { 'api-version': API_VERSION };
     try {
       const { id } = await api.get(profileSchema, '/_apis/profile/profiles/me', version);
@@ -141,14 +151,14 @@ export class AzureDevOps implements Host {
   }
 
   async #collections(skipped: number, signal: AbortSignal) {
-    const client = await this.#client(this.#url, signal);
+    const client = await this.#client(this.apiUrl, signal);
     const answer = await client.collections(PAGE_SIZE, skipped);
     return checked(collectionPage, answer, { host: this.nameHost, what: 'collections' });
   }
 
-  #api(url: string, transport: HostTransport, signal: AbortSignal): PlainApi {
+  #apiAt(url: string, transport: HostTransport, signal: AbortSignal): PlainApi {
     const fetch = signedIn(transport.fetchUntil(signal));
-    return new PlainApi({ url, user: '', token: () => this.#token(), fetch });
+    return new PlainApi({ url, user: '', token: () => this.#ownToken(), fetch });
   }
 
   #org(name: string, org: string, signal: AbortSignal): Target {
@@ -173,37 +183,63 @@ export class AzureDevOps implements Host {
     read: (client: AzureClient) => Promise<unknown>,
   ): Target {
     const url = this.#urlOf(org);
-    const organization = { org, url, isKept: this.#isKept };
     return {
       name,
       anonymousProbe: this.#probe(url),
       readPage: async () => {
         const answer = await read(await this.#client(url, signal));
         const all = checked(repositories, answer, { host: this.nameHost, what: name });
-        return { listed: all.map((repository) => listedRepository(repository, organization)) };
+        const repos = all.map((repository) => repoOfAzure(repository, org, url));
+        return { listed: repos.map((repo) => listedAs(repo, this.#isKept)) };
       },
     };
   }
 
   #urlOf(org: string): string {
-    return `${this.#url}/${encodeURIComponent(org)}`;
+    return `${this.apiUrl}/${encodeURIComponent(org)}`;
   }
 
   /** Each organization decides whether it shows public projects. @param url  of the organization */
   #probe(url: string): AnonymousProbe {
-    return new AnonymousProbe(
-      { ...this.#parts, caFile: this.#settings.tls.caFile },
-      ({ hostId }) => `${url}/_apis/git/repositories/${hostId}`,
-    );
+    return this.anonymousProbe(({ hostId }) => `${url}/_apis/git/repositories/${hostId}`);
   }
 
   #client(url: string, signal: AbortSignal): Promise<AzureClient> {
-    const fetch = signedIn(this.#transport.fetchUntil(signal));
-    return openAzureClient({ url, token: () => this.#token(), fetch, signal });
+    const fetch = signedIn(this.transport.fetchUntil(signal));
+    return openAzureClient({ url, token: () => this.#ownToken(), fetch, signal });
   }
 
-  /** Errors: HostError if it is missing. */
-  #token(): SecretText {
-    return secretNow(this.#settings.token, this.#parts.env)!;
+  /** The configuration requires one. Errors: HostError if it is missing. */
+  #ownToken(): SecretText {
+    return this.token()!;
   }
+}
+
+/** @param url  of the organization */
+function repoOfAzure(repository: Repository, org: string, url: string): HostRepo {
+  const { id, name, project, size, defaultBranch } = repository;
+  const path = [org, project.name, name].join('/');
+  // Not the host's address: it contains a user name.
+  const page = `${url}/${encodeURIComponent(project.name)}/_git/${encodeURIComponent(name)}`;
+  return {
+    hostId: id,
+    path,
+    displayName: path,
+    cloneUrl: page,
+    webUrl: page,
+    isFork: repository.isFork === true,
+    // It can be neither read nor written.
+    isArchived: repository.isDisabled === true,
+    visibility: visibilityOf(project.visibility),
+    topics: [],
+    ...omitUndefined({ size }),
+    ...(defaultBranch === undefined
+      ? {}
+      : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
+  };
+}
+
+function visibilityOf(visibility: number | undefined): HostRepo['visibility'] {
+  if (visibility === undefined) return 'unknown';
+  return visibility === PUBLIC ? 'public' : 'private';
 }

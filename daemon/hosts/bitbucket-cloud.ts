@@ -14,7 +14,7 @@ import {
   type ListingPage,
 } from './host.ts';
 import type { HostParts } from './parts.ts';
-import { PlainAccess } from './plain-access.ts';
+import { HttpHost } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { selectionFilter, listedAs } from './select.ts';
 import {
@@ -72,41 +72,33 @@ const IN_ORDER = {
 /** Bound: a listing that never ends; 10,000 workspaces. */
 const WORKSPACE_PAGES_MAX = 100;
 
-export class BitbucketCloud implements Host {
+export class BitbucketCloud extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'bitbucketCloud';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #access: PlainAccess;
   readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    this.#settings = settings;
-    this.nameHost = new URL(settings.url).host;
-    this.#access = new PlainAccess(settings, parts, { url: apiUrlOf(settings.url) });
+    super(settings, parts, apiUrlOf(settings.url));
     const { forks, archived, repos } = settings.exclude;
     this.#isKept = selectionFilter({ exclude: { forks, archived, paths: repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    yield* listTargets(await this.#targets(this.#access.api(signal)), from, signal);
+    yield* listTargets(await this.#targets(this.api(signal)), from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    return repoOf(await readRepository(path, this.#access.api(signal)), this.#settings.url);
+    return repoOf(await readRepository(path, this.api(signal)), this.settings.url);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = this.#access.token();
-    return password === undefined ? undefined : { user: gitUserOf(this.#settings), password };
+    return this.credential(gitUserOf(this.settings));
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    if (this.#access.token() === undefined) return 'anonymous';
+    if (this.token() === undefined) return 'anonymous';
     try {
-      const { display_name: name, uuid } = await this.#access
-        .api(signal)
-        .get(callerSchema, '/user');
+      const { display_name: name, uuid } = await this.api(signal).get(callerSchema, '/user');
       return name ?? uuid;
     } catch (error) {
       // A token of a repository, project or workspace is valid without being a user's.
@@ -115,12 +107,8 @@ export class BitbucketCloud implements Host {
     }
   }
 
-  close(): Promise<void> {
-    return this.#access.close();
-  }
-
   async #targets(api: PlainApi): Promise<Targets> {
-    const { all, workspaces, projects, repos } = this.#settings;
+    const { all, workspaces, projects, repos } = this.settings;
     const own = all ? await this.#ownWorkspaces(api) : { names: [], issues: [] };
     const found = [...new Set(own.names)].filter((name) => !workspaces.includes(name));
     const targets = [
@@ -176,7 +164,7 @@ export class BitbucketCloud implements Host {
   }
 
   #listed(repository: Repository): Listed {
-    return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
+    return listedAs(repoOf(repository, this.settings.url), this.#isKept);
   }
 }
 

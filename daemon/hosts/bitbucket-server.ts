@@ -7,9 +7,9 @@ import { withoutSlash } from './answers.ts';
 import { answerFailure } from './failures.ts';
 import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
 import type { HostParts } from './parts.ts';
-import { PlainAccess } from './plain-access.ts';
+import { HttpHost } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { AnonymousProbe } from './anonymous-probe.ts';
+import type { AnonymousProbe } from './anonymous-probe.ts';
 import { selectionFilter, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 
@@ -41,31 +41,23 @@ const repositoryPage = z.object({
 });
 const firstPage = z.object({ values: z.array(z.unknown()) });
 
-export class BitbucketServer implements Host {
+export class BitbucketServer extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'bitbucketServer';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #parts: HostParts;
-  readonly #access: PlainAccess;
-  readonly #apiUrl: string;
   readonly #isKept: ReturnType<typeof selectionFilter>;
-  /** Of the last listing. */
-  #probe: AnonymousProbe | undefined;
+  readonly #anonymous: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    this.#settings = settings;
-    this.#parts = parts;
-    this.nameHost = new URL(settings.url).host;
-    this.#apiUrl = `${withoutSlash(settings.url)}/rest/api/1.0`;
-    this.#access = new PlainAccess(settings, parts, { url: this.#apiUrl });
+    super(settings, parts, `${withoutSlash(settings.url)}/rest/api/1.0`);
     const { forks, archived, repos } = settings.exclude;
     this.#isKept = selectionFilter({ exclude: { forks, archived, paths: repos } });
+    if (settings.token !== undefined)
+      this.#anonymous = this.anonymousProbe(({ path }) => `${this.apiUrl}${addressOf(path)}`);
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const api = this.#access.api(signal);
-    const { all, projects, repos } = this.#settings;
+    const api = this.api(signal);
+    const { all, projects, repos } = this.settings;
     const targets = [
       // Without `archived` the host omits archived ones.
       ...(all ? [this.#paged('all', '/repos', { archived: 'ALL' }, api)] : []),
@@ -74,43 +66,26 @@ export class BitbucketServer implements Host {
       ),
       ...repos.map((name) => this.#repo(name, api)),
     ];
-    const anonymousProbe = this.#anonymousProbe();
-    this.#probe = anonymousProbe;
+    const anonymousProbe = this.#anonymous?.restart();
     yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repository = await this.#access.api(signal).get(repositorySchema, addressOf(path));
-    const repo = repoOf(repository, this.#settings.url);
-    this.#probe ??= this.#anonymousProbe();
-    return this.#probe === undefined ? repo : this.#probe.of(repo, signal);
+    const repository = await this.api(signal).get(repositorySchema, addressOf(path));
+    const repo = repoOf(repository, this.settings.url);
+    return this.#anonymous?.of(repo, signal) ?? repo;
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = this.#access.token();
-    if (password === undefined) return undefined;
-    const { gitUser, user } = this.#settings;
+    const { gitUser, user } = this.settings;
     // The user name for access tokens, of accounts and of projects.
-    return { user: gitUser ?? user ?? 'x-token-auth', password };
+    return this.credential(gitUser ?? user ?? 'x-token-auth');
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    await this.#access.api(signal).get(firstPage, '/repos', { limit: 1 });
-    const { token, user } = this.#settings;
+    await this.api(signal).get(firstPage, '/repos', { limit: 1 });
+    const { token, user } = this.settings;
     return token === undefined ? 'anonymous' : (user ?? 'an access token');
-  }
-
-  close(): Promise<void> {
-    return this.#access.close();
-  }
-
-  #anonymousProbe(): AnonymousProbe | undefined {
-    const { token, tls } = this.#settings;
-    if (token === undefined) return undefined;
-    return new AnonymousProbe(
-      { ...this.#parts, caFile: tls.caFile },
-      ({ path }) => `${this.#apiUrl}${addressOf(path)}`,
-    );
   }
 
   #repo(repo: string, api: PlainApi): Target {
@@ -138,7 +113,7 @@ export class BitbucketServer implements Host {
   }
 
   #listed(repository: Repository): Listed {
-    return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
+    return listedAs(repoOf(repository, this.settings.url), this.#isKept);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type ListingPage,
 } from './host.ts';
 import type { HostParts } from './parts.ts';
-import { PlainAccess } from './plain-access.ts';
+import { HttpHost } from './http-host.ts';
 import type { PlainApi } from './plain-api.ts';
 import { selectionFilter } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
@@ -45,23 +45,16 @@ const accountSchema = z.object({
 
 const PAGE_SIZE = 500;
 
-export class Gerrit implements Host {
+export class Gerrit extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gerrit';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #access: PlainAccess;
-  /** Below it everything needs the credential, if there is one. */
-  readonly #url: string;
   readonly #isSelected: (name: string) => boolean;
   readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    this.#settings = settings;
-    this.nameHost = new URL(settings.url).host;
     const base = withoutSlash(settings.url);
-    this.#url = settings.token === undefined ? base : `${base}/a`;
-    this.#access = new PlainAccess(settings, parts, { url: this.#url, prefix: ")]}'" });
+    // Below `/a` everything needs the credential.
+    super(settings, parts, settings.token === undefined ? base : `${base}/a`);
     const { projects, exclude } = settings;
     // Options as in select.ts.
     const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
@@ -75,22 +68,17 @@ export class Gerrit implements Host {
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = this.#access.token();
-    return password === undefined ? undefined : { user: this.#settings.user ?? '', password };
+    return this.credential(this.settings.user ?? '');
   }
 
   async probe(signal: AbortSignal): Promise<string> {
     const api = this.#api(signal);
-    if (this.#settings.token === undefined) {
+    if (this.settings.token === undefined) {
       await api.get(projectPage, '/projects/', { n: 1 });
       return 'anonymous';
     }
     const account = await api.get(accountSchema, '/accounts/self');
     return account.username ?? account.name ?? 'somebody';
-  }
-
-  close(): Promise<void> {
-    return this.#access.close();
   }
 
   #projects(api: PlainApi): Target {
@@ -109,7 +97,7 @@ export class Gerrit implements Host {
   }
 
   #listed(name: string, { state = 'ACTIVE', web_links: links = [] }: Project): Listed {
-    const { readOnly, hidden } = this.#settings.exclude;
+    const { readOnly, hidden } = this.settings.exclude;
     const isExcluded = (readOnly && state === 'READ_ONLY') || (hidden && state === 'HIDDEN');
     const repo = this.#repoOf(name, state, links);
     const isListed = this.#isSelected(name) && !isExcluded && this.#isKept(repo);
@@ -122,26 +110,26 @@ export class Gerrit implements Host {
       hostId: name,
       path: name,
       displayName: name,
-      cloneUrl: `${this.#url}/${path}`,
+      cloneUrl: `${this.apiUrl}/${path}`,
       webUrl:
-        pageOf(links, this.#settings.url) ??
-        `${withoutSlash(this.#settings.url)}/plugins/gitiles/${path}`,
+        pageOf(links, this.settings.url) ??
+        `${withoutSlash(this.settings.url)}/plugins/gitiles/${path}`,
       isFork: false,
       isArchived: state === 'READ_ONLY',
-      visibility: this.#settings.token === undefined ? 'public' : 'private',
+      visibility: this.settings.token === undefined ? 'public' : 'private',
       topics: [],
     };
   }
 
   /** Errors: HostError if a token has no user. */
   #api(signal: AbortSignal): PlainApi {
-    const { user, token } = this.#settings;
+    const { user, token } = this.settings;
     if (token !== undefined && user === undefined)
       throw new HostError(
         'NO_USER',
         `${this.nameHost}: Gerrit accepts a token only with a user name; give \`user\``,
       );
-    return this.#access.api(signal);
+    return this.api(signal, ")]}'");
   }
 }
 

@@ -3,17 +3,15 @@
 import { giteaApi, type RequestParams } from 'gitea-js';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
-import type { SecretText } from '../base/config/secret-text.ts';
-import { checked, withoutSlash } from './answers.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
+import { checked, hostText, idAndAddresses, isoTime, ownerName, withoutSlash } from './answers.ts';
 import { failureOf, type Question } from './failures.ts';
-import { repoOfGitea, repositorySchema, type GiteaRepository } from './gitea-repositories.ts';
 import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
-import { secretNow, type HostParts } from './parts.ts';
-import { AnonymousProbe } from './anonymous-probe.ts';
+import { HttpHost } from './http-host.ts';
+import type { HostParts } from './parts.ts';
 import { selectionFilter, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
-import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitea'>;
 
@@ -26,38 +24,53 @@ const TOKEN_USER = 'x-access-token';
 /** The servers' default maximum. */
 const PAGE_SIZE = 50;
 
+const image = hostText.optional();
+
+const repositorySchema = z.object({
+  id: z.int().positive(),
+  full_name: ownerName,
+  private: z.boolean(),
+  /** Not private, but owned by an organization that only its members see. */
+  internal: z.boolean().optional(),
+  fork: z.boolean(),
+  archived: z.boolean().default(false),
+  /** Without commits; it names a default branch nevertheless. */
+  empty: z.boolean().default(false),
+  /** KiB. */
+  size: z.number().nonnegative().optional(),
+  default_branch: hostText.optional(),
+  topics: z.array(hostText).max(1_000).nullish(),
+  updated_at: z.string().optional(),
+  avatar_url: image,
+  owner: z.object({ visibility: z.string().optional(), avatar_url: image }).nullish(),
+});
+type GiteaRepository = z.output<typeof repositorySchema>;
+
 const ownerSchema = z.object({ id: z.int().positive() });
 const callerSchema = z.object({ login: z.string() });
 const searchSchema = z.object({ data: z.array(repositorySchema).max(PAGE_SIZE) });
 
-export class Gitea implements Host {
+export class Gitea extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gitea';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #parts: HostParts;
-  readonly #transport: HostTransport;
   readonly #client: ReturnType<typeof giteaApi>;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** Of the last listing. */
-  #probe: AnonymousProbe | undefined;
+  readonly #anonymous = this.anonymousProbe(
+    () => `${withoutSlash(this.apiUrl)}/api/v1/repos/search?limit=1`,
+  );
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    const { url, tls, exclude } = settings;
-    this.#settings = settings;
-    this.#parts = parts;
-    this.nameHost = new URL(url).host;
-    this.#transport = new HostTransport({ ...parts, url, caFile: tls.caFile });
-    this.#client = giteaApi(withoutSlash(url), { customFetch: this.#transport.fetch });
+    super(settings, parts);
+    const { url, exclude } = settings;
+    this.#client = giteaApi(withoutSlash(url), { customFetch: this.transport.fetch });
     this.#isKept = selectionFilter({ exclude: { ...exclude, paths: exclude.repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { orgs, users, repos } = this.#settings;
+    const { orgs, users, repos } = this.settings;
     // Fails early: without it all targets would fail for the same reason.
-    this.#token();
-    const anonymousProbe = this.#anonymousProbe();
-    this.#probe = anonymousProbe;
+    this.token();
+    const anonymousProbe = this.#anonymous.restart();
     const { orgs: ofOrgs, users: ofUsers } = this.#client;
     const targets = [
       ...orgs.map((org) =>
@@ -72,34 +85,22 @@ export class Gitea implements Host {
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repo = repoOfGitea(await this.#repository(path, path, signal), this.#settings.url);
-    this.#probe ??= this.#anonymousProbe();
-    return this.#probe.of(repo, signal);
+    const repo = repoOfGitea(await this.#repository(path, path, signal), this.settings.url);
+    return this.#anonymous.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = this.#token();
-    return password === undefined ? undefined : { user: TOKEN_USER, password };
+    return this.credential(TOKEN_USER);
   }
 
   async probe(signal: AbortSignal): Promise<string> {
     const { user, version } = this.#client;
-    if (this.#token() === undefined) {
+    if (this.token() === undefined) {
       await this.#call('version', signal, (given) => version.getVersion(given));
       return 'anonymous';
     }
     const { data } = await this.#call('user', signal, (given) => user.userGetCurrent(given));
     return checked(callerSchema, data, this.#question('user')).login;
-  }
-
-  close(): Promise<void> {
-    return this.#transport.close();
-  }
-
-  #anonymousProbe(): AnonymousProbe {
-    const { url, tls } = this.#settings;
-    const openUrl = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
-    return new AnonymousProbe({ ...this.#parts, caFile: tls.caFile }, () => openUrl);
   }
 
   /** Repositories of an owner, searched by the owner's id, as only a search has a stable order. */
@@ -138,7 +139,7 @@ export class Gitea implements Host {
   }
 
   #listed(repository: GiteaRepository): Listed {
-    return listedAs(repoOfGitea(repository, this.#settings.url), this.#isKept);
+    return listedAs(repoOfGitea(repository, this.settings.url), this.#isKept);
   }
 
   /**
@@ -147,7 +148,7 @@ export class Gitea implements Host {
    * Errors: HostError; the reason of the signal.
    */
   async #call(what: string, signal: AbortSignal, call: Call): Promise<Called> {
-    const token = this.#token();
+    const token = this.token();
     const headers = token ? { authorization: `token ${token.reveal()}` } : {};
     try {
       return await call({ signal, headers });
@@ -158,11 +159,7 @@ export class Gitea implements Host {
   }
 
   #question(what: string): Question {
-    return { host: this.#transport.host, what };
-  }
-
-  #token(): SecretText | undefined {
-    return secretNow(this.#settings.token, this.#parts.env);
+    return { host: this.transport.host, what };
   }
 }
 
@@ -179,4 +176,35 @@ function inPath(name: string): string {
 function lastPage(page: number, length: number, total: number | undefined): number | undefined {
   if (length === 0) return page;
   return total === undefined ? undefined : Math.ceil(total / length);
+}
+
+/** @param url  of the connection; Gitea's own addresses are whatever its operator configured */
+function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
+  const path = repository.full_name;
+  const { size, empty: isEmpty, default_branch: branch } = repository;
+  const images = [repository.avatar_url, repository.owner?.avatar_url];
+  const imageUrl = images.find((image) => /^https?:\/\//.test(image ?? ''));
+  // Changed by pushes, but also by edits of the repository's settings.
+  const pushedAt = isoTime(repository.updated_at);
+  return {
+    ...idAndAddresses(repository.id, path, url),
+    ...omitUndefined({ imageUrl }),
+    isFork: repository.fork,
+    isArchived: repository.archived,
+    visibility: visibilityOf(repository),
+    topics: repository.topics ?? [],
+    ...(size === undefined ? {} : { size: size * 1024 }),
+    ...(branch && !isEmpty ? { defaultBranch: branch } : {}),
+    ...omitUndefined({ pushedAt }),
+  };
+}
+
+/**
+ * An owner may be visible only to members, or only to signed-in users: this also limits repositories that are not private.
+ */
+function visibilityOf(repository: GiteaRepository): HostRepo['visibility'] {
+  const owner = repository.owner?.visibility ?? 'public';
+  if (repository.private || repository.internal === true || owner === 'private') return 'private';
+  if (owner !== 'public' && owner !== 'limited') return 'unknown';
+  return owner === 'public' ? 'public' : 'internal';
 }

@@ -1,13 +1,13 @@
 // GitHub: github.com, ghe.com and own servers. A connection uses a token, or the apps of its address, or no credential.
 
 import { z } from 'zod';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { githubApiUrl, isGithubCloud } from '../base/config/github-address.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
-import { checked, withoutSlash } from './answers.ts';
+import { checked, hostText, idAndAddresses, isoTime, ownerName, withoutSlash } from './answers.ts';
 import { GithubApps, type GithubApp } from './github-app.ts';
 import { GithubClient, type GithubAnswer } from './github-client.ts';
-import { repoOfGithub, repositorySchema, type GithubRepository } from './github-repositories.ts';
 import {
   HostError,
   type GitCredential,
@@ -18,11 +18,11 @@ import {
   type ListingPage,
 } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
-import { secretNow, type HostParts } from './parts.ts';
-import { AnonymousProbe } from './anonymous-probe.ts';
+import { HttpHost } from './http-host.ts';
+import type { HostParts } from './parts.ts';
+import type { AnonymousProbe } from './anonymous-probe.ts';
 import { selectionFilter, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
-import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'github'>;
 
@@ -37,6 +37,23 @@ const PAGE_SIZE = 100;
 /** Bound: a listing that never ends; a million members. */
 const MEMBER_PAGES_MAX = 10_000;
 
+const repositorySchema = z.object({
+  id: z.int().positive(),
+  full_name: ownerName,
+  fork: z.boolean(),
+  // Older servers lack the following ones.
+  private: z.boolean(),
+  visibility: z.string().optional(),
+  archived: z.boolean().default(false),
+  topics: z.array(hostText).max(1_000).default([]),
+  /** KiB. */
+  size: z.number().nonnegative().optional(),
+  default_branch: hostText.nullish(),
+  pushed_at: z.string().nullish(),
+  owner: z.object({ avatar_url: hostText.nullish() }).nullish(),
+});
+type GithubRepository = z.output<typeof repositorySchema>;
+
 const repositoryPage = z.array(repositorySchema).max(PAGE_SIZE);
 const callerSchema = z.object({ login: z.string() });
 const memberPage = z
@@ -48,42 +65,34 @@ const memberPage = z
   )
   .max(PAGE_SIZE);
 
-export class Github implements Host {
+export class Github extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'github';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #options: GithubOptions;
-  readonly #transport: HostTransport;
   readonly #client: GithubClient;
   /** Empty if the connection has a token. */
   readonly #apps: GithubApps;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** Of the last listing. */
-  #probe: AnonymousProbe | undefined;
+  readonly #anonymous: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, options: GithubOptions) {
-    const { url, tls, topics, exclude } = settings;
-    this.#settings = settings;
-    this.#options = options;
-    this.nameHost = new URL(url).host;
-    this.#transport = new HostTransport({ ...options, url: githubApiUrl(url), caFile: tls.caFile });
-    this.#client = new GithubClient(url, this.#transport, options.log);
+    const { url, topics, exclude } = settings;
+    super(settings, options, githubApiUrl(url));
+    this.#client = new GithubClient(url, this.transport, options.log);
     this.#apps = new GithubApps({
       apps: settings.token === undefined ? options.apps.filter((app) => isSame(app.url, url)) : [],
       client: this.#client,
-      transport: this.#transport,
+      transport: this.transport,
       env: options.env,
     });
     this.#isKept = selectionFilter({ topics, exclude: { ...exclude, paths: exclude.repos } });
+    if (!isGithubCloud(url)) this.#anonymous = this.anonymousProbe(() => `${this.apiUrl}/meta`);
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { orgs, users, repos } = this.#settings;
+    const { orgs, users, repos } = this.settings;
     // Fails early: without it all targets would fail for the same reason.
-    this.#token();
-    const anonymousProbe = this.#anonymousProbe();
-    this.#probe = anonymousProbe;
+    this.token();
+    const anonymousProbe = this.#anonymous?.restart();
     let asking: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
       asking ??= this.#callerIfAny(signal);
@@ -99,9 +108,8 @@ export class Github implements Host {
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repo = repoOfGithub(await this.#repository(path, signal), this.#settings.url);
-    this.#probe ??= this.#anonymousProbe();
-    return this.#probe === undefined ? repo : this.#probe.of(repo, signal);
+    const repo = repoOfGithub(await this.#repository(path, signal), this.settings.url);
+    return this.#anonymous?.of(repo, signal) ?? repo;
   }
 
   async gitCredential(
@@ -114,7 +122,7 @@ export class Github implements Host {
 
   async probe(signal: AbortSignal): Promise<string> {
     if (!this.#apps.isEmpty) return this.#apps.describe(signal);
-    const token = this.#token();
+    const token = this.token();
     if (token !== undefined) return this.#caller(signal);
     await this.#client.request({ route: 'GET /meta', token, signal });
     return 'anonymous';
@@ -134,17 +142,6 @@ export class Github implements Host {
         if (permissions?.pull === true) yield { accountId: String(id), emails: [] };
       if (lastPageOf(link, page) === page) return;
     }
-  }
-
-  close(): Promise<void> {
-    return this.#transport.close();
-  }
-
-  #anonymousProbe(): AnonymousProbe | undefined {
-    const { url, tls } = this.#settings;
-    if (isGithubCloud(url)) return undefined;
-    const options = { ...this.#options, caFile: tls.caFile };
-    return new AnonymousProbe(options, () => `${githubApiUrl(url)}/meta`);
   }
 
   #ofOrg(org: string, signal: AbortSignal): Target {
@@ -206,32 +203,28 @@ export class Github implements Host {
       const listed = repositoriesIn(answer).map((repository) => this.#listed(repository));
       return { listed, last: lastPageOf(answer.link, page) };
     };
-    const question = { host: this.#transport.host, what: name };
+    const question = { host: this.transport.host, what: name };
     return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
   }
 
   #listed(repository: GithubRepository): Listed {
-    return listedAs(repoOfGithub(repository, this.#settings.url), this.#isKept);
-  }
-
-  #token(): SecretText | undefined {
-    return secretNow(this.#settings.token, this.#options.env);
+    return listedAs(repoOfGithub(repository, this.settings.url), this.#isKept);
   }
 
   /** @param path  of a repository, or its owner */
   async #tokenFor(path: string, signal: AbortSignal): Promise<SecretText | undefined> {
-    return this.#token() ?? this.#apps.tokenOf(path.split('/')[0] ?? '', signal);
+    return this.token() ?? this.#apps.tokenOf(path.split('/')[0] ?? '', signal);
   }
 
   async #caller(signal: AbortSignal): Promise<string> {
-    const call = { route: 'GET /user', token: this.#token(), signal };
+    const call = { route: 'GET /user', token: this.token(), signal };
     const { data, question } = await this.#client.request(call);
     return checked(callerSchema, data, question).login;
   }
 
   /** The token's user; some tokens belong to no user. */
   async #callerIfAny(signal: AbortSignal): Promise<string | undefined> {
-    if (this.#token() === undefined) return undefined;
+    if (this.token() === undefined) return undefined;
     try {
       return await this.#caller(signal);
     } catch (error) {
@@ -243,7 +236,7 @@ export class Github implements Host {
   /** Owners of whom only public repositories can be listed. */
   async #notInstalled(signal: AbortSignal): Promise<ListingIssue[]> {
     if (this.#apps.isEmpty) return [];
-    const { orgs, users } = this.#settings;
+    const { orgs, users } = this.settings;
     const owners = [
       ...orgs.map((owner) => ({ owner, target: `orgs: ${owner}` })),
       ...users.map((owner) => ({ owner, target: `users: ${owner}` })),
@@ -280,4 +273,30 @@ function lastPageOf(link: string, page: number): number | undefined {
 
 function isSame(one: string, other: string): boolean {
   return withoutSlash(one).toLowerCase() === withoutSlash(other).toLowerCase();
+}
+
+/** @param url  of the connection; GitHub's own addresses may lead elsewhere */
+function repoOfGithub(repository: GithubRepository, url: string): HostRepo {
+  const path = repository.full_name;
+  const image = repository.owner?.avatar_url ?? '';
+  const pushedAt = isoTime(repository.pushed_at);
+  return {
+    ...idAndAddresses(repository.id, path, url),
+    ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
+    isFork: repository.fork,
+    isArchived: repository.archived,
+    visibility: visibilityOf(repository),
+    topics: repository.topics,
+    ...(repository.size === undefined ? {} : { size: repository.size * 1024 }),
+    ...(repository.default_branch ? { defaultBranch: repository.default_branch } : {}),
+    ...omitUndefined({ pushedAt }),
+  };
+}
+
+/** Servers before 3.0 only report private or not; private ones may be internal. */
+function visibilityOf(repository: GithubRepository): HostRepo['visibility'] {
+  const { visibility = 'public' } = repository;
+  if (visibility === 'internal') return 'internal';
+  if (visibility === 'private' || repository.private) return 'private';
+  return visibility === 'public' ? 'public' : 'unknown';
 }

@@ -17,10 +17,10 @@ import {
   type ListingPage,
 } from './host.ts';
 import { readNumbered } from './numbered-pages.ts';
-import { secretNow, type HostParts } from './parts.ts';
-import { AnonymousProbe } from './anonymous-probe.ts';
+import { HttpHost } from './http-host.ts';
+import type { HostParts } from './parts.ts';
+import type { AnonymousProbe } from './anonymous-probe.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
-import { HostTransport } from './transport.ts';
 import { HOUR_MS } from '../base/durations.ts';
 
 type Settings = SettingsOf<'gitlab'>;
@@ -50,15 +50,10 @@ const READS_CODE = 20;
 const EMAILS_MAX = 20_000;
 const EMAIL_AGE_MS = HOUR_MS;
 
-export class GitLab implements Host {
+export class GitLab extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gitlab';
-  readonly nameHost: string;
-  readonly #settings: Settings;
-  readonly #parts: HostParts;
-  readonly #transport: HostTransport;
   readonly #listed: ReturnType<typeof projectReader>;
-  /** Of the last listing. */
-  #probe: AnonymousProbe | undefined;
+  readonly #anonymous: AnonymousProbe | undefined;
   /** Verified addresses by account id. */
   readonly #emails = new LRUCache<number, readonly string[]>({
     max: EMAILS_MAX,
@@ -67,43 +62,40 @@ export class GitLab implements Host {
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    this.#settings = settings;
-    this.#parts = parts;
-    const { url, tls } = settings;
-    this.#transport = new HostTransport({ url, caFile: tls.caFile, ...parts });
-    this.nameHost = this.#transport.host;
+    super(settings, parts);
     this.#listed = projectReader(settings);
+    if (this.nameHost !== 'gitlab.com' && settings.token !== undefined)
+      this.#anonymous = this.anonymousProbe(
+        ({ hostId }) => `${withoutSlash(settings.url)}/api/v4/projects/${hostId}`,
+      );
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    if (this.#settings.exclude.forks && this.#token() === undefined)
+    if (this.settings.exclude.forks && this.token() === undefined)
       throw new HostError(
         'NOT_ALLOWED',
         `${this.nameHost}: exclude.forks: GitLab reports forks only with a token; give \`token\``,
       );
     const targets = this.#targets(await this.#client(signal));
-    const anonymousProbe = this.#anonymousProbe();
-    this.#probe = anonymousProbe;
+    const anonymousProbe = this.#anonymous?.restart();
     yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
     const { projects } = await this.#client(signal);
     const project = this.#check(projectSchema, await projects.show(path), `project ${path}`);
-    const repo = repoOfGitLab(project, this.#settings, this.#token() === undefined);
-    this.#probe ??= this.#anonymousProbe();
-    return this.#probe === undefined ? repo : this.#probe.of(repo, signal);
+    const repo = repoOfGitLab(project, this.settings, this.token() === undefined);
+    return this.#anonymous?.of(repo, signal) ?? repo;
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = this.#token();
     // User name for tokens of every kind.
-    return password === undefined ? undefined : { user: 'oauth2', password };
+    return this.credential('oauth2');
   }
 
   async probe(signal: AbortSignal): Promise<string> {
     const { projects, users } = await this.#client(signal);
-    if (this.#token() !== undefined)
+    if (this.token() !== undefined)
       return this.#check(callerSchema, await users.showCurrentUser(), 'user').username;
     const first = { page: 1, perPage: 1, showExpanded: true } as const;
     this.#check(projectPage, await projects.all<true, 'offset'>(first), 'projects');
@@ -135,22 +127,8 @@ export class GitLab implements Host {
     }
   }
 
-  close(): Promise<void> {
-    return this.#transport.close();
-  }
-
-  #anonymousProbe(): AnonymousProbe | undefined {
-    if (this.nameHost === 'gitlab.com' || this.#token() === undefined) return undefined;
-    const { url, tls } = this.#settings;
-    const options = { ...this.#parts, caFile: tls.caFile };
-    return new AnonymousProbe(
-      options,
-      ({ hostId }) => `${withoutSlash(url)}/api/v4/projects/${hostId}`,
-    );
-  }
-
   #targets(client: GitLabClient): Target[] {
-    const { all, groups, users, projects } = this.#settings;
+    const { all, groups, users, projects } = this.settings;
     return [
       ...(all ? [this.#everything(client)] : []),
       ...groups.map((group) => this.#projectsOfGroup(group, client)),
@@ -209,19 +187,19 @@ export class GitLab implements Host {
     const name = `projects: ${path}`;
     return oneRepo(name, async () => {
       const project = this.#check(projectSchema, await projects.show(path), name);
-      return this.#listed(project, this.#token() === undefined);
+      return this.#listed(project, this.token() === undefined);
     });
   }
 
   /** By age: new ones come last. */
   #inOrder(page: number): InOrder {
     // Without a token GitLab does not report whether a project is archived.
-    const only = this.#settings.exclude.archived ? { archived: false } : {};
+    const only = this.settings.exclude.archived ? { archived: false } : {};
     return { ...pageNumber(page), orderBy: 'id', sort: 'asc', ...only };
   }
 
   #listedOf(projects: readonly Project[]): Listed[] {
-    const isAnonymous = this.#token() === undefined;
+    const isAnonymous = this.token() === undefined;
     return projects.map((project) => this.#listed(project, isAnonymous));
   }
 
@@ -246,14 +224,10 @@ export class GitLab implements Host {
 
   #client(signal: AbortSignal): Promise<GitLabClient> {
     return openGitLabClient({
-      url: withoutSlash(this.#settings.url),
-      token: () => this.#token(),
-      fetch: this.#transport.fetchUntil(signal),
+      url: withoutSlash(this.settings.url),
+      token: () => this.token(),
+      fetch: this.transport.fetchUntil(signal),
     });
-  }
-
-  #token() {
-    return secretNow(this.#settings.token, this.#parts.env);
   }
 
   #check<Schema extends z.ZodType>(schema: Schema, answer: unknown, what: string) {

@@ -13,7 +13,7 @@ export interface PlainApiOptions {
   readonly token: () => SecretText | undefined;
   readonly fetch: Fetch;
   /** Text before the JSON of each answer. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
 
 type Query = Readonly<Record<string, string | number>>;
