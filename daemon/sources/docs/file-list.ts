@@ -1,5 +1,5 @@
 // A list of files as columns: an object per file would take some 300 bytes, and a repository may have millions. Objects are
-// created on access; paths are stored as bytes without the prefix they share with the previous path.
+// created on access.
 
 import { decodePath, type TreePath } from '../../base/paths.ts';
 
@@ -15,21 +15,16 @@ export interface SourceFile extends TreePath {
 
 /** Files per block. */
 const BLOCK_COUNT = 4096;
-/** Every so many paths one is stored whole, to bound the steps to any path. */
-const WHOLE_EVERY = 16;
-/** Longest recorded prefix: its length is one byte. */
-const SHARED_MAX = 255;
 
 const IS_SYMLINK = 1;
 const HAS_ID = 2;
 
 /** Columns of files, in order. Plain values: may be posted. */
 interface Block {
-  /** Bytes of each path after the shared prefix. */
-  readonly tails: Uint8Array;
-  /** End of each tail. */
-  readonly tailEnds: Uint16Array | Uint32Array;
-  readonly sharedSizes: Uint8Array;
+  /** Bytes of all paths. */
+  readonly paths: Uint8Array;
+  /** End of each path. */
+  readonly pathEnds: Uint32Array;
   readonly sizes: Uint32Array | Float64Array;
   /** IS_SYMLINK, HAS_ID. */
   readonly flags: Uint8Array;
@@ -47,10 +42,6 @@ export class FileList implements Iterable<SourceFile> {
   #packedCount: number;
   /** Files of the next block. */
   #last: SourceFile[] = [];
-  /** The path read last, and its index. */
-  #path = Buffer.alloc(256);
-  #pathSize = 0;
-  #pathIndex = -1;
 
   /** @param packed  a packed list; nothing can be added to it */
   constructor(packed: PackedFiles = []) {
@@ -87,7 +78,7 @@ export class FileList implements Iterable<SourceFile> {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
     if (block === undefined) return this.#last[index % BLOCK_COUNT]!;
     const position = index % BLOCK_COUNT;
-    const treePath = decodePath(this.#readPath(block, index));
+    const treePath = decodePath(pathIn(block, position));
     const size = block.sizes[position]!;
     const isSymlink = (block.flags[position]! & IS_SYMLINK) !== 0;
     const id = this.idOf(index);
@@ -103,20 +94,20 @@ export class FileList implements Iterable<SourceFile> {
     return block?.sizes[index % BLOCK_COUNT] ?? this.#last[index % BLOCK_COUNT]!.size;
   }
 
-  /** Bytes of the path: a view that is valid until the next call. Cost: lowest in sequential order. */
+  /** Bytes of the path: a view. */
   pathBytesOf(index: number): Uint8Array {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
-    return block === undefined
-      ? bytesOfPath(this.#last[index % BLOCK_COUNT]!)
-      : this.#readPath(block, index);
+    const position = index % BLOCK_COUNT;
+    return block === undefined ? bytesOfPath(this.#last[position]!) : pathIn(block, position);
   }
 
   /** The path as text, with U+FFFD for bytes that are not UTF-8. */
   pathOf(index: number): string {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
+    const position = index % BLOCK_COUNT;
     return block === undefined
-      ? this.#last[index % BLOCK_COUNT]!.path
-      : this.#readPath(block, index).toString('utf8');
+      ? this.#last[position]!.path
+      : pathIn(block, position).toString('utf8');
   }
 
   /** Bytes of the blob id, a view; undefined: unknown. */
@@ -134,27 +125,11 @@ export class FileList implements Iterable<SourceFile> {
   *[Symbol.iterator](): Generator<SourceFile> {
     for (let index = 0; index < this.length; index++) yield this.at(index);
   }
+}
 
-  #readPath(block: Block, index: number): Buffer {
-    const position = index % BLOCK_COUNT;
-    const whole = position - (position % WHOLE_EVERY);
-    const isAhead = this.#pathIndex >= index - position + whole && this.#pathIndex <= index;
-    let next = isAhead ? (this.#pathIndex % BLOCK_COUNT) + 1 : whole;
-    for (; next <= position; next++) {
-      const start = next === 0 ? 0 : block.tailEnds[next - 1]!;
-      const end = block.tailEnds[next]!;
-      const shared = block.sharedSizes[next]!;
-      this.#pathSize = shared + end - start;
-      if (this.#pathSize > this.#path.length) {
-        const old = this.#path;
-        this.#path = Buffer.alloc(this.#pathSize * 2);
-        old.copy(this.#path, 0, 0, shared);
-      }
-      this.#path.set(block.tails.subarray(start, end), shared);
-    }
-    this.#pathIndex = index;
-    return this.#path.subarray(0, this.#pathSize);
-  }
+function pathIn({ paths, pathEnds }: Block, position: number): Buffer {
+  const start = position === 0 ? 0 : pathEnds[position - 1]!;
+  return Buffer.from(paths.buffer, paths.byteOffset + start, pathEnds[position]! - start);
 }
 
 function bytesOfPath({ path, rawPath }: SourceFile): Uint8Array {
@@ -163,10 +138,7 @@ function bytesOfPath({ path, rawPath }: SourceFile): Uint8Array {
 
 function pack(files: readonly SourceFile[]): Block {
   const paths = files.map(bytesOfPath);
-  const sharedSizes = Uint8Array.from(paths, (path, position) =>
-    position % WHOLE_EVERY === 0 ? 0 : sharedSizeOf(paths[position - 1]!, path),
-  );
-  const tails = paths.map((path, position) => path.subarray(sharedSizes[position]));
+  let end = 0;
   const sizes = files.map(({ size }) => size);
   const areLarge = sizes.some((size) => size > 0xffffffff);
   const idSize = (files.find(({ oid }) => oid !== undefined)?.oid?.length ?? 0) / 2;
@@ -177,9 +149,8 @@ function pack(files: readonly SourceFile[]): Block {
     ids.set(Buffer.from(oid, 'hex'), position * idSize);
   }
   return {
-    tails: new Uint8Array(Buffer.concat(tails)),
-    tailEnds: endsOf(tails),
-    sharedSizes,
+    paths: new Uint8Array(Buffer.concat(paths)),
+    pathEnds: Uint32Array.from(paths, (path) => (end += path.length)),
     sizes: areLarge ? Float64Array.from(sizes) : Uint32Array.from(sizes),
     flags: Uint8Array.from(
       files,
@@ -188,18 +159,4 @@ function pack(files: readonly SourceFile[]): Block {
     ids,
     idSize,
   };
-}
-
-/** Ends of the tails when concatenated. */
-function endsOf(tails: readonly Uint8Array[]): Uint16Array | Uint32Array {
-  let end = 0;
-  const ends = tails.map((tail) => (end += tail.length));
-  return end <= 0xffff ? Uint16Array.from(ends) : Uint32Array.from(ends);
-}
-
-function sharedSizeOf(one: Uint8Array, other: Uint8Array): number {
-  const max = Math.min(one.length, other.length, SHARED_MAX);
-  let size = 0;
-  while (size < max && one[size] === other[size]) size++;
-  return size;
 }

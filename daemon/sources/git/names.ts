@@ -17,7 +17,6 @@ const REF_SIZE_MAX = 1024;
 /** Source: git-check-ref-format(1), gitrevisions(7). engine/query/revisions.ts has this form too, with more steps. */
 const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
 const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
-const STEPS = /^([^\s\p{Cc}~^:?*[\\]+)((?:[~^]\d*)+)$/u;
 const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
 const SHORT_ID = /^[0-9a-f]{4,6}(?=[~^]|$)/i;
 
@@ -39,12 +38,6 @@ export function isPlainName(text: string): boolean {
 /** Whether a text may be a plain name with some steps back. Bound: each of 999 commits. */
 export function isNearName(text: string): boolean {
   return NEAR_NAME.test(text);
-}
-
-/** A plain name and any number of steps back: `main`, `~10000`; undefined: another form. */
-export function stepsOf(text: string): { name: string; steps: string } | undefined {
-  const [, name, steps] = STEPS.exec(text) ?? [];
-  return name === undefined || steps === undefined ? undefined : { name, steps };
 }
 
 /** Whether a text can only be a ref; a shorter name may also be an id, or a file in the git directory. */

@@ -1,15 +1,12 @@
-// Resolves a caller's ref to a commit id. The form is checked before (API.md 11.0). Names are looked up each time, as they
-// move; full ids once. A commit that no ref reaches is refused.
+// Resolves a caller's ref to a commit id, each time, as names move. The form is checked before (API.md 11.0). A commit that
+// no ref reaches is refused.
 
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { LRUCache } from 'lru-cache';
-import { entryBound } from '../../base/entry-bound.ts';
-import { measuredCache } from '../../base/metrics.ts';
 import { GitError, gitDirOf, LostObjectError } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
-import { isNearName, isObjectId, isPlainName, isRefName, RefError, stepsOf } from './names.ts';
+import { isNearName, isObjectId, isPlainName, isRefName, RefError } from './names.ts';
 import { findObjects, resolveCommit, resolveObject } from './objects.ts';
 import { isReached } from './reached.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -27,14 +24,6 @@ export class RepoGoneError extends Error {
 /** The parts of a repo used here. */
 export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
-const CACHED_IDS_MAX = 20_000;
-
-/** Path of the repository and full id as given, with steps back from it -> id of the commit. */
-const cachedIds = measuredCache(
-  'git ids',
-  new LRUCache<string, string>(entryBound(CACHED_IDS_MAX)),
-);
-
 /**
  * Full id of the commit that a ref names.
  *
@@ -44,8 +33,8 @@ const cachedIds = measuredCache(
  *
  * Errors: RefError if it names no commit that the refs of the repository reach, and always for a folder without git;
  * RepoGoneError; GitBusyError; GitError if the repository is damaged; the reason of the signal.
- * Cost: 0.1 ms for a name, and for an ancestor that is near (`main~3`) or cached; 10 to 20 ms for what does not exist;
- * git's time for other expressions; for a commit that is not cached that of `isReached`.
+ * Cost: 0.1 ms for a name, and for an ancestor that is near (`main~3`); 10 to 20 ms for what does not exist; git's time
+ * for other expressions; for a commit that is not cached that of `isReached`.
  */
 export async function resolveRef(
   repo: ResolvableRepo,
@@ -69,33 +58,11 @@ async function findCommit(
   const { kind, path: repoPath } = repo.source;
   if (kind === 'folder') throw refError(ref);
   const revision = ref ?? repo.defaultRevision;
-  const fixed = isObjectId(revision) ? revision : await farStepsOf(repoPath, revision, signal);
-  const key = fixed === undefined ? undefined : `${repoPath}\0${fixed}`;
-  const cached = key === undefined ? undefined : cachedIds.get(key);
-  if (cached !== undefined) return cached;
   const commit =
     (await queryPool(repoPath, revision, signal)) ??
     (await withRepo(repo, () => lookUp(repo, revision, signal)));
   if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
-  // Why the lengths: in a repository with SHA-256 ids, 40 digits are an abbreviated id.
-  if (key !== undefined && (fixed !== revision || commit.length === revision.length))
-    cachedIds.set(key, commit);
   return commit;
-}
-
-/**
- * `main~10000` with the id of `main`, as the ancestors of a commit never change; undefined: it is near, or another
- * expression.
- */
-async function farStepsOf(
-  repoPath: string,
-  revision: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const far = isNearName(revision) ? undefined : stepsOf(revision);
-  if (far === undefined) return undefined;
-  const commit = await queryPool(repoPath, far.name, signal);
-  return commit === undefined ? undefined : commit + far.steps;
 }
 
 /** Whether neither a repository nor a folder is at the repo's path. */

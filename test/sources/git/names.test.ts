@@ -8,7 +8,6 @@ import {
   folderPathOf,
   isFilePath,
   isNearName,
-  stepsOf,
   isPlainName,
   isRefName,
   PathError,
@@ -89,15 +88,6 @@ test('names, steps back from them, and what can only be a ref', () => {
   for (const name of ['HEAD', 'refs/heads/main']) assert.equal(isRefName(name), true, name);
   for (const name of ['main', 'FETCH_HEAD', 'heads/main', 'refs/', 'refs/heads/main~1', 'HEAD^'])
     assert.equal(isRefName(name), false, name);
-});
-
-test('steps of any length', () => {
-  const texts = ['main~10000', 'v1^2~1000^', 'main', ':/text~3', 'a^{tree}', 'HEAD:x~1', '~1'];
-  assert.deepEqual(texts.map(stepsOf), [
-    { name: 'main', steps: '~10000' },
-    { name: 'v1', steps: '^2~1000^' },
-    ...Array.from({ length: 5 }, () => undefined),
-  ]);
 });
 
 test('ids that are too short', () => {
