@@ -46,8 +46,8 @@ export const SETTLED_MS = 2000;
 const NS_PER_MS = 1_000_000n;
 
 /** Whether a file changed at that time can no longer change unnoticed. */
-export function isSettled(changedNs: bigint, settledMs = SETTLED_MS): boolean {
-  return BigInt(Date.now() - settledMs) > changedNs / NS_PER_MS;
+export function isSettled(changedNs: bigint): boolean {
+  return BigInt(Date.now() - SETTLED_MS) > changedNs / NS_PER_MS;
 }
 
 /** Whether an error says that a file or link is gone, or has become something else. */

@@ -2,7 +2,7 @@
 // change; the fields do, as branches and tags move.
 
 import type { TreePath } from '../../base/paths.ts';
-import { type HistoryContext, runHistory } from './process.ts';
+import { type HistoryContext, type ListWindow, runHistory } from './process.ts';
 
 export interface CommitFilter {
   /** POSIX basic regular expressions, ignoring case. */
@@ -27,11 +27,6 @@ export interface CommitFields {
   readonly authorName: string;
   readonly authorEmail: string;
   readonly parents: readonly string[];
-}
-
-export interface CommitWindow {
-  readonly offset: number;
-  readonly limit: number;
 }
 
 /** Messages of one page. */
@@ -72,7 +67,7 @@ export function listCommits(
   start: string,
   filter: CommitFilter,
   path: TreePath | undefined,
-  { offset, limit }: CommitWindow,
+  { offset, limit }: ListWindow,
 ): Promise<Buffer> {
   const skip = `--skip=${Math.min(offset, OFFSET_MAX)}`;
   const args = [...listCommand(filter), `--max-count=${limit}`, skip, start];
@@ -114,7 +109,7 @@ export interface WalkPart {
 }
 
 /** A page of `walkCommits`. */
-export function partOfWalk(walk: Buffer, { offset, limit }: CommitWindow): WalkPart {
+export function partOfWalk(walk: Buffer, { offset, limit }: ListWindow): WalkPart {
   const head = walk.indexOf(LINE_END) + 1;
   const total = Number(walk.toString('latin1', 0, head));
   const lineSize = walk.indexOf(LINE_END, head) + 1 - head;

@@ -6,8 +6,7 @@ import { nextTurn } from '../../base/next-turn.ts';
 import { type TreePath, REPLACEMENT } from '../../base/paths.ts';
 import { utf8TextOfLatin1 } from '../../base/utf8-text.ts';
 import { detectLanguage } from '../languages/languages.ts';
-import { type HistoryContext, runHistory } from './process.ts';
-import type { DiffWindow } from './calls.ts';
+import { type HistoryContext, type ListWindow, runHistory } from './process.ts';
 import { unquoteName } from './quoted.ts';
 
 export interface LineRange {
@@ -89,7 +88,7 @@ export interface DiffQuestion {
   /** Only this file, or files below it; renames are detected only inside. */
   readonly path: TreePath | undefined;
   /** Undefined: all files. */
-  readonly window: DiffWindow | undefined;
+  readonly window: ListWindow | undefined;
   readonly ignoresWhitespace: boolean;
   /** Whom it is for. */
   readonly clientKey?: string | undefined;
@@ -140,7 +139,7 @@ async function readPatch(
 async function readPart(
   context: HistoryContext,
   question: DiffQuestion,
-  { offset, limit }: DiffWindow,
+  { offset, limit }: ListWindow,
 ): Promise<{ readonly total: number; readonly files: readonly FileDiff[] }> {
   const { base, head, path } = question;
   const options = { path, outputSizeMax: PATCH_SIZE_MAX };

@@ -11,19 +11,13 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { noteReached } from '../git/reached.ts';
 import { isFilePath, RefError } from '../git/names.ts';
 import { isRepoGone, RepoGoneError, resolveRef } from '../git/resolve.ts';
-import { AnswerCache } from './answer-cache.ts';
-import {
-  type BlameCall,
-  type CommitsCall,
-  type DiffCall,
-  HistoryError,
-  type HistoryTarget,
-  type ListPart,
-} from './calls.ts';
+import { LRUCache } from 'lru-cache';
+import { SharedWork } from '../../base/shared-work.ts';
 import { type Author, readAuthors } from './authors.ts';
 import { readBlame } from './blame.ts';
 import {
   type CommitFields,
+  type CommitFilter,
   countCommits,
   linesOf,
   listCommits,
@@ -34,9 +28,9 @@ import {
 } from './commits.ts';
 import { readDiff } from './diff.ts';
 import { GraphWriter, type GraphWriterOptions } from './graph.ts';
-import { findMailmap, sizeOfFile } from './lookups.ts';
-import type { HistoryContext } from './process.ts';
-import { findTreePath, type FoundPath } from './raw-path.ts';
+import { findMailmap, findTreePath, type FoundPath, sizeOfFile } from './lookups.ts';
+import type { HistoryContext, ListWindow } from './process.ts';
+import { CodedError } from '../../base/caught.ts';
 
 export interface HistoryOptions {
   /** Of each git process, in ms. */
@@ -46,8 +40,11 @@ export interface HistoryOptions {
   readonly graphs: GraphWriterOptions;
 }
 
-/** Bound: memory. */
-const CACHE = { sizeMax: 64 << 20, entrySizeMax: 8 << 20 };
+/** Bytes of all cached answers, and of one. Bound: memory. */
+const CACHE_SIZE_MAX = 64 << 20;
+const CACHED_SIZE_MAX = 8 << 20;
+/** Bytes of a cached answer besides its content. Guess: so that many small ones do not count as nothing. */
+const CACHED_OVERHEAD = 300;
 /** Ids of the tree without entries, by their length; git knows it in every repository. */
 const EMPTY_TREES: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
@@ -55,6 +52,42 @@ const EMPTY_TREES: Readonly<Record<number, string>> = {
 };
 /** Start of git's message about an invalid expression, by the expression's origin. */
 const BAD_EXPRESSION = /^(command line|header), '.*': (.*)$/s;
+
+/** The request cannot be answered. */
+class HistoryError extends CodedError<'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS'> {
+  override readonly name = 'HistoryError';
+}
+
+/** A ref, and optionally a path. */
+export interface HistoryTarget {
+  /** Undefined: the default revision. */
+  readonly ref: string | undefined;
+  /** Undefined: everything. */
+  readonly path: string | undefined;
+}
+
+export interface CommitsCall extends HistoryTarget, CommitFilter, ListWindow {}
+
+/** A page of a list. */
+interface ListPart<Item> {
+  /** Of the whole list. */
+  readonly total: number;
+  readonly items: readonly Item[];
+}
+
+export interface DiffCall {
+  /** `X^` of a commit X without parents is the empty tree. */
+  readonly base: string;
+  readonly head: string;
+  /** Undefined: everything. */
+  readonly path: string | undefined;
+  /** Undefined: all files. */
+  readonly window?: ListWindow | undefined;
+  /** Lines that differ only in white space are equal. */
+  readonly ignoresWhitespace?: boolean | undefined;
+  /** Whom it is for. */
+  readonly clientKey?: string;
+}
 
 /** A start commit, and the context for git. */
 interface Start {
@@ -67,7 +100,13 @@ interface Start {
 export class History {
   readonly #options: HistoryOptions;
   readonly #graphs: GraphWriter;
-  readonly #answers = new AnswerCache(CACHE);
+  /** They never change, as their keys contain commit ids. */
+  readonly #answers = new LRUCache<string, Buffer>({
+    maxSize: CACHE_SIZE_MAX,
+    maxEntrySize: CACHED_SIZE_MAX,
+    sizeCalculation: (answer, key) => answer.length + key.length + CACHED_OVERHEAD,
+  });
+  readonly #work = new SharedWork<string, Buffer>();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -95,7 +134,11 @@ export class History {
    *
    * Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
    */
-  async blame(repo: RepoRecord, target: BlameCall, signal: AbortSignal): Promise<Buffer> {
+  async blame(
+    repo: RepoRecord,
+    target: Pick<HistoryTarget, 'ref'> & { readonly path: string },
+    signal: AbortSignal,
+  ): Promise<Buffer> {
     if (!isFilePath(target.path)) throw fileNotFound(target.path);
     const start = await this.#start(repo, target.ref, signal);
     const { commit, mailmap } = start;
@@ -282,15 +325,21 @@ export class History {
     }
   }
 
-  #answer(
+  /** The cached answer of a key, which the caller must not change; else that of `make`, once for all who wait for it. */
+  async #answer(
     key: readonly unknown[],
     start: Start,
     signal: AbortSignal,
     make: (context: HistoryContext) => Promise<Buffer>,
   ): Promise<Buffer> {
-    return this.#answers.get(JSON.stringify([start.repo.repoId, ...key]), signal, (all) =>
-      this.#inSlot(start, all, make),
-    );
+    const text = JSON.stringify([start.repo.repoId, ...key]);
+    const cached = this.#answers.get(text);
+    if (cached !== undefined) return cached;
+    return this.#work.get(text, signal, async (all) => {
+      const answer = await this.#inSlot(start, all, make);
+      this.#answers.set(text, answer);
+      return answer;
+    });
   }
 
   async #treePathsOf(

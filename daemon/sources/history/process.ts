@@ -18,6 +18,12 @@ export interface HistoryContext {
   readonly signal: AbortSignal;
 }
 
+/** A page of a list. */
+export interface ListWindow {
+  readonly offset: number;
+  readonly limit: number;
+}
+
 export interface HistoryRunOptions {
   /** Last argument, after `--`. */
   readonly path?: TreePath | undefined;

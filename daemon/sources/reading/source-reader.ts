@@ -34,7 +34,6 @@ import {
 import { type ReaderMemory, SharedContents } from './shared-contents.ts';
 import { isOnDisk } from './tree-reader.ts';
 import { utf8Of } from '../../base/utf16.ts';
-import { isListedInWorktree } from './worktree-listed.ts';
 
 export interface ReadSourceOptions {
   /** Inclusive size of the content. */
@@ -283,9 +282,8 @@ async function findOnDisk(
 ): Promise<TreePath | undefined> {
   if (compileIgnoreGlobs(source.ignore)(path)) return undefined;
   if (source.kind === 'worktree') {
-    if (!path.includes(REPLACEMENT))
-      return (await isListedInWorktree(source, path, signal)) ? { path } : undefined;
-    const options = { signal, noIgnore: source.noIgnore };
+    const within = path.includes(REPLACEMENT) ? undefined : [path];
+    const options = { signal, within, noIgnore: source.noIgnore };
     const listed = await withSlot(source.path, signal, () => listWorktree(source.path, options));
     return listed.find((treePath) => treePath.path === path);
   }

@@ -1,5 +1,5 @@
 // The parts of reading history that are plain functions: names in quotes, patches, dates that people write, bounds of
-// expressions, and the cache of answers.
+// expressions.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
@@ -7,10 +7,8 @@ import test from 'node:test';
 import * as fc from 'fast-check';
 import { parseCommitDate } from '../../../daemon/api/history/commit-dates.ts';
 import { intervalCopies } from '../../../daemon/api/history/expression-input.ts';
-import { AnswerCache } from '../../../daemon/sources/history/answer-cache.ts';
 import { diffsOf, type FileDiff } from '../../../daemon/sources/history/diff.ts';
 import { unquoteName } from '../../../daemon/sources/history/quoted.ts';
-import { NEVER } from './world.ts';
 
 function parseDiff(text: string): FileDiff[] {
   return [...diffsOf(Buffer.from(text).toString('latin1'))];
@@ -108,30 +106,4 @@ test('copies that intervals make', () => {
   assert.equal(intervalCopies('a\\{3,\\}b\\{0,5\\}'), 15);
   assert.equal(intervalCopies('\\(\\(a\\{1,255\\}\\)\\{1,255\\}\\)\\{1,255\\}'), 255 ** 3);
   assert.equal(intervalCopies('a{99999}'), 1);
-});
-
-test('the cache: kept up to its size, failures are not kept', async () => {
-  const cache = new AnswerCache({ sizeMax: 3000, entrySizeMax: 1500 });
-  let madeCount = 0;
-  const ask = (key: string, size: number): Promise<Buffer> =>
-    cache.get(key, NEVER, async () => {
-      madeCount++;
-      return Buffer.alloc(size);
-    });
-  await ask('a', 1000);
-  await ask('b', 1000);
-  await ask('a', 1000);
-  assert.equal(madeCount, 2);
-  await ask('c', 1000);
-  await ask('a', 1000);
-  assert.equal(madeCount, 3, 'a was used later than b');
-  await ask('b', 1000);
-  assert.equal(madeCount, 4, 'b had to go');
-  await ask('large', 1500);
-  await ask('large', 1500);
-  assert.equal(madeCount, 6);
-  const failing = (): Promise<Buffer> => Promise.reject(new Error('bad'));
-  await assert.rejects(cache.get('f', NEVER, failing), /bad/);
-  assert.equal((await ask('f', 1)).length, 1);
-  await assert.rejects(cache.get('g', AbortSignal.abort(new Error('gone')), failing), /gone/);
 });

@@ -6,8 +6,11 @@ import path from 'node:path';
 import { after } from 'node:test';
 import type { Blame } from '../../../daemon/sources/history/blame.ts';
 import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
-import type { CommitsCall, DiffCall } from '../../../daemon/sources/history/calls.ts';
-import { History } from '../../../daemon/sources/history/history.ts';
+import {
+  type CommitsCall,
+  type DiffCall,
+  History,
+} from '../../../daemon/sources/history/history.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import { repoRecord } from '../../repos/record.ts';
 import { temporaryFolder } from '../git/fixture.ts';
