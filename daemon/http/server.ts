@@ -12,6 +12,7 @@ import { allowedHosts, type Binding, defaultBaseUrl, resolveBinding } from './bi
 import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { mcpEndpoints } from '../api/mcp/mcp-endpoints.ts';
+import type { Endpoint } from '../api/shapes/endpoint.ts';
 import { OAUTH_ENDPOINTS } from '../api/oauth/oauth-endpoints.ts';
 import { PAGE_ENDPOINTS } from '../api/page/page-endpoints.ts';
 
@@ -118,11 +119,16 @@ async function listen(
   }
 }
 
+/** All endpoints that the router has. */
+export function servedEndpoints(version: string, log: Log): readonly Endpoint[] {
+  return [...ENDPOINTS, ...mcpEndpoints(version, log), ...OAUTH_ENDPOINTS, ...PAGE_ENDPOINTS];
+}
+
 function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
   const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
   const version = readProductVersion();
   return new Pipeline({
-    endpoints: [...ENDPOINTS, ...mcpEndpoints(version, log), ...OAUTH_ENDPOINTS, ...PAGE_ENDPOINTS],
+    endpoints: servedEndpoints(version, log),
     services,
     get settings() {
       return configuration.settings;

@@ -1,14 +1,15 @@
 // A server with endpoints of a test on a free port, everybody welcome.
 
 import { readSettings } from '../../daemon/base/config/settings.ts';
-import type { Environment } from '../../daemon/base/config/configuration.ts';
+import { type Environment, readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import type { ControlPlane } from '../../daemon/app/control-plane.ts';
+import { type ControlPlane, openControlPlane } from '../../daemon/app/control-plane.ts';
 import type { AdapterOptions, BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
-import { startControl } from './control.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 export interface Mounted {
   readonly address: BoundAddress;
@@ -29,7 +30,10 @@ export async function serveEndpoints(
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
   const log = createLog({ level: 'info', format: 'json', write });
-  const control = await startControl({ TRAWL_ANONYMOUS_ACCESS: 'true', ...env }, true);
+  const guests = { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_DATA_DIR: temporaryFolder() };
+  const configuration = readConfiguration({ env: { ...guests, ...env } });
+  const control = await openControlPlane(configuration, new RepoDirectory(() => []), log);
+  await control.accounts.begin({ baseUrl: 'http://localhost', isLoopback: true });
   const pipeline = new Pipeline({
     endpoints,
     services: {} as never,
