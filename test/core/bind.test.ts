@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { SearchPlan } from '../../daemon/engine/host/search-plan.ts';
+import type { EncodedPlan } from '../../daemon/engine/host/encoded-plan.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../daemon/engine/query/plan.ts';
@@ -19,7 +19,7 @@ import {
   temporaryFolder,
 } from '../engine/host/harness.ts';
 
-function planOf(query: string, isRegexEnabled = false): SearchPlan {
+function planOf(query: string, isRegexEnabled = false): EncodedPlan {
   return encodePlan(
     planQuery(parseQuery(query, { isRegexEnabled }), {
       repos: () => [REPO],

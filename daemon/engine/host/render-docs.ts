@@ -17,12 +17,12 @@ export function renderDocs(
 ): RenderedDocs | undefined;
 export function renderDocs(
   searcher: Searcher,
-  { plan, shardId, requests, kept, options }: RenderWork,
+  { encodedPlan, shardId, requests, kept, options }: RenderWork,
   isStopRequested = neverStops,
 ): RenderedDocs | undefined {
   for (let isRetry = false; ; isRetry = true) {
     try {
-      searcher.setPlan(plan);
+      searcher.setPlan(encodedPlan);
       const isBound =
         searcher.isBound(shardId) ||
         searcher.bindDocs(shardId, docIdsOf(requests), isStopRequested);
@@ -30,7 +30,7 @@ export function renderDocs(
       return searcher.render(requests, kept, options, isStopRequested);
     } catch (error) {
       // A refused call left the instance usable, but in the middle of a doc.
-      if (error instanceof ShardError) searcher.beginPlan(plan);
+      if (error instanceof ShardError) searcher.beginPlan(encodedPlan);
       if (!isTrap(error)) throw error;
       searcher.replaceSpaceOf(shardId);
       if (isRetry) throw error;

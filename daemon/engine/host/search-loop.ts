@@ -13,7 +13,7 @@ import type {
   ShardTimes,
   UnitFinding,
 } from './search-messages.ts';
-import type { SearchPlan } from './search-plan.ts';
+import type { EncodedPlan } from './encoded-plan.ts';
 import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
@@ -31,7 +31,7 @@ export class SearchLoop {
   readonly #shardIds: readonly string[];
   readonly #limit: number;
   readonly #control: SearchControl;
-  readonly #plan: SearchPlan;
+  readonly #encodedPlan: EncodedPlan;
   /** Indexes of shards with heads, in order: of those tested, at the end of all. */
   readonly #headShards: number[] = [];
   #headTestCount = 0;
@@ -49,13 +49,13 @@ export class SearchLoop {
 
   constructor(
     searcher: Searcher,
-    plan: SearchPlan,
+    encodedPlan: EncodedPlan,
     shardIds: readonly string[],
     limit: number,
     control: SearchControl,
   ) {
     this.#searcher = searcher;
-    this.#plan = plan;
+    this.#encodedPlan = encodedPlan;
     this.#shardIds = shardIds;
     this.#limit = limit;
     this.#control = control;
@@ -106,8 +106,8 @@ export class SearchLoop {
   step(isStopRequested: StopTest = () => this.#control.isStopped): boolean {
     if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
     if (!this.#isPlanned) {
-      if (this.#hasStarted) this.#searcher.setPlan(this.#plan);
-      else this.#searcher.beginPlan(this.#plan);
+      if (this.#hasStarted) this.#searcher.setPlan(this.#encodedPlan);
+      else this.#searcher.beginPlan(this.#encodedPlan);
       this.#hasStarted = true;
       this.#isPlanned = true;
     }
@@ -240,7 +240,7 @@ export class SearchLoop {
     }
     const shardId = this.#shardIds[this.#shard]!;
     try {
-      this.#searcher.setPlan(this.#plan);
+      this.#searcher.setPlan(this.#encodedPlan);
       if (this.#unitCount !== undefined) this.#searcher.bind(shardId);
       work();
       return true;
@@ -253,7 +253,7 @@ export class SearchLoop {
   /** Makes the searcher usable after a failure: a trapped instance is dead, a refused call left it usable. */
   #renew(error: unknown): void {
     const shardId = this.#shardIds[this.#shard]!;
-    if (!isTrap(error)) this.#searcher.beginPlan(this.#plan);
+    if (!isTrap(error)) this.#searcher.beginPlan(this.#encodedPlan);
     else if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
   }
 

@@ -1,7 +1,7 @@
 // Messages between the pool and its search threads. All threads work on a search together: they claim units through the
 // shared control words and send their findings in one message each, or in several where the search wants them earlier.
 
-import type { SearchPlan } from './search-plan.ts';
+import type { EncodedPlan } from './encoded-plan.ts';
 import type {
   Binding,
   RenderedDocs,
@@ -30,7 +30,7 @@ export interface ShardsMessage {
 export interface SearchMessage {
   readonly kind: 'search';
   readonly id: number;
-  readonly plan: SearchPlan;
+  readonly encodedPlan: EncodedPlan;
   /** Shards to search, in order. */
   readonly shardIds: readonly string[];
   /** Stop when the ranges found in the units so far, in order, exceed this; Infinity: never. */
@@ -45,7 +45,7 @@ export interface SearchMessage {
 export interface RenderMessage {
   readonly kind: 'render';
   readonly id: number;
-  readonly plan: SearchPlan;
+  readonly encodedPlan: EncodedPlan;
   readonly shardId: string;
   /** For each doc its docId, the most ranges to render, the index of its links, the number of its kept ranges. */
   readonly requests: Uint32Array;

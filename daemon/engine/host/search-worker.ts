@@ -102,9 +102,9 @@ function showShards({ searcher }: Seat): void {
 }
 
 function searchJob(message: SearchMessage): SearchJob {
-  const { id, plan, shardIds, limit, unitMaxes, isProgressive } = message;
+  const { id, encodedPlan, shardIds, limit, unitMaxes, isProgressive } = message;
   const control = new SearchControl(unitMaxes, message.control);
-  const loop = new SearchLoop(first.searcher, plan, shardIds, limit, control);
+  const loop = new SearchLoop(first.searcher, encodedPlan, shardIds, limit, control);
   return new SearchJob(id, loop, control, isProgressive, post);
 }
 

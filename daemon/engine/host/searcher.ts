@@ -9,7 +9,7 @@ import {
   STATUS_STOPPED,
 } from '../../../core/shared/status.ts';
 import { type Core, neverStops, statusName, type StopTest } from './core.ts';
-import { PlanError, passDocSets, type SearchPlan } from './search-plan.ts';
+import { PlanError, passDocSets, type EncodedPlan } from './encoded-plan.ts';
 import { MappingBudget } from './mapping-budget.ts';
 import { SearchNote } from './search-note.ts';
 import { MappingError } from './mapping.ts';
@@ -128,7 +128,7 @@ const KEPT_RANGES_MAX = 32_768;
 /** Bound: how long an idle thread keeps memory. Touching it again costs the next search 1 ms (daemon/DECISIONS.md). */
 const REST_MS = 3000;
 
-const NO_PLAN: SearchPlan = {
+const NO_PLAN: EncodedPlan = {
   bytes: new Uint8Array(),
   docSetCount: 0,
   docSets: new Map(),
@@ -158,14 +158,14 @@ export class Searcher {
   readonly #waiting = new Map<string, ShardFile>();
   #spaces: Space[] = [];
   readonly #spaceByShard = new Map<string, Space>();
-  #plan: SearchPlan = NO_PLAN;
+  #encodedPlan: EncodedPlan = NO_PLAN;
   /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
   /** `isWhole`: the plan is bound to all docs of the shard, not to only some. */
   #bound: { space: Space; shardId: string; isWhole: boolean } | undefined;
   #isTickAwaited = false;
   /** At the last tick; if unchanged, a long search is running. */
-  #lastPlan: SearchPlan | undefined;
+  #lastPlan: EncodedPlan | undefined;
   #isUsedSinceTick = false;
 
   constructor(module: WebAssembly.Module, options: SearcherOptions = {}) {
@@ -282,23 +282,24 @@ export class Searcher {
    * Sets the plan of a new request, without bindings, even if the previous request had the same plan. The first use throws
    * PlanError if the core refuses it.
    */
-  beginPlan(plan: SearchPlan): void {
-    this.#plan = plan;
+  beginPlan(encodedPlan: EncodedPlan): void {
+    this.#encodedPlan = encodedPlan;
     this.#forgetBindings();
   }
 
   /** Sets the current plan; if unchanged, compiled and bound state is kept. Throws as beginPlan. */
-  setPlan(plan: SearchPlan): void {
-    const { bytes, docSetsId } = this.#plan;
-    const isSame = docSetsId === plan.docSetsId && Buffer.compare(plan.bytes, bytes) === 0;
-    if (!isSame) this.beginPlan(plan);
+  setPlan(encodedPlan: EncodedPlan): void {
+    const { bytes, docSetsId } = this.#encodedPlan;
+    const isSame =
+      docSetsId === encodedPlan.docSetsId && Buffer.compare(encodedPlan.bytes, bytes) === 0;
+    if (!isSame) this.beginPlan(encodedPlan);
   }
 
   #spaceWithPlan(shardId: string): Space {
     const space = this.spaceOf(shardId);
     this.#restLater();
     if (this.#compiled.has(space)) return space;
-    const { bytes } = this.#plan;
+    const { bytes } = this.#encodedPlan;
     const sizeMax = space.statsStart - space.planStart;
     if (bytes.length > sizeMax)
       throw new PlanError(`its plan takes ${bytes.length} bytes, limit ${sizeMax}`);
@@ -329,7 +330,7 @@ export class Searcher {
     if (space === undefined) return undefined;
     const binding = bindingOf(space);
     if (space.core.exports.nodeCounts.value === 0) return binding;
-    return { ...binding, nodeCounts: nodeCountsOf(space.core, this.#plan) };
+    return { ...binding, nodeCounts: nodeCountsOf(space.core, this.#encodedPlan) };
   }
 
   /**
@@ -363,7 +364,7 @@ export class Searcher {
     this.#bound = undefined;
     space.checkNowAndThen(shardId);
     const view = space.viewOf(shardId);
-    passDocSets(space.core, view, shardId, this.#plan);
+    passDocSets(space.core, view, shardId, this.#encodedPlan);
     const status = untilStopped(space.core, isStopRequested, () => call(view, space));
     if (status === STATUS_STOPPED) return undefined;
     if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
@@ -386,8 +387,8 @@ export class Searcher {
    */
   #tick(): void {
     this.#isTickAwaited = false;
-    const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#plan;
-    this.#lastPlan = this.#plan;
+    const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#encodedPlan;
+    this.#lastPlan = this.#encodedPlan;
     if (isLong) this.#restLater();
     else this.#rest();
     this.#isUsedSinceTick = false;
@@ -633,10 +634,10 @@ function bindingOf({ core, statsStart }: Space): Binding {
 }
 
 /** What the last `bind` counted of each node. */
-function nodeCountsOf({ exports, memory }: Core, { bytes }: SearchPlan): Uint32Array {
+function nodeCountsOf({ exports, memory }: Core, { bytes }: EncodedPlan): Uint32Array {
   const start = exports.nodeCounts.value >>> 0;
-  const plan = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const nodeCount = plan.getUint32(layout.PLAN_NODE_COUNT_OFFSET, true);
+  const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const nodeCount = header.getUint32(layout.PLAN_NODE_COUNT_OFFSET, true);
   return new Uint32Array(memory.buffer, start, (nodeCount * layout.NODE_COUNTS_SIZE) / 4).slice();
 }
 

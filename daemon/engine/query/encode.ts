@@ -1,7 +1,7 @@
 // Encodes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
 
 import * as layout from '../../../core/shared/plan.ts';
-import type { SearchPlan } from '../host/search-plan.ts';
+import type { EncodedPlan } from '../host/encoded-plan.ts';
 import { ALL, type Condition, withoutImplied } from '../regex/condition.ts';
 import type { LetterCase } from '../regex/literals.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
@@ -22,7 +22,7 @@ export function encodePlan(
   plan: PlanNode,
   isCaseSensitive: boolean,
   shards: readonly PlannedShardView[] = [],
-): SearchPlan {
+): EncodedPlan {
   return atOnce(encodeSteps(plan, isCaseSensitive, shards));
 }
 
@@ -39,7 +39,7 @@ export function* encodeSteps(
   isCaseSensitive: boolean,
   shards: readonly PlannedShardView[],
   rows?: NodeRows,
-): Steps<SearchPlan> {
+): Steps<EncodedPlan> {
   const caseFlag = isCaseSensitive ? layout.PLAN_FLAG_CASE_SENSITIVE : 0;
   const encoder = new PlanEncoder(caseFlag, rows);
   yield* encoder.add(plan);

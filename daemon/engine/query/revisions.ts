@@ -1,7 +1,7 @@
 // Revisions in a search (API.md 9.6): resolves `rev:`, applies the rule for queries without one, makes the sets of docs that
 // a plan names, and tells which revisions a result lists.
 
-import type { DocSet, SearchPlan } from '../host/search-plan.ts';
+import type { DocSet, EncodedPlan } from '../host/encoded-plan.ts';
 import type { QueryNode } from './tree.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -127,7 +127,7 @@ let lastId = 0;
 export function* docSetsFor(
   leaves: readonly DocsNode[],
   shards: readonly PlannedShardView[],
-): Steps<Omit<SearchPlan, 'bytes'>> {
+): Steps<Omit<EncodedPlan, 'bytes'>> {
   const docSets = new Map<string, readonly DocSet[]>();
   for (const shard of leaves.length === 0 ? [] : shards) {
     yield;

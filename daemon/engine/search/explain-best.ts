@@ -4,7 +4,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { isTrap } from '../host/core.ts';
 import type { ScoreParts, Searcher } from '../host/searcher.ts';
-import type { SearchPlan } from '../host/search-plan.ts';
+import type { EncodedPlan } from '../host/encoded-plan.ts';
 import { ShardError } from '../host/space.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Completed } from './service.ts';
@@ -32,7 +32,7 @@ export function* explainBest(
   const { found, docs } = answered;
   for (const doc of docs.subarray(0, BEST_MAX)) {
     const [shard, docId] = [found.shard(doc), found.docId(doc)];
-    const parts = scoreDoc(searcher, run.plan, scope.shards[shard]!.shardId, docId);
+    const parts = scoreDoc(searcher, run.encodedPlan, scope.shards[shard]!.shardId, docId);
     best.push({
       repository: view.repoOf(shard, docId).name,
       fileName: Buffer.from(view.pathOf(shard, docId)).toString(),
@@ -60,7 +60,7 @@ function rounded({ tier, leaves, ...parts }: ScoreParts): ScoreParts {
 /** Undefined: the shard has failed, which is left to searches to report, or it takes too long. */
 function scoreDoc(
   searcher: Searcher,
-  plan: SearchPlan,
+  encodedPlan: EncodedPlan,
   shardId: string,
   docId: number,
 ): ScoreParts | undefined {
@@ -68,7 +68,7 @@ function scoreDoc(
   const isLate = (): boolean => process.hrtime.bigint() > end;
   if (!searcher.has(shardId)) return undefined;
   try {
-    searcher.setPlan(plan);
+    searcher.setPlan(encodedPlan);
     if (!searcher.bindDocs(shardId, [docId], isLate)) return undefined;
     return searcher.scoreDoc(docId, isLate);
   } catch (error) {

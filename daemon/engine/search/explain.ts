@@ -95,7 +95,7 @@ export function explain(
       (shard, done) => void rendered.set(shard, addRendered(rendered.get(shard), done)),
     );
     const { prepared, totals, numbers, reasons } = completed;
-    const { query, conditions } = prepared;
+    const { tree, plan } = prepared;
     const best = await runInSlices(explainBest(completed, parts.searcher), environment);
     const counts = await runInSlices(countsOf(completed, rows, isWhole), environment);
     const shards = isWhole
@@ -104,12 +104,12 @@ export function explain(
     const implicitRevision = `rev:${quoteText(DEFAULT_REVISION)}`;
     return {
       query: {
-        canonical: printQuery(query),
-        ...(hasRevisionFilter(query) ? {} : { implicitRevision }),
+        canonical: printQuery(tree),
+        ...(hasRevisionFilter(tree) ? {} : { implicitRevision }),
       },
       plan: {
-        conditions: explainConditions(conditions, counts),
-        regexps: await runInSlices(explainRegexps(query, parts.searcher), environment),
+        conditions: explainConditions(plan, counts),
+        regexps: await runInSlices(explainRegexps(tree, parts.searcher), environment),
         estimatedBytes: estimatedBytesOf(completed, isWhole),
         verifiedBytes: totals.counts.contentBytesLoaded,
       },
@@ -235,7 +235,7 @@ function whyOf(
       const binding = findings?.binding;
       const isOut = (part: PlanNode): boolean =>
         binding !== undefined && isRuledOut(part, binding, rows);
-      return reasonOf(prepared.conditions, shard, isOut);
+      return reasonOf(prepared.plan, shard, isOut);
     }
     case 'skipped':
       return end;

@@ -14,7 +14,7 @@ import { hasRevisionFilter } from '../query/revisions.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import { withCarriageReturns } from '../regex/line-ends.ts';
 import { QueryError } from '../regex/query-error.ts';
-import { PlanError } from '../host/search-plan.ts';
+import { PlanError } from '../host/encoded-plan.ts';
 import { prepareSearch } from './prepare.ts';
 import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
@@ -145,8 +145,8 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
 function hasRepoOf({ parts, request, environment, snapshot }: Over): HasRepo {
   return async (filter) => {
     const near = { ...request, query: filter };
-    const { conditions } = await prepareSearch(parts, near, environment, snapshot);
-    const test = repoTestOf(conditions);
+    const { plan } = await prepareSearch(parts, near, environment, snapshot);
+    const test = repoTestOf(plan);
     const repos = visibleRepos(snapshot, environment.repoAccess);
     return repos.some(({ repoId }) => test(repoId) !== false);
   };

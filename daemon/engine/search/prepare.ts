@@ -3,7 +3,7 @@
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Gaps, StatsNumbers } from './answer.ts';
-import { PlanError } from '../host/search-plan.ts';
+import { PlanError } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
 import { QueryError } from '../regex/query-error.ts';
@@ -98,9 +98,9 @@ export interface CompletedSearch {
 
 /** A search ready to run. */
 export interface Prepared {
-  readonly query: QueryNode;
-  /** The source of `run.plan`. */
-  readonly conditions: PlanNode;
+  readonly tree: QueryNode;
+  /** The source of `run.encodedPlan`. */
+  readonly plan: PlanNode;
   readonly scope: Scope;
   readonly gaps: Gaps;
   readonly view: ScopeView;
@@ -139,10 +139,10 @@ function* prepareSteps(
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const { isRegexEnabled, isCaseSensitivityEnabled } = request;
   const isFolded = !isCaseSensitivityEnabled;
-  const query = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
+  const tree = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
   const { onDemand } = snapshot;
-  const resolved = onDemand === undefined ? query : withOnDemand(query, onDemand);
-  const conditions = yield* planSteps(resolved, {
+  const resolved = onDemand === undefined ? tree : withOnDemand(tree, onDemand);
+  const plan = yield* planSteps(resolved, {
     repos: () => visibleRepos(snapshot, repoAccess),
     contexts,
     connectionsOf: parts.connectionsOf,
@@ -150,16 +150,16 @@ function* prepareSteps(
     hasOnDemand: onDemand !== undefined,
     testNames: (program, names) => searcher.testNames(program, names),
   });
-  const repoTest = repoTestOf(conditions);
+  const repoTest = repoTestOf(plan);
   const scope = scopeOf(snapshot, repoAccess, (repoId) => repoTest(repoId) !== false);
-  const plan = yield* encodeSteps(conditions, isCaseSensitivityEnabled, scope.shards, nodeRows);
+  const encodedPlan = yield* encodeSteps(plan, isCaseSensitivityEnabled, scope.shards, nodeRows);
   const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
-  const run = { shards, plan, limit: request.matches, timeoutMs, signal, permit, inlineNs };
+  const run = { shards, encodedPlan, limit: request.matches, timeoutMs, signal, permit, inlineNs };
   const render = {
     searcher,
     pool,
-    plan,
+    encodedPlan,
     shards,
     baseUrl,
     contextLines: request.contextLines,
@@ -175,32 +175,32 @@ function* prepareSteps(
     permit,
     takeMemory,
   };
-  const gaps = gapsOf(conditions, scope, snapshot);
+  const gaps = gapsOf(plan, scope, snapshot);
   const isSearched = ({ repoId }: RepoRecord): boolean =>
     canSee(repoAccess, repoId) && repoTest(repoId) !== false;
   const repos = (): RepoRecord[] => visibleRepos(snapshot, repoAccess).filter(isSearched);
   const hints = (isFound: boolean): { hints?: Hint[] } => {
     const found = [
       ...unreadHints(snapshot.unread ?? []),
-      ...(isFound ? [] : hintsOnRevisions(request, query, resolved, repos, parts, snapshot)),
+      ...(isFound ? [] : hintsOnRevisions(request, tree, resolved, repos, parts, snapshot)),
       ...hintsOnHabits(request, isFound),
     ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
   };
   const unsearched = (): Hint[] =>
-    parts.tooLargeOf !== undefined && hasKind(conditions, ['text', 'regex'])
+    parts.tooLargeOf !== undefined && hasKind(plan, ['text', 'regex'])
       ? unsearchedHints(snapshot, isSearched, parts.tooLargeOf)
       : [];
   const sizeMax = request.maxBytes;
-  return { query, conditions, scope, gaps, view, run, render, sizeMax, hints, unsearched };
+  return { tree, plan, scope, gaps, view, run, render, sizeMax, hints, unsearched };
 }
 
-function gapsOf(conditions: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {
+function gapsOf(plan: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {
   return {
     hasQuarantined: quarantined.length > 0,
     hasUnread: unread !== undefined,
     lacksSymbols:
-      hasKind(conditions, ['symbol', 'symbolRegex']) &&
+      hasKind(plan, ['symbol', 'symbolRegex']) &&
       shards.some(({ symbols }) => symbols === undefined),
   };
 }
@@ -208,13 +208,13 @@ function gapsOf(conditions: PlanNode, { shards, quarantined }: Scope, { unread }
 /** Hints for a search without results in the revisions of its query. @param resolved  the query as planned */
 function hintsOnRevisions(
   { query: text }: SearchRequest,
-  query: QueryNode,
+  tree: QueryNode,
   resolved: QueryNode,
   repos: () => RepoRecord[],
   { revisions }: EngineParts,
   { unread = [] }: Snapshot,
 ): Hint[] {
-  if (typeof text !== 'string' || !hasRevisionFilter(query)) return [];
+  if (typeof text !== 'string' || !hasRevisionFilter(tree)) return [];
   const unreadNames = new Set(unread.map(({ name }) => name));
   return revisionHints(resolved, text, repos(), revisions !== undefined, unreadNames);
 }

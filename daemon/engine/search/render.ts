@@ -7,7 +7,7 @@ import type { SearchPool } from '../host/pool.ts';
 import { renderDocs } from '../host/render-docs.ts';
 import { ShardError } from '../host/space.ts';
 import { REQUEST_WORDS } from '../host/searcher.ts';
-import type { SearchPlan } from '../host/search-plan.ts';
+import type { EncodedPlan } from '../host/encoded-plan.ts';
 import type { LinkTexts, RenderedDocs, RenderOptions, Searcher } from '../host/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -39,7 +39,7 @@ const GROUP_WHOLE_DOCS_MAX = 40;
 export interface RenderContext {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
-  readonly plan: SearchPlan;
+  readonly encodedPlan: EncodedPlan;
   readonly shards: readonly LiveShard[];
   readonly baseUrl: string;
   readonly contextLines: number;
@@ -189,7 +189,7 @@ export async function renderAnswer(
   const { found, docs } = list;
   const rangeCount = found.rangeMaxOf(docs);
   const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
-  const isInline = isSmall && !context.isWhole && isForHere(context.plan);
+  const isInline = isSmall && !context.isWhole && isForHere(context.encodedPlan);
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(list, isInline ? Infinity : groupSize(docs.length, context));
@@ -299,7 +299,7 @@ async function renderGroup(
   context: RenderContext,
   where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
-  const { searcher, pool, plan, contextLines, isWhole } = context;
+  const { searcher, pool, encodedPlan, contextLines, isWhole } = context;
   const { shard, docs } = group;
   const { shardId } = context.shards[shard]!;
   const requests = new Uint32Array(docs.length * REQUEST_WORDS);
@@ -310,7 +310,7 @@ async function renderGroup(
   }
   const texts = linkDocs(found, group, requests, context);
   const options = { ...texts, contextLines, isWhole };
-  const work = { plan, shardId, requests, kept: found.keptOf(docs), options };
+  const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
     const end = process.hrtime.bigint() + INLINE_NS;
     const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);

@@ -14,7 +14,7 @@ import type {
   SearchMessage,
   UnitFinding,
 } from '../host/search-messages.ts';
-import { PlanError, type SearchPlan } from '../host/search-plan.ts';
+import { PlanError, type EncodedPlan } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import { unitMaxOf } from '../host/unit-max.ts';
 import { type Deferred, deferred } from '../../base/deferred.ts';
@@ -27,13 +27,13 @@ import type { Thread } from './start-threads.ts';
 const INLINE_PLAN_SIZE_MAX = 65_536;
 
 /** Whether a plan is small enough for this thread. */
-export function isForHere({ bytes }: SearchPlan): boolean {
+export function isForHere({ bytes }: EncodedPlan): boolean {
   return bytes.length <= INLINE_PLAN_SIZE_MAX;
 }
 
 export interface RunOptions {
   readonly shards: readonly LiveShard[];
-  readonly plan: SearchPlan;
+  readonly encodedPlan: EncodedPlan;
   /** Stop once more ranges than this are found; Infinity: count all. */
   readonly limit: number;
   /** From the arrival of the request; 0: none. */
@@ -145,7 +145,7 @@ export class Run {
       this.#deadlineNs = process.hrtime.bigint() + BigInt(Math.ceil(remainingMs)) * 1_000_000n;
     this.#options.permit?.attach(this);
     const isUnpaused = thread === undefined && this.#resumed === undefined;
-    if (isUnpaused && isForHere(this.#options.plan) && !this.#searchHere())
+    if (isUnpaused && isForHere(this.#options.encodedPlan) && !this.#searchHere())
       return Promise.resolve();
     const onAbort = (): void => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
@@ -181,15 +181,15 @@ export class Run {
   }
 
   #newLoop(control: SearchControl): SearchLoop {
-    const { shards, plan, limit } = this.#options;
+    const { shards, encodedPlan, limit } = this.#options;
     const shardIds = shards.map(({ shardId }) => shardId);
-    return new SearchLoop(this.#searcher, plan, shardIds, limit, control);
+    return new SearchLoop(this.#searcher, encodedPlan, shardIds, limit, control);
   }
 
   #message(): Omit<SearchMessage, 'kind' | 'id'> {
-    const { shards, plan, limit } = this.#options;
+    const { shards, encodedPlan, limit } = this.#options;
     return {
-      plan,
+      encodedPlan,
       shardIds: shards.map(({ shardId }) => shardId),
       limit,
       unitMaxes: shards.map(unitMaxOf),

@@ -95,7 +95,7 @@ function candidatesOf(
   snapshot: Snapshot,
 ): Candidate[] | Promise<Candidate[]> {
   if (kind === 'lang') return languagesIn(prepared, environment);
-  const test = repoTestOf(prepared.conditions);
+  const test = repoTestOf(prepared.plan);
   const repos = visibleRepos(snapshot, environment.repoAccess).filter(
     ({ repoId }) => test(repoId) !== false,
   );

@@ -1,6 +1,6 @@
 // Sets of docs as bitmaps: a bit for each doc, low bits first.
 
-import type { DocSet } from '../host/search-plan.ts';
+import type { DocSet } from '../host/encoded-plan.ts';
 
 /** Bytes of a bitmap over `docCount` docs, in the form that threads use. */
 export function bitmapSizeOf(docCount: number): number {

@@ -1,7 +1,7 @@
 // The parts of a shard: a shard may hold docs of many repos, those of each repo contiguous. A search may read some parts of a
 // shard, and of each the docs of some revisions; this file makes one set of docs from that.
 
-import type { DocSet } from '../host/search-plan.ts';
+import type { DocSet } from '../host/encoded-plan.ts';
 import { addBits, bitmapSizeOf, countBits, setBits } from './bits.ts';
 import type { ShardRevisions } from './revisions.ts';
 import { FORM_ALL } from './set-code.ts';

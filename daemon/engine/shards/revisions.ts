@@ -3,7 +3,7 @@
 // files".
 
 import { hash } from 'node:crypto';
-import type { DocSet } from '../host/search-plan.ts';
+import type { DocSet } from '../host/encoded-plan.ts';
 import { bitmapSizeOf, countBits, containsDoc } from './bits.ts';
 import { type CodedSet, decodeInto, encodeSet, FORM_ALL, isValid, markDocsIn } from './set-code.ts';
 

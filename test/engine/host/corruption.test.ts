@@ -21,7 +21,7 @@ import {
 } from '../../../core/shared/format.ts';
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
-import { PlanError } from '../../../daemon/engine/host/search-plan.ts';
+import { PlanError } from '../../../daemon/engine/host/encoded-plan.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';

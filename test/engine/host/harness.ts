@@ -443,16 +443,16 @@ export class Engine {
       const { json } = await search(this.parts, asked, environment);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
-      const { scope, conditions } = await prepareSearch(this.parts, asked, environment, snapshot);
+      const { scope, plan } = await prepareSearch(this.parts, asked, environment, snapshot);
       const known = {
         matches: asked.matches,
         shardCount: scope.shards.length + scope.quarantined.length,
-        needsEngine: needsEngine(conditions),
+        needsEngine: needsEngine(plan),
       };
       try {
         checkInvariants(answer, known);
       } catch (error) {
-        const seen = `${printPlan(conditions)} in ${printSnapshot(snapshot)}`;
+        const seen = `${printPlan(plan)} in ${printSnapshot(snapshot)}`;
         throw new Error(`${seen}: ${(error as Error).message}`, { cause: error });
       }
       return answer;

@@ -8,7 +8,7 @@ import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
-import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
@@ -82,7 +82,7 @@ void test('memory is given back while other searches go on, but for one that tak
     needsDocSets: false,
     testNames: () => [true],
   };
-  const newPlan = (): SearchPlan =>
+  const newPlan = (): EncodedPlan =>
     encodePlan(planQuery(parseQuery('common', { isRegexEnabled: false }), options), false, [shard]);
   const searcher = new Searcher(module, { restMs: 100 });
   assert.deepEqual(searcher.setShards([shard]), []);

@@ -17,7 +17,7 @@ import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import { buildShard, temporaryFolder, type TestDoc, wasmFile } from './harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
@@ -39,7 +39,7 @@ function makeDocs(): TestDoc[] {
   });
 }
 
-function planOf(text: string): SearchPlan {
+function planOf(text: string): EncodedPlan {
   const query = parseQuery(text, { isRegexEnabled: false });
   const plan = planQuery(query, {
     repos: () => [],

@@ -17,7 +17,7 @@ import {
   REGEX_NEAR_OFFSET,
   REGEX_START_OFFSET,
 } from '../../../core/shared/plan.ts';
-import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import { PlanError, type EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
@@ -28,7 +28,7 @@ import { buildShard, coreModule, repoRecord, temporaryFolder } from '../host/har
 
 const PATTERN = String.raw`foo\s*=\s*bar.*\s+quux`;
 
-function planOf(pattern: string): SearchPlan {
+function planOf(pattern: string): EncodedPlan {
   const regex = compileRegex(parseRegex(pattern));
   const expression = { kind: 'program', regex, isChoice: false, isAlwaysTrue: false } as const;
   return encodePlan({ kind: 'regex', pattern, expression }, true);

@@ -34,7 +34,13 @@ void test('units that a thread finished and lost are run again, with and without
   /** A thread that drains the search as far as it goes, and dies before it tells. */
   function searchAndDie(message: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
     const control = new SearchControl(controlShards, message.control);
-    const loop = new SearchLoop(other, message.plan, message.shardIds, message.limit, control);
+    const loop = new SearchLoop(
+      other,
+      message.encodedPlan,
+      message.shardIds,
+      message.limit,
+      control,
+    );
     while (loop.step());
     assert.ok(loop.units.length > 0);
     return Promise.resolve([]);
@@ -42,7 +48,7 @@ void test('units that a thread finished and lost are run again, with and without
 
   async function run(limit: number, inlineNs: bigint, place?: number): Promise<RunOutcome> {
     const { signal } = new AbortController();
-    const options = { shards, plan: PLAN, limit, timeoutMs: 0, signal, inlineNs };
+    const options = { shards, encodedPlan: PLAN, limit, timeoutMs: 0, signal, inlineNs };
     const pool = { size: 1, search: searchAndDie, searchOn: searchAloneAndDie };
     return runSearch(searcher, pool, options, place);
   }

@@ -8,7 +8,7 @@ import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import { PlanError, type EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
@@ -39,7 +39,7 @@ function shardOf(module: WebAssembly.Module, lineCount: number) {
   return buildShard(module, temporaryFolder(), REPO, docs);
 }
 
-function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): SearchPlan {
+function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): EncodedPlan {
   const context = {
     repos: () => [REPO],
     needsDocSets: false,

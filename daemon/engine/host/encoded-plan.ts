@@ -7,7 +7,7 @@ import { type Core, statusName } from './core.ts';
 /** Docs of one shard: none, all, or a bit for each docId, low bits first, zeros after the last doc. */
 export type DocSet = 'none' | 'all' | Uint8Array;
 
-export interface SearchPlan {
+export interface EncodedPlan {
   readonly bytes: Uint8Array;
   /** Number of sets; the plan's DOCS nodes hold indexes below this. */
   readonly docSetCount: number;
@@ -26,11 +26,17 @@ const WORD_ALL = 2;
 const KEPT = 1;
 
 /** Passes the core the sets of the shard that it binds next. Errors: PlanError. */
-export function passDocSets(core: Core, view: number, shardId: string, plan: SearchPlan): void {
+export function passDocSets(
+  core: Core,
+  view: number,
+  shardId: string,
+  encodedPlan: EncodedPlan,
+): void {
   const { exports, memory } = core;
-  const count = plan.docSetCount;
+  const count = encodedPlan.docSetCount;
   if (count === 0) return;
-  const sets = plan.docSets.get(shardId) ?? Array.from({ length: count }, (): DocSet => 'all');
+  const sets =
+    encodedPlan.docSets.get(shardId) ?? Array.from({ length: count }, (): DocSet => 'all');
   const bitmaps = new Set(sets.filter((set) => typeof set !== 'string'));
   const size = exports.docSetSize(view) >>> 0;
   const isSmall = bitmaps.size * size < memory.buffer.byteLength / 2;
