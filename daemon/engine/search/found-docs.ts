@@ -144,20 +144,6 @@ export class FoundDocs {
     }
     return joined;
   }
-
-  /** Copies of some docs; shards are renumbered from `firstShard` as 0. */
-  copyOf(docs: Uint32Array, firstShard: number): DocList {
-    const copy = new FoundDocs();
-    copy.#count = docs.length;
-    copy.#kept = this.#kept;
-    copy.#words = new Uint32Array(docs.length * DOC_WORDS);
-    for (const [index, doc] of docs.entries()) {
-      const words = this.#words.subarray(doc * DOC_WORDS, (doc + 1) * DOC_WORDS);
-      copy.#words.set(words, index * DOC_WORDS);
-      copy.#words[index * DOC_WORDS + SHARD] = this.shard(doc) - firstShard;
-    }
-    return { found: copy, docs: copy.range(0, docs.length) };
-  }
 }
 
 export const NO_DOCS: DocList = { found: new FoundDocs(), docs: new Uint32Array() };

@@ -94,7 +94,7 @@ export interface RenderedAnswer extends Readonly<RenderSums> {
   readonly files: FileResults;
 }
 
-/** The file results of an answer: parts of the groups rendered together, in another order. */
+/** The file results of an answer: parts of the groups rendered together. */
 export class FileResults {
   readonly count: number;
   readonly #groups: Buffer[] = [];
@@ -122,17 +122,6 @@ export class FileResults {
     }
   }
 
-  /** Takes over the results of another answer; `ranks` has their indexes in this one. */
-  take(other: FileResults, ranks: readonly number[]): void {
-    const first = this.#groups.push(...other.#groups) - other.#groups.length;
-    for (let i = 0; i < ranks.length; i++) {
-      const rank = ranks[i]!;
-      this.#groupOf[rank] = first + other.#groupOf[i]!;
-      this.#starts[rank] = other.#starts[i]!;
-      this.#ends[rank] = other.#ends[i]!;
-    }
-  }
-
   /** Bytes of the results from index `start` to `end`, without separators. */
   sizeOf(start: number, end: number): number {
     let size = 0;
@@ -153,7 +142,10 @@ export class FileResults {
   /** The first `count` results; this object must no longer be used. */
   first(count: number): FileResults {
     const some = new FileResults(count);
-    some.take(this, [...some.#starts.keys()]);
+    some.#groups.push(...this.#groups);
+    some.#groupOf.set(this.#groupOf.subarray(0, count));
+    some.#starts.set(this.#starts.subarray(0, count));
+    some.#ends.set(this.#ends.subarray(0, count));
     return some;
   }
 

@@ -14,8 +14,7 @@ import { cutDocs, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
-import { joinAnswers, ownAnswer, type PartialAnswer } from './partial.ts';
-import type { FileResults, RenderSums } from './render.ts';
+import { type FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
 import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
 import { RunningTotals, type Totals, totalsOfRun } from './totals.ts';
@@ -177,8 +176,8 @@ export async function completeSearch(
   await environment.permit?.whenRunning();
   for (const { shard, reason, fault } of outcome.failures)
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
-  const answer = joinAnswers([ownAnswer(prepared, outcome, thread, onRendered)]);
-  const answered = await showAnswer(answer, prepared, environment, startNs);
+  const render = (docs: DocList) => renderAnswer(docs, prepared.render, thread, onRendered);
+  const answered = await answerOf(prepared, outcome, render, environment, startNs);
   parts.onCompleted?.({ kind: 'search', numbers: answered.numbers, reasons: answered.reasons });
   return { prepared, outcome, ...answered };
 }
@@ -204,17 +203,17 @@ function progressReporter(
 }
 
 /** Counts, orders, cuts and renders the findings. */
-export async function showAnswer(
-  answer: PartialAnswer,
-  { run: { limit }, gaps }: Prepared,
-  environment: Pick<SearchEnvironment, 'signal' | 'permit'>,
+async function answerOf(
+  { scope, view, run: { limit }, gaps }: Prepared,
+  outcome: RunOutcome,
+  render: (docs: DocList) => Promise<RenderedAnswer>,
+  environment: SearchEnvironment,
   startNs: bigint,
 ): Promise<Omit<Completed, 'prepared' | 'outcome'>> {
-  const { shards, quarantined, outcome, docs } = answer;
   const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
-  const totals = totalsOfRun(shards, quarantined, outcome, limit);
-  const answered = cutDocs(await runInSlices(orderDocs(totals.units, docs), environment), limit);
-  const { files, ...rendered } = await answer.render(answered);
+  const totals = totalsOfRun(scope.shards, scope.quarantined, outcome, limit);
+  const answered = cutDocs(await runInSlices(orderDocs(totals.units, view), environment), limit);
+  const { files, ...rendered } = await render(answered);
   const reasons = incompleteReasons(totals, rendered.rangeCount, outcome.stop, gaps);
   const duration = Number(process.hrtime.bigint() - startNs);
   const numbers = statsNumbers(totals.counts, rendered, {
