@@ -3,7 +3,7 @@
 // expressions are matched.
 
 import assert from 'node:assert/strict';
-import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { isAtEnd, isOr, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { QueryError } from '../regex/query-error.ts';
 import { type Layout, layOut } from './token-ends.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
@@ -66,35 +66,21 @@ function* readSides(reader: Reader): Steps<QueryNode> {
   let items: QueryNode[] = [];
   for (;;) {
     reader.index = skipBlanks(reader.characters, reader.index);
-    if (isAtEnd(reader, reader.index)) break;
+    const { characters, index, depth, groupEnd } = reader;
+    if (isAtEnd(characters, index, depth)) break;
     const isFirst = sides.length === 0 && items.length === 0;
-    if (isFirst || !isOperator(reader)) {
+    if (isFirst || !isOr(characters, index, depth, groupEnd)) {
       items.push(yield* readItem(reader));
       yield;
       continue;
     }
-    if (items.length === 0) throw new QueryError('two operators side by side', reader.index);
+    if (items.length === 0) throw new QueryError('two operators side by side', index);
     sides.push(listOf('and', items));
     items = [];
     reader.index += 'or'.length;
   }
   if (items.length > 0) sides.push(listOf('and', items));
   return listOf('or', sides);
-}
-
-/** Whether the query, or the innermost open group, ends at `index`. */
-function isAtEnd(reader: Reader, index: number): boolean {
-  const character = reader.characters[index];
-  return character === undefined || (character === ')' && reader.depth > 0);
-}
-
-/** Whether the operator `or` is at the index; the caller knows that it is not first. */
-function isOperator(reader: Reader): boolean {
-  const { characters, index } = reader;
-  if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
-  if (!isBlank(characters[index - 1]) && reader.groupEnd !== index) return false;
-  const next = index + 'or'.length;
-  return isBlank(characters[next]) && !isAtEnd(reader, skipBlanks(characters, next));
 }
 
 /** One node for several: flattened and unwrapped. No children match nothing. */
@@ -150,9 +136,9 @@ function readFilterOrText(reader: Reader): QueryNode {
 }
 
 function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
-  const { characters, layout, isRegexEnabled } = reader;
+  const { characters, layout, isRegexEnabled, depth } = reader;
   const start = skipBlanks(characters, end);
-  if (isAtEnd(reader, start)) throw new QueryError('missing value', end);
+  if (isAtEnd(characters, start, depth)) throw new QueryError('missing value', end);
   const isQuoted = layout.closingQuote(start) >= 0;
   if (!isQuoted && findPrefix(characters, start) !== undefined) {
     throw new QueryError('a value that begins with a prefix must be quoted', start);

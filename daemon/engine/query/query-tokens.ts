@@ -2,7 +2,7 @@
 // Works for queries that do not parse. For syntax colours and completion.
 
 import { atOnce } from '../../base/steps.ts';
-import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { isAtEnd, isOr, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { type Layout, layOut } from './token-ends.ts';
 import { findPrefix, isPatternPrefix, type Prefix } from './prefixes.ts';
 
@@ -24,13 +24,16 @@ interface Walk {
   readonly words: QueryWord[];
   index: number;
   depth: number;
+  /** Index after the last ")" that closed a group. */
+  groupEnd: number;
 }
 
 /** All words of a query, in order. A prefix is followed by its value, possibly empty. Cost: linear. */
 export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWord[] {
   const characters = toCharacters(text);
   const layout = atOnce(layOut(characters, isRegexEnabled));
-  const walk: Walk = { characters, layout, isRegexEnabled, words: [], index: 0, depth: 0 };
+  const start = { index: 0, depth: 0, groupEnd: 0 };
+  const walk: Walk = { characters, layout, isRegexEnabled, words: [], ...start };
   for (;;) {
     walk.index = skipBlanks(characters, walk.index);
     if (walk.index >= characters.length) return walk.words;
@@ -53,30 +56,20 @@ function takeOperator(walk: Walk): boolean {
     if (isGroup) return addOperator(walk, target + 1 - index, 1);
     return findPrefix(characters, target) !== undefined && addOperator(walk, 1, 0);
   }
-  return isOr(walk) && addOperator(walk, 2, 0);
+  return !isFirst(walk) && isOr(characters, index, depth, walk.groupEnd) && addOperator(walk, 2, 0);
 }
 
-/** Whether the operator `or` is at the index: between blanks or groups, neither first nor last of its level. */
-function isOr({ characters, index, depth, words }: Walk): boolean {
-  if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
+/** Whether no item of the query, or of the innermost open group, has been read. */
+function isFirst({ characters, words }: Walk): boolean {
   const last = words.at(-1);
-  if (last === undefined || (last.kind === 'operator' && characters[last.end - 1] === '('))
-    return false;
-  const isBehindGroup = last.kind === 'operator' && last.end === index;
-  if (!isBehindGroup && !isBlank(characters[index - 1])) return false;
-  const next = skipBlanks(characters, index + 2);
-  return isBlank(characters[index + 2]) && !isAtEnd(characters, next, depth);
-}
-
-/** Whether the query, or the innermost open group, ends at `index`. */
-function isAtEnd(characters: readonly string[], index: number, depth: number): boolean {
-  return index >= characters.length || (characters[index] === ')' && depth > 0);
+  return last === undefined || (last.kind === 'operator' && characters[last.end - 1] === '(');
 }
 
 function addOperator(walk: Walk, size: number, deeper: number): boolean {
   const start = walk.index;
   walk.index += size;
   walk.depth += deeper;
+  if (deeper < 0) walk.groupEnd = walk.index;
   walk.words.push({ kind: 'operator', start, end: walk.index, isQuoted: false });
   return true;
 }
