@@ -176,56 +176,6 @@ for (const build of BUILDS) {
       assert.equal(searcher.status([large]), -3);
     });
 
-    await t.test('finds the leftmost, of several at one place the first of the set', () => {
-      const cases: [string[], string, Match[]][] = [
-        [
-          ['abc', 'ab'],
-          'xab abc',
-          [
-            [1, 3, 1],
-            [4, 7, 0],
-          ],
-        ],
-        [
-          ['ab', 'abc'],
-          'xab abc',
-          [
-            [1, 3, 0],
-            [4, 6, 0],
-          ],
-        ],
-        [
-          ['bcd', 'abcde', 'cd'],
-          'abcdabcde',
-          [
-            [1, 4, 0],
-            [4, 9, 1],
-          ],
-        ],
-        [
-          ['task', 'K\u212a'],
-          'TA\u017f\u212akK',
-          [
-            [0, 8 - 1, 0],
-            [7, 9, 1],
-          ],
-        ],
-        [
-          ['σς', '\ufffda'],
-          'ΣΣ \ufffda',
-          [
-            [0, 4, 0],
-            [5, 9, 1],
-          ],
-        ],
-      ];
-      for (const [literals, haystack, matches] of cases) {
-        searcher.compile(texts(literals), false);
-        const bytes = encoder.encode(haystack);
-        assert.deepEqual(searcher.find(bytes, flagsOf(bytes)), matches, literals.join());
-      }
-    });
-
     await t.test('finds literals at each border', () => {
       for (const count of [2, 9, 40]) {
         const literals = Array.from({ length: count }, (_, i) => `Q${i}_bc(${'y'.repeat(i)}Z`);
