@@ -4,8 +4,15 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { printQuery, quoteText } from '../query/print.ts';
-import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from './answer.ts';
-import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
+import {
+  type AdditiveNumbers,
+  countNumbers,
+  type WorkTimes,
+  workTimes,
+  type Exhaustiveness,
+  exhaustiveness,
+  statsObject,
+} from './answer.ts';
 import {
   type ConditionNode,
   type CountsByNode,
@@ -14,7 +21,6 @@ import {
   type RegexReport,
 } from './explain-plan.ts';
 import { type BestDoc, explainBest } from './explain-best.ts';
-import { reasonOf } from './explain-reason.ts';
 import { bytesOf } from './docs-in-scope.ts';
 import { isRuledOut, sumCounts } from './node-counts.ts';
 import { runInSlices } from './run-in-slices.ts';
@@ -31,6 +37,7 @@ import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
 import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './totals.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
+import { printPlan } from '../query/print-plan.ts';
 
 export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
 
@@ -249,4 +256,54 @@ function whyOf(
 /** The reason without the leading name of the shard. */
 function withoutName(reason: string, shardId: string): string {
   return reason.replace(`shard ${shardId}: `, '');
+}
+
+/** Sides of an `or` named in a reason. */
+const SIDES_MAX = 3;
+
+/**
+ * Why no doc of `shard` satisfies `plan`, given that none does.
+ *
+ * @param isOut  whether no doc of the shard satisfies a part of the plan, as far as it was looked up
+ */
+function reasonOf(
+  plan: PlanNode,
+  shard: Pick<LiveShard, 'symbols'>,
+  isOut: (part: PlanNode) => boolean,
+): string {
+  switch (plan.kind) {
+    case 'and': {
+      const culprit = plan.children.find(isOut);
+      return culprit === undefined
+        ? 'no doc passes all conditions together'
+        : reasonOf(culprit, shard, isOut);
+    }
+    case 'or': {
+      const sides = plan.children.slice(0, SIDES_MAX).map((side) => reasonOf(side, shard, isOut));
+      const distinct = [...new Set(sides)];
+      return `${distinct.join('; ')}${plan.children.length > SIDES_MAX ? '; ...' : ''}`;
+    }
+    case 'not':
+      return 'every doc is excluded by a negation';
+    case 'text':
+      return `no block contains ${printPlan(plan)}`;
+    case 'regex':
+      return `no block contains the texts required by ${printPlan(plan)}`;
+    case 'symbol':
+    case 'symbolRegex':
+      return shard.symbols === undefined
+        ? 'its symbols are not available'
+        : `no symbol for ${printPlan(plan)}`;
+    case 'language':
+      return `no doc of language ${plan.name}`;
+    case 'path':
+    case 'pathRegex':
+      return `no path for ${printPlan(plan)}`;
+    case 'docs':
+      return `no doc in ${printPlan(plan)}`;
+    case 'repos':
+      return 'no repository passes the filters';
+    case 'const':
+      return 'the query matches nothing';
+  }
 }

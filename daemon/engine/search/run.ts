@@ -16,7 +16,7 @@ import type {
 } from '../host/search-messages.ts';
 import { PlanError, type EncodedPlan } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
-import { unitMaxOf } from '../host/unit-max.ts';
+import { unitMaxOf } from '../host/control.ts';
 import { type Deferred, deferred } from '../../base/deferred.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 import { SEARCH_SLICE_MS } from './run-in-slices.ts';

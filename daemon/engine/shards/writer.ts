@@ -7,7 +7,6 @@ import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
 import { type Core, dropCore, instantiateCore } from '../host/core.ts';
 import { mapBriefly } from '../host/mapping.ts';
-import { pathGramsOf } from '../host/path-grams.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
 
@@ -363,4 +362,35 @@ function sumInto(header: Buffer, core: Core, path: string, sections: readonly Se
     BigInt.asUintN(64, exports.headerChecksum(heapStart)),
     format.HEADER_CHECKSUM_OFFSET,
   );
+}
+
+/** As in the sections of a shard. */
+interface PathGrams {
+  readonly keys: Uint8Array;
+  readonly rows: Uint8Array;
+}
+
+/**
+ * @param paths  concatenated
+ * @param ends   end of each, in bytes from the start of the first
+ */
+function pathGramsOf(module: WebAssembly.Module, paths: Uint8Array, ends: Uint32Array): PathGrams {
+  const core = instantiateCore(module);
+  const { exports, memory, heapStart } = core;
+  try {
+    const endsStart = heapStart + Math.ceil(paths.length / 64 + 1) * 64;
+    const scratch = endsStart + Math.ceil(ends.length / 16 + 1) * 64;
+    new Uint8Array(memory.buffer).set(paths, heapStart);
+    new Uint32Array(memory.buffer).set(ends, endsStart / 4);
+    exports.pathGramsBuild(heapStart, endsStart, ends.length, scratch);
+    const count = exports.pathKeyCount.value >>> 0;
+    const copy = (start: number, size: number): Uint8Array =>
+      new Uint8Array(memory.buffer, start >>> 0, size).slice();
+    return {
+      keys: copy(exports.pathKeys.value, count * 4),
+      rows: copy(exports.pathRows.value, count * exports.pathRowSize.value),
+    };
+  } finally {
+    dropCore(core);
+  }
 }

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';
-import { Language, Parser, Query, type Tree } from 'web-tree-sitter';
+import { Language, Parser, Query, type Tree, type Node } from 'web-tree-sitter';
 import { messageOf } from '../../base/caught.ts';
 import { symbolsOfDefinitions } from './definitions.ts';
 import { type Found, orderSymbols } from './found.ts';
@@ -12,7 +12,6 @@ import { mendedText } from './mending.ts';
 import { queryOf } from './queries.ts';
 import { readText } from './text.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
-import { unreadSize, unreadSpans } from './tree-errors.ts';
 import { definitionsOf } from './tree-symbols.ts';
 
 /** Memory limit of the parser in bytes, time limit of the process in microseconds. */
@@ -103,4 +102,46 @@ async function loadGrammar(name: string): Promise<Grammar> {
   const grammar = { language, query: new Query(language, queryOf(name) ?? '') };
   grammars.set(name, grammar);
   return grammar;
+}
+
+/** Characters of a text, `end` excluded. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Parts of the text inside an error node but not inside an intact node below it, ascending.
+ *
+ * Cost: visits nodes with errors and their children.
+ */
+function unreadSpans({ rootNode }: Tree): Span[] {
+  const spans: { start: number; end: number }[] = [];
+  const stack: { node: Node; isError: boolean }[] = [{ node: rootNode, isError: false }];
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    const { node } = item;
+    const isError = item.isError || node.isError;
+    if (node.hasError && node.childCount > 0) {
+      for (const child of node.children.toReversed()) stack.push({ node: child, isError });
+    } else if (isError && !isWhole(node)) {
+      const last = spans.at(-1);
+      // Blanks and line ends between two tokens belong to them.
+      if (last !== undefined && node.startIndex - last.end <= GAP_MAX) last.end = node.endIndex;
+      else spans.push({ start: node.startIndex, end: node.endIndex });
+    }
+  }
+  return spans;
+}
+
+/** Their total number of characters. */
+function unreadSize(tree: Tree): number {
+  return unreadSpans(tree).reduce((size, { start, end }) => size + end - start, 0);
+}
+
+/** Most characters between two tokens of one part. */
+const GAP_MAX = 100;
+
+/** Whether a node below an error was read intact: it is a statement and not a token. */
+function isWhole({ isNamed, startPosition, endPosition }: Node): boolean {
+  return isNamed && endPosition.row > startPosition.row;
 }

@@ -16,7 +16,7 @@ import {
   mappingWarning,
 } from '../../../daemon/engine/host/mapping-budget.ts';
 import { bringIn, canMap, mapFile } from '../../../daemon/engine/host/mapping.ts';
-import { RangeList } from '../../../daemon/engine/host/free-ranges.ts';
+import { RangeList } from '../../../daemon/engine/host/space.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';

@@ -7,7 +7,7 @@ import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
+import { unitMaxOf } from '../../../daemon/engine/host/control.ts';
 import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
