@@ -115,7 +115,7 @@ function rarityOf(texts: readonly string[], isFolded: boolean): number {
   return -Math.log2(share) - (isFolded ? FOLD_PENALTY : 0);
 }
 
-/** Guess: information of the characters of source code in bits; common words have their own figure (word-frequencies.ts). */
+/** Guess: information of the characters of source code in bits; common words have their own figure (WORDS). */
 function bitsOf(text: string): number {
   let bits = 0;
   const rest = text.replace(COMMON_WORD, (word) => {
