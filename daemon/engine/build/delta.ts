@@ -4,7 +4,8 @@
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
-import { linksOnDisk, statOnDisk } from '../../sources/disk/disk.ts';
+import { nameKey, parentOf } from '../../base/paths.ts';
+import { statOnDisk } from '../../sources/disk/disk.ts';
 import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';
 import {
   type CommittedRules,
@@ -15,18 +16,18 @@ import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { ReadFailure } from '../../sources/docs/source.ts';
 import { isAttributeFile } from '../../sources/languages/attributes.ts';
+import { findHeaderFolders, isHeader, SOURCE_NAME } from '../../sources/languages/languages.ts';
 import { LostObjectError } from '../../sources/git/git.ts';
-import { findLinks } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { ShardError } from '../host/space.ts';
 import { bitmapSizeOf, clearBit, countBits, hasBit } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
-import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
-import { DefaultRules } from './default-rules.ts';
-import { type DiskDiff, diffDisk, type DiskScan } from './disk-diff.ts';
+import { type BuildOptions, buildDocs, type DocList, type ListedShard } from './build.ts';
+import { diffDisk, type DiskScan } from './disk-diff.ts';
 import { DocFilter } from './filters.ts';
 import { type DocLocation, IndexedDocs, type IndexedState } from './indexed-docs.ts';
 import { type MissingDoc, MissingDocs } from './missing-docs.ts';
+import { rulesFor } from './rule-docs.ts';
 import {
   applyChange,
   type BuiltRows,
@@ -103,13 +104,11 @@ async function deltaOf(options: DeltaOptions): Promise<DeltaResult | string> {
   if (docs === undefined) return 'a shard is damaged';
   try {
     const { spec, filters, disk } = options;
-    if (disk === undefined) return await new Delta(options, docs, targets, undefined).run();
+    if (disk === undefined) return await new Delta(options, docs, targets).run();
     const isShared = targets.length > 1;
-    const diff = await diffDisk(spec.path, disk, docs, new DocFilter(filters), isShared);
-    if (diff === undefined) return 'it is not known what an attribute file was';
+    const changes = await diffDisk(spec.path, disk, docs, new DocFilter(filters), isShared);
     const [first, ...further] = targets;
-    const all = [{ ...first!, changes: diff.changes }, ...further];
-    return await new Delta(options, docs, all, diff).run();
+    return await new Delta(options, docs, [{ ...first!, changes }, ...further]).run();
   } finally {
     docs.close();
   }
@@ -132,17 +131,17 @@ async function targetsOf({
   defaultRevision,
 }: DeltaOptions): Promise<Omit<Target, 'sets'>[] | string> {
   const isCommitted = spec.kind === 'commits';
-  // Why: docs of a commit have no states of files on disk.
-  if (!isCommitted && indexed.revisions[0]?.commit !== undefined)
-    return 'files on disk take the place of a commit';
+  // Why: docs of a commit have no states of files on disk, and their changes from files on disk are unknown.
+  if (isCommitted !== (indexed.revisions[0]?.commit !== undefined))
+    return 'files on disk take the place of a commit, or a commit that of files on disk';
+  if (isCommitted && spec.commit === undefined) return 'the repository has no commit any more';
   const nextRevisions = [
     { name: defaultRevision, commit: isCommitted ? spec.commit : undefined },
     ...(spec.revisions ?? []),
   ];
   const basisOf = basesOf(indexed);
   const placed = nextRevisions.map(({ name, commit }, index) => {
-    const isOnDisk = index === 0 && !isCommitted;
-    if (isOnDisk) return { commit, basis: 0 };
+    if (index === 0) return { commit, basis: 0 };
     return { commit, basis: commit === undefined ? undefined : basisOf(name) };
   });
   const commits = [...indexed.revisions, ...nextRevisions].flatMap(({ commit }) => commit ?? []);
@@ -195,21 +194,13 @@ class Delta {
   readonly #options: DeltaOptions;
   readonly #docs: IndexedDocs;
   readonly #targets: readonly Target[];
-  /** Present if the default revision is files on disk. */
-  readonly #diff: DiskDiff | undefined;
   readonly #missing = new MissingDocs();
   readonly #ignored: Map<string, number>;
   readonly #excluded: Map<string, number>;
   readonly #newlyExcluded: (ExcludedPath | ReadFailure)[] = [];
 
-  constructor(
-    options: DeltaOptions,
-    docs: IndexedDocs,
-    targets: readonly Omit<Target, 'sets'>[],
-    diff: DiskDiff | undefined,
-  ) {
+  constructor(options: DeltaOptions, docs: IndexedDocs, targets: readonly Omit<Target, 'sets'>[]) {
     this.#options = options;
-    this.#diff = diff;
     this.#docs = docs;
     this.#targets = targets.map((target) => ({
       ...target,
@@ -230,11 +221,12 @@ class Delta {
         this.#apply(index, target, change);
       }
     this.#options.signal?.throwIfAborted();
+    // Attribute files may change the language and the tier of any doc.
+    if (this.#defaultChanges().some(({ path }) => isAttributeFile(path)))
+      return 'an attribute file changed';
     const areSetsSame = this.#areSetsSame();
+    if (!this.#rebuild(await this.#staleHeaders())) return 'it is not known what a header is';
     const retired = this.#retire();
-    const rules = await this.#defaultRules();
-    if (rules === undefined || !(await this.#replaceStale(rules)))
-      return 'it is not known what attribute files change';
     if (!this.#isWorthwhile(retired))
       return 'more than half of the docs are new, or in no revision any more';
     const rows = await this.#missing.rows(spec.path, { onDisk: (doc) => this.#onDisk(doc) });
@@ -243,7 +235,7 @@ class Delta {
     const built =
       files.length === 0
         ? { shards: [], skipped: {}, failures: [] }
-        : await buildDocs(this.#options, { ...rules.now, files: FileList.of(files) });
+        : await buildDocs(this.#options, { ...(await this.#rules()), files: FileList.of(files) });
     for (const { reason } of built.failures) add(this.#excluded, reason, 1);
     return {
       isSame: areSetsSame && files.length === 0,
@@ -271,7 +263,7 @@ class Delta {
   /** Whether the excluded paths can be counted from the changes; for files on disk the listing's counts are used. */
   #canCount(): boolean {
     const { ignored, revisions, excluded } = this.#options.indexed;
-    const { rules, basis, changes } = this.#targets[0]!;
+    const { changes } = this.#targets[0]!;
     const { disk } = this.#options;
     const listed = disk?.within === undefined ? disk?.listing.excluded : undefined;
     if (disk !== undefined && this.#targets.length === 1) {
@@ -282,9 +274,8 @@ class Delta {
     // Unknown which of the paths are those of files on disk.
     const isMixed = Object.keys(excluded).length + (listed?.length ?? 0) > 0;
     if (listed !== undefined && isMixed && changes.length > 0) return false;
-    const hasRules = rules !== undefined || Object.keys(ignored).length > 0;
-    if (disk === undefined && hasRules && (basis !== 0 || 'other rules' in ignored)) return false;
-    if (this.#targets.length === 1 && revisions.length === 1 && basis === 0) return true;
+    if (disk === undefined && 'other rules' in ignored) return false;
+    if (this.#targets.length === 1 && revisions.length === 1) return true;
     // A path of many revisions counts once.
     const bases = new Set(this.#targets.map((target) => target.basis));
     const areSame = bases.size === revisions.length && this.#targets.length === revisions.length;
@@ -317,52 +308,51 @@ class Delta {
     if (after !== undefined && before === undefined) this.#newlyExcluded.push({ path, reason });
   }
 
-  /** The rules of the default revision for languages and tiers, before and now. */
-  #defaultRules(): Promise<DefaultRules | undefined> {
-    const before = this.#docs.docsIn(0);
-    const { sets } = this.#targets[0]!;
-    const missing = this.#missing.all.map((doc) => ({
-      ...(this.#onDisk(doc) ?? { ...doc, size: 0 }),
-      isOfDefault: doc.targets.has(0),
-    }));
-    const { spec, indexed } = this.#options;
-    const linksAt = async (
-      commit: string | undefined,
-      paths: readonly string[],
-    ): Promise<ReadonlySet<string>> =>
-      commit === undefined ? new Set() : findLinks(spec.path, commit, paths);
-    const diff = this.#diff;
-    let same: Promise<ReadonlySet<string>> | undefined;
-    const linksNow = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
-      diff === undefined ? linksAt(this.#targets[0]!.commit, paths) : linksOnDisk(spec.path, paths);
-    const linksBefore = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
-      diff?.linksBefore(paths) ?? linksAt(indexed.revisions[0]!.commit, paths);
-    // Files and paths are the same before and now: git is called once.
-    const linksOfBoth = (paths: readonly string[]) => (same ??= linksNow(paths));
-    const links = this.#areAttributesUntouched()
-      ? { linksBefore: linksOfBoth, linksNow: linksOfBoth }
-      : { linksBefore, linksNow };
-    return DefaultRules.read(spec.path, this.#docs, before, sets, missing, links);
+  /** Changes of the docs of the default revision. */
+  #defaultChanges(): TreeChange[] {
+    const { changes, rules } = this.#targets[0]!;
+    return changes.filter((one) => !one.isOuter && rules?.ruleFor(one.path) === undefined);
   }
 
-  #areAttributesUntouched(): boolean {
-    const { basis, changes } = this.#targets[0]!;
-    const isDiffed = this.#diff === undefined && basis === 0;
-    return isDiffed && !changes.some(({ path }) => isAttributeFile(path));
-  }
-
-  /** Rebuilds docs whose language or tier changed, in all revisions; false: their blobs are unknown. */
-  async #replaceStale(rules: DefaultRules): Promise<boolean> {
-    if (rules.isSame) return true;
-    const stale: DocLocation[] = [];
-    await this.#docs.forEach(
-      this.#union(),
-      () => true,
-      (location, { path }) => {
-        if (rules.isStale(path)) stale.push(location);
-      },
+  /** Headers whose language changes because the default revision has other sources beside them. */
+  async #staleHeaders(): Promise<DocLocation[]> {
+    const comeOrGo = this.#defaultChanges().filter(
+      (change) =>
+        SOURCE_NAME.test(change.path) &&
+        (docOf(change, change.before) === undefined) !==
+          (docOf(change, change.after) === undefined),
     );
-    return this.#rebuild(stale);
+    const folders = new Map(comeOrGo.map(parentOf).map((folder) => [nameKey(folder), folder]));
+    const [before, now, union] = [this.#docs.docsIn(0), this.#targets[0]!.sets, this.#union()];
+    const [then, since]: [string[], string[]] = [[], this.#newDefaultPaths()];
+    const breather = new Breather();
+    for (const folder of folders.values()) {
+      await breather.pause();
+      this.#docs.forEachIn(before, folder, (_, { path }) => then.push(path));
+      this.#docs.forEachIn(now, folder, (_, { path }) => since.push(path));
+    }
+    const [languages, others] = [findHeaderFolders(then), findHeaderFolders(since)];
+    const stale: DocLocation[] = [];
+    for (const folder of folders.values()) {
+      if (languages.get(folder.path) === others.get(folder.path)) continue;
+      await breather.pause();
+      this.#docs.forEachIn(union, folder, (location, { path }) => {
+        if (isHeader(path)) stale.push(location);
+      });
+    }
+    return stale;
+  }
+
+  /** The rules for the docs to build. */
+  #rules(): Promise<Omit<DocList, 'files'>> {
+    const { commit, sets } = this.#targets[0]!;
+    const source = { repoPath: this.#options.spec.path, commit, docs: this.#docs, sets };
+    return rulesFor({ ...source, newPaths: this.#newDefaultPaths() }, this.#missing.all);
+  }
+
+  /** Paths of the docs of the default revision that no shard holds. */
+  #newDefaultPaths(): string[] {
+    return this.#missing.all.filter(({ targets }) => targets.has(0)).map(({ path }) => path);
   }
 
   /** Removes docs from all revisions and marks them to be built again; false: a blob is unknown, and nothing is changed. */
@@ -389,7 +379,7 @@ class Delta {
 
   /** Whether a doc with these holders is only a file on disk, which no commit has. */
   #isOnDiskAlone(holding: ReadonlySet<number>): boolean {
-    return this.#diff !== undefined && holding.size === 1 && holding.has(0);
+    return this.#options.disk !== undefined && holding.size === 1 && holding.has(0);
   }
 
   /** The docs of each known shard that any revision holds now. */

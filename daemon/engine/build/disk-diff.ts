@@ -7,7 +7,6 @@ import { type DiskListing, isLinkState } from '../../sources/docs/source-disk.ts
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { type FileStates, UNSETTLED } from '../../sources/docs/source.ts';
 import type { TreeChange } from '../../sources/git/tree-diff.ts';
-import { isAttributeFile } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
 import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 
@@ -20,12 +19,6 @@ export interface DiskScan {
   readonly indexed: FileStates | undefined;
 }
 
-export interface DiskDiff {
-  readonly changes: readonly TreeChange[];
-  /** Returns those of the paths that were symbolic links. */
-  readonly linksBefore: (paths: readonly string[]) => ReadonlySet<string>;
-}
-
 /** Blob id of a file that is not read; no doc has it. */
 const UNKNOWN = '';
 
@@ -35,14 +28,14 @@ interface Suspect {
   readonly location: DocLocation | undefined;
   /** Unchanged, but its blob is unknown. */
   readonly isSame: boolean;
+  /** It became a symbolic link, or is none any more. */
+  readonly isRelinked: boolean;
 }
 
 /**
  * Compares files on disk with the docs of the default revision.
  *
  * @param isShared  other revisions may hold the same docs, so that each content must be known
- *
- * @returns  undefined: former attribute files are unknown
  *
  * Cost: a test of each doc that the listing may hold; reads files that may have changed.
  */
@@ -52,7 +45,7 @@ export async function diffDisk(
   docs: IndexedDocs,
   filter: DocFilter,
   isShared: boolean,
-): Promise<DiskDiff | undefined> {
+): Promise<TreeChange[]> {
   const changes: TreeChange[] = [];
   const suspects = await findSuspects(scan, docs, isShared, (location, treePath) => {
     const before = { oid: docs.oidOf(location) ?? UNKNOWN, kind: 'file' as const };
@@ -69,11 +62,7 @@ export async function diffDisk(
     const change = changeOf(suspect, docs, ids.get(suspect.file));
     if (change !== undefined) changes.push(change);
   }
-  if (scan.indexed === undefined && changes.some(({ path }) => isAttributeFile(path)))
-    return undefined;
-  const states = scan.indexed ?? scan.listing.states;
-  const wasLink = (path: string): boolean => isLinkState(states.get(path) ?? '');
-  return { changes, linksBefore: (paths) => new Set(paths.filter(wasLink)) };
+  return changes;
 }
 
 /** The listed files that may differ from their docs, those without a doc last. */
@@ -93,26 +82,29 @@ async function findSuspects(
       return;
     }
     without.delete(key);
-    const isSame = isSettled(listing.states.get(key), indexed?.get(key));
+    const state = indexed?.get(key);
+    const isSame = isSettled(listing.states.get(key), state);
+    const isRelinked = state !== undefined && isLinkState(state) !== file.isSymlink;
     const hasStoredId = !isShared || docs.oidOf(location) !== undefined;
-    if (!isSame || !hasStoredId) suspects.push({ file, location, isSame });
+    if (!isSame || !hasStoredId) suspects.push({ file, location, isSame, isRelinked });
   };
   const headDocs = docs.docsIn(0);
   if (within === undefined) await docs.forEach(headDocs, () => true, onDoc);
   else docs.forEachWithin(headDocs, within, onDoc);
-  for (const file of without.values()) suspects.push({ file, location: undefined, isSame: false });
+  for (const file of without.values())
+    suspects.push({ file, location: undefined, isSame: false, isRelinked: false });
   return suspects;
 }
 
 /** Undefined: the doc matches the file. */
 function changeOf(
-  { file, location, isSame }: Suspect,
+  { file, location, isSame, isRelinked }: Suspect,
   docs: IndexedDocs,
   id: string | undefined,
 ): TreeChange | undefined {
   const { path, rawPath, isSymlink } = file;
   const wasId = location === undefined ? undefined : docs.oidOf(location);
-  if (wasId !== undefined && wasId === id) return undefined;
+  if (wasId !== undefined && wasId === id && !isRelinked) return undefined;
   if (location !== undefined && isSame) {
     if (id !== undefined) docs.learn(location, id);
     return undefined;

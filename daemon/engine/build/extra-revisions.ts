@@ -10,7 +10,7 @@ import { readTrees } from '../../sources/git/trees.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { IndexedDocs, type IndexedState } from './indexed-docs.ts';
 import { MissingDocs } from './missing-docs.ts';
-import { findRuleDocs, rulesOf } from './rule-docs.ts';
+import { rulesFor } from './rule-docs.ts';
 import {
   applyChange,
   type BuiltRows,
@@ -117,10 +117,16 @@ class Extra {
   async #build(): Promise<BuiltRows> {
     if (this.#missing.size === 0) return { shards: [], rows: [] };
     const { spec, indexed, signal } = this.#options;
-    const found = await findRuleDocs(this.#docs, this.#missing.all);
+    const source = {
+      repoPath: spec.path,
+      commit: indexed.revisions[0]?.commit,
+      docs: this.#docs,
+      sets: this.#docs.docsIn(0),
+      newPaths: [],
+    };
     const [rows, rules] = await Promise.all([
       this.#missing.rows(spec.path, { signal }),
-      rulesOf(spec.path, indexed.revisions[0]?.commit, found),
+      rulesFor(source, this.#missing.all),
     ]);
     const files = FileList.of(rows.map(({ file }) => file));
     const { shards, failures } = await buildDocs(this.#options, { ...rules, files });

@@ -2,12 +2,14 @@
 // above them, and the sources beside headers. Reads only these folders.
 
 import { Breather } from '../../base/next-turn.ts';
-import { joinPath, type TreePath, nameKey, parentOf } from '../../base/paths.ts';
-import type { SourceFile } from '../../sources/docs/file-list.ts';
+import { folderOf, joinPath, type TreePath, nameKey, parentOf } from '../../base/paths.ts';
 import { linksOnDisk } from '../../sources/disk/disk.ts';
+import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findLinks } from '../../sources/git/objects.ts';
 import {
   ATTRIBUTE_FILE_NAME,
+  type AttributeFile,
+  ATTRIBUTE_FILE_SIZE_MAX,
   Attributes,
   readAttributes,
 } from '../../sources/languages/attributes.ts';
@@ -16,21 +18,24 @@ import { hasBit } from '../shards/bits.ts';
 import type { DocList } from './build.ts';
 import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 
-export interface RuleDocs {
-  /** Attribute files, possibly symbolic links. */
-  readonly attributes: readonly SourceFile[];
-  /** Paths of the docs beside headers. */
-  readonly besideHeaders: readonly string[];
+/** The default revision. Its attribute files are those that were indexed. */
+export interface RuleSource {
+  readonly repoPath: string;
+  /** Undefined: files on disk. */
+  readonly commit: string | undefined;
+  readonly docs: IndexedDocs;
+  /** Its docs in each shard. */
+  readonly sets: readonly Uint8Array[];
+  /** Paths of its docs that no shard holds. */
+  readonly newPaths: readonly string[];
 }
 
-/** The rule docs for docs at these paths. Yields to other work. Cost: a lookup of each folder above them. */
-export async function findRuleDocs(
-  docs: IndexedDocs,
+/** The rules for docs at these paths. Yields to other work. Errors: GitError. Cost: a lookup of each folder above them. */
+export async function rulesFor(
+  { repoPath, commit, docs, sets, newPaths }: RuleSource,
   paths: readonly TreePath[],
-): Promise<RuleDocs> {
-  const sets = docs.docsIn(0);
-  const attributes: SourceFile[] = [];
-  const besideHeaders: string[] = [];
+): Promise<Omit<DocList, 'files'>> {
+  const besideHeaders = [...newPaths];
   const [folders, ofHeaders] = [new Map<string, TreePath>(), new Map<string, TreePath>()];
   for (const path of paths) {
     let folder = parentOf(path);
@@ -39,44 +44,45 @@ export async function findRuleDocs(
       folders.set(nameKey(folder), folder);
   }
   const breather = new Breather();
+  const found = new Map<string, DocLocation>();
+  const indexed = docs.docsIn(0);
   for (const folder of folders.values()) {
     await breather.pause();
     const treePath = joinPath(folder, { path: ATTRIBUTE_FILE_NAME });
     for (const location of docs.at(treePath))
-      if (hasBit(sets[location.shard]!, location.docId))
-        attributes.push(fileOf(docs, location, treePath));
+      if (hasBit(indexed[location.shard]!, location.docId)) found.set(treePath.path, location);
   }
   for (const folder of ofHeaders.values()) {
     await breather.pause();
     docs.forEachIn(sets, folder, (_, { path }) => besideHeaders.push(path));
   }
-  return { attributes, besideHeaders };
-}
-
-function fileOf(docs: IndexedDocs, location: DocLocation, treePath: TreePath): SourceFile {
-  const oid = docs.oidOf(location);
-  const file = { ...treePath, size: docs.sizeOf(location), isSymlink: false };
-  return oid === undefined ? file : { ...file, oid };
-}
-
-/**
- * The rules in these docs.
- *
- * @param commit  that of the default revision; undefined: files on disk
- *
- * Errors: GitError.
- */
-export async function rulesOf(
-  repoPath: string,
-  commit: string | undefined,
-  { attributes, besideHeaders }: RuleDocs,
-): Promise<Omit<DocList, 'files'>> {
-  const paths = attributes.map(({ path }) => path);
+  const names = [...found.keys()];
   const links =
-    commit === undefined ? linksOnDisk(repoPath, paths) : await findLinks(repoPath, commit, paths);
-  const texts = attributes.filter(({ path }) => !links.has(path));
+    commit === undefined ? linksOnDisk(repoPath, names) : await findLinks(repoPath, commit, names);
+  const texts = [...found].filter(([path]) => !links.has(path));
   return {
-    attributes: new Attributes(texts.length === 0 ? [] : await readAttributes(repoPath, texts)),
+    attributes: new Attributes(await attributesIn(repoPath, docs, texts)),
     headerFolders: findHeaderFolders(besideHeaders),
   };
+}
+
+/** Attribute files as stored in their shards; those without stored content are read from the repository. */
+async function attributesIn(
+  repoPath: string,
+  docs: IndexedDocs,
+  locations: readonly (readonly [path: string, DocLocation])[],
+): Promise<AttributeFile[]> {
+  const files: AttributeFile[] = [];
+  const unstored: SourceFile[] = [];
+  for (const [path, location] of locations) {
+    const content = docs.contentOf(location);
+    const size = docs.sizeOf(location);
+    if (content === undefined) {
+      const oid = docs.oidOf(location);
+      unstored.push({ path, size, isSymlink: false, ...(oid === undefined ? {} : { oid }) });
+    } else if (size <= ATTRIBUTE_FILE_SIZE_MAX)
+      files.push({ folder: folderOf(path), text: Buffer.from(content).toString('utf8') });
+  }
+  if (unstored.length === 0) return files;
+  return [...files, ...(await readAttributes(repoPath, unstored))];
 }
