@@ -32,7 +32,6 @@ test('the document is that of all endpoints, made for this address and version',
   const options = { baseUrl: 'http://code.example/x', version: '0.1.0' };
   assert.deepEqual(json(), makeDocument(ENDPOINTS, options));
   assert.deepEqual(json()['servers'], [{ url: 'http://code.example/x' }]);
-  await world.close();
 });
 
 test('it is never MessagePack, and compressed as other bodies are', async () => {
@@ -50,7 +49,6 @@ test('it is never MessagePack, and compressed as other bodies are', async () => 
     assert.ok(packed.body.length < plain.body.length / 3);
     assert.deepEqual(decoders[coding](packed.body), plain.body);
   }
-  await world.close();
 });
 
 test('who has it already gets 304, on a connection that goes on; HEAD tells its size', async () => {
@@ -70,7 +68,6 @@ test('who has it already gets 304, on a connection that goes on; HEAD tells its 
     const head = await world.call({ method: 'HEAD', path });
     assert.equal(head.headers['content-length'], String(first.body.length));
   }
-  await world.close();
 });
 
 test('the page and all that it loads come from the daemon, below any base URL', async () => {
@@ -98,7 +95,6 @@ test('the policy of the page allows nothing inline and no other host', async () 
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
   assert.match(policy, /frame-ancestors 'self'/);
   assert.doesNotMatch(policy, /unsafe|https?:|\*/);
-  await world.close();
 });
 
 test('files of the page are those of the package; others do not exist', async () => {
@@ -114,7 +110,6 @@ test('files of the page are those of the package; others do not exist', async ()
   assert.equal(await file(script, 'text/javascript; charset=utf-8'), own(script));
   assert.equal(await file('swagger-ui.css', 'text/css; charset=utf-8'), own('swagger-ui.css'));
   await refuses(world, ['package.json', '..%2Fpackage.json', '%2e%2e', 'page.js%00', '__proto__']);
-  await world.close();
 });
 
 async function refuses(world: World, names: readonly string[]): Promise<void> {

@@ -1,5 +1,4 @@
-// Files of a folder, over real sockets: what is listed is served, cached and compressed, and nothing else.
-// tier: ci (kills and full disks)
+// Files of a folder: what is listed is served, cached and compressed, and nothing else.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,8 +9,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { assetEndpoint, folderFiles } from '../../daemon/api/shapes/static-files.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { ask } from '../http/ask.ts';
-import { serveEndpoints } from '../http/mounted.ts';
+import { askInProcess } from '../http/in-process.ts';
+import { mountEndpoints } from '../http/mounted.ts';
 import type { RawCall, RawReply } from '../http/ask.ts';
 import { closeWorlds } from '../http/harness.ts';
 
@@ -60,9 +59,8 @@ const withFiles = async (
   options: Omit<StaticFilesOptions, 'folder'> & { readonly folder?: string },
   run: (get: Get) => Promise<void>,
 ) => {
-  const served = await serveEndpoints('node', [staticFiles({ folder: pageFolder(), ...options })]);
-  await run((place, more = {}) => ask(served, { path: place, ...more }));
-  await served.close();
+  const served = await mountEndpoints([staticFiles({ folder: pageFolder(), ...options })]);
+  await run((place, more = {}) => askInProcess(served, { path: place, ...more }));
 };
 
 test('each file under its path, with its type, tag and length; HEAD, OPTIONS, other methods', async () => {

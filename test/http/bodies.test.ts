@@ -38,7 +38,6 @@ onBothAdapters('bodies', (kind) => {
     const logIn = (size: number) => ask(world, '/api/auth/login', '{}'.padEnd(size));
     assert.equal(await logIn(UNKNOWN_SIZE_MAX), '400 INVALID_REQUEST_BODY');
     assert.equal(await logIn(UNKNOWN_SIZE_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
-    await world.close();
   });
 
   test('bodies share a budget with a share for each caller, and give it back', async () => {
@@ -71,7 +70,6 @@ onBothAdapters('bodies', (kind) => {
     }
     await eventually(() => world.lines.filter(({ status }) => status === 499).length === 3);
     assert.equal(await guest(), '200');
-    await world.close();
   });
 
   test('a large body that nobody asks for is passed over, and the connection goes on', async () => {
@@ -105,7 +103,6 @@ onBothAdapters('bodies', (kind) => {
     wire.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await wire.until('{"status":"ok"}');
     wire.socket.destroy();
-    await world.close();
   });
 
   test('a body that takes too long is refused, and the connection ends', async () => {
@@ -117,7 +114,6 @@ onBothAdapters('bodies', (kind) => {
       'POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{',
     );
     assert.match(await wire.closed(), /\}HTTP\/1\.1 408 .*"errorCode":"REQUEST_TIMEOUT"/s);
-    await world.close();
   });
 });
 

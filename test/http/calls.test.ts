@@ -8,9 +8,8 @@ import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, ReleasablePermit } from '../../daemon/api/shapes/endpoint.ts';
 import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 import { closeWorlds, OWNER_KEY, eventually, gate } from './harness.ts';
-import { ask } from './ask.ts';
-import { serveEndpoints } from './mounted.ts';
-import type { Mounted } from './mounted.ts';
+import { askInProcess } from './in-process.ts';
+import { mountEndpoints, type Mounted } from './mounted.ts';
 
 afterEach(closeWorlds);
 
@@ -44,7 +43,7 @@ function batch(call: (context: CallContext, index: number) => Promise<unknown>):
 }
 
 async function results(served: Mounted, headers = WITH_KEY) {
-  const reply = await ask(served, { method: 'POST', path: '/batch', headers });
+  const reply = await askInProcess(served, { method: 'POST', path: '/batch', headers });
   assert.equal(reply.status, 200);
   const names = Object.keys(reply.headers).filter((name) => /ratelimit|retry/.test(name));
   assert.deepEqual(names, [], 'no headers of limits');
@@ -52,7 +51,7 @@ async function results(served: Mounted, headers = WITH_KEY) {
 }
 
 const serve = (endpoints: readonly Endpoint[], settings = {}) =>
-  serveEndpoints('node', endpoints, settings, OWNER);
+  mountEndpoints(endpoints, settings, OWNER);
 
 test('three counted, admitted calls; those beyond the limit are refused alone', async () => {
   const search = batch(async ({ calls }, index) => {
@@ -73,7 +72,6 @@ test('three counted, admitted calls; those beyond the limit are refused alone', 
   assert.match(String(third), /^API_RATE_LIMIT_EXCEEDED: The limit of 5 requests per day/);
   for (const one of await results(served)) assert.match(String(one), /^API_RATE_LIMIT_EXCEEDED/);
   assert.equal(served.pipeline.admission.runningCount, 0);
-  await served.close();
 });
 
 test('guests are not counted', async () => {
@@ -81,7 +79,6 @@ test('guests are not counted', async () => {
   const served = await serve([counted], { rateLimit: { requestsPerDay: 1 } });
   const guest = { Authorization: 'none' };
   assert.deepEqual(await results(served, guest), [null, null, null]);
-  await served.close();
 });
 
 test('a place that is kept holds up the next call; the request gives it back', async () => {
@@ -96,7 +93,6 @@ test('a place that is kept holds up the next call; the request gives it back', a
   assert.deepEqual(await results(served), [null, 'waits', 'SERVER_OVERLOADED: Too many searches.']);
   await Promise.all(waiting);
   await eventually(() => admission.runningCount + admission.waitingCount === 0);
-  await served.close();
 });
 
 test('a handler that goes on behind its response gets no place and no bytes', async () => {
@@ -117,7 +113,6 @@ test('a handler that goes on behind its response gets no place and no bytes', as
   await Promise.all(late);
   assert.equal(served.pipeline.admission.runningCount, 0);
   assert.equal(served.pipeline.memory.usedSize, 0);
-  await served.close();
 });
 
 test('rights and entitlements of each call', async () => {
@@ -135,5 +130,4 @@ test('rights and entitlements of each call', async () => {
   ]);
   const guest = await results(served, { Authorization: 'none' });
   assert.match(String(guest[0]), /^NOT_AUTHENTICATED/);
-  await served.close();
 });

@@ -1,6 +1,5 @@
 // Connections over HTTP: those with a repository that the caller sees, how their listings stand, what of that only owners are
 // told, and asking for one.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -34,7 +33,6 @@ const idsOf: Services['connections']['idsOf'] = (repoId) =>
 async function start() {
   const asked: unknown[] = [];
   const world = await startWorld({
-    kind: 'node',
     env: {
       TRAWL_ANONYMOUS_ACCESS: 'true',
       TRAWL_OWNER_EMAIL: 'o@example.com',

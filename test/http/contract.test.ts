@@ -18,12 +18,8 @@ onBothAdapters('HTTP contract', (kind) => {
   const withWorld =
     (options: Omit<WorldOptions, 'kind'>, run: (world: World) => Promise<void>) => async () => {
       const world = await startWorld({ kind, ...options });
-      try {
-        assert.equal(world.server.http, kind);
-        await run(world);
-      } finally {
-        await world.close();
-      }
+      assert.equal(world.server.http, kind);
+      await run(world);
     };
 
   test(
@@ -83,7 +79,6 @@ onBothAdapters('HTTP contract', (kind) => {
     else assert.equal(received, '');
     finish.open();
     assert.equal((await world.call({ path: '/api/health' })).status, 200);
-    await world.close();
   });
 
   test(
@@ -227,7 +222,6 @@ onBothAdapters('HTTP contract', (kind) => {
     await eventually(() => signal.aborted);
     await eventually(() => world.lines.some((line) => line['status'] === 499));
     assert.ok(!world.lines.some((line) => line['level'] === 'error'));
-    await world.close();
   });
 
   test('a large response reaches a slow reader whole, and others are served meanwhile', async () => {
@@ -258,7 +252,6 @@ onBothAdapters('HTTP contract', (kind) => {
     const digest = (text: string) => createHash('sha256').update(text).digest('hex');
     assert.ok(sent.length > size);
     assert.equal(digest(sent), digest(JSON.stringify(answer)));
-    await world.close();
   });
 
   test('close lets running requests end and refuses new connections', async () => {
@@ -313,7 +306,6 @@ onBothAdapters('HTTP contract', (kind) => {
       variable: '--port and --host, or TRAWL_PORT and TRAWL_HOST',
       exitCode: 2,
     });
-    await first.close();
   });
 
   test(

@@ -44,7 +44,6 @@ test('search passes the checked, clamped call on and returns the bytes of the se
     { query: 'b', matches: 500, contextLines: 100, ...on },
     { query: '', matches: 500, contextLines: 100, ...off },
   ]);
-  await world.close();
 });
 
 test('every bad body is 400 INVALID_REQUEST_BODY and names the field', async () => {
@@ -87,7 +86,6 @@ test('every bad body is 400 INVALID_REQUEST_BODY and names the field', async () 
   assert.equal(world.calls.length, 0);
   const longest = await world.call(searchWith({ query: 'é'.repeat(32768), matches: 1 }));
   assert.equal(longest.status, 200);
-  await world.close();
 });
 
 test('a machine without files or memory is told as such, and to the owner why', async () => {
@@ -128,7 +126,6 @@ test('a bad query is 400 with its position; a fault of ours is 500 and tells not
   const line = world.lines.find((entry) => entry['level'] === 'error');
   assert.equal(line?.['requestId'], requestId);
   assert.match(JSON.stringify(line?.['error']), /secret at \/srv\/data/);
-  await world.close();
 });
 
 const many = Array.from({ length: 7 }, (_, i) => repo(i + 1, `host/r${i + 1}`));
@@ -176,7 +173,6 @@ test('repos are listed with all their fields', async () => {
       state: 'ready',
     },
   ]);
-  await world.close();
 });
 
 const names = async (world: World, path: string) => {
@@ -206,7 +202,6 @@ test('repos sort by name bytes or push date, either way, and filter by name', as
   assert.deepEqual(await names(world, '/api/repos?query='), byName);
   assert.deepEqual(await names(world, '/api/repos?name=B'), ['B']);
   assert.deepEqual(await names(world, '/api/repos?name='), []);
-  await world.close();
 });
 
 test('repos are filtered by their state, of those that the caller sees', async () => {
@@ -222,7 +217,6 @@ test('repos are filtered by their state, of those that the caller sees', async (
   assert.equal(headers['x-total-count'], '2');
   assert.match(headers['link']!.toString(), /state=failed>; rel="next"/);
   assert.equal((await world.call({ path: '/api/repos?state=other' })).status, 400);
-  await world.close();
 });
 
 test('each repository has a connection of its own, seen by those who see the repository', async () => {
@@ -253,7 +247,6 @@ test('each repository has a connection of its own, seen by those who see the rep
   assert.deepEqual(await names(world, '/api/repos?connectionId=7'), ['b']);
   assert.deepEqual(await names(world, '/api/repos?connectionId=2'), []);
   assert.deepEqual(await names(world, '/api/repos?connectionId=1'), []);
-  await world.close();
 });
 
 test('a query with a context: 403 without a licence for contexts, 404 with one', async () => {
@@ -321,7 +314,6 @@ test('pages: total count, links in order, first of repeated values, beyond the e
     count: 0,
     link: [at(1, '', 'first'), at(3, '', 'prev'), at(3, '', 'last')].join(', '),
   });
-  await world.close();
 });
 
 test('every bad query parameter is 400 INVALID_QUERY_PARAMS and names it', async () => {
@@ -342,7 +334,6 @@ test('every bad query parameter is 400 INVALID_QUERY_PARAMS and names it', async
     const reply = await world.call({ path });
     assertError(reply, 400, 'INVALID_QUERY_PARAMS', new RegExp(`^${name}: `));
   }
-  await world.close();
 });
 
 test('source returns the content with its links; an empty ref counts as absent', async () => {
@@ -390,7 +381,6 @@ test('source returns the content with its links; an empty ref counts as absent',
     ['h/o', 'a b/#.ts', undefined, 67108864],
     ['h/o', 'x', 'refs/tags/v#1', 67108864],
   ]);
-  await world.close();
 });
 
 test('source checks repo, path syntax, ref syntax in this order, then asks the reader', async () => {
@@ -418,7 +408,6 @@ test('source checks repo, path syntax, ref syntax in this order, then asks the r
     assertError(await ask(`repo=host/r1&path=${path}`), 404, 'FILE_NOT_FOUND', /./);
   }
   assertError(await ask('repo=host/r1&path=slow'), 500, 'UNEXPECTED_ERROR', /^An unexpected/);
-  await world.close();
 });
 
 test('source gives git a deadline', async () => {
@@ -432,7 +421,6 @@ test('source gives git a deadline', async () => {
   });
   const reply = await world.call({ path: '/api/source?repo=host/r1&path=x' });
   assertError(reply, 500, 'UNEXPECTED_ERROR', /^An unexpected/);
-  await world.close();
 });
 
 test('health, ready and version', async () => {
@@ -460,7 +448,6 @@ test('a base URL with a path moves every route and every link below it', async (
   assert.match(String(headers['link']), /^<http:\/\/code\.example:81\/code\/api\/repos\?page=1&/);
   const [first] = json() as unknown as { webUrl: string }[];
   assert.equal(first?.webUrl, 'http://code.example:81/code/browse/host/r7/-/tree/');
-  await world.close();
 });
 
 test('one log line a request; queries never above debug', async () => {
@@ -484,5 +471,4 @@ test('one log line a request; queries never above debug', async () => {
     bytes: JSON.stringify(answerOf()).length,
   });
   assert.ok(!JSON.stringify(world.lines).includes(SEARCH_BODY.query));
-  await world.close();
 });

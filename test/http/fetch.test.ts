@@ -106,7 +106,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     });
     const head = await ask(served, { method: 'HEAD', path });
     assert.deepEqual([head.status, head.body.length], [200, 0]);
-    await served.close();
   });
 
   test('headers that are no values of the standard are left out, others stay', async () => {
@@ -121,7 +120,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => text.includes(']'));
     assert.match(text, /^HTTP\/1\.1 200 .*\["connection","host"(?:,"x-odd")?\]/s);
     socket.destroy();
-    await served.close();
   });
 
   test('a body beyond what may be held is refused as elsewhere, also where it is caught', async () => {
@@ -144,7 +142,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.ok(caught instanceof Error);
     assert.equal((await ask(served, { ...call, body: 'fits' })).body.toString(), 'fits');
     await eventually(() => served.pipeline.memory.usedSize === 0);
-    await served.close();
   });
 
   test('statuses, cookies each in a header, a redirect with a body, answers without one', async () => {
@@ -176,7 +173,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     }
     const line = served.lines.find(({ status }) => status === 302);
     assert.equal(line?.['bytes'], Buffer.byteLength('<p>ö</p>'));
-    await served.close();
   });
 
   test('pieces are sent as they are made, and not asked for beyond what the client reads', async () => {
@@ -217,7 +213,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => endless.seen.isCancelled);
     await eventually(() => served.pipeline.memory.usedSize === 0);
     await eventually(() => served.lines.some((line) => line['status'] === 499));
-    await served.close();
   });
 
   test('of a request nothing stays when its response is over', async () => {
@@ -235,7 +230,6 @@ onBothAdapters('bridge to fetch', (kind) => {
       return made.every((one) => one.deref() === undefined);
     });
     assert.equal(made.length, 20);
-    await served.close();
   });
 
   test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
@@ -260,7 +254,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     }
     await eventually(() => silent.seen.isCancelled);
     assert.equal(heardCount, 2);
-    await served.close();
   });
 
   test('a body that fails, or is not of bytes, ends the connection, and the log says so', async () => {
@@ -276,7 +269,6 @@ onBothAdapters('bridge to fetch', (kind) => {
       await assert.rejects(ask(served, { path }), /aborted|hang up|ECONNRESET/);
     const faults = served.lines.filter(({ message }) => message === 'request failed unexpectedly');
     assert.match(JSON.stringify(faults), /not of bytes|but bytes.*lost/);
-    await served.close();
   });
 
   test('who loses the credential while a body is sent gets no more of it', async () => {
@@ -311,7 +303,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     await isClosed;
     assert.doesNotMatch(text, /piece 1/);
     assert.equal(seen.isCancelled, true);
-    await served.close();
   });
 
   test('a body that fails as it is given up ends no more than itself', async () => {
@@ -325,7 +316,6 @@ onBothAdapters('bridge to fetch', (kind) => {
       assert.equal((await ask(served, { method: 'HEAD', path: `/lib/${name}` })).status, 200);
     // What is rejected and not looked at fails the test.
     await new Promise(setImmediate);
-    await served.close();
   });
 
   test('a response that is none, or read by somebody else, is a fault', async () => {
@@ -338,7 +328,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     for (const name of ['error', 'read'])
       assert.equal((await ask(served, { path: `/lib/${name}` })).status, 500, name);
     await eventually(() => served.pipeline.memory.usedSize === 0);
-    await served.close();
   });
 
   test('pieces of no or few bytes that are there at once leave turns to others', async () => {
@@ -360,7 +349,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     });
     for (const socket of sockets) socket.destroy();
     await eventually(() => streams.every(({ seen }) => seen.isCancelled));
-    await served.close();
   });
 
   test('a body asked for twice is read once; after the answer nobody gets it', async () => {
@@ -390,7 +378,6 @@ onBothAdapters('bridge to fetch', (kind) => {
       await late.pop();
       socket.destroy();
     }
-    await served.close();
   });
 
   test('a client that leaves is seen where nobody reads its large body', async () => {
@@ -405,7 +392,6 @@ onBothAdapters('bridge to fetch', (kind) => {
     socket.destroy();
     await eventually(() => seen.isCancelled);
     await eventually(() => served.pipeline.memory.usedSize === 0);
-    await served.close();
   });
 
   test('a path that the standard reads as another one is none', async () => {
@@ -414,6 +400,5 @@ onBothAdapters('bridge to fetch', (kind) => {
       assert.equal((await ask(served, { path: `/lib/${rest}` })).status, 404, rest);
     for (const rest of ['%2e%2e%2fother', '', '/', 'a.b/..c', '%5C', '{x}'])
       assert.equal((await ask(served, { path: `/lib/${rest}` })).status, 200, rest);
-    await served.close();
   });
 });

@@ -101,12 +101,21 @@ export interface WorldOptions {
   readonly logLevel?: 'debug' | 'info';
 }
 
-const openWorlds = new Set<World>();
+interface Closable {
+  close(): Promise<void>;
+}
 
-/** Closes what a failed test has left open; without it the process would not end. */
+const openWorlds = new Set<Closable>();
+
+/** Closes what tests have started. */
 export async function closeWorlds(): Promise<void> {
-  for (const world of openWorlds) await world.close();
+  for (const world of [...openWorlds].reverse()) await world.close();
   openWorlds.clear();
+}
+
+/** Has `closeWorlds` close it. */
+export function closeLater(world: Closable): void {
+  openWorlds.add(world);
 }
 
 /** Larger answers are put together while they are sent, as those of a real search are. */

@@ -1,5 +1,4 @@
 // How the daemon did lately: points of an hour and of a day, with gaps where it slept; for owners alone.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -79,7 +78,6 @@ test('240 points of each, no more; none of the time that was slept through', (t)
 
 test('series are for owners', async () => {
   const world = await startWorld({
-    kind: 'node',
     env: {
       TRAWL_ANONYMOUS_ACCESS: 'true',
       TRAWL_OWNER_EMAIL: 'owner@example.com',

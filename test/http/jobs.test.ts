@@ -1,5 +1,4 @@
 // The status of repositories over HTTP: what a caller does not see is left out, and never asked for; how jobs are shown.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -26,7 +25,6 @@ const JOB: JobView = {
 test('hidden ids are left out; a job under way tells how far it is', async () => {
   const asked: (readonly number[])[] = [];
   const world = await startWorld({
-    kind: 'node',
     env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
     repos: [
       repo(1, 'a', { indexedAt: '2026-01-02T03:04:05.000Z' }),

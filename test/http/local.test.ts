@@ -18,7 +18,6 @@ test('end with the first account, on connections that are open too, and for ever
   const adding = members.add(OPERATOR, { email: 'a@example.com', role: 'OWNER' });
   await adding;
   assert.equal(await status(), 401);
-  await world.close();
 });
 
 test('a name that is not of this machine, a proxy, or a switch: nobody', async () => {
@@ -35,7 +34,6 @@ test('a name that is not of this machine, a proxy, or a switch: nobody', async (
   await world.close();
   const closed = await startWorld({ repos: [OPEN], env: { TRAWL_LOCAL_ACCESS: 'false' } });
   assert.equal((await closed.call({ path: '/api/repos' })).status, 401);
-  await closed.close();
 });
 
 test('which requests were sent by this machine to itself', () => {

@@ -1,31 +1,41 @@
-// A server with endpoints of a test on a free port, everybody welcome.
+// A pipeline with endpoints of a test, everybody welcome; also on a free port.
 
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import { type Environment, readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { createLog } from '../../daemon/base/log.ts';
+import { createLog, type Log } from '../../daemon/base/log.ts';
 import { type ControlPlane, openControlPlane } from '../../daemon/app/control-plane.ts';
-import type { AdapterOptions, BoundAddress } from '../../daemon/http/adapters/adapter.ts';
+import type {
+  AdapterOptions,
+  BoundAddress,
+  HttpHandler,
+} from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
+import { closeLater } from './harness.ts';
 
 export interface Mounted {
-  readonly address: BoundAddress;
+  readonly handle: HttpHandler;
   readonly control: ControlPlane;
   readonly pipeline: Pipeline;
+  readonly log: Log;
   /** Log lines, parsed. */
   readonly lines: Record<string, unknown>[];
-  close(): Promise<void>;
 }
 
-export async function serveEndpoints(
-  kind: 'uws' | 'node',
+interface Served extends Mounted {
+  readonly address: BoundAddress;
+}
+
+type SettingsInput = Parameters<typeof readSettings>[0];
+
+/** Closed by `closeWorlds`. */
+export async function mountEndpoints(
   endpoints: readonly Endpoint[],
-  settings: Parameters<typeof readSettings>[0] = {},
+  settings: SettingsInput = {},
   env: Environment = {},
-  times: Pick<AdapterOptions, 'requestTimeoutMs'> = {},
 ): Promise<Mounted> {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
@@ -44,12 +54,21 @@ export async function serveEndpoints(
     version: '0',
     log,
   });
-  const handle = pipeline.handle.bind(pipeline);
-  const adapter = await openAdapter(kind, { handle, ...times }, log);
-  const address = await adapter.listen('127.0.0.1', 0);
-  const close = async () => {
-    await adapter.close(0);
-    await control.close();
-  };
-  return { address, control, pipeline, lines, close };
+  closeLater(control);
+  const handle: HttpHandler = (request) => pipeline.handle(request);
+  return { handle, control, pipeline, log, lines };
+}
+
+/** The same behind an adapter. Closed by `closeWorlds`. */
+export async function serveEndpoints(
+  kind: 'uws' | 'node',
+  endpoints: readonly Endpoint[],
+  settings: SettingsInput = {},
+  env: Environment = {},
+  times: Pick<AdapterOptions, 'requestTimeoutMs'> = {},
+): Promise<Served> {
+  const mounted = await mountEndpoints(endpoints, settings, env);
+  const adapter = await openAdapter(kind, { handle: mounted.handle, ...times }, mounted.log);
+  closeLater({ close: () => adapter.close(0) });
+  return { ...mounted, address: await adapter.listen('127.0.0.1', 0) };
 }

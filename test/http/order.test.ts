@@ -93,7 +93,6 @@ test('the first failing check decides', async () => {
     [200, 200, 503],
   );
   assert.equal((await world.call(searchWith(SEARCH_BODY, WITH_KEY))).status, 200);
-  await world.close();
 });
 
 test('an explanation for an owner is whole, its context lines bounded', async () => {
@@ -102,7 +101,6 @@ test('an explanation for an owner is whole, its context lines bounded', async ()
   assert.equal(owner.status, 200);
   assert.deepEqual(owner.json(), { ...explanationOf(SEARCH_BODY.query), shards: [] });
   assert.equal(world.calls[0]?.contextLines, 100);
-  await world.close();
 });
 
 test('Host: loopback names and the base URL are served, others refused', async () => {
@@ -122,7 +120,6 @@ test('Host: loopback names and the base URL are served, others refused', async (
   const plain = await startWorld({});
   const reply = await plain.call({ path: '/api/health', headers: { Host: 'code.example' } });
   assert.equal(reply.json()['errorCode'], 'HOST_NOT_ALLOWED');
-  await plain.close();
 });
 
 test('Host: bound for others, any name is served', async () => {
@@ -136,7 +133,6 @@ test('Host: bound for others, any name is served', async () => {
   assert.match(await wire.until('\r\n\r\n{'), /^HTTP\/1\.1 200 /);
   assert.equal(world.server.url, `http://localhost:${world.server.address.port}`);
   wire.socket.destroy();
-  await world.close();
 });
 
 const credentials: [string, Record<string, string | string[]>, boolean][] = [
@@ -169,7 +165,6 @@ for (const anonymous of ['false', 'true']) {
       assert.equal((await world.call({ path: '/api/health', headers })).status, 200);
     }
     assert.ok(!JSON.stringify(world.lines).includes(OWNER_KEY.slice(4)));
-    await world.close();
   });
 }
 
@@ -178,7 +173,6 @@ test('without an owner key a loopback daemon serves everybody, whatever they pre
   for (const [name, headers] of credentials) {
     assert.equal((await world.call({ path: '/api/repos', headers })).status, 200, name);
   }
-  await world.close();
 });
 
 test('on an address that others reach nobody is served before there is an owner', async () => {

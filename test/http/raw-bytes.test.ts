@@ -588,7 +588,6 @@ onBothAdapters('bytes of HTTP', (kind) => {
         );
         assert.ok(isClosed && !isAnswered(received), `${JSON.stringify(send)}: ${received}`);
       }
-    await world.close();
   });
 
   for (const [name, cases] of Object.entries(GROUPS)) {
@@ -602,7 +601,6 @@ onBothAdapters('bytes of HTTP', (kind) => {
         });
       }
       assert.deepEqual(failures, []);
-      await world.close();
     });
   }
 });

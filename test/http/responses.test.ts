@@ -33,7 +33,6 @@ test('every response has a request id and the safety headers', async () => {
     assert.equal(headers['content-security-policy'], "frame-ancestors 'self'");
     assert.equal(headers['strict-transport-security'], undefined);
   }
-  await world.close();
 });
 
 test('a well-formed request id is kept and logged, another one replaced', async () => {
@@ -48,14 +47,12 @@ test('a well-formed request id is kept and logged, another one replaced', async 
     });
     assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
   }
-  await world.close();
 });
 
 test('Strict-Transport-Security comes with an https base URL only', async () => {
   const world = await startWorld({ env: { TRAWL_BASE_URL: 'https://code.example/' } });
   const { headers } = await world.call({ path: '/api/health' });
   assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains');
-  await world.close();
 });
 
 test('bodies above 1 KiB are compressed as the client allows, smaller ones never', async () => {
@@ -85,7 +82,6 @@ test('bodies above 1 KiB are compressed as the client allows, smaller ones never
     assert.equal(text.length, 1025);
     assert.deepEqual(JSON.parse(text), await search());
   }
-  await world.close();
 });
 
 test('MessagePack carries the same object, errors too, and varies by Accept', async () => {
@@ -107,7 +103,6 @@ test('MessagePack carries the same object, errors too, and varies by Accept', as
   });
   const repos = await world.call({ path: '/api/repos', headers: { Accept } });
   assert.deepEqual(unpackr.unpack(repos.body), []);
-  await world.close();
 });
 
 test('Accept selects MessagePack only by name and never below JSON', () => {

@@ -1,20 +1,20 @@
-// Endpoints of every shape over real sockets: parameters in the path and in the query of any method, bodies on all
+// Endpoints of every shape: parameters in the path and in the query of any method, bodies on all
 // methods that have them, answers without a body or with a status of their own.
-// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { z } from 'zod';
 import { answer, endpoint, noContent, ok } from '../../daemon/api/shapes/endpoint.ts';
 import type { Endpoint, Method } from '../../daemon/api/shapes/endpoint.ts';
 import { integerText, requiredText } from '../../daemon/api/shapes/input.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';
-import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { Router } from '../../daemon/http/router.ts';
-import { onBothAdapters } from './adapters.ts';
-import { ask } from './ask.ts';
-import { serveEndpoints } from './mounted.ts';
+import type { RawReply } from './ask.ts';
+import { closeWorlds } from './harness.ts';
+import { askInProcess } from './in-process.ts';
+import { mountEndpoints } from './mounted.ts';
+
+afterEach(closeWorlds);
 
 const HEAD = { access: 'none', tag: 'System', summary: 'A test' } as const;
 const DONE = { 200: { description: 'Done.', body: z.object({}) } };
@@ -102,152 +102,112 @@ const ENDPOINTS: readonly Endpoint[] = [
   ),
 ];
 
-interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
+test('methods of a path with a wildcard are as those of others', async () => {
+  const rest = endpoint(
+    {
+      ...HEAD,
+      operationId: 'rest',
+      method: 'GET',
+      path: '/browse/*rest',
+      input: { path: z.object({ rest: z.string() }) },
+      responses: DONE,
+    },
+    ({ path }) => ok(path),
+  );
+  const served = await mountEndpoints([rest, at('/browse/mine', 'POST')]);
+  const send = async (method: string, path: string) => {
+    const { status, headers, body } = await askInProcess(served, { method, path });
+    return [status, headers.allow, body.toString()];
+  };
+  const path = '/browse/a/b@c/-/blob/%C3%B6?x';
+  const found = '{"rest":"a/b@c/-/blob/ö"}';
+  const allow = 'GET, HEAD, OPTIONS';
+  assert.deepEqual(await send('GET', path), [200, undefined, found]);
+  assert.deepEqual(await send('HEAD', path), [200, undefined, '']);
+  assert.deepEqual(await send('OPTIONS', path), [204, allow, '']);
+  assert.deepEqual((await send('DELETE', path)).slice(0, 2), [405, allow]);
+  // The path that comes first is the one that is asked for, whatever its methods.
+  assert.deepEqual((await send('GET', '/browse/mine')).slice(0, 2), [405, 'POST, OPTIONS']);
+  for (const none of ['/browse', '/browse%2Fa', '/browse/%ff'])
+    assert.equal((await send('GET', none))[0], 404, none);
+});
+
+type Send = (method: Method, path: string, body?: string) => Promise<Reply>;
+
+interface Reply extends Omit<RawReply, 'body'> {
   readonly text: string;
 }
 
-/** Sends requests on one connection. */
-function sendTo({ host, port }: BoundAddress, method: Method, path: string, body?: string) {
-  return new Promise<Reply>((resolve, reject) => {
-    const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const call = request({ host, port, method, path, headers }, (reply) => {
-      let text = '';
-      reply.setEncoding('utf8');
-      reply.on('data', (piece: string) => (text += piece));
-      reply.on('end', () =>
-        resolve({ status: reply.statusCode ?? 0, headers: reply.headers, text }),
-      );
-    });
-    call.on('error', reject);
-    call.end(body);
-  });
+async function start(): Promise<Send> {
+  const mounted = await mountEndpoints(ENDPOINTS, { maxRequestBodyBytes: 1000 });
+  return async (method, path, body) => {
+    const { body: bytes, ...reply } = await askInProcess(mounted, { method, path, body });
+    return { ...reply, text: bytes.toString() };
+  };
 }
 
-onBothAdapters('wildcards', (kind) => {
-  test('methods of a path with a wildcard are as those of others', async () => {
-    const rest = endpoint(
-      {
-        ...HEAD,
-        operationId: 'rest',
-        method: 'GET',
-        path: '/browse/*rest',
-        input: { path: z.object({ rest: z.string() }) },
-        responses: DONE,
-      },
-      ({ path }) => ok(path),
-    );
-    const served = await serveEndpoints(kind, [rest, at('/browse/mine', 'POST')]);
-    const send = async (method: string, path: string) => {
-      const { status, headers, body } = await ask(served, { method, path });
-      return [status, headers.allow, body.toString()];
-    };
-    const path = '/browse/a/b@c/-/blob/%C3%B6?x';
-    const found = '{"rest":"a/b@c/-/blob/ö"}';
-    const allow = 'GET, HEAD, OPTIONS';
-    assert.deepEqual(await send('GET', path), [200, undefined, found]);
-    assert.deepEqual(await send('HEAD', path), [200, undefined, '']);
-    assert.deepEqual(await send('OPTIONS', path), [204, allow, '']);
-    assert.deepEqual((await send('DELETE', path)).slice(0, 2), [405, allow]);
-    // The path that comes first is the one that is asked for, whatever its methods.
-    assert.deepEqual((await send('GET', '/browse/mine')).slice(0, 2), [405, 'POST, OPTIONS']);
-    for (const none of ['/browse', '/browse%2Fa', '/browse/%ff'])
-      assert.equal((await send('GET', none))[0], 404, none);
-    await served.close();
-  });
+test('bodies on POST, PUT, PATCH and DELETE', async () => {
+  const send = await start();
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    const reply = await send(method, '/api/body', '{"name":"ö","more":1}');
+    assert.deepEqual(JSON.parse(reply.text), { method, body: { name: 'ö' } });
+    assert.match((await send(method, '/api/body', '{}')).text, /INVALID_REQUEST_BODY.*name: /);
+    assert.equal((await send(method, '/api/body', 'x'.repeat(1001))).status, 413);
+  }
+  assert.match((await send('POST', '/api/strict', '{"name":"a","b":1}')).text, /INVALID_REQ/);
 });
 
-onBothAdapters('shapes of endpoints', (kind) => {
-  type Send = (method: Method, path: string, body?: string) => Promise<Reply>;
-
-  const withServer = (run: (send: Send) => Promise<void>) => async () => {
-    const served = await serveEndpoints(kind, ENDPOINTS, { maxRequestBodyBytes: 1000 });
-    try {
-      await run((method, path, body) => sendTo(served.address, method, path, body));
-    } finally {
-      await served.close();
-    }
-  };
-
-  test(
-    'bodies on POST, PUT, PATCH and DELETE',
-    withServer(async (send) => {
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-        const reply = await send(method, '/api/body', '{"name":"ö","more":1}');
-        assert.deepEqual(JSON.parse(reply.text), { method, body: { name: 'ö' } });
-        assert.match((await send(method, '/api/body', '{}')).text, /INVALID_REQUEST_BODY.*name: /);
-        assert.equal((await send(method, '/api/body', 'x'.repeat(1001))).status, 413);
-      }
-      assert.match((await send('POST', '/api/strict', '{"name":"a","b":1}')).text, /INVALID_REQ/);
-    }),
+test('query parameters on DELETE; a code of its own for one that is missing', async () => {
+  const send = await start();
+  const reply = await send('DELETE', '/api/user?userId=&page=2');
+  assert.deepEqual(JSON.parse(reply.text), { query: { userId: '', page: 2 } });
+  assert.match(
+    (await send('DELETE', '/api/user')).text,
+    /"statusCode":400,"errorCode":"MISSING_REQUIRED_QUERY_PARAMETER","message":"userId: /,
   );
+  const wrong = await send('DELETE', '/api/user?userId=1&page=x');
+  assert.match(wrong.text, /"INVALID_QUERY_PARAMS","message":"page: /);
+});
 
-  test(
-    'query parameters on DELETE; a code of its own for one that is missing',
-    withServer(async (send) => {
-      const reply = await send('DELETE', '/api/user?userId=&page=2');
-      assert.deepEqual(JSON.parse(reply.text), { query: { userId: '', page: 2 } });
-      assert.match(
-        (await send('DELETE', '/api/user')).text,
-        /"statusCode":400,"errorCode":"MISSING_REQUIRED_QUERY_PARAMETER","message":"userId: /,
-      );
-      const wrong = await send('DELETE', '/api/user?userId=1&page=x');
-      assert.match(wrong.text, /"INVALID_QUERY_PARAMS","message":"page: /);
-    }),
-  );
+test('parameters of the path are decoded, bounded, and part of the address', async () => {
+  const send = await start();
+  const body = '{"name":"n"}';
+  const value = encodeURIComponent('a/b {ö}?');
+  const all = await send('PATCH', `/api/user/${value}/keys/7?force=yes`, body);
+  assert.deepEqual(JSON.parse(all.text), {
+    path: { userId: 'a/b {ö}?', id: 7 },
+    query: { force: 'yes' },
+    body: { name: 'n' },
+  });
+  assert.match((await send('PATCH', '/api/user/me/keys/1')).text, /"isMine":true/);
+  const nowhere = ['//keys/7', '/%zz/keys/7', '/u/keys/7/', '/u/keys', '/u/keys/0', '/u/keys/x'];
+  for (const rest of [...nowhere, `/${'u'.repeat(1025)}/keys/7`]) {
+    const reply = await send('PATCH', `/api/user${rest}`, body);
+    assert.equal(reply.status, 404, rest);
+    assert.match(reply.text, /"NOT_FOUND"/);
+  }
+  assert.equal((await send('PATCH', `/api/user/${'u'.repeat(1024)}/keys/7`, body)).status, 200);
+  const wrong = await send('GET', '/api/user/u/keys/7');
+  assert.equal(wrong.status, 405);
+  assert.equal(wrong.headers['allow'], 'PATCH, OPTIONS');
+});
 
-  test(
-    'parameters of the path are decoded, bounded, and part of the address',
-    withServer(async (send) => {
-      const body = '{"name":"n"}';
-      const value = encodeURIComponent('a/b {ö}?');
-      const all = await send('PATCH', `/api/user/${value}/keys/7?force=yes`, body);
-      assert.deepEqual(JSON.parse(all.text), {
-        path: { userId: 'a/b {ö}?', id: 7 },
-        query: { force: 'yes' },
-        body: { name: 'n' },
-      });
-      assert.match((await send('PATCH', '/api/user/me/keys/1')).text, /"isMine":true/);
-      const nowhere = [
-        '//keys/7',
-        '/%zz/keys/7',
-        '/u/keys/7/',
-        '/u/keys',
-        '/u/keys/0',
-        '/u/keys/x',
-      ];
-      for (const rest of [...nowhere, `/${'u'.repeat(1025)}/keys/7`]) {
-        const reply = await send('PATCH', `/api/user${rest}`, body);
-        assert.equal(reply.status, 404, rest);
-        assert.match(reply.text, /"NOT_FOUND"/);
-      }
-      assert.equal((await send('PATCH', `/api/user/${'u'.repeat(1024)}/keys/7`, body)).status, 200);
-      const wrong = await send('GET', '/api/user/u/keys/7');
-      assert.equal(wrong.status, 405);
-      assert.equal(wrong.headers['allow'], 'PATCH, OPTIONS');
-    }),
-  );
-
-  test(
-    'statuses of their own, with cookies, with and without a body',
-    withServer(async (send) => {
-      const cookie = ['trawl_session=x; HttpOnly; SameSite=Lax; Path=/'];
-      for (const status of ['201', '202', '200']) {
-        const reply = await send('POST', `/api/sign/${status}`);
-        assert.deepEqual([String(reply.status), JSON.parse(reply.text)], [status, { status }]);
-        assert.deepEqual(reply.headers['set-cookie'], cookie);
-      }
-      const none = await send('POST', '/api/sign/204');
-      assert.deepEqual([none.status, none.text], [204, '']);
-      assert.deepEqual(none.headers['set-cookie'], cookie);
-      assert.equal(none.headers['content-length'], undefined);
-      assert.equal(none.headers['content-type'], undefined);
-      const moved = await send('POST', '/api/sign/302');
-      assert.deepEqual([moved.status, moved.text, moved.headers['location']], [302, '', '/x']);
-      assert.equal(moved.headers['content-length'], '0');
-    }),
-  );
+test('statuses of their own, with cookies, with and without a body', async () => {
+  const send = await start();
+  const cookie = ['trawl_session=x; HttpOnly; SameSite=Lax; Path=/'];
+  for (const status of ['201', '202', '200']) {
+    const reply = await send('POST', `/api/sign/${status}`);
+    assert.deepEqual([String(reply.status), JSON.parse(reply.text)], [status, { status }]);
+    assert.deepEqual(reply.headers['set-cookie'], cookie);
+  }
+  const none = await send('POST', '/api/sign/204');
+  assert.deepEqual([none.status, none.text], [204, '']);
+  assert.deepEqual(none.headers['set-cookie'], cookie);
+  assert.equal(none.headers['content-length'], undefined);
+  assert.equal(none.headers['content-type'], undefined);
+  const moved = await send('POST', '/api/sign/302');
+  assert.deepEqual([moved.status, moved.text, moved.headers['location']], [302, '', '/x']);
+  assert.equal(moved.headers['content-length'], '0');
 });
 
 test('the document says so', () => {

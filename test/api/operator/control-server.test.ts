@@ -129,6 +129,5 @@ onBothAdapters('the operator', (kind) => {
           const reply = await world.call({ method, path: `${folder}${name}`, headers, ...body });
           assert.equal(reply.status, 404, `${method} ${folder}${name}`);
         }
-    await world.close();
   });
 });
