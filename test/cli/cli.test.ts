@@ -1,5 +1,5 @@
-// The command line as a real child process: exit codes, what goes to which stream, help, unknown
-// options, the environment, a closed pipe, signals, and searches through a real HTTP server.
+// The command line: exit codes, what goes to which stream, help, unknown options, the environment, searches through a real HTTP
+// server. As a child process what needs one: a closed pipe, signals, the code that the build kept.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
@@ -15,58 +15,42 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startPlainServer } from '../http/plain-server.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { refuses, run } from './fake-services.ts';
+import type { Outcome } from './fake-services.ts';
 import { chunk, explanation, file, response } from './responses.ts';
 
 const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
 const REAL_MAIN = fileURLToPath(new URL('../../bundle/cli/main.js', import.meta.url));
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+interface ChildOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly main?: string;
+  readonly stdio?: StdioOptions;
 }
 
-function start(args: readonly string[], env: Record<string, string> = {}, main = FAKE_MAIN) {
-  return spawn(process.execPath, [main, ...args], {
+function start(
+  args: readonly string[],
+  { env = {}, main = FAKE_MAIN, stdio = ['ignore', 'pipe', 'pipe'] }: ChildOptions = {},
+) {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio,
     timeout: 240_000,
   });
-}
-
-function finished(child: ReturnType<typeof start>): Promise<Outcome> {
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
-  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      resolve({ code, stdout, stderr });
-    });
-  });
-}
-
-function outcomeOf(args: readonly string[], stdio: StdioOptions): Promise<Outcome> {
-  const child = spawn(process.execPath, [FAKE_MAIN, ...args], { stdio, timeout: 240_000 });
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));
   child.stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
-  return new Promise((resolve) => {
-    child.on('close', (code) => {
-      resolve({ code, stdout, stderr });
-    });
+  const outcome = new Promise<Outcome>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
-}
-
-function trawl(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
-  return finished(start(args, env));
+  return { child, outcome };
 }
 
 /** The JSON that the fake service `name` echoed. */
@@ -77,49 +61,42 @@ function echoed(stderr: string, name: string): unknown {
 }
 
 const COMMANDS =
-  `serve index search explain inspect verify version user key grant audit license backup restore`.split(
-    ' ',
-  );
+  'serve,index,search,explain,inspect,verify,version,user,key,grant,audit,backup,restore,' +
+  'license,license keygen,license issue,license verify';
 
-for (const args of [[], ...COMMANDS.map((name) => [name])]) {
-  void test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {
-    const { code, stdout, stderr } = await trawl([...args, '--help']);
-    assert.equal(code, 0);
-    assert.equal(stderr, '');
+test('help: of the program and each command', async () => {
+  for (const name of ['', ...COMMANDS.split(',')]) {
+    const { code, stdout, stderr } = await run([...name.split(' ').filter(Boolean), '--help']);
+    assert.deepEqual([code, stderr], [0, ''], name);
     assert.match(stdout, /^Usage: trawl /);
     assert.match(stdout, /\nExamples:\n {2}\$ trawl /);
-  });
-}
+  }
+});
 
-const MISTAKES: readonly (readonly [name: string, args: readonly string[], message: RegExp])[] = [
-  ['no command', [], /Usage: trawl/],
-  ['unknown command', ['serach', 'x'], /unknown command 'serach'[^]*search/],
-  ['unknown option', ['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
-  ['no query', ['search'], /missing required argument 'query'/],
-  ['two queries', ['search', 'a', 'b'], /too many arguments/],
-  ['matches 0', ['search', '-n', '0', 'x'], /'0' is invalid.*1 or more/],
-  ['matches 1.5', ['search', '-n', '1.5', 'x'], /'1.5' is invalid/],
-  ['context -1', ['search', '-C', '-1', 'x'], /invalid|unknown option/],
-  ['bad choice', ['search', '--sort', 'size', 'x'], /rank, path/],
-  ['json with files', ['search', '--json', '-l', 'x'], /cannot be used with/],
-  ['json with an order', ['search', '--json', '--sort', 'path', 'x'], /cannot be used with/],
-  ['files with count', ['search', '-c', '-l', 'x'], /cannot be used with/],
-  ['bad mode', ['index', '--mode', 'fast'], /commits, worktree/],
-  ['bad port', ['serve', '--port', '65536'], /0 to 65535/],
-  ['option without value', ['search', '--url'], /argument missing/],
-  ['bad address', ['search', '--url', 'localhost:1', 'x'], /not an http or https address/],
+const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+  [[], /Usage: trawl/],
+  [['serach', 'x'], /unknown command 'serach'[^]*search/],
+  [['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
+  [['search'], /missing required argument 'query'/],
+  [['search', 'a', 'b'], /too many arguments/],
+  [['search', '-n', '0', 'x'], /'0' is invalid.*1 or more/],
+  [['search', '-n', '1.5', 'x'], /'1.5' is invalid/],
+  [['search', '-C', '-1', 'x'], /invalid|unknown option/],
+  [['search', '--sort', 'size', 'x'], /rank, path/],
+  [['search', '--json', '-l', 'x'], /cannot be used with/],
+  [['search', '--json', '--sort', 'path', 'x'], /cannot be used with/],
+  [['search', '-c', '-l', 'x'], /cannot be used with/],
+  [['index', '--mode', 'fast'], /commits, worktree/],
+  [['serve', '--port', '65536'], /0 to 65535/],
+  [['search', '--url'], /argument missing/],
+  [['search', '--url', 'localhost:1', 'x'], /not an http or https address/],
 ];
 
-for (const [name, args, message] of MISTAKES) {
-  void test(`mistake: ${name}`, async () => {
-    const { code, stdout, stderr } = await trawl(args);
-    assert.equal(code, 2);
-    assert.equal(stdout, '');
-    assert.match(stderr, message);
-  });
-}
+test('mistakes are refused with what is wrong', async () => {
+  for (const [args, message] of MISTAKES) await refuses(args, message);
+});
 
-void test('a mistake shows arguments without what would control the terminal', async () => {
+test('a mistake shows arguments without what would control the terminal', async () => {
   const evil = '\u001b]0;owned\u0007\nerror: forged\u202e';
   const calls = [
     [`--${evil}`],
@@ -132,15 +109,14 @@ void test('a mistake shows arguments without what would control the terminal', a
     ['search', '--url', evil, 'x'],
   ];
   for (const args of calls) {
-    const { code, stderr } = await trawl(args);
-    assert.equal(code, 2);
+    const stderr = await refuses(args, /error/);
     // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
     assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u202e]|^error: forged/m, args.join());
   }
 });
 
-void test('explain: text or JSON on standard output, the options of search; a refusal is exit 2', async () => {
-  const text = await trawl(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
+test('explain: text or JSON on standard output, the options of search; a refusal is exit 2', async () => {
+  const text = await run(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
   assert.deepEqual(echoed(text.stderr, 'explain'), {
@@ -152,21 +128,21 @@ void test('explain: text or JSON on standard output, the options of search; a re
     isRegexEnabled: true,
     isCaseSensitivityEnabled: false,
   });
-  const json = await trawl(['explain', '--json', 'b']);
+  const json = await run(['explain', '--json', 'b']);
   assert.deepEqual(JSON.parse(json.stdout), explanation());
   const error = {
     statusCode: 400,
     errorCode: 'FAILED_TO_PARSE_QUERY',
     message: 'no at position 1',
   };
-  const refused = await trawl(['explain', 'b)'], { FAKE_RESPONSE: JSON.stringify(error) });
+  const refused = await run(['explain', 'b)'], { FAKE_RESPONSE: JSON.stringify(error) });
   assert.equal(refused.code, 2);
   assert.equal(refused.stdout, '');
   assert.match(refused.stderr, /no at position 1\n {2}b\)\n {3}\^/);
 });
 
-void test('search: found is exit 0, results on standard output alone', async () => {
-  const { code, stdout, stderr } = await trawl(['search', 'b']);
+test('search: found is exit 0, results on standard output alone', async () => {
+  const { code, stdout, stderr } = await run(['search', 'b']);
   assert.equal(code, 0);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
   assert.deepEqual(echoed(stderr, 'search'), {
@@ -181,7 +157,7 @@ void test('search: found is exit 0, results on standard output alone', async () 
   assert.deepEqual(echoed(stderr, 'close'), {});
 });
 
-void test('search: flags reach the call, -- ends options, = joins', async () => {
+test('search: flags reach the call, -- ends options, = joins', async () => {
   const args = [
     'search',
     '--regex',
@@ -192,7 +168,7 @@ void test('search: flags reach the call, -- ends options, = joins', async () => 
     '--',
     '-x',
   ];
-  const { stderr } = await trawl(args);
+  const { stderr } = await run(args);
   assert.deepEqual(echoed(stderr, 'search'), {
     dataDir: 'd',
     query: '-x',
@@ -204,19 +180,19 @@ void test('search: flags reach the call, -- ends options, = joins', async () => 
   });
 });
 
-void test('search: nothing found is exit 1 and no output', async () => {
-  const { code, stdout } = await trawl(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
+test('search: nothing found is exit 1 and no output', async () => {
+  const { code, stdout } = await run(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
   assert.equal(code, 1);
   assert.equal(stdout, '');
 });
 
-void test('search: a bad query is exit 2 with a caret', async () => {
+test('search: a bad query is exit 2 with a caret', async () => {
   const error = {
     statusCode: 400,
     errorCode: 'FAILED_TO_PARSE_QUERY',
     message: 'no at position 2',
   };
-  const { code, stdout, stderr } = await trawl(['search', 'a (b'], {
+  const { code, stdout, stderr } = await run(['search', 'a (b'], {
     FAKE_RESPONSE: JSON.stringify(error),
   });
   assert.equal(code, 2);
@@ -225,14 +201,14 @@ void test('search: a bad query is exit 2 with a caret', async () => {
   assert.deepEqual(echoed(stderr, 'close'), {});
 });
 
-void test('search: statistics go to standard error', async () => {
-  const { stdout, stderr } = await trawl(['search', '--stats', 'b']);
+test('search: statistics go to standard error', async () => {
+  const { stdout, stderr } = await run(['search', '--stats', 'b']);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
   assert.match(stderr, /^duration +1500000 \(1\.500 ms\)$/m);
 });
 
-void test('search --json: the events of the stream, one a line', async () => {
-  const found = await trawl(['search', '--json', '--stats', 'x'], { FAKE_RESPONSE: 'big:2' });
+test('search --json: the events of the stream, one a line', async () => {
+  const found = await run(['search', '--json', '--stats', 'x'], { FAKE_RESPONSE: 'big:2' });
   assert.equal(found.code, 0);
   const lines = found.stdout.trimEnd().split('\n');
   assert.deepEqual(
@@ -240,54 +216,53 @@ void test('search --json: the events of the stream, one a line', async () => {
     ['chunk', 'chunk', 'final'],
   );
   assert.match(found.stderr, /^totalMatchCount +7$/m);
-  assert.equal((await trawl(['search', '--json', 'x'], { FAKE_RESPONSE: 'big:0' })).code, 1);
-  const broken = await trawl(['search', '--json', 'x'], { FAKE_RESPONSE: 'broken' });
+  assert.equal((await run(['search', '--json', 'x'], { FAKE_RESPONSE: 'big:0' })).code, 1);
+  const broken = await run(['search', '--json', 'x'], { FAKE_RESPONSE: 'broken' });
   assert.equal(broken.code, 2);
   assert.match(broken.stdout, /^\{"type":"error",.*\}\n\{"type":"final",.*\}\n$/);
   assert.match(broken.stderr, /^incomplete: internal_error/m);
 });
 
-void test('search: colour on request, not in a pipe by itself', async () => {
-  const always = await trawl(['search', '--color', 'always', 'b'], { NO_COLOR: '1' });
+test('search: colour on request, not in a pipe by itself', async () => {
+  const always = await run(['search', '--color', 'always', 'b'], { NO_COLOR: '1' });
   assert.ok(always.stdout.includes('\u001b[1;31mb\u001b[0m'));
-  const auto = await trawl(['search', 'b'], { FORCE_COLOR: '1' });
+  const auto = await run(['search', 'b'], { FORCE_COLOR: '1' });
   assert.ok(!auto.stdout.includes('\u001b'));
 });
 
-void test('a closed pipe ends quietly with 0', async () => {
-  const child = start(['search', 'b'], { FAKE_RESPONSE: 'big:200000' });
-  const outcome = finished(child);
-  child.stdout.once('data', () => child.stdout.destroy());
+test('a closed pipe ends quietly with 0', async () => {
+  const { child, outcome } = start(['search', 'b'], { env: { FAKE_RESPONSE: 'big:200000' } });
+  child.stdout?.once('data', () => child.stdout?.destroy());
   const { code, stderr } = await outcome;
   assert.equal(code, 0);
   assert.doesNotMatch(stderr, /EPIPE|rror/);
 });
 
-void test('results that cannot be written are an error, messages that cannot are lost', async () => {
+test('results that cannot be written are an error, messages that cannot are lost', async () => {
   const full = openSync('/dev/full', 'w');
-  const run = (stdio: StdioOptions): Promise<Outcome> => outcomeOf(['search', 'b'], stdio);
-  const results = await run(['ignore', full, 'pipe']);
+  const results = await start(['search', 'b'], { stdio: ['ignore', full, 'pipe'] }).outcome;
   assert.equal(results.code, 2);
   assert.match(results.stderr, /^error: standard output cannot be written: ENOSPC/m);
   assert.doesNotMatch(results.stderr, /^ +at /m);
-  const messages = await run(['ignore', 'pipe', full]);
+  const messages = await start(['search', 'b'], { stdio: ['ignore', 'pipe', full] }).outcome;
   assert.equal(messages.code, 0);
   assert.notEqual(messages.stdout, '');
   closeSync(full);
 });
 
-void test('variables: the flag wins, an empty one counts as unset', async () => {
+test('variables: the flag wins, an empty one counts as unset', async () => {
   const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_LOG_LEVEL: '' };
-  const variable = await trawl(['search', 'b'], env);
+  const variable = await start(['search', 'b'], { env }).outcome;
   assert.match(variable.stderr, /"dataDir":"from-env"/);
-  const flag = await trawl(['search', '--data-dir', 'flag', 'b'], env);
+  const flag = await run(['search', '--data-dir', 'flag', 'b'], { TRAWL_DATA_DIR: 'from-env' });
   assert.match(flag.stderr, /"dataDir":"flag"/);
-  const empty = await trawl(['search', 'b'], { TRAWL_DATA_DIR: '', TRAWL_URL: '' });
+  const empty = await start(['search', 'b'], { env: { TRAWL_DATA_DIR: '', TRAWL_URL: '' } })
+    .outcome;
   assert.match(empty.stderr, /"dataDir":".trawl"/);
 });
 
-void test('index: results, progress and options', async () => {
-  const { code, stdout, stderr } = await trawl(['index', 'a', '--mode', 'commits', '--force']);
+test('index: results, progress and options', async () => {
+  const { code, stdout, stderr } = await run(['index', 'a', '--mode', 'commits', '--force']);
   assert.equal(code, 0);
   assert.equal(
     stdout,
@@ -304,8 +279,8 @@ void test('index: results, progress and options', async () => {
   });
 });
 
-void test('index: a failed source is exit 2; --json is one object a line', async () => {
-  const { code, stdout } = await trawl(['index', 'a', 'bad', '--json']);
+test('index: a failed source is exit 2; --json is one object a line', async () => {
+  const { code, stdout } = await run(['index', 'a', 'bad', '--json']);
   assert.equal(code, 2);
   const states = stdout
     .trimEnd()
@@ -321,42 +296,42 @@ void test('index: a failed source is exit 2; --json is one object a line', async
   );
 });
 
-void test('inspect: text and JSON', async () => {
-  const text = await trawl(['inspect', 's1']);
+test('inspect: text and JSON', async () => {
+  const text = await run(['inspect', 's1']);
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^file: +2,400 bytes {2}1\.200 x content$/m);
   assert.match(text.stdout, /^content +64 +2,000 +abcd +1\.000 x content$/m);
-  const json = await trawl(['inspect', 's1', '--json', '--docs', '--trigram', 'abc']);
+  const json = await run(['inspect', 's1', '--json', '--docs', '--trigram', 'abc']);
   assert.match(json.stdout, /^\{"path":"s1",.*"docCount":1,.*\}\n$/);
   assert.deepEqual(echoed(json.stderr, 'inspect'), { path: 's1', docs: 'all', trigram: 'abc' });
-  const skipped = await trawl(['inspect', 's1', '--skipped']);
+  const skipped = await run(['inspect', 's1', '--skipped']);
   assert.deepEqual(echoed(skipped.stderr, 'inspect'), { path: 's1', docs: 'skipped' });
 });
 
-void test('inspect without a shard: the index; lists are of a shard', async () => {
-  const text = await trawl(['inspect', '--data-dir', 'd']);
+test('inspect without a shard: the index; lists are of a shard', async () => {
+  const text = await run(['inspect', '--data-dir', 'd']);
   assert.equal(text.code, 0);
   assert.deepEqual(echoed(text.stderr, 'survey'), { dataDir: 'd' });
   assert.match(
     text.stdout,
     /^index: +d\nrepositories: +6\nshards: +4, 1 shared, 1 out of service$/m,
   );
-  const json = await trawl(['inspect', '--json']);
+  const json = await run(['inspect', '--json']);
   assert.match(
     json.stdout,
     /^\{"dataDir":".trawl","repoCount":6,.*"nextMerge":null,"shards":\[.*\}\n$/,
   );
   for (const flag of ['--docs', '--skipped', '--trigram=abc'])
-    assert.equal((await trawl(['inspect', flag])).code, 2);
+    assert.equal((await run(['inspect', flag])).code, 2);
 });
 
-void test('verify: one line a shard, exit 1 on problems', async () => {
-  assert.deepEqual(await trawl(['verify', 'a']), { code: 0, stdout: 'valid a\n', stderr: '' });
-  const damaged = await trawl(['verify', 'a', 'bad']);
+test('verify: one line a shard, exit 1 on problems', async () => {
+  assert.deepEqual(await run(['verify', 'a']), { code: 0, stdout: 'valid a\n', stderr: '' });
+  const damaged = await run(['verify', 'a', 'bad']);
   assert.equal(damaged.code, 1);
   assert.equal(damaged.stdout, 'valid a\ndamaged bad: checksum of content\n');
   // Of an index more is known than of files.
-  const all = await trawl(['verify']);
+  const all = await run(['verify']);
   assert.deepEqual(all, {
     code: 0,
     stdout: 'valid a\nvalid b: 2 docs in no revision; out of service: page 1\n',
@@ -365,19 +340,19 @@ void test('verify: one line a shard, exit 1 on problems', async () => {
   });
 });
 
-void test('version: three lines; the real entry tells the product version', async () => {
+test('version: three lines; the real entry tells the product version', async () => {
   for (const way of ['version', '--version', '-V'])
-    assert.equal((await trawl([way])).stdout, 'trawl 1.2.3\nshard format 4\napi v5\n', way);
-  const real = await finished(start(['version'], {}, REAL_MAIN));
+    assert.equal((await run([way])).stdout, 'trawl 1.2.3\nshard format 4\napi v5\n', way);
+  const real = await start(['version'], { main: REAL_MAIN }).outcome;
   assert.equal(real.code, 0);
   assert.match(real.stdout, /^trawl \d+\.\d+\.\d+\nshard format \d+\napi v5\.1\.6\n$/);
 });
 
-void test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
+test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
   const args = ['serve', '--default-source', '/checkout', '--port', '0'];
-  const child = start(args, { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_WORKERS: '3' });
-  const outcome = finished(child);
-  child.stderr.on('data', (data: Buffer) => {
+  const env = { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_WORKERS: '3' };
+  const { child, outcome } = start(args, { env });
+  child.stderr?.on('data', (data: Buffer) => {
     if (data.toString().includes('Try: curl')) child.kill('SIGTERM');
   });
   const { code, stdout, stderr } = await outcome;
@@ -398,13 +373,12 @@ void test('serve: greets, takes the default source, ends with 0 on SIGTERM', asy
   });
 });
 
-void test('serve: given sources beat the default one; a bad variable is exit 2', async () => {
-  const bad = await trawl(['serve', 'x'], { TRAWL_ANONYMOUS_ACCESS: 'yes' });
+test('serve: given sources beat the default one; a bad variable is exit 2', async () => {
+  const bad = await run(['serve', 'x'], { TRAWL_ANONYMOUS_ACCESS: 'yes' });
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS must be true or false/);
-  const child = start(['serve', '--default-source', '/checkout', 'mine']);
-  const outcome = finished(child);
-  child.stderr.once('data', () => child.kill('SIGINT'));
+  const { child, outcome } = start(['serve', '--default-source', '/checkout', 'mine']);
+  child.stderr?.once('data', () => child.kill('SIGINT'));
   assert.match((await outcome).stderr, /"sources":\["mine"\]/);
 });
 
@@ -433,10 +407,10 @@ async function withServer(
   }
 }
 
-void test('search --url: posts the call with the key and prints the answer', async () => {
+test('search --url: posts the call with the key and prints the answer', async () => {
   const answer = JSON.stringify(response([file('f', [chunk('«b»\n')])]));
   await withServer(200, answer, async (url, requests) => {
-    const { code, stdout } = await trawl(['search', '--url', url, '-n', '5', 'b'], {
+    const { code, stdout } = await run(['search', '--url', url, '-n', '5', 'b'], {
       TRAWL_API_KEY: 'svk_1',
     });
     assert.equal(code, 0);
@@ -447,41 +421,36 @@ void test('search --url: posts the call with the key and prints the answer', asy
   });
 });
 
-void test('search: TRAWL_URL and a key from a file', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-cli-'));
-  try {
-    const keyFile = path.join(folder, 'key');
-    writeFileSync(keyFile, 'svk_2\n');
-    await withServer(200, JSON.stringify(response([])), async (url, requests) => {
-      const env = { TRAWL_URL: `${url}/`, TRAWL_API_KEY_FILE: keyFile };
-      assert.equal((await trawl(['search', 'b'], env)).code, 1);
-      assert.equal(requests[0]?.headers.authorization, 'Bearer svk_2');
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+test('search: TRAWL_URL and a key from a file', async () => {
+  const keyFile = path.join(temporaryFolder(), 'key');
+  writeFileSync(keyFile, 'svk_2\n');
+  await withServer(200, JSON.stringify(response([])), async (url, requests) => {
+    const env = { TRAWL_URL: `${url}/`, TRAWL_API_KEY_FILE: keyFile };
+    assert.equal((await run(['search', 'b'], env)).code, 1);
+    assert.equal(requests[0]?.headers.authorization, 'Bearer svk_2');
+  });
 });
 
-void test('search --url: refusals and strangers are exit 2', async () => {
+test('search --url: refusals and strangers are exit 2', async () => {
   const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
   await withServer(401, JSON.stringify(error), async (url) => {
-    const { code, stderr } = await trawl(['search', '--url', url, 'b']);
+    const { code, stderr } = await run(['search', '--url', url, 'b']);
     assert.equal(code, 2);
     assert.match(stderr, /^error: no credential .*--api-key or TRAWL_API_KEY.*key create/);
-    const wrong = await trawl(['search', '--url', url, '--api-key', 'svk_1', 'b']);
+    const wrong = await run(['search', '--url', url, '--api-key', 'svk_1', 'b']);
     assert.equal(wrong.stderr, 'error: no credential\n');
   });
   await withServer(200, '<html>', async (url) => {
-    const { code, stderr } = await trawl(['search', '--url', url, 'b']);
+    const { code, stderr } = await run(['search', '--url', url, 'b']);
     assert.equal(code, 2);
     assert.match(stderr, /unexpected answer .*HTTP 200/);
   });
-  const nobody = await trawl(['search', '--url', 'http://127.0.0.1:1', 'b']);
+  const nobody = await run(['search', '--url', 'http://127.0.0.1:1', 'b']);
   assert.equal(nobody.code, 2);
   assert.match(nobody.stderr, /cannot reach http:\/\/127\.0\.0\.1:1/);
 });
 
-void test('search --json --url: events as they come; an end without [DONE] is exit 2', async () => {
+test('search --json --url: events as they come; an end without [DONE] is exit 2', async () => {
   const { stats, files, repositoryInfo } = response([file('f', [chunk('«größe»\n')])]);
   const events = [
     { type: 'chunk', stats, files, repositoryInfo },
@@ -493,7 +462,7 @@ void test('search --json --url: events as they come; an end without [DONE] is ex
     200,
     `${body}data: [DONE]\n\n`,
     async (url, requests) => {
-      const whole = await trawl(['search', '--json', '--url', url, 'b'], {
+      const whole = await run(['search', '--json', '--url', url, 'b'], {
         TRAWL_API_KEY: 'svk_1',
       });
       assert.deepEqual([whole.code, whole.stdout, whole.stderr], [0, lines, '']);
@@ -506,7 +475,7 @@ void test('search --json --url: events as they come; an end without [DONE] is ex
     200,
     body,
     async (url) => {
-      const cut = await trawl(['search', '--json', '--url', url, 'b']);
+      const cut = await run(['search', '--json', '--url', url, 'b']);
       assert.deepEqual([cut.code, cut.stdout], [2, lines]);
       assert.match(cut.stderr, /the stream ended early/);
     },
@@ -514,7 +483,7 @@ void test('search --json --url: events as they come; an end without [DONE] is ex
   );
   const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
   await withServer(401, JSON.stringify(error), async (url) => {
-    const { code, stderr } = await trawl(['search', '--json', '--url', url, 'b']);
+    const { code, stderr } = await run(['search', '--json', '--url', url, 'b']);
     assert.equal(code, 2);
     assert.match(stderr, /^error: no credential .*--api-key/);
   });
@@ -542,7 +511,7 @@ test('the code that the build kept is taken by Node.js; damaged, or that of anot
     const damaged = Buffer.from(code).fill(0, code.length >> 1, (code.length >> 1) + 4096);
     for (const bad of [code.subarray(0, code.length >> 1), damaged]) {
       writeFileSync(path.join(copy, 'trawl.code'), bad);
-      assert.match((await finished(start(['version'], {}, main))).stdout, /^trawl /);
+      assert.match((await start(['version'], { main }).outcome).stdout, /^trawl /);
     }
     // V8 would take this code: it compares lengths.
     const other = readFileSync(path.join(kept, 'trawl.cjs'));
@@ -550,7 +519,7 @@ test('the code that the build kept is taken by Node.js; damaged, or that of anot
     other.write('CODE', other.indexOf('Code search: exact'), 'latin1');
     writeFileSync(path.join(copy, 'trawl.cjs'), other);
     writeFileSync(path.join(copy, 'trawl.code'), code);
-    assert.match((await finished(start(['--help'], {}, main))).stdout, /^CODE search: /m);
+    assert.match((await start(['--help'], { main }).outcome).stdout, /^CODE search: /m);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -1,46 +1,24 @@
-// `trawl license` as a child process: key pairs, issuing, checking; what goes to which stream, exit codes,
-// modes of files, and that no private key is shown.
-// tier: ci (whole programs)
+// `trawl license`: key pairs, issuing, checking; what goes to which stream, exit codes, modes of files, and that no private key is
+// shown.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { before, test } from 'node:test';
 import { parsePublicKey } from '../../daemon/accounts/licence-key.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { refuses, run } from './fake-services.ts';
+import type { Outcome } from './fake-services.ts';
 
-const MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
-
-const folder = mkdtempSync(path.join(tmpdir(), 'trawl-license-'));
-after(() => rmSync(folder, { recursive: true }));
-
+const folder = temporaryFolder();
 const keyFile = path.join(folder, 'key.pem');
 let publicKey = '';
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function license(
+function license(
   args: readonly string[],
   { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [MAIN, 'license', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    timeout: 240_000,
-  });
-  const code = new Promise<number | null>((resolve) => {
-    child.on('close', resolve);
-  });
-  child.stdin.on('error', () => undefined); // it may end without reading
-  child.stdin.end(input);
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await code, stdout, stderr };
+  return run(['license', ...args], env, input);
 }
 
 /** The licence key that these options make. */
@@ -66,10 +44,7 @@ test('keygen: the private key in a file of mode 0600, the public one on standard
 
 test('keygen: a file that is there stays as it is', async () => {
   const before = readFileSync(keyFile, 'utf8');
-  const { code, stdout, stderr } = await license(['keygen', keyFile]);
-  assert.equal(code, 2);
-  assert.equal(stdout, '');
-  assert.match(stderr, /cannot write .*key\.pem.*exist/);
+  await refuses(['license', 'keygen', keyFile], /cannot write .*key\.pem.*exist/);
   assert.equal(readFileSync(keyFile, 'utf8'), before);
 });
 
@@ -123,46 +98,30 @@ test('verify: what is not valid is exit 1, with its state', async () => {
 
 const ISSUE = ['issue', '--key', keyFile, '--entitlement', 'audit', '--expires', '1d'];
 
-const MISTAKES: readonly (readonly [name: string, args: readonly string[], message: RegExp])[] = [
-  ['no subcommand', [], /Usage: trawl license/],
-  ['unknown subcommand', ['isue'], /unknown command 'isue'[^]*issue/],
-  ['keygen without file', ['keygen'], /missing required argument 'file'/],
-  ['no key', ['issue', '--entitlement', 'audit', '--expires', '1d'], /--key/],
-  ['no entitlement', ['issue', '--key', keyFile, '--expires', '1d'], /--entitlement/],
-  ['no expiry', ['issue', '--key', keyFile, '--entitlement', 'audit'], /--expires/],
-  ['unknown entitlement', [...ISSUE, '--entitlement', 'auditt'], /auditt; there are: .*audit/],
-  ['empty entitlement', [...ISSUE, '--entitlement', 'audit,'], /name or names/],
-  ['bad expiry', [...ISSUE, '--expires', 'soon'], /Give a date/],
-  ['no seats', [...ISSUE, '--seats', '0'], /1 or more/],
-  ['no such key file', [...ISSUE, '--key', path.join(folder, 'none')], /cannot read/],
-  ['no such licence file', ['verify', path.join(folder, 'none')], /cannot read/],
-  ['verify without file', ['verify'], /missing required argument/],
-  ['bad public key', ['verify', '--public-key', 'x', '-'], /not an Ed25519 public key/],
+const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+  [[], /Usage: trawl license/],
+  [['isue'], /unknown command 'isue'[^]*issue/],
+  [['keygen'], /missing required argument 'file'/],
+  [['issue', '--entitlement', 'audit', '--expires', '1d'], /--key/],
+  [['issue', '--key', keyFile, '--expires', '1d'], /--entitlement/],
+  [['issue', '--key', keyFile, '--entitlement', 'audit'], /--expires/],
+  [[...ISSUE, '--entitlement', 'auditt'], /auditt; there are: .*audit/],
+  [[...ISSUE, '--entitlement', 'audit,'], /name or names/],
+  [[...ISSUE, '--expires', 'soon'], /Give a date/],
+  [[...ISSUE, '--seats', '0'], /1 or more/],
+  [[...ISSUE, '--key', path.join(folder, 'none')], /cannot read/],
+  [['verify', path.join(folder, 'none')], /cannot read/],
+  [['verify'], /missing required argument/],
+  [['verify', '--public-key', 'x', '-'], /not an Ed25519 public key/],
 ];
 
-for (const [name, args, message] of MISTAKES) {
-  test(`mistake: ${name}`, async () => {
-    const { code, stdout, stderr } = await license(args);
-    assert.equal(code, 2);
-    assert.equal(stdout, '');
-    assert.match(stderr, message);
-  });
-}
+test('mistakes are refused with what is wrong', async () => {
+  for (const [args, message] of MISTAKES) await refuses(['license', ...args], message);
+});
 
 test('a file that holds no private key is refused without showing it', async () => {
   const file = path.join(folder, 'other.pem');
   writeFileSync(file, 'very secret words');
-  const { code, stdout, stderr } = await license([...ISSUE, '--key', file]);
-  assert.equal(code, 2);
-  assert.equal(stdout, '');
-  assert.match(stderr, /not an Ed25519 private key/);
+  const stderr = await refuses(['license', ...ISSUE, '--key', file], /not an Ed25519 private key/);
   assert.ok(!stderr.includes('very secret'));
 });
-
-for (const command of ['keygen', 'issue', 'verify']) {
-  test(`help: trawl license ${command} --help`, async () => {
-    const { code, stdout } = await license([command, '--help']);
-    assert.equal(code, 0);
-    assert.match(stdout, /\nExamples:\n {2}\$ trawl license /);
-  });
-}

@@ -1,13 +1,13 @@
 // The two views of indexing progress, written to a stream that remembers.
 
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
 import test from 'node:test';
 import { formatBytes, formatDuration } from '../../daemon/cli/format.ts';
 import { describeRound, describeStatus } from '../../daemon/cli/commands/status.ts';
 import { createProgress, describeProgress, remainingMs } from '../../daemon/cli/progress.ts';
 import type { IndexProgress } from '../../daemon/cli/progress.ts';
 import type { StatusReport } from '../../daemon/api/operator/status-report.ts';
+import { Memory } from './fake-services.ts';
 
 const PROGRESS: IndexProgress = {
   phase: 'reading',
@@ -103,14 +103,6 @@ void test('status: of none, one and many; what works, waits, does not answer and
     'connection b could not be listed: why b',
   ]);
 });
-
-class Memory extends Writable {
-  text = '';
-  override _write(data: Buffer, _encoding: string, done: () => void): void {
-    this.text += data.toString();
-    done();
-  }
-}
 
 void test('progress: one line tells files, bytes, speed, time left and what is left out', () => {
   assert.equal(

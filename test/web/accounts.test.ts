@@ -9,61 +9,48 @@ import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { toolClient } from '../api/mcp/tool-client.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { PASSWORD, findingsOf, hasCount, once, pageTests, until, visit } from './browser.ts';
+import { findingsOf, hasCount, once, pageTests, until, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';
+import {
+  OWNER,
+  OWNER_ENV,
+  OWNER_KEY,
+  PASSWORD,
+  addMember,
+  make,
+  send,
+  signIn,
+  signInStatus,
+} from './people.ts';
 
-const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
-const OWNER = 'owner@example.com';
 const OTHER_PASSWORD = 'another horse battery';
-const ENV = {
-  TRAWL_OWNER_EMAIL: OWNER,
-  TRAWL_OWNER_PASSWORD: PASSWORD,
-  TRAWL_OWNER_API_KEY: OWNER_KEY,
-  ...licenceEnvironment(),
-};
 
 let served: Served;
 const start = once(async (): Promise<string> => {
   const repo = makeRepo({ 'one.txt': 'quince\n' });
-  served = await serveIndexed(temporaryFolder(), [repo], { env: ENV });
+  served = await serveIndexed(temporaryFolder(), [repo], {
+    env: { ...OWNER_ENV, ...licenceEnvironment() },
+  });
   return served.url;
 });
 const test = pageTests(start, { as: OWNER, allowed: /status of 40[0139]/ });
 
-/** As the owner, by key. */
-async function send(method: string, path: string, body?: object): Promise<Response> {
-  return await fetch(`${served.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${OWNER_KEY}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
-
-/** A person with a password. */
-async function addMember(email: string): Promise<void> {
-  const made = (await (await send('POST', '/api/ee/users', { email })).json()) as {
-    setupUrl: string;
-  };
-  const token = new URL(made.setupUrl).searchParams.get('token');
-  const body = { token, email, name: email, password: PASSWORD };
-  assert.equal((await send('POST', '/api/auth/setup', body)).status, 201);
-}
-
-async function signInStatus(page: Page, email: string, password: string): Promise<number> {
-  const answer = await page.request.post('/api/auth/login', { data: { email, password } });
-  return answer.status();
-}
-
-/** A window of somebody who has signed in. */
-async function visitAs(email: string): Promise<Visitor> {
+/** A new person, and a window in which it has signed in. */
+async function visitAsNew(email: string): Promise<Visitor> {
+  await addMember(served.url, email);
   const visitor = await visit({ url: served.url });
-  assert.equal(await signInStatus(visitor.page, email, PASSWORD), 200);
+  await signIn(visitor.page, email);
   return visitor;
 }
 
-test('in a narrow window all that can be done is in sight', async (owner) => {
-  await addMember('a.person.with.a.long.address@example.com');
-  const { page } = owner;
+async function statusWith(key: string): Promise<number> {
+  return (await send(`${served.url}/api/repos`, 'GET', undefined, key)).status;
+}
+
+test('a long address leaves all that can be done in sight, and fits into its dialog and the audit log', async ({
+  page,
+}) => {
+  await addMember(served.url, 'a.person.with.a.long.address@example.com');
   for (const width of [360, 768]) {
     await page.setViewportSize({ width, height: 800 });
     for (const [address, names] of [
@@ -80,28 +67,25 @@ test('in a narrow window all that can be done is in sight', async (owner) => {
     }
     assert.deepEqual(await findingsOf(page), []);
   }
-});
-
-test('a long address fits into its dialog and the audit log', async (owner) => {
+  const fits = async (found: Locator) =>
+    assert.equal(await found.evaluate((one) => one.scrollWidth - one.clientWidth), 0);
   const address = 'a.person.with.an.address.that.has.no.end@a.long.subdomain.example.com';
-  await addMember(address);
-  const { page } = owner;
+  await addMember(served.url, address);
   await page.setViewportSize({ width: 1920, height: 800 });
-  const overhangOf = async (found: Locator) =>
-    await found.evaluate((one) => one.scrollWidth - one.clientWidth);
   await page.goto('/settings/members');
   const row = page.getByRole('row').filter({ hasText: address });
   await row.getByRole('button', { name: 'Remove' }).click();
-  assert.equal(await overhangOf(page.getByRole('dialog')), 0);
+  await fits(page.getByRole('dialog'));
   await page.goto('/settings/audit');
   await page.getByRole('cell', { name: address, exact: true }).first().waitFor();
-  assert.equal(await overhangOf(page.getByRole('region', { name: 'Audit records' })), 0);
+  await fits(page.getByRole('region', { name: 'Audit records' }));
 });
 
 test('a password is changed', async () => {
-  await addMember('pass@example.com');
-  const { page } = await visitAs('pass@example.com');
-  const elsewhere = await visitAs('pass@example.com');
+  const EMAIL = 'pass@example.com';
+  const { page } = await visitAsNew(EMAIL);
+  const elsewhere = await visit({ url: served.url });
+  await signIn(elsewhere.page, EMAIL);
   const change = async (now: string, wanted: string) => {
     await page.getByLabel('Current password').fill(now);
     await page.getByLabel('New password').fill(wanted);
@@ -110,7 +94,7 @@ test('a password is changed', async () => {
   await page.goto('/settings/general');
   await change('wrong horse battery', OTHER_PASSWORD);
   await page.locator('.notice-danger').waitFor();
-  assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', OTHER_PASSWORD), 401);
+  assert.equal(await signInStatus(elsewhere.page, EMAIL, OTHER_PASSWORD), 401);
   await change(PASSWORD, OTHER_PASSWORD);
   await page.getByText('Password changed. Your other sessions have ended.').waitFor();
   assert.equal(await page.getByLabel('New password').inputValue(), '');
@@ -122,15 +106,14 @@ test('a password is changed', async () => {
     user: unknown;
   };
   assert.equal(user, null);
-  assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', PASSWORD), 401);
-  assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', OTHER_PASSWORD), 200);
+  assert.equal(await signInStatus(elsewhere.page, EMAIL), 401);
+  assert.equal(await signInStatus(elsewhere.page, EMAIL, OTHER_PASSWORD), 200);
 });
 
 test('a member becomes an owner and a member again, is suspended and let in again', async (owner) => {
   const EMAIL = 'role@example.com';
-  await addMember(EMAIL);
   const { page } = owner;
-  const member = await visitAs(EMAIL);
+  const member = await visitAsNew(EMAIL);
   await page.goto('/settings/members');
   const row = page.getByRole('row', { name: new RegExp(EMAIL) });
   const doing = (name: string) => row.getByRole('button', { name }).click();
@@ -151,26 +134,23 @@ test('a member becomes an owner and a member again, is suspended and let in agai
   await row.getByRole('cell', { name: 'Suspended' }).waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await member.page.getByRole('dialog', { name: 'Your session ended.' }).waitFor();
-  assert.notEqual(await signInStatus(member.page, EMAIL, PASSWORD), 200);
+  assert.notEqual(await signInStatus(member.page, EMAIL), 200);
   await doing('Reactivate');
   await row.getByRole('cell', { name: 'Active' }).waitFor();
-  assert.equal(await signInStatus(member.page, EMAIL, PASSWORD), 200);
+  assert.equal(await signInStatus(member.page, EMAIL), 200);
 });
 
 test('who may come in, and who may use keys', async (owner) => {
   const EMAIL = 'keys@example.com';
-  await addMember(EMAIL);
   const { page } = owner;
-  const member = await visitAs(EMAIL);
+  const member = await visitAsNew(EMAIL);
   const guest = await visit({ url: served.url });
-  const ask = (key: string) =>
-    fetch(`${served.url}/api/repos`, { headers: { authorization: `Bearer ${key}` } });
   await member.page.goto('/settings/apiKeys');
   await member.page.getByLabel('Name of the new key').fill('mine');
   await member.page.getByRole('button', { name: 'Create key' }).click();
   const key = await member.page.locator('.secret code').innerText();
   await member.page.getByRole('button', { name: 'Done' }).click();
-  assert.equal((await ask(key)).status, 200);
+  assert.equal(await statusWith(key), 200);
 
   await page.goto('/settings/security');
   const whenRunning = async (name: RegExp, isOn: boolean) => {
@@ -188,14 +168,11 @@ test('who may come in, and who may use keys', async (owner) => {
   await whenRunning(/create API keys/, false);
   await member.page.reload();
   await member.page.getByText('Only owners may create keys here.').waitFor();
-  assert.equal((await ask(key)).status, 200);
+  assert.equal(await statusWith(key), 200);
   await whenRunning(/use API keys/, false);
-  assert.notEqual((await ask(key)).status, 200);
-  assert.equal((await ask(OWNER_KEY)).status, 200);
+  assert.notEqual(await statusWith(key), 200);
   await whenRunning(/use API keys/, true);
   await whenRunning(/create API keys/, true);
-  assert.equal((await ask(key)).status, 200);
-
   assert.deepEqual(await findingsOf(page), []);
 });
 
@@ -227,8 +204,7 @@ test('a person who was invited joins by the link', async (owner) => {
 
 test('a key tells when it was used, counts, and is ended', async () => {
   const EMAIL = 'ends@example.com';
-  await addMember(EMAIL);
-  const { page, complaints } = await visitAs(EMAIL);
+  const { page, complaints } = await visitAsNew(EMAIL);
   await page.goto('/settings/apiKeys');
   await page.getByText('No keys yet.').waitFor();
   await page.getByLabel('Name of the new key').fill('ci');
@@ -237,9 +213,7 @@ test('a key tells when it was used, counts, and is ended', async () => {
   await page.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row', { name: /^ci/ });
   await row.getByRole('cell', { name: 'never' }).waitFor();
-  const ask = () =>
-    fetch(`${served.url}/api/repos`, { headers: { authorization: `Bearer ${key}` } });
-  for (let use = 0; use < 3; use++) assert.equal((await ask()).status, 200);
+  for (let use = 0; use < 3; use++) assert.equal(await statusWith(key), 200);
   await page.reload();
   await row.waitFor();
   await row.getByRole('cell', { name: 'never' }).waitFor({ state: 'detached' });
@@ -252,21 +226,21 @@ test('a key tells when it was used, counts, and is ended', async () => {
   assert.deepEqual(await findingsOf(page), []);
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No keys yet.').waitFor();
-  assert.equal((await ask()).status, 401);
+  assert.equal(await statusWith(key), 401);
   assert.deepEqual(complaints, []);
 });
 
 test('scoped tokens are listed until they are revoked', async ({ page }) => {
-  const repos = (await (await send('GET', '/api/repos')).json()) as { repoId: number }[];
-  const repoIds = repos.map(({ repoId }) => repoId);
-  const made = await send('POST', '/api/ee/scoped_access_token', { repoIds });
-  const { id, token } = (await made.json()) as { id: string; token: string };
+  const answer = await send(`${served.url}/api/repos`, 'GET');
+  const repoIds = ((await answer.json()) as { repoId: number }[]).map(({ repoId }) => repoId);
+  const tokens = `${served.url}/api/ee/scoped_access_token`;
+  const { id = '', token = '' } = await make(tokens, { repoIds });
   await page.goto('/settings/tokens');
   const row = page.getByRole('row', { name: new RegExp(id) });
   await row.getByRole('cell', { name: '1 repository' }).waitFor();
   assert.equal((await page.content()).includes(token), false);
   assert.deepEqual(await findingsOf(page), []);
-  assert.equal((await send('DELETE', `/api/ee/scoped_access_token/${id}`)).status, 204);
+  assert.equal((await send(`${tokens}/${id}`, 'DELETE')).status, 204);
   await page.reload();
   await page.getByText('No active tokens.').waitFor();
 });
@@ -316,7 +290,7 @@ async function searchAndLeave(page: Page): Promise<void> {
 
 test('those who use one browser in turn keep what they chose; what they asked goes', async (owner) => {
   const EMAIL = 'turn@example.com';
-  await addMember(EMAIL);
+  await addMember(served.url, EMAIL);
   const { page, context } = owner;
   const tabs = page.getByLabel('Tab width');
   const stored = () => page.evaluate<string>('JSON.stringify({ ...localStorage })');
@@ -327,16 +301,22 @@ test('those who use one browser in turn keep what they chose; what they asked go
   assert.match(await stored(), /one\.txt/);
   // The session ends, and another person signs in.
   await context.clearCookies();
-  assert.equal(await signInStatus(page, EMAIL, PASSWORD), 200);
+  assert.equal(await signInStatus(page, EMAIL), 200);
   await page.goto('/settings/general');
   await page.getByText(EMAIL, { exact: true }).first().waitFor();
   assert.equal(await tabs.inputValue(), '4');
   assert.doesNotMatch(await stored(), /quince|one\.txt/);
   await tabs.selectOption('2');
   await searchAndLeave(page);
+  const other = await context.newPage();
+  await other.goto('/search?query=quince');
+  await other.getByText('that is all').waitFor();
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('Sign in to search.').waitFor();
+  // Another tab shows nothing more either.
+  await other.getByRole('navigation').getByRole('link', { name: 'Sign in' }).waitFor();
+  await hasCount(other.getByRole('article'), 0);
   // Whoever may not search yet sees what queries look like, and no tools for results that do not come.
   await page.getByRole('link', { name: /"not found" lang:go/ }).click();
   await page.getByRole('link', { name: 'Sign in' }).last().waitFor();
@@ -348,7 +328,7 @@ test('those who use one browser in turn keep what they chose; what they asked go
     [OWNER, '8'],
     [EMAIL, '2'],
   ] as const) {
-    assert.equal(await signInStatus(page, email, PASSWORD), 200);
+    assert.equal(await signInStatus(page, email), 200);
     await page.goto('/settings/general');
     await page.getByText(email, { exact: true }).first().waitFor();
     assert.equal(await tabs.inputValue(), columns);

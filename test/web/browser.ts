@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { signIn } from './people.ts';
 
 /** The first that is there. Measured: 2026-11-25: the second takes half as much of a core again. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
@@ -17,6 +18,10 @@ const ARGUMENTS = ['--no-sandbox', '--renderer-process-limit=1'];
 /** Why tests of pages are skipped; false: they are not. */
 export const NO_BROWSER: string | false =
   CHROMIUM === undefined ? 'Chromium is not installed' : false;
+
+/** Sections of the settings. */
+export const SETTINGS =
+  'general,apiKeys,tokens,mcp,usage,security,members,connections,license,audit,health'.split(',');
 
 let browser: Promise<Browser> | undefined;
 
@@ -118,17 +123,6 @@ export function once<Result>(make: () => Promise<Result>): () => Promise<Result>
   return () => (made ??= make());
 }
 
-/** The password of every account in these tests. */
-export const PASSWORD = 'correct horse battery';
-
-/** Signs in through the API. */
-export async function signIn(page: Page, email: string): Promise<void> {
-  const answer = await page.request.post('/api/auth/login', {
-    data: { email, password: PASSWORD },
-  });
-  assert.equal(answer.status(), 200);
-}
-
 /** The window of a test. */
 export interface Tested extends Visitor {
   /** Complaints that match are expected. */
@@ -221,22 +215,50 @@ export async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
-/** The page in a window of this width, px, needs no sideways scroll. */
-export async function fitsInto(page: Page, width: number): Promise<void> {
-  await page.setViewportSize({ width, height: 800 });
-  // The page hears of it with the next frame.
-  await page.evaluate('new Promise(requestAnimationFrame)');
-  const size = Number(await page.evaluate('document.documentElement.scrollWidth'));
-  assert.ok(size <= width, `${page.url()} at ${width}: ${size}`);
-}
-
-/** Findings of the accessibility checker on what the page shows now. */
-export async function findingsOf(page: Page): Promise<string[]> {
+/** Findings of the accessibility checker on what the page shows now. @param rules  default: all */
+export async function findingsOf(page: Page, ...rules: readonly string[]): Promise<string[]> {
   // A page that is still being made may ask for nothing for a while.
   await page.locator('h1').first().waitFor({ state: 'attached' });
   // Legacy mode: without it the checker opens a second page each time, for frames of other origins, of which there are none.
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  const checker = new AxeBuilder({ page }).setLegacyMode();
+  if (rules.length > 0) checker.withRules([...rules]);
+  const { violations } = await checker.analyze();
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
   );
+}
+
+/** Sideways scroll; texts that are cut without a way to see them whole; figures that do not stand below each other. */
+const UNTIDY = `[
+  ...(document.documentElement.scrollWidth > innerWidth ? ['sideways scroll'] : []),
+  ...[...document.querySelectorAll('body *')].flatMap((one) => {
+    const { textOverflow, fontVariantNumeric } = getComputedStyle(one);
+    const isCut = textOverflow === 'ellipsis' && one.scrollWidth > one.clientWidth + 1;
+    const isShown = one.offsetParent !== null && one.tagName !== 'INPUT';
+    const hasFigures = fontVariantNumeric === 'tabular-nums' || one.closest('.markdown, svg') !== null;
+    return [
+      ...(isCut && isShown && one.closest('[title]') === null ? ['cut: ' + one.textContent] : []),
+      ...(hasFigures ? [] : ['figures: ' + one.outerHTML.slice(0, 100)]),
+    ];
+  }),
+]`;
+
+/** Each page, in both themes and in windows of any width: no finding of the checker, and nothing untidy. */
+export async function areTidy(page: Page, addresses: readonly string[]): Promise<void> {
+  for (const address of addresses) {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(address);
+    await page.getByRole('main').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.deepEqual(await findingsOf(page), [], address);
+    for (const width of [360, 768, 1920, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      // The page hears of it with the next frame.
+      await page.evaluate('new Promise(requestAnimationFrame)');
+      assert.deepEqual(await page.evaluate(UNTIDY), [], `${address} at ${width}`);
+    }
+    // Themes differ by their colours alone.
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.deepEqual(await findingsOf(page, 'color-contrast'), [], `${address}, dark`);
+  }
 }

@@ -10,21 +10,22 @@ import { licenceEnvironment } from '../accounts/licences.ts';
 import { eventually, get, post as searchAs, serve, trawl } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, hasCount, until, visit } from './browser.ts';
+import { NO_BROWSER, SETTINGS, hasCount, until, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';
 import { openRecordingDoor } from './door.ts';
 import type { Recorded } from './door.ts';
+import {
+  MEMBER,
+  OWNER,
+  OWNER_ENV,
+  OWNER_KEY,
+  addMember,
+  make,
+  signIn,
+  signInByPage,
+} from './people.ts';
 
-const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
-const PASSWORD = 'correct horse battery';
-const MEMBER = 'member@example.com';
-const ENV = {
-  TRAWL_OWNER_EMAIL: 'owner@example.com',
-  TRAWL_OWNER_PASSWORD: PASSWORD,
-  TRAWL_OWNER_API_KEY: OWNER_KEY,
-  TRAWL_ANONYMOUS_ACCESS: 'true',
-  ...licenceEnvironment(),
-};
+const ENV = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true', ...licenceEnvironment() };
 
 const OPEN = 'host.example/acme/open';
 const HUSHED = 'host.example/acme/hushed';
@@ -54,18 +55,6 @@ let openHead = '';
 let hushedHead = '';
 let scopedToken = '';
 
-/** As the owner. */
-async function post(path: string, body: object): Promise<Record<string, string>> {
-  const answer = await fetch(`${served.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${OWNER_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  assert.equal(answer.status, 201, await answer.clone().text());
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tests hold it to its schema
-  return (await answer.json()) as Record<string, string>;
-}
-
 /** They come behind the index. */
 async function symbolsFound(): Promise<void> {
   await eventually(async () => {
@@ -93,13 +82,11 @@ before(async () => {
   }
   served = await serve(dataDir, [open, hushed], { env: ENV, flags: ['--mode', 'commits'] });
   await symbolsFound();
-  const { setupUrl = '' } = await post('/api/ee/users', { email: MEMBER });
-  const token = new URL(setupUrl).searchParams.get('token');
-  await post('/api/auth/setup', { token, email: MEMBER, name: 'M', password: PASSWORD });
+  await addMember(served.url, MEMBER);
   const { body: repos } = await get<{ repoId: number }[]>(`${served.url}/api/repos`);
   const repoIds = repos.map(({ repoId }) => repoId);
   assert.equal(repoIds.length, 1, 'a guest sees the open one');
-  const scoped = await post('/api/ee/scoped_access_token', { repoIds });
+  const scoped = await make(`${served.url}/api/ee/scoped_access_token`, { repoIds });
   scopedToken = scoped['token'] ?? '';
 });
 
@@ -113,11 +100,7 @@ async function lookAs(who: string): Promise<Looker> {
   const headers = who === 'token' ? { Authorization: `Bearer ${scopedToken}` } : {};
   const { url, answers, settled } = await openRecordingDoor(served.url);
   const visitor = await visit({ url, headers: { ...headers } });
-  if (who.includes('@')) {
-    const data = { email: who, password: PASSWORD };
-    const answer = await visitor.page.request.post('/api/auth/login', { data });
-    assert.equal(answer.status(), 200);
-  }
+  if (who.includes('@')) await signIn(visitor.page, who);
   // What came before is not of the pages.
   answers.splice(0);
   return { ...visitor, answers, settled };
@@ -134,22 +117,32 @@ async function goTo(page: Page, address: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
 }
 
-/** What is typed, and what is asked for then. */
-async function type(page: Page, text: string, lookupText: RegExp): Promise<void> {
-  const [answer] = await Promise.all([
-    page.waitForResponse(lookupText),
-    page.locator('.box-input').fill(text),
-  ]);
-  await answer.finished();
-}
-
 const ADDRESS = `/browse/${OPEN}/-/blob/plain.ts`;
 
 /** Goes to a place; what it gives back is a text of the page that counts something. */
 type Step = (page: Page) => Promise<string>;
 
+interface Place {
+  readonly go: Step;
+  /** What others than owners see. */
+  readonly others: string;
+}
+
+/** What is suggested while one types. */
+function suggestionsFor(kind: string, prefix: string): Place {
+  const go: Step = async (page) => {
+    const [answer] = await Promise.all([
+      page.waitForResponse(new RegExp(`suggestions\\?kind=${kind}&prefix=\\w`)),
+      page.locator('.box-input').fill(`${kind}:${prefix}`),
+    ]);
+    await answer.finished();
+    return '';
+  };
+  return { go, others: '' };
+}
+
 /** Where an owner sees something of the hidden repository, and others what the texts say. */
-const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: string }>> = {
+const STEPS: Readonly<Record<string, Place>> = {
   results: {
     async go(page) {
       await page.goto('/search?query=sharedName');
@@ -198,23 +191,10 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
     },
     others: '',
   },
-  ...Object.fromEntries(
-    [
-      ['repo', 'repo:hush'],
-      ['file', 'file:whisp'],
-      ['sym', 'sym:whisp'],
-      ['lang', 'lang:zi'],
-    ].map(([kind = '', text = '']) => [
-      `suggestions, ${kind}`,
-      {
-        go: async (page: Page) => {
-          await type(page, text, new RegExp(`suggestions\\?kind=${kind}&prefix=\\w`));
-          return '';
-        },
-        others: '',
-      },
-    ]),
-  ),
+  'suggestions, repo': suggestionsFor('repo', 'hush'),
+  'suggestions, file': suggestionsFor('file', 'whisp'),
+  'suggestions, sym': suggestionsFor('sym', 'whisp'),
+  'suggestions, lang': suggestionsFor('lang', 'zi'),
   palette: {
     async go(page) {
       await page.keyboard.press('Control+k');
@@ -270,20 +250,6 @@ const QUIET: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.getByText('2 files').waitFor();
   },
 };
-
-const SETTINGS = [
-  'general',
-  'apiKeys',
-  'tokens',
-  'mcp',
-  'usage',
-  'security',
-  'members',
-  'connections',
-  'license',
-  'audit',
-  'health',
-];
 
 /** What the window shows and what was answered since the last time. */
 async function seenBy({ page, answers, settled }: Looker): Promise<string> {
@@ -362,13 +328,6 @@ for (const who of ['guest', 'token']) {
   );
 }
 
-/** Signs in by the page. */
-async function signInAs(page: Page, email: string): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
 async function searchFor(page: Page, query: string): Promise<void> {
   await page.locator('.box-input').fill(query);
   await page.keyboard.press('Enter');
@@ -382,7 +341,7 @@ void test(
   'a tab in which a session ended shows the next person nothing of the one before',
   { skip: NO_BROWSER },
   async () => {
-    const looker = await lookAs(ENV.TRAWL_OWNER_EMAIL);
+    const looker = await lookAs(OWNER);
     const { page, context } = looker;
     await page.goto('/search?query=sharedName');
     await page.getByText(ALL_OF_OWNER).waitFor();
@@ -403,7 +362,7 @@ void test(
     const signIn = page.getByRole('navigation').getByRole('link', { name: 'Sign in' });
     await signIn.waitFor();
     await signIn.click();
-    await signInAs(page, MEMBER);
+    await signInByPage(page, MEMBER);
     await page.waitForURL((url) => url.pathname === '/');
     await page.getByRole('link', { name: `Settings of ${MEMBER}` }).waitFor();
     looker.answers.splice(0);
@@ -430,7 +389,7 @@ void test(
   'a tab shows nothing more of its person where another one signs in beside it, or it was kept away',
   { skip: NO_BROWSER },
   async () => {
-    const { page, context } = await lookAs(ENV.TRAWL_OWNER_EMAIL);
+    const { page, context } = await lookAs(OWNER);
     await page.goto('/search?query=sharedName');
     await page.getByText(ALL_OF_OWNER).waitFor();
     // As a browser does that keeps pages whole for the way back.
@@ -445,26 +404,14 @@ void test(
     await context.clearCookies();
     await other.goto('/login');
     await page.getByRole('dialog', { name: 'Your session ended.' }).waitFor();
-    await signInAs(other, MEMBER);
+    await signInByPage(other, MEMBER);
     await page.getByText(ALL_OF_MEMBER).waitFor();
     assertNothing(await page.content(), 'the other tab');
   },
 );
 
-void test('signing in leads to pages of this instance alone', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await visit({ url: served.url });
-  await page.goto('/login?return=//example.com/');
-  await signInAs(page, MEMBER);
-  await page.getByRole('link', { name: `Settings of ${MEMBER}` }).waitFor();
-  assert.equal(new URL(page.url()).origin, new URL(served.url).origin);
-  assert.deepEqual(
-    complaints.filter((text) => !text.includes('404')),
-    [],
-  );
-});
-
 void test('its owner sees it where others see nothing', { skip: NO_BROWSER }, async () => {
-  const looker = await lookAs(ENV.TRAWL_OWNER_EMAIL);
+  const looker = await lookAs(OWNER);
   for (const [name, { go, others }] of Object.entries(STEPS)) {
     const text = await go(looker.page);
     if (others !== '') assert.notEqual(text, others, name);

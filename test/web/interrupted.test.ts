@@ -3,5 +3,4 @@
 // tier: ci (browser)
 
 import './parts/meanwhile.ts';
-import './parts/shell.ts';
 import './parts/faults.ts';

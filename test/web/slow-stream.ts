@@ -23,33 +23,10 @@ async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/**
- * The chunks of a stream the last one first, and what comes behind them.
- *
- * @param first  chunks of the first stream, which are those of all: where an answer is cut differs from search to search
- */
-async function* turned(events: AsyncIterable<string>, first: string[]): AsyncGenerator<string> {
-  const chunks: string[] = [];
-  for await (const event of events)
-    if (event.includes('"type":"chunk"')) chunks.unshift(event);
-    else {
-      const own = chunks.splice(0);
-      if (first.length === 0) first.push(...own);
-      if (own.length > 0) yield* first;
-      yield event;
-    }
-}
-
-/**
- * Opens the door. It is closed at the end of the file.
- *
- * @param url       address of the daemon
- * @param isTurned  the best results come last; all searches are to have the same ones
- */
-export async function openSlowDoor(url: string, isTurned = false): Promise<SlowDoor> {
+/** Opens the door before a daemon. It is closed at the end of the file. */
+export async function openSlowDoor(url: string): Promise<SlowDoor> {
   const gate = { allowed: 0, waiting: [] as (() => void)[] };
   const left = { count: 0 };
-  const first: string[] = [];
   const mayPass = async (response: ServerResponse): Promise<void> => {
     while (gate.allowed <= 0)
       await new Promise<void>((resolve) => {
@@ -65,8 +42,7 @@ export async function openSlowDoor(url: string, isTurned = false): Promise<SlowD
       return;
     }
     response.flushHeaders();
-    const events = eventsOf(reply);
-    for await (const event of isTurned ? turned(events, first) : events) {
+    for await (const event of eventsOf(reply)) {
       // What only says how far the search is comes by the clock, and not each time.
       if (!event.includes('"files":[]')) await mayPass(response);
       if (response.destroyed) return;

@@ -3,30 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { eventually, search } from '../../e2e/daemon.ts';
-import { findingsOf, hasCount, fitsInto, pageTests, shows } from '../browser.ts';
-import { blobAddress, browsed, openCode } from './browsed.ts';
-import type { Browsed } from './browsed.ts';
-
-let world: Browsed;
-let name = '';
-let otherName = '';
-let first = '';
-let commit = '';
-
-const test = pageTests(async () => {
-  world = await browsed();
-  ({ name, otherName, first, commit } = world);
-  return world.url;
-});
-
-function addressOf(file: string, more = '', at = ''): string {
-  return blobAddress(world, file, more, at);
-}
+import { areTidy, findingsOf, hasCount, shows } from '../browser.ts';
+import { addressOf, commit, first, name, openCode, otherName, test, url } from './browsed.ts';
 
 test('pictures, drawings and what is no text', async ({ page }) => {
-  await page.goto(addressOf('pic.png'));
-  await page.getByText('image/png').waitFor();
-  await hasCount(page.getByRole('img', { name: 'pic.png' }), 1);
+  await page.goto(addressOf('pic.gif'));
+  await page.getByText('image/gif').waitFor();
+  await hasCount(page.getByRole('img', { name: 'pic.gif' }), 1);
   await page.goto(addressOf('drawing.svg'));
   await page.getByText('image/svg+xml').waitFor();
   await page.getByRole('button', { name: 'Code', exact: true }).click();
@@ -39,7 +22,7 @@ test('pictures, drawings and what is no text', async ({ page }) => {
     .first()
     .getAttribute('href');
   assert.equal(
-    (await fetch(`${world.url}${raw}`)).headers.get('content-type'),
+    (await fetch(`${url}${raw}`)).headers.get('content-type'),
     'application/octet-stream',
   );
 });
@@ -189,7 +172,7 @@ test('lines are chosen by dragging over their numbers, and there is a menu of th
 test('names and blame of an older revision are of that revision', async ({ page }) => {
   // It is not indexed: its symbols are found behind the first answer.
   await eventually(async () => {
-    const { isSearchExhaustive } = await search(world.url, `sym:plumTree rev:${first}`);
+    const { isSearchExhaustive } = await search(url, `sym:plumTree rev:${first}`);
     return isSearchExhaustive;
   });
   await openCode(page, addressOf('src/plum.ts', '?blame=1'));
@@ -350,50 +333,16 @@ test('the symbols of a file stand beside it, and a link opens it in an editor', 
   assert.deepEqual(await findingsOf(page), []);
 });
 
-for (const theme of ['light', 'dark'] as const) {
-  test(`files, ${theme}: nothing for the accessibility checker, no sideways scroll`, async ({
-    page,
-    allow,
-  }) => {
-    allow(/404/);
-    await page.emulateMedia({ colorScheme: theme });
-    const addresses = [
-      addressOf('README.md'),
-      addressOf('odd.txt', '?blame=1&query=one'),
-      addressOf('src/use.ts', '?explore=references:plumTree&scope=all'),
-      addressOf('pic.png'),
-      addressOf('nowhere'),
-    ];
-    for (const address of addresses) {
-      await page.goto(address);
-      await page.waitForLoadState('networkidle');
-      assert.deepEqual(await findingsOf(page), [], address);
-      for (const width of [360, 768, 1920]) await fitsInto(page, width);
-      await page.setViewportSize({ width: 1280, height: 800 });
-    }
-  });
-}
-
-test('a card on a word that is no name goes when colours come, the pointer at rest', async ({
+test('files: nothing for the accessibility checker, no sideways scroll', async ({
   page,
-  context,
+  allow,
 }) => {
-  let come = (): void => {};
-  const colours = new Promise<void>((resolve) => {
-    come = resolve;
-  });
-  await context.route('**/colour-worker*', async (route) => {
-    await colours;
-    await route.continue();
-  });
-  await openCode(page, addressOf('src/plum.ts'));
-  const card = page.locator('.name-card');
-  const lines = page.locator('.cm-line');
-  // In the comment, which nobody knows to be one yet.
-  await lines.first().hover({ position: { x: 70, y: 8 } });
-  await card.getByText('tree', { exact: true }).waitFor();
-  come();
-  await card.waitFor({ state: 'detached' });
-  await lines.nth(1).getByText('plumTree').hover();
-  await card.getByText('plumTree', { exact: true }).waitFor();
+  allow(/404/);
+  await areTidy(page, [
+    addressOf('README.md'),
+    addressOf('odd.txt', '?blame=1&query=one'),
+    addressOf('src/use.ts', '?explore=references:plumTree&scope=all'),
+    addressOf('pic.gif'),
+    addressOf('nowhere'),
+  ]);
 });

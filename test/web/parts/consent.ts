@@ -9,8 +9,8 @@ import { licenceEnvironment } from '../../accounts/licences.ts';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, visit } from '../browser.ts';
+import { OWNER, OWNER_ENV, send, signInByPage } from '../people.ts';
 
-const OWNER = { email: 'owner@example.com', password: 'correct horse battery' };
 const NAME = 'Tool <img src=x>';
 /** What an application wants to have back, as it is. */
 const STATE = 'a+b/c= &d=#e%26%41\u00e9';
@@ -33,11 +33,7 @@ after(() => {
 void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n' });
   commitAll(repo);
-  const env = {
-    TRAWL_OWNER_EMAIL: OWNER.email,
-    TRAWL_OWNER_PASSWORD: OWNER.password,
-    ...licenceEnvironment(),
-  };
+  const env = { ...OWNER_ENV, ...licenceEnvironment() };
   const { url } = await serveIndexed(temporaryFolder(), [repo], { env });
   await new Promise<void>((resolve) => {
     waiting.listen(0, '127.0.0.1', resolve);
@@ -64,18 +60,22 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   const { page, complaints } = await visit({ url });
   await page.goto(lookupText());
   await page.waitForURL(/\/login\?/);
-  await page.getByLabel('E-mail').fill(OWNER.email);
-  await page.getByLabel('Password', { exact: true }).fill(OWNER.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signInByPage(page, OWNER);
   await page.waitForURL(/\/oauth\/authorize\?request=[0-9a-f]{64}$/);
   await page.getByRole('heading', { level: 1, name: /Authorize .*\?/ }).waitFor();
   const displayed = await page.locator('.card').innerText();
   assert.ok(displayed.includes(NAME), displayed);
   assert.ok(displayed.includes(new URL(back).host), displayed);
   assert.ok(displayed.includes(url), displayed);
-  assert.ok(displayed.includes(`do everything that ${OWNER.email} can`), displayed);
+  assert.ok(displayed.includes(`do everything that ${OWNER} can`), displayed);
   assert.ok(displayed.includes('Allow this only if you started the sign-in yourself'), displayed);
   assert.deepEqual(await findingsOf(page), []);
+
+  // Somebody who comes to it by a link has to sign in.
+  const other = await visit({ url });
+  await other.page.goto(page.url());
+  await other.page.getByRole('alert').getByRole('link', { name: 'Sign in' }).click();
+  await other.page.waitForURL(/\/login\?return=/);
 
   await page.getByRole('button', { name: 'Deny' }).click();
   const denied = new URLSearchParams({ error: 'access_denied', state: STATE, iss: url });
@@ -85,7 +85,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.getByText('This request was already answered, or has expired.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.goto(lookupText({ resource: `${url}/api/mcp` }));
-  await page.getByText(`search and read everything that ${OWNER.email} can`).waitFor();
+  await page.getByText(`search and read everything that ${OWNER} can`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=[^&]+&iss=/);
   assert.equal(new URL(page.url()).searchParams.get('state'), STATE);
@@ -129,8 +129,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
     }),
   });
   const { access_token: token } = (await tokens.json()) as { readonly access_token: string };
-  const status = async (): Promise<number> =>
-    (await fetch(`${url}/api/repos`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const status = async () => (await send(`${url}/api/repos`, 'GET', undefined, token)).status;
   assert.equal(await status(), 200);
   await page.goto('/settings/tokens');
   const row = page.getByRole('row', { name: /Tool <img src=x>/ });

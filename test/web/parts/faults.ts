@@ -17,9 +17,9 @@ import type { Page } from 'playwright-core';
 import { eventually, serve } from '../../e2e/daemon.ts';
 import type { Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
-import { PASSWORD, findingsOf, pageTests } from '../browser.ts';
+import { findingsOf, pageTests } from '../browser.ts';
+import { OWNER, OWNER_ENV } from '../people.ts';
 
-const OWNER = 'owner@example.com';
 /** Matched lines of each repository. */
 const LINES = 60 * 301;
 
@@ -40,7 +40,7 @@ const start = async (): Promise<string> => {
   dataDir = temporaryFolder();
   writeFileSync(config, '{}');
   served = await serve(dataDir, [plums, makeRepo(textOf('pear'))], {
-    env: { TRAWL_OWNER_EMAIL: OWNER, TRAWL_OWNER_PASSWORD: PASSWORD },
+    env: OWNER_ENV,
     flags: ['--config', config],
   });
   await served.process.until(/ symbols found /, 2);

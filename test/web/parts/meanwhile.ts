@@ -1,5 +1,5 @@
 // What happens to an open page meanwhile: it is loaded again in the midst of a stream, left and come back to, opened twice, its
-// person signs out elsewhere or another one signs in, and the daemon is restarted as another build.
+// session ends, the daemon goes and comes back, or is restarted as another build. And the keys and dialogs around every page.
 
 import assert from 'node:assert/strict';
 import {
@@ -16,12 +16,11 @@ import type { Page } from 'playwright-core';
 import { MAIN, serve, serveIndexed } from '../../e2e/daemon.ts';
 import type { Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
-import { PASSWORD, once, pageTests, signIn, until, visit } from '../browser.ts';
+import { findingsOf, once, pageTests, until, visit } from '../browser.ts';
+import { OWNER, OWNER_ENV, PASSWORD, signIn } from '../people.ts';
 import { openSlowDoor } from '../slow-stream.ts';
 import type { SlowDoor } from '../slow-stream.ts';
 
-const OWNER = 'owner@example.com';
-const ENV = { TRAWL_OWNER_EMAIL: OWNER, TRAWL_OWNER_PASSWORD: PASSWORD };
 const ALL = /^3,600 matches in 60 files of 1 repository · that is all$/;
 
 let dataDir = '';
@@ -34,7 +33,7 @@ const started = once(async () => {
   const names = Array.from({ length: 60 }, (_, number) => [`many/${number}.txt`, tall(number)]);
   repo = makeRepo({ ...Object.fromEntries(names), 'one.txt': 'quince\n' });
   dataDir = temporaryFolder();
-  served = await serveIndexed(dataDir, [repo], { env: ENV });
+  served = await serveIndexed(dataDir, [repo], { env: OWNER_ENV });
   door = await openSlowDoor(served.url);
 });
 const test = pageTests(async () => (await started(), served.url), { as: OWNER });
@@ -121,20 +120,61 @@ test('two tabs: what one changes and asks, the other has', async ({ page, contex
   assert.equal(await other.getByLabel('Tab width').inputValue(), '8');
 });
 
-test('two tabs: one signs out, and the other shows nothing more', async ({ page, context }) => {
+test('a session that ends while the page is open', async ({ page, context, allow }) => {
+  allow(/status of 401/);
+  await page.goto('/settings/apiKeys');
+  await page.getByLabel('Name of the new key').fill('ci');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  assert.deepEqual(await findingsOf(page), []);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('.secret code').waitFor();
+});
+
+test('keys, dialogs of keys and of the syntax, and the way to any page', async ({ page }) => {
   await page.goto('/search?query=quince');
   await page.getByText('that is all').waitFor();
-  const other = await context.newPage();
-  await other.goto('/settings/general');
-  await other.getByRole('button', { name: 'Sign out' }).click();
-  const link = page.getByRole('navigation').getByRole('link', { name: 'Sign in' });
-  await link.waitFor();
-  assert.equal(await page.getByRole('article').count(), 0);
-  await page.goto('/');
-  await link.waitFor();
-  assert.doesNotMatch(await page.content(), /quince/);
-  const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
-  assert.doesNotMatch(kept, /quince/);
+  await page.keyboard.press('?');
+  await page
+    .getByRole('dialog', { name: 'Keyboard shortcuts' })
+    .getByText('Next match')
+    .first()
+    .waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+/');
+  const syntax = page.getByRole('dialog', { name: 'Query syntax' });
+  await syntax.waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Query syntax' }).click();
+  await syntax.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.keyboard.type('health');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/settings\/health$/);
+  await page.goBack();
+  await page.getByText('that is all').waitFor();
+});
+
+test('a daemon that is away, and its search when it is back', async ({ page, allow }) => {
+  allow(/ERR_CONNECTION_REFUSED/);
+  await page.goto('/search?query=quince');
+  await page.getByText('that is all').waitFor();
+  const { port } = new URL(served.url);
+  await served.process.stop('SIGKILL');
+  await page.getByRole('combobox', { name: 'Query' }).fill('plum one');
+  await page.keyboard.press('Enter');
+  await page.getByText('Trawl cannot be reached.').first().waitFor();
+  await page.getByRole('article').getByText('quince').first().waitFor();
+  served = await serve(dataDir, [repo], { env: OWNER_ENV, flags: ['--port', port] });
+  await page.getByText('No matches in 61 files · that is all').waitFor();
 });
 
 /** A copy of what runs, as another version would be: other names of files, another number. */
@@ -182,7 +222,7 @@ test('a daemon restarted as another build: the page says so, and goes on after a
   await page.getByText('that is all').waitFor();
   const { port } = new URL(served.url);
   await served.process.stop('SIGKILL');
-  const options = { env: ENV, flags: ['--port', port], main: otherBuild() };
+  const options = { env: OWNER_ENV, flags: ['--port', port], main: otherBuild() };
   served = await serve(dataDir, [repo], options);
   // A page that it has not: of the new build, under another name.
   await page.getByRole('link', { name: `Settings of ${OWNER}` }).click();

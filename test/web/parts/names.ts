@@ -4,18 +4,14 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import path from 'node:path';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { licenceEnvironment } from '../../accounts/licences.ts';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
-import { PASSWORD, pageTests } from '../browser.ts';
+import { pageTests } from '../browser.ts';
+import { OWNER, OWNER_ENV } from '../people.ts';
 
-const OWNER = 'owner@example.com';
-const ENV = {
-  TRAWL_OWNER_EMAIL: OWNER,
-  TRAWL_OWNER_PASSWORD: PASSWORD,
-  ...licenceEnvironment(),
-};
+const ENV = { ...OWNER_ENV, ...licenceEnvironment() };
 
 /** Turns what follows round. */
 const TURN = '\u202E';
@@ -31,15 +27,20 @@ const FILES = [
   '%41 # ?.ts',
 ];
 const BRANCH = `turned${TURN}branch`;
+/** The button of the revisions. */
+const BRANCHES = 'role=button[name=/turnedU.202Ebranch/]';
 
 let name = '';
 let head = '';
 
 const start = async (): Promise<string> => {
-  const texts = FILES.map((file, index) => [file, `export const plum${index} = 1;\n`]);
+  const texts = FILES.map((file, index) => [
+    file,
+    `export const plum${index} = 1; // ${HOSTILE}<script>alert(1)</script>\n`,
+  ]);
   const copied = makeRepo(Object.fromEntries(texts));
   git(copied, 'config', 'user.name', 'x');
-  writeFiles(copied, { [FILES[0] ?? '']: 'export const plum0 = 2;\n' });
+  writeFiles(copied, { [FILES[0] ?? '']: `export const plum0 = 2; // ${HOSTILE}\n` });
   git(copied, 'add', '-A');
   head = commitAs(copied, HOSTILE);
   git(copied, 'branch', BRANCH);
@@ -48,16 +49,6 @@ const start = async (): Promise<string> => {
   const served = await serveIndexed(temporaryFolder(), [repo], { env: ENV });
   await served.process.until(/ symbols found /);
   name = `local/na${TURN}me`;
-  const send = (address: string, body: object, cookie = '') =>
-    fetch(`${served.url}${address}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', origin: served.url, cookie },
-      body: JSON.stringify(body),
-    });
-  const signedIn = await send('/api/auth/login', { email: OWNER, password: PASSWORD });
-  const [cookie] = signedIn.headers.getSetCookie();
-  const made = await send('/api/user/api_keys', { name: HOSTILE }, cookie?.split(';')[0]);
-  assert.equal(made.status, 201);
   return served.url;
 };
 
@@ -105,102 +96,80 @@ function browse(kind: string, place: string, revision = ''): string {
 
 const [FIRST = '', SECOND = ''] = FILES;
 
-/** Each leads to a place with such names; what is given back holds one of them. */
-const PLACES: Readonly<Record<string, (page: Page) => Promise<Locator>>> = {
-  async repositories(page) {
-    await page.goto('/repos');
-    return page.getByRole('cell').getByText('naU+202Eme');
-  },
-  async 'about a repository'(page) {
-    await page.goto(`/repos?open=${encodeURIComponent(name)}`);
-    return page.getByRole('region', { name: 'About local/naU+202Eme' });
-  },
-  async 'folder, tree, crumbs'(page) {
-    await page.goto(browse('tree', `${TURN}folder`));
-    return page.locator('.crumbs').getByText('U+202Efolder');
-  },
-  async 'file and history'(page) {
-    await page.goto(`${browse('blob', FIRST)}?panel=history&blame=1`);
-    await page.locator('.blame-mark').first().waitFor();
-    return page.getByRole('region', { name: 'History', exact: true }).getByText(SHOWN).first();
-  },
-  async 'tabs and newlines'(page) {
-    await page.goto(browse('blob', SECOND));
-    return page.locator('.crumbs').getByText('tabU+0009lineU+000Aend.ts');
-  },
-  async 'signs of addresses'(page) {
-    for (const [index, file] of FILES.entries()) {
-      await page.goto(browse('blob', file));
-      await page.locator('.cm-content').getByText(`plum${index}`).waitFor();
-    }
-    return page.locator('.crumbs').getByText('%41 # ?.ts');
-  },
-  async 'no such file'(page) {
-    await page.goto(browse('blob', `no${HOSTILE}`));
-    return page.getByText(`no${SHOWN} does not exist in`);
-  },
-  async revisions(page) {
-    await page.goto(browse('tree', '', BRANCH));
-    await page.getByRole('button', { name: 'turnedU+202Ebranch' }).click();
-    return page.getByRole('option', { name: 'turnedU+202Ebranch' });
-  },
-  async finder(page) {
-    await page.goto(browse('blob', FIRST));
-    await page.locator('.cm-content').waitFor();
-    await page.keyboard.press('t');
-    return page.getByRole('dialog', { name: 'Find a file' }).getByText(`${SHOWN}.ts`).first();
-  },
-  async commits(page) {
-    await page.goto(browse('commits', ''));
-    return page.getByRole('cell').getByText(SHOWN).first();
-  },
-  async commit(page) {
-    await page.goto(browse('commit', head));
-    return page.locator('.diff-head').getByText(`${SHOWN}.ts`);
-  },
-  async results(page) {
-    await page.goto('/search?query=plum0');
-    return page.getByRole('article').getByText(`${SHOWN}.ts`);
-  },
-  async references(page) {
-    await page.goto(`${browse('blob', FIRST)}?explore=references:plum0&scope=all`);
-    return page.locator('.explore-file').getByText(`${SHOWN}.ts`);
-  },
-  async suggestions(page) {
-    await page.goto('/');
-    await page.locator('.box-input[aria-haspopup]').waitFor();
-    await page.locator('.box-input').fill('file:img');
-    return page.getByRole('option', { name: /U\+202EgnpU\+200B/ });
-  },
-  async palette(page) {
-    await page.goto('/repos');
-    // Before the page is there nobody listens to its keys.
-    await page.getByRole('row', { name: 'naU+202Eme' }).waitFor({ state: 'attached' });
-    await page.keyboard.press('Control+k');
-    return page.getByRole('option', { name: 'naU+202Eme' }).first();
-  },
-  async 'start page'(page) {
-    await page.goto('/');
-    return page.getByRole('link', { name: 'naU+202Eme' });
-  },
-  async keys(page) {
-    await page.goto('/settings/apiKeys');
-    const row = page.getByRole('row', { name: SHOWN }).first();
-    await row.getByRole('button', { name: 'Delete' }).click();
-    return page.getByRole('dialog', { name: `Delete the key “${SHOWN}”?` });
-  },
-  async audit(page) {
-    await page.goto('/settings/audit?action=api_key.created');
-    return page.getByRole('button', { name: 'api_key.created' }).first();
-  },
-};
+type Place = readonly [
+  address: string,
+  /** Holds one of the names. */
+  found: string,
+  /** Has to be there before anything is pressed. */
+  first?: string,
+  act?: (page: Page) => Promise<void>,
+];
 
-for (const width of [1280, 360])
-  test(`names that deceive are shown as they are, ${width} px`, async ({ page }) => {
+/** Places with such names. */
+function places(): readonly Place[] {
+  const file = browse('blob', FIRST);
+  const about = `/repos?open=${encodeURIComponent(name)}`;
+  const press = (key: string) => (page: Page) => page.keyboard.press(key);
+  const click = (selector: string) => (page: Page) => page.locator(selector).first().click();
+  return [
+    ['/repos', 'role=cell >> text=naU+202Eme'],
+    [about, 'role=region[name="About local/naU+202Eme"]'],
+    [browse('tree', `${TURN}folder`), '.crumbs >> text=U+202Efolder'],
+    [
+      `${file}?panel=history&blame=1`,
+      `role=region[name="History"] >> text=${SHOWN}`,
+      '.blame-mark',
+    ],
+    [browse('blob', SECOND), '.crumbs >> text=tabU+0009lineU+000Aend.ts'],
+    [browse('blob', `no${HOSTILE}`), `text=no${SHOWN} does not exist in`],
+    [
+      browse('tree', '', BRANCH),
+      'role=option[name=/turnedU.202Ebranch/]',
+      BRANCHES,
+      click(BRANCHES),
+    ],
+    [file, `role=dialog >> text=${SHOWN}.ts`, '.cm-content', press('t')],
+    [browse('commits', ''), `role=cell >> text=${SHOWN}`],
+    [browse('commit', head), `.diff-head >> text=${SHOWN}.ts`],
+    ['/search?query=plum0', `.result-line >> text=${SHOWN}`],
+    [`${file}?explore=references:plum0&scope=all`, `.explore-file >> text=${SHOWN}.ts`],
+    [
+      '/',
+      'role=option >> text=U+202EgnpU+200B',
+      '.box-input[aria-haspopup]',
+      (page) => page.locator('.box-input').fill('file:img'),
+    ],
+    // Before the page is there nobody listens to its keys.
+    ['/repos', 'role=option >> text=naU+202Eme', 'role=cell', press('Control+k')],
+    ['/', 'role=link >> text=naU+202Eme'],
+    [
+      '/settings/apiKeys',
+      'role=dialog[name=/^Delete the key .*U.202EgnpU.200BU.001B/]',
+      'role=row[name=/gnp/]',
+      click('role=row[name=/gnp/] >> role=button[name="Delete"]'),
+    ],
+    ['/settings/audit?action=api_key.created', 'role=button[name="api_key.created"]'],
+  ];
+}
+
+test('names that deceive are shown as they are', async ({ page }) => {
+  await page.goto('/settings/apiKeys');
+  await page.getByLabel('Name of the new key').fill(HOSTILE);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
+  for (const width of [1280, 360]) {
     await page.setViewportSize({ width, height: 800 });
-    for (const [where, go] of Object.entries(PLACES)) {
-      const found = await go(page);
-      await found.first().waitFor({ state: width === 360 ? 'attached' : 'visible' });
-      await assertShown(page, where);
+    for (const [address, found, first = 'main', act] of places()) {
+      await page.goto(address);
+      await page.locator(first).first().waitFor({ state: 'attached' });
+      await act?.(page);
+      const state = width === 360 ? 'attached' : 'visible';
+      await page.locator(found).first().waitFor({ state });
+      await assertShown(page, `${address} at ${width}`);
     }
-  });
+  }
+  for (const [index, file] of FILES.entries()) {
+    await page.goto(browse('blob', file));
+    await page.locator('.cm-content').getByText(`plum${index}`).waitFor();
+  }
+});

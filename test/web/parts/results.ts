@@ -3,36 +3,25 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { findingsOf, hasCount, pageTests, shows, until } from '../browser.ts';
-import { LONG_WORD, placeKept, placesOf, search, settledPlaces, streamed } from './streamed.ts';
+import { search as searchByApi } from '../../e2e/daemon.ts';
+import { findingsOf, hasCount, shows, until } from '../browser.ts';
+import { LONG_WORD, placeKept, search, settledPlaces, test, url } from './streamed.ts';
 
-let url = '';
-const test = pageTests(async () => ({ url } = await streamed()).url);
-
-test('three loads show the same files first, those of the API', async ({ page }) => {
-  const response = await fetch(`${url}/api/search`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ query: 'damson', matches: 1000 }),
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
-  const { files } = (await response.json()) as { files: { fileName: { text: string } }[] };
-  const first = (): Promise<string[]> =>
-    page.evaluate(
-      `[...document.querySelectorAll('article')].slice(0, 5).map(({ dataset }) => dataset.key)`,
-    );
-  const loads = [];
-  for (let load = 0; load < 3; load++) {
-    await search(page, 'query=plumtree&matches=20000');
-    loads.push(await first());
-  }
-  assert.ok(loads[0]!.length >= 4);
-  for (const load of loads) assert.deepEqual(load, loads[0]);
+test('each load shows the same files first, those of the API', async ({ page }) => {
+  const first = () =>
+    page.locator('article').evaluateAll((all) => all.slice(0, 4).map((card) => card.ariaLabel));
+  await search(page, 'query=plumtree&matches=20000');
+  await page.getByRole('article').nth(3).waitFor();
+  const before = await first();
+  await search(page, 'query=plumtree&matches=20000');
+  await page.getByRole('article').nth(3).waitFor();
+  assert.deepEqual(await first(), before);
+  const { files } = await searchByApi(url, 'damson');
   await search(page, 'query=damson&matches=1000');
-  const paths = (await first()).map((key) => key.split(':').at(-1));
+  await hasCount(page.getByRole('article'), 2);
   assert.deepEqual(
-    paths,
-    files.slice(0, paths.length).map(({ fileName }) => fileName.text),
+    await first(),
+    files.map(({ fileName }) => fileName.text),
   );
 });
 
@@ -109,14 +98,6 @@ test('keys lead to a row that is not measured yet, in results and in the tree', 
   await until(page, `${active} === 'many'`);
 });
 
-test('a long line is cut around its match', async ({ page }) => {
-  await search(page, 'query=medlar');
-  const line = page.locator('.result-line[data-match]');
-  await shows(line.locator('mark'), 'medlar');
-  await shows(line, /line of 1\.8 MB, show$/);
-  assert.ok((await line.innerText()).length < 700);
-});
-
 test('from match to match, file to file, by keys alone', async ({ page }) => {
   const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
   const file = () =>
@@ -148,6 +129,7 @@ test('from match to match, file to file, by keys alone', async ({ page }) => {
   const preview = page.getByRole('complementary', { name: 'Preview' });
   await preview.locator('.linked-line').waitFor();
   await shows(preview.locator('.linked-line'), '// ends here: quince');
+  await hasCount(preview.locator('mark.match-current'), 1);
   assert.match(page.url(), /preview=/);
   await preview.getByRole('button', { name: 'Previous match' }).click();
   await shows(preview.locator('.linked-line'), '// begins here: quince');
@@ -162,118 +144,65 @@ test('from match to match, file to file, by keys alone', async ({ page }) => {
 test('back and forward bring rows, scroll and focus, without a request; a reload asks again', async ({
   page,
 }) => {
-  const lookupText: string[] = [];
+  let requests = 0;
   page.on('request', (request) => {
-    if (request.url().endsWith('/api/stream_search')) lookupText.push(request.url());
+    if (request.url().endsWith('/api/stream_search')) requests++;
   });
-  await search(page, 'query=plumtree&matches=20000&sort=path');
   const offset = () =>
     page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
-  await page.evaluate('document.querySelector(".result-scroller").scrollTop = 4000');
-  const card = page.locator('article[aria-posinset="19"]');
-  const line = card.locator('.result-line').nth(2);
-  // What is not drawn yet takes no focus.
-  await line.waitFor();
-  await line.focus();
-  await placeKept(page);
-  const was = await offset();
-  assert.ok(was > 3000);
-  const places = await settledPlaces(page);
-  const key = () => page.evaluate<string>('document.activeElement.closest("article")?.dataset.key');
-  const focused = await key();
-  await page.getByRole('combobox', { name: 'Query' }).fill('quince');
-  await page.keyboard.press('Enter');
-  await page.getByText(/^3 matches in 2 files/).waitFor();
-  const count = lookupText.length;
-  await page.goBack();
-  await page.getByText(/^18,000 matches/).waitFor();
-  await until(page, `document.activeElement.closest('article') !== null`);
-  // How far rows are drawn beyond the window differs.
-  const after = Object.entries(await settledPlaces(page)).filter(([name]) => name in places);
-  assert.equal(await offset(), was);
-  assert.ok(after.length >= 4);
-  for (const [name, place] of after) assert.equal(place, places[name], name);
-  assert.equal(await key(), focused);
-  await page.goForward();
-  await page.getByText(/^3 matches in 2 files/).waitFor();
-  await page.getByRole('link', { name: /two\.ts$/ }).click();
-  await page.locator('.cm-content').waitFor();
-  await page.goBack();
-  await page.getByText(/^3 matches in 2 files/).waitFor();
-  assert.equal(lookupText.length, count);
-  await page.goBack();
-  await page.getByText(/^18,000 matches/).waitFor();
-  assert.equal(lookupText.length, count);
-  await page.reload();
-  await page.getByText(/^18,000 matches/).waitFor();
-  assert.equal(lookupText.length, count + 1);
-  // The list goes there once it has measured its frame.
-  await until(page, `document.querySelector(".result-scroller").scrollTop === ${was}`);
-});
-
-test('back from a file: rows, scroll and focus as they were; what is typed then begins at its top', async ({
-  page,
-}) => {
   await search(page, 'query=plumtree&matches=20000&sort=path');
-  const offset = () =>
-    page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
-  for (const [place, fewer] of [
-    ['19', 3000],
-    ['13', 1000],
-  ] as const) {
-    await page.evaluate(`document.querySelector(".result-scroller").scrollTop = ${fewer + 1000}`);
-    const link = page.locator(`article[aria-posinset="${place}"] .result-line`).nth(2);
-    const key = await page.locator(`article[aria-posinset="${place}"]`).getAttribute('data-key');
+  const ways = [
+    async () => {
+      await page.getByRole('combobox', { name: 'Query' }).fill('quince');
+      await page.keyboard.press('Enter');
+    },
+    () => page.keyboard.press('Enter'),
+  ];
+  const others = [page.getByText(/^3 matches in 2 files/), page.locator('.cm-content')];
+  let was = 0;
+  for (const [index, leave] of ways.entries()) {
+    await page.evaluate(
+      `document.querySelector(".result-scroller").scrollTop = ${4000 - 2000 * index}`,
+    );
+    const card = page.locator(`article[aria-posinset="${['19', '13'][index]}"]`);
+    const line = card.locator('.result-line').nth(2);
     // What is not drawn yet takes no focus.
-    await link.waitFor();
-    await link.focus();
+    await line.waitFor();
+    await line.focus();
+    const key = await card.getAttribute('data-key');
     await placeKept(page);
-    const was = await offset();
-    assert.ok(was > fewer);
+    was = await offset();
+    assert.ok(was > 1000);
     const places = await settledPlaces(page);
-    await page.keyboard.press('Enter');
-    await page.locator('.cm-content').waitFor();
+    await leave();
+    await others[index]?.waitFor();
+    const count = requests;
     await page.goBack();
+    await page.getByText(/^18,000 matches/).waitFor();
     await until(page, `document.activeElement.closest('article')?.dataset.key === '${key}'`);
-    assert.equal(await offset(), was);
     // How far rows are drawn beyond the window differs.
-    const after = Object.entries(await placesOf(page)).filter(([name]) => name in places);
+    const after = Object.entries(await settledPlaces(page)).filter(([name]) => name in places);
+    assert.equal(await offset(), was);
     assert.ok(after.length >= 3);
-    for (const [name, at] of after) assert.equal(at, places[name], name);
+    for (const [name, place] of after) assert.equal(place, places[name], name);
+    await page.goForward();
+    await others[index]?.waitFor();
+    await page.goBack();
+    await page.getByText(/^18,000 matches/).waitFor();
+    assert.equal(requests, count);
     // The list goes to its place again for a moment, while rows get their heights.
     await page.waitForTimeout(300);
   }
+  const count = requests;
+  await page.reload();
+  await page.getByText(/^18,000 matches/).waitFor();
+  assert.equal(requests, count + 1);
+  // The list goes there once it has measured its frame.
+  await until(page, `document.querySelector(".result-scroller").scrollTop === ${was}`);
   await page.keyboard.press('/');
   await page.keyboard.type('plumtree 1');
   await page.getByText(/^First 100 matches/).waitFor();
   assert.equal(await offset(), 0);
-});
-
-test('the way back leaves the focus where it has been put since', async ({ page }) => {
-  await search(page, 'query=quince');
-  await page.getByRole('link', { name: /two\.ts$/ }).focus();
-  await placeKept(page);
-  await page.keyboard.press('Enter');
-  await page.locator('.cm-content').waitFor();
-  // Frames that wait until they are let go, as on a machine that has much to do.
-  await page.evaluate(`
-    const ask = requestAnimationFrame;
-    globalThis.held = [];
-    globalThis.requestAnimationFrame = (run) => held.push(run);
-    globalThis.letGo = () => { globalThis.requestAnimationFrame = ask; for (const run of held) ask(run); };
-  `);
-  await page.goBack();
-  await page.getByText(/^3 matches in 2 files/).waitFor();
-  const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
-  await page.keyboard.press('/');
-  await page.evaluate('letGo()');
-  await page.waitForTimeout(300);
-  assert.equal(await focused(), 'Query');
-  // Another list with the same file comes while one types.
-  await page.getByRole('combobox', { name: 'Query' }).fill('quince file:two');
-  await page.getByText(/^1 match in 1 file/).waitFor();
-  await page.waitForTimeout(300);
-  assert.equal(await focused(), 'Query');
 });
 
 test('results that are loaded anew get the focus only where it has not been put elsewhere', async ({
@@ -364,6 +293,9 @@ test('order by path; filters in a drawer where there is little room', async ({ p
     );
   assert.deepEqual(await titles(), ['two.ts', 'wide.ts']);
   assert.match(page.url(), /sort=path/);
+  await page.reload();
+  await hasCount(page.getByRole('article'), 2);
+  assert.deepEqual(await titles(), ['two.ts', 'wide.ts']);
   await page.setViewportSize({ width: 360, height: 800 });
   await page.getByRole('button', { name: 'Filters' }).click();
   const drawer = page.getByRole('dialog', { name: 'Filters' });

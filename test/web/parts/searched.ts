@@ -1,4 +1,4 @@
-// A daemon with one repository of three commits: words to search for, kinds of files, folders, a hostile name; and contexts.
+// A daemon with one repository of three commits: words to search for, kinds of files, folders; and contexts.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,15 +6,7 @@ import type { Page } from 'playwright-core';
 import { licenceEnvironment } from '../../accounts/licences.ts';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
-import { once } from '../browser.ts';
-
-export const HOSTILE_NAME = '<img src=x onerror=alert(1)>.txt';
-const HOSTILE_TEXT = [
-  '<script>alert("plumtree")</script> plumtree',
-  '\u202Eplumtree\u202C reversed',
-  '\u001B[31mplumtree',
-  'zero\u200Bwidth plumtree',
-].join('\n');
+import { pageTests } from '../browser.ts';
 
 const FIG_FOLDERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'sought'];
 
@@ -22,7 +14,6 @@ export const FILES = {
   'src/plum.ts':
     'export function plumTree(count: number) {\n  return count + 1;\n}\n\n// plumtree\n',
   'src/deep/er/pear.py': 'def pear():\n    return "plumtree"\n',
-  [HOSTILE_NAME]: HOSTILE_TEXT,
   'long.txt': `plumtree ${'x'.repeat(200_000)}\n`,
   'many.txt': Array.from({ length: 1000 }, (_, row) => `row ${row}\n`).join(''),
   'words.txt': 'eat all the apples\n',
@@ -40,7 +31,12 @@ export const FILES = {
   'README.md': '# medlar\n\n```ts\nconst medlar = 1;\n```\n',
 };
 
-export const searched = once(async () => {
+/** Address of the daemon, name of its repository, and where that is browsed. */
+export let url = '';
+export let repoName = '';
+export let browsed = '';
+
+export const test = pageTests(async () => {
   const repo = makeRepo({});
   writeFiles(repo, FILES);
   commitAll(repo);
@@ -55,14 +51,26 @@ export const searched = once(async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   const contexts = { both: { include: ['local/*', 'x/*'] }, ours: { include: ['local/*'] } };
   writeFileSync(file, JSON.stringify({ contexts }));
-  const { url, process: running } = await serveIndexed(temporaryFolder(), [repo], {
+  const served = await serveIndexed(temporaryFolder(), [repo], {
     env: licenceEnvironment(),
     flags: ['--config', file],
   });
-  await running.until(/ symbols found /);
-  const repoName = `local/${path.basename(repo)}`;
-  return { url, repoName, browsed: `/browse/${repoName}/-` };
+  await served.process.until(/ symbols found /);
+  ({ url } = served);
+  repoName = `local/${path.basename(repo)}`;
+  browsed = `/browse/${repoName}/-`;
+  return url;
 });
+
+export function queryBox(page: Page) {
+  return page.getByRole('combobox', { name: 'Query' });
+}
+
+/** Opens the start page and waits until suggestions are there: the field took keys before. */
+export async function openStart(page: Page): Promise<void> {
+  await page.goto('/');
+  await page.locator('.box-input[aria-haspopup]').waitFor();
+}
 
 /** Opens results and waits until they are all there. */
 export async function search(page: Page, query: string): Promise<void> {

@@ -4,27 +4,19 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { serveIndexed } from '../../e2e/daemon.ts';
-import { CLAIMS, HEADER, PAIR, token } from '../../accounts/licences.ts';
+import { licenceEnvironment } from '../../accounts/licences.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, until, visit } from '../browser.ts';
+import { NO_BROWSER, SETTINGS, findingsOf, until, visit } from '../browser.ts';
+import { PASSWORD, signInByPage } from '../people.ts';
 
-const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
-
-const SECONDS = Math.floor(Date.now() / 1000);
-const LICENCE = {
-  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
-  TRAWL_LICENSE_KEY: token(HEADER, {
-    ...CLAIMS,
-    iat: SECONDS - 10,
-    exp: SECONDS + 10 * 86_400,
-    entitlements: ['audit', 'org-management'],
-  }),
-};
+const PERSON = { name: 'Ada', email: 'ada@example.com', password: PASSWORD };
 
 void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n', 'the.bin': 'a\0b' });
   commitAll(repo);
-  const served = await serveIndexed(temporaryFolder(), [repo], { env: LICENCE });
+  const served = await serveIndexed(temporaryFolder(), [repo], {
+    env: licenceEnvironment(),
+  });
   const { page, complaints } = await visit({ url: served.url });
   await page.goto('/login');
   await page.getByText('There is no account yet.').waitFor();
@@ -86,44 +78,18 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByRole('cell', { name: 'ci' }).waitFor();
   assert.equal((await page.content()).includes(value), false);
 
-  for (const section of [
-    'general',
-    'apiKeys',
-    'tokens',
-    'mcp',
-    'usage',
-    'security',
-    'members',
-    'connections',
-    'license',
-    'audit',
-    'health',
-  ]) {
+  for (const section of SETTINGS) {
     await page.goto(`/settings/${section}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
     assert.deepEqual(await findingsOf(page), [], section);
   }
 
-  await page.goto('/settings/license');
-  await page.getByText('The licence expires soon').waitFor();
   await page.goto('/settings/audit');
   await page.getByRole('button', { name: 'api_key.created' }).first().click();
   await page.waitForURL(/\?action=api_key\.created$/);
   await page.getByLabel('Action or group').fill('nothing');
   await page.getByText('No events in this period.').waitFor();
-  await page.goto('/settings/members');
-  await page.getByLabel('E-mail of a new member').fill('bob@example.com');
-  await page.getByRole('button', { name: 'Invite' }).click();
-  const row = page.getByRole('row', { name: /bob@example\.com/ });
-  await row.getByRole('combobox').selectOption('unlimited');
-  await row.getByRole('button', { name: 'Remove' }).click();
-  const dialog = page.getByRole('dialog');
-  const remove = dialog.getByRole('button', { name: 'Remove' });
-  assert.equal(await remove.isDisabled(), true);
-  await dialog.getByLabel('Type bob@example.com').fill('bob@example.com');
-  await remove.click();
-  await row.waitFor({ state: 'detached' });
 
   await page.goto('/settings/health');
   await page.getByText(/^Healthy · \d+ shards?, 1 repository$/).waitFor();
@@ -204,15 +170,9 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.goto('/search?query=plumtree');
   await page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).click();
   await page.waitForURL(/\/login\?return=%2Fsearch%3Fquery%3Dplumtree$/);
-  await page.goto('/login?return=/repos');
-  await page.getByLabel('E-mail').fill(PERSON.email);
-  await page.getByLabel('Password', { exact: true }).fill('wrong password');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('The e-mail address or the password is wrong.').waitFor();
-  await page.getByLabel('Password', { exact: true }).fill(PERSON.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${served.url}/repos`);
-  // What was refused on purpose is noted by the browser: one wrong password, a used link, what needs a licence.
+  await signInByPage(page, PERSON.email);
+  await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
+  // What was refused on purpose is noted by the browser: a used link, what is asked without a session.
   assert.deepEqual(
     complaints.filter((text) => !/40[134]/.test(text)),
     [],

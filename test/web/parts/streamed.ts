@@ -4,15 +4,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
-import { once, until } from '../browser.ts';
+import { once, pageTests, until } from '../browser.ts';
 import { openSlowDoor } from '../slow-stream.ts';
+import type { SlowDoor } from '../slow-stream.ts';
 
 /** A line of each of many files, and the name of the best. */
 export const LONG_WORD = 'x'.repeat(90);
 const FILLER = 'nothing to be found in this line of the file\n';
 
 /** Enough text for several events of a stream, which has one for each 256 KiB. */
-export function manyFiles(): Record<string, string> {
+function manyFiles(): Record<string, string> {
   const files: Record<string, string> = {};
   for (let number = 0; number < 300; number++) {
     const name = `many/${String(number).padStart(3, '0')}.txt`;
@@ -68,7 +69,11 @@ export async function placeKept(page: Page): Promise<void> {
   );
 }
 
-export const streamed = once(async () => {
+/** Address of the daemon, and the door before it. */
+export let url = '';
+export let door: SlowDoor;
+
+const start = once(async () => {
   const repo = makeRepo({});
   writeFiles(repo, {
     ...manyFiles(),
@@ -76,11 +81,13 @@ export const streamed = once(async () => {
     [`${LONG_WORD}.txt`]: `${LONG_WORD}\n`,
     'dozen.txt': DOZEN,
     'formula.csv': '=damson(1),"damson"\n',
-    'long.txt': `${'y'.repeat(1_500_000)} medlar ${'z'.repeat(300_000)}\n`,
     'two.ts': 'quince\n',
     'tall.txt': `${FILLER.repeat(100)}loquat\n${FILLER.repeat(100)}`,
   });
   commitAll(repo);
-  const { url } = await serveIndexed(temporaryFolder(), [repo]);
-  return { url, door: await openSlowDoor(url) };
+  ({ url } = await serveIndexed(temporaryFolder(), [repo]));
+  door = await openSlowDoor(url);
 });
+
+export const test = pageTests(async () => (await start(), url));
+export const slowTest = pageTests(async () => (await start(), door.url));

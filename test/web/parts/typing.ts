@@ -2,20 +2,8 @@
 // keys, and who cannot see the page hears a count once.
 
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
-import { findingsOf, hasCount, pageTests, until, visit } from '../browser.ts';
-import { search, searched } from './searched.ts';
-
-let url = '';
-let browsed = '';
-const test = pageTests(async () => {
-  ({ url, browsed } = await searched());
-  return url;
-});
-
-function box(page: Page) {
-  return page.getByRole('combobox', { name: 'Query' });
-}
+import { findingsOf, hasCount, until } from '../browser.ts';
+import { browsed, openStart, queryBox, search, test } from './searched.ts';
 
 test('no key is lost while the page loads, completes, searches and shows results', async ({
   page,
@@ -24,16 +12,16 @@ test('no key is lost while the page loads, completes, searches and shows results
   await page.goto('/', { waitUntil: 'commit' });
   await page.locator('.box-input:focus').waitFor();
   for (const key of typed) await page.keyboard.press(key === ' ' ? 'Space' : key);
-  assert.equal(await box(page).inputValue(), typed);
+  assert.equal(await queryBox(page).inputValue(), typed);
   await search(page, 'query=figtree');
-  await box(page).focus();
+  await queryBox(page).focus();
   await page.keyboard.press('End');
   // Previews come and go between these keys.
   for (const key of ' -file:tall.txt row 1') {
     await page.keyboard.press(key === ' ' ? 'Space' : key);
     await page.waitForTimeout(40);
   }
-  assert.equal(await box(page).inputValue(), 'figtree -file:tall.txt row 1');
+  assert.equal(await queryBox(page).inputValue(), 'figtree -file:tall.txt row 1');
 });
 
 test('what is composed is whole, also where completion comes in the midst of it; nothing is asked for before', async ({
@@ -53,22 +41,22 @@ test('what is composed is whole, also where completion comes in the midst of it;
       selectionEnd: text.length,
     });
   await page.goto('/search', { waitUntil: 'commit' });
-  await box(page).focus();
+  await queryBox(page).focus();
   for (const text of ['k', 'か', 'かk', 'かき']) {
     await compose(text);
     await page.waitForTimeout(300);
   }
   await session.send('Input.insertText', { text: 'かき' });
   await page.locator('.box-input[aria-haspopup]').waitFor();
-  assert.equal(await box(page).inputValue(), 'かき');
+  assert.equal(await queryBox(page).inputValue(), 'かき');
   assert.deepEqual(lookupText, []);
   // Accents of dead keys come as composed text too.
   await session.send('Input.insertText', { text: ' ' });
   await compose('´');
   await compose('é');
   await session.send('Input.insertText', { text: 'é' });
-  assert.equal(await box(page).inputValue(), 'かき é');
-  await box(page).fill('かき');
+  assert.equal(await queryBox(page).inputValue(), 'かき é');
+  await queryBox(page).fill('かき');
   await page.keyboard.press('Enter');
   await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
 });
@@ -104,49 +92,15 @@ test('finding in a file leaves the browser its own search, and its other keys', 
   await field.waitFor({ state: 'detached' });
 });
 
-test('the count of a search is said once, when it is over', async ({ page }) => {
-  // What comes while one types is said as well.
-  await page.goto('/settings/general');
-  await page.getByLabel('Search while typing').uncheck();
-  await search(page, 'query=persimmon');
-  // What a reader of the screen is told: the text of the status without what is hidden from it.
-  await page.evaluate(`{
-      self.said = [];
-      const status = document.querySelector('#search-summary [role=status]');
-      const heard = () => {
-        const copy = status.cloneNode(true);
-        for (const hidden of copy.querySelectorAll('[aria-hidden]')) hidden.remove();
-        return copy.textContent.trim();
-      };
-      let last = heard();
-      new MutationObserver(() => {
-        const now = heard();
-        if (now !== last && now !== '') self.said.push(now);
-        last = now;
-      }).observe(status, { childList: true, subtree: true, characterData: true });
-    }`);
-  await box(page).fill('figtree');
-  await page.keyboard.press('Enter');
-  await page.getByText(/^310 matches in 11 files/).waitFor();
-  await page.waitForTimeout(500);
-  const said = (await page.evaluate('self.said')) as string[];
-  // That it is waited for is said where it takes more than a moment.
-  assert.deepEqual(
-    said.filter((text) => text !== 'Searching'),
-    ['310 matches in 11 files of 1 repository · that is all'],
-  );
-});
-
 test('the box is cleared, what was asked before is offered, a facet is searched, a result opens in another tab', async ({
   page,
   context,
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.goto('/');
-  await page.locator('.box-input[aria-haspopup]').waitFor();
+  await openStart(page);
   // What is asked before the page knows whose it is, is not kept.
   await page.getByText('1 repository').waitFor();
-  await box(page).fill('figtree');
+  await queryBox(page).fill('figtree');
   await page.keyboard.press('Enter');
   await page.getByText('that is all').waitFor();
   const folders = page.getByRole('group', { name: /^Folder/ });
@@ -175,42 +129,9 @@ test('the box is cleared, what was asked before is offered, a facet is searched,
   await page.getByText('Plan copied').waitFor();
   assert.ok('plan' in Object(JSON.parse(await copied())));
   await page.getByRole('button', { name: 'Clear query' }).click();
-  assert.equal(await box(page).inputValue(), '');
+  assert.equal(await queryBox(page).inputValue(), '');
   assert.equal(await page.evaluate('document.activeElement?.ariaLabel'), 'Query');
   await page.keyboard.press('Control+Space');
   await page.getByRole('option', { name: 'figtree' }).click();
-  assert.equal(await box(page).inputValue(), 'figtree');
-});
-
-test('a copied address shows the same to somebody else', async (one) => {
-  const other = await visit({ url, width: 1920, theme: 'dark' });
-  const shownBy = async (page: Page) => ({
-    summary: await page.locator('#search-summary [role=status]').innerText(),
-    order: await page.getByRole('combobox', { name: 'Order' }).inputValue(),
-    files: await page.locator('article').evaluateAll((all) => all.map((card) => card.ariaLabel)),
-    chosen: await page
-      .locator('.facet input:checked')
-      .evaluateAll((all) => all.map((input) => input.ariaLabel)),
-    preview: await page.locator('.preview .preview-path').innerText(),
-  });
-  await search(one.page, 'query=FIGTREE');
-  await one.page.getByRole('combobox', { name: 'Order' }).selectOption('path');
-  for (const name of [/^a\//, /^b\//])
-    await one.page
-      .getByRole('group', { name: /^Folder/ })
-      .getByRole('checkbox', { name })
-      .check();
-  await one.page.getByText('2 files after filtering').waitFor();
-  await one.page.keyboard.press('v');
-  await one.page.locator('.preview .cm-content').waitFor();
-  await other.page.goto(one.page.url());
-  await other.page.getByText('2 files after filtering').waitFor();
-  await other.page.locator('.preview .cm-content').waitFor();
-  for (const { page } of [one, other]) {
-    await hasCount(page.getByRole('article'), 2);
-    // Filters are counted behind the results.
-    await hasCount(page.locator('.facet input:checked'), 2);
-  }
-  assert.deepEqual(await shownBy(other.page), await shownBy(one.page));
-  assert.deepEqual(other.complaints, []);
+  assert.equal(await queryBox(page).inputValue(), 'figtree');
 });
