@@ -153,26 +153,26 @@ test('who may come in, and who may use keys', async (owner) => {
   assert.equal(await statusWith(key), 200);
 
   await page.goto('/settings/security');
-  const whenRunning = async (name: RegExp, isOn: boolean) => {
+  const switchTo = async (name: RegExp, isOn: boolean) => {
     await page.getByRole('checkbox', { name }).click();
     await page.getByRole('checkbox', { name, checked: isOn }).waitFor();
   };
   assert.equal((await guest.page.request.get('/api/repos')).status(), 401);
-  await whenRunning(/^Guests/, true);
+  await switchTo(/^Guests/, true);
   await guest.page.goto('/search?query=quince');
   await guest.page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
-  await whenRunning(/^Guests/, false);
+  await switchTo(/^Guests/, false);
   await guest.page.reload();
   await guest.page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).waitFor();
 
-  await whenRunning(/create API keys/, false);
+  await switchTo(/create API keys/, false);
   await member.page.reload();
   await member.page.getByText('Only owners may create keys here.').waitFor();
   assert.equal(await statusWith(key), 200);
-  await whenRunning(/use API keys/, false);
+  await switchTo(/use API keys/, false);
   assert.notEqual(await statusWith(key), 200);
-  await whenRunning(/use API keys/, true);
-  await whenRunning(/create API keys/, true);
+  await switchTo(/use API keys/, true);
+  await switchTo(/create API keys/, true);
   assert.deepEqual(await findingsOf(page), []);
 });
 
@@ -351,10 +351,10 @@ test('what an agent takes leads to the tools', async ({ page, context }) => {
   assert.equal(await page.getByLabel('Address', { exact: true }).innerText(), address);
   await page.getByText('An agent that supports OAuth needs no key').waitFor();
   const claude = await copied(page, 'Claude Code');
-  const displayed = JSON.parse(claude) as {
+  const configuration = JSON.parse(claude) as {
     mcpServers: { trawl: { url: string; headers: { Authorization: string } } };
   };
-  const { url, headers } = displayed.mcpServers.trawl;
+  const { url, headers } = configuration.mcpServers.trawl;
   const key = headers.Authorization.replace('Bearer ${TRAWL_API_KEY}', OWNER_KEY);
   const client = await toolClient(url.replace(/\/api\/mcp$/, ''), key);
   assert.equal((await client.listTools()).tools.length, 10);

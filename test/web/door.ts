@@ -29,8 +29,8 @@ export interface DoorOptions {
 /** Opens a door, and tells its address. It is closed at the end of the file. */
 export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Promise<string> {
   const { host, origin } = new URL(url);
-  const server = createServer((lookupText, response) => {
-    const path = lookupText.url ?? '/';
+  const server = createServer((incoming, response) => {
+    const path = incoming.url ?? '/';
     onAsked?.(1);
     const answer = async (reply: IncomingMessage): Promise<void> => {
       // Without the length: what is handed on may be another text.
@@ -41,8 +41,8 @@ export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Pro
     const passed = request(
       `${url}${path}`,
       {
-        method: lookupText.method,
-        headers: { ...lookupText.headers, host, origin, 'accept-encoding': 'identity' },
+        method: incoming.method,
+        headers: { ...incoming.headers, host, origin, 'accept-encoding': 'identity' },
       },
       (reply) => void answer(reply).catch(() => response.destroy()),
     );
@@ -53,7 +53,7 @@ export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Pro
       onLeft?.();
       passed.destroy();
     });
-    lookupText.pipe(passed);
+    incoming.pipe(passed);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -95,9 +95,9 @@ export async function openRecordingDoor(url: string): Promise<RecordingDoor> {
   const pass = async (path: string, reply: IncomingMessage, response: ServerResponse) => {
     let body = '';
     if (path.startsWith('/api/')) reply.setEncoding('utf8');
-    for await (const lineColours of reply) {
-      if (typeof lineColours === 'string') body += lineColours;
-      response.write(lineColours);
+    for await (const chunk of reply) {
+      if (typeof chunk === 'string') body += chunk;
+      response.write(chunk);
     }
     // Before the page can show it.
     if (path.startsWith('/api/')) answers.push({ url: path, body });

@@ -393,11 +393,11 @@ void test(
     await page.goto('/search?query=sharedName');
     await page.getByText(ALL_OF_OWNER).waitFor();
     // As a browser does that keeps pages whole for the way back.
-    const whenRunning = (name: string) =>
+    const transition = (name: string) =>
       `dispatchEvent(new PageTransitionEvent('${name}', { persisted: true }))`;
-    await page.evaluate(whenRunning('pagehide'));
+    await page.evaluate(transition('pagehide'));
     assert.equal(await page.locator('article').first().isVisible(), false);
-    await page.evaluate(whenRunning('pageshow'));
+    await page.evaluate(transition('pageshow'));
     await page.getByText(ALL_OF_OWNER).waitFor();
     await page.locator('article').first().waitFor();
     const other = await context.newPage();

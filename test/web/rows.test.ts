@@ -138,16 +138,16 @@ function lined(numbers: readonly number[], matched: readonly number[]): ResultFi
 }
 
 test('what stands around a match that is not shown yet comes with it', () => {
-  const displayed = (numbers: readonly number[], matched: readonly number[]) =>
+  const numbersOf = (numbers: readonly number[], matched: readonly number[]) =>
     rowsOf(lined(numbers, matched), { ...NEW_CARD, matchedMax: 1 }, undefined).map((row) =>
       row.kind === 'gap' ? [row.from, row.to] : row.line.number,
     );
-  assert.deepEqual(displayed([1, 2, 3, 7, 8, 9], [2, 8]), [1, 2, 3]);
-  assert.deepEqual(displayed([1, 2, 8, 9], [2, 9]), [1, 2]);
-  assert.deepEqual(displayed([2, 7, 8], [2, 8]), [2]);
+  assert.deepEqual(numbersOf([1, 2, 3, 7, 8, 9], [2, 8]), [1, 2, 3]);
+  assert.deepEqual(numbersOf([1, 2, 8, 9], [2, 9]), [1, 2]);
+  assert.deepEqual(numbersOf([2, 7, 8], [2, 8]), [2]);
   // One that is close.
-  assert.deepEqual(displayed([1, 2, 3, 4, 5], [2, 4]), [1, 2, 3]);
-  assert.deepEqual(displayed([1, 2, 3, 9], [2]), [1, 2, 3, [4, 8], 9]);
+  assert.deepEqual(numbersOf([1, 2, 3, 4, 5], [2, 4]), [1, 2, 3]);
+  assert.deepEqual(numbersOf([1, 2, 3, 9], [2]), [1, 2, 3, [4, 8], 9]);
 });
 
 test('lines between are shown from either side, or all', () => {
@@ -208,11 +208,11 @@ test('a name shows what cannot be seen, one line of it', () => {
 
 test('a tree that is filtered: closed folders hide what is below them, and are there once', () => {
   const paths = ['a/b/x.ts', 'a/b/y.ts', 'a/z.ts', 'b/x.ts'];
-  const displayed = (closed: string[]) =>
+  const visible = (closed: string[]) =>
     filteredRows(paths, 'X', new Set(closed)).map((row) =>
       row.kind === 'item' ? `${row.item.path} ${row.isOpen ?? ''}`.trim() : row.text,
     );
-  assert.deepEqual(displayed([]), ['a true', 'a/b true', 'a/b/x.ts', 'b true', 'b/x.ts']);
-  assert.deepEqual(displayed(['a/b']), ['a true', 'a/b false', 'b true', 'b/x.ts']);
-  assert.deepEqual(displayed(['a', 'b']), ['a false', 'b false']);
+  assert.deepEqual(visible([]), ['a true', 'a/b true', 'a/b/x.ts', 'b true', 'b/x.ts']);
+  assert.deepEqual(visible(['a/b']), ['a true', 'a/b false', 'b true', 'b/x.ts']);
+  assert.deepEqual(visible(['a', 'b']), ['a false', 'b false']);
 });

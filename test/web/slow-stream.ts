@@ -15,8 +15,8 @@ export interface SlowDoor {
 /** The bodies of a stream, cut behind each event. */
 async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
   let text = '';
-  for await (const lineColours of body.setEncoding('utf8')) {
-    text += String(lineColours);
+  for await (const chunk of body.setEncoding('utf8')) {
+    text += String(chunk);
     const events = text.split('\n\n');
     text = events.pop() ?? '';
     for (const event of events) yield `${event}\n\n`;

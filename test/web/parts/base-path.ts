@@ -27,8 +27,8 @@ const test = pageTests(async () => {
 });
 
 test('from the bare base URL to results, a file and back', async ({ page, complaints }) => {
-  const lookupText: string[] = [];
-  page.on('request', (request) => lookupText.push(request.url()));
+  const addresses: string[] = [];
+  page.on('request', (request) => addresses.push(request.url()));
   await page.goto(url);
   const box = page.getByRole('combobox', { name: 'Query' });
   await page.locator('.box-input[aria-haspopup]').waitFor();
@@ -50,9 +50,9 @@ test('from the bare base URL to results, a file and back', async ({ page, compla
   await hasCount(page.getByRole('article'), 2);
   assert.deepEqual(await findingsOf(page), []);
   assert.deepEqual(complaints, []);
-  const outside = lookupText.filter((address) => address !== url && !address.startsWith(`${url}/`));
+  const outside = addresses.filter((address) => address !== url && !address.startsWith(`${url}/`));
   assert.deepEqual(outside, []);
-  assert.ok(lookupText.some((address) => address.startsWith(`${url}/api/stream_search`)));
+  assert.ok(addresses.some((address) => address.startsWith(`${url}/api/stream_search`)));
 });
 
 test('links of a document and the finder lead to files', async ({ page }) => {

@@ -45,7 +45,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
     body: JSON.stringify({ client_name: NAME, redirect_uris: redirects }),
   });
   const { client_id: clientId } = (await reply.json()) as { readonly client_id: string };
-  const lookupText = (more: object = {}): string =>
+  const requestAddress = (more: object = {}): string =>
     `/oauth/authorize?${new URLSearchParams({
       response_type: 'code',
       client_id: clientId,
@@ -58,17 +58,17 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
 
   // Signing in comes first, and leads back.
   const { page, complaints } = await visit({ url });
-  await page.goto(lookupText());
+  await page.goto(requestAddress());
   await page.waitForURL(/\/login\?/);
   await signInByPage(page, OWNER);
   await page.waitForURL(/\/oauth\/authorize\?request=[0-9a-f]{64}$/);
   await page.getByRole('heading', { level: 1, name: /Authorize .*\?/ }).waitFor();
-  const displayed = await page.locator('.card').innerText();
-  assert.ok(displayed.includes(NAME), displayed);
-  assert.ok(displayed.includes(new URL(back).host), displayed);
-  assert.ok(displayed.includes(url), displayed);
-  assert.ok(displayed.includes(`do everything that ${OWNER} can`), displayed);
-  assert.ok(displayed.includes('Allow this only if you started the sign-in yourself'), displayed);
+  const words = await page.locator('.card').innerText();
+  assert.ok(words.includes(NAME), words);
+  assert.ok(words.includes(new URL(back).host), words);
+  assert.ok(words.includes(url), words);
+  assert.ok(words.includes(`do everything that ${OWNER} can`), words);
+  assert.ok(words.includes('Allow this only if you started the sign-in yourself'), words);
   assert.deepEqual(await findingsOf(page), []);
 
   // Somebody who comes to it by a link has to sign in.
@@ -84,14 +84,14 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.goBack();
   await page.getByText('This request was already answered, or has expired.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
-  await page.goto(lookupText({ resource: `${url}/api/mcp` }));
+  await page.goto(requestAddress({ resource: `${url}/api/mcp` }));
   await page.getByText(`search and read everything that ${OWNER} can`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=[^&]+&iss=/);
   assert.equal(new URL(page.url()).searchParams.get('state'), STATE);
 
   // What is wrong is told, and leads nowhere.
-  await page.goto(lookupText({ redirect_uri: 'https://evil.example/' }));
+  await page.goto(requestAddress({ redirect_uri: 'https://evil.example/' }));
   await page.getByText('redirect_uri: not registered by this client').waitFor();
   await page.getByText('This application cannot be authorized.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
@@ -102,7 +102,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // In a frame of another page there is nothing to press.
   const framing = await visit({ url });
   await framing.context.addCookies(await page.context().cookies());
-  await framing.page.goto(`${back}/?frame=${encodeURIComponent(url + lookupText())}`);
+  await framing.page.goto(`${back}/?frame=${encodeURIComponent(url + requestAddress())}`);
   await framing.page.getByRole('heading', { name: 'Frames' }).waitFor();
   await framing.page.waitForTimeout(500);
   for (const frame of framing.page.frames())
@@ -115,7 +115,9 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // What was let in is listed, and ends. Codes that nobody used give nothing to list.
   await page.goto('/settings/tokens');
   await page.getByText('No authorized applications.').waitFor();
-  await page.goto(lookupText({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }));
+  await page.goto(
+    requestAddress({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }),
+  );
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=/);
   const code = new URL(page.url()).searchParams.get('code') ?? '';
@@ -139,7 +141,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.equal(await status(), 401);
 
   // An application without a page; the last, as the browser's question whether to open it takes the clicks of this window.
-  await page.goto(lookupText({ redirect_uri: redirects[1] }));
+  await page.goto(requestAddress({ redirect_uri: redirects[1] }));
   await page.getByText('com.example.trawl-test:').waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();

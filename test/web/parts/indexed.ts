@@ -63,14 +63,14 @@ test('a file whose name differs by case alone is another one', async ({ page }) 
 async function keepAnswer(page: Page): Promise<void> {
   const kept = new Map<string, string>();
   await page.route('**/api/search', async (route) => {
-    const lookupText = route.request().postData() ?? '';
-    const before = kept.get(lookupText);
+    const body = route.request().postData() ?? '';
+    const before = kept.get(body);
     if (before !== undefined) {
       await route.fulfill({ contentType: 'application/json', body: before });
       return;
     }
     const answer = await route.fetch();
-    kept.set(lookupText, await answer.text());
+    kept.set(body, await answer.text());
     await route.fulfill({ response: answer });
   });
 }

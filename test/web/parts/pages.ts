@@ -107,9 +107,9 @@ test('the query is completed at the caret: prefixes, names of the index', async 
 });
 
 test('names that a busy daemon had no time for are asked for again', async ({ page }) => {
-  let lookupText = 0;
+  let tries = 0;
   await page.route(/kind=sym/, (route) =>
-    ++lookupText < 3 ? route.fulfill({ json: [] }) : route.continue(),
+    ++tries < 3 ? route.fulfill({ json: [] }) : route.continue(),
   );
   await openStart(page);
   await queryBox(page).fill('sym:plumt');
@@ -154,14 +154,14 @@ test('facets narrow what is shown and live in the address', async ({ page }) => 
 test('where the answer was not all the daemon is asked for what is chosen; counts are lower bounds meanwhile', async ({
   page,
 }) => {
-  const lookupText: unknown[] = [];
+  const bodies: unknown[] = [];
   page.on('request', (request) => {
-    if (request.url().endsWith('/api/stream_search')) lookupText.push(request.postDataJSON());
+    if (request.url().endsWith('/api/stream_search')) bodies.push(request.postDataJSON());
   });
   await page.goto('/search?query=plumtree&matches=2');
   await page.getByText('there are at least').waitFor();
-  const displayed = page.getByRole('checkbox', { name: /, at least \d+ match/ });
-  await displayed.nth(1).waitFor();
+  const atLeast = page.getByRole('checkbox', { name: /, at least \d+ match/ });
+  await atLeast.nth(1).waitFor();
   // Another page would end it before it has asked.
   const isNarrowed = page.waitForRequest(
     (request) => request.postData()?.includes('"filter":"repo:') === true,
@@ -171,7 +171,7 @@ test('where the answer was not all the daemon is asked for what is chosen; count
   await page.goto('/search?query=plumtree&matches=2&lang=Python');
   await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
   await hasCount(page.getByRole('article'), 1);
-  const filters = lookupText.map((body) => Object(body).filter as string | undefined);
+  const filters = bodies.map((body) => Object(body).filter as string | undefined);
   assert.equal(filters.at(-1), 'lang:Python');
   assert.match(filters.find((filter) => filter?.startsWith('repo:')) ?? '', /^repo:\^local\/.*\$$/);
 });

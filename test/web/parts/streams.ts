@@ -57,10 +57,10 @@ slowTest('what streams in moves nothing that was painted', async ({ page }) => {
 test('an answer to what was typed that was all stands when it is asked for; a part of it does not', async ({
   page,
 }) => {
-  const lookupText: number[] = [];
+  const limits: number[] = [];
   page.on('request', (request) => {
     if (!request.url().endsWith('/api/stream_search')) return;
-    lookupText.push(Number(Object(request.postDataJSON()).matches));
+    limits.push(Number(Object(request.postDataJSON()).matches));
   });
   await search(page, 'query=loquat');
   const box = page.getByRole('combobox', { name: 'Query' });
@@ -72,12 +72,12 @@ test('an answer to what was typed that was all stands when it is asked for; a pa
   await page.waitForTimeout(300);
   assert.match(await summary(page), /^3 matches in 2 files/);
   assert.deepEqual(await placesOf(page), places);
-  assert.deepEqual(lookupText, [10_000, 100]);
+  assert.deepEqual(limits, [10_000, 100]);
   await box.fill('plumtree');
   await page.getByText('press return for all').waitFor();
   await page.keyboard.press('Enter');
   await page.getByText(/^First 10,000 matches/).waitFor();
-  assert.deepEqual(lookupText.slice(2), [100, 10_000]);
+  assert.deepEqual(limits.slice(2), [100, 10_000]);
   // Typed anew after it was changed: the address is the same, the answer is asked for.
   await box.fill('plumtre');
   await page.getByText('press return for all').waitFor();

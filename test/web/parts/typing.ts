@@ -28,10 +28,10 @@ test('what is composed is whole, also where completion comes in the midst of it;
   page,
   context,
 }) => {
-  const lookupText: string[] = [];
+  const queries: string[] = [];
   page.on('request', (request) => {
     if (request.url().endsWith('/api/stream_search'))
-      lookupText.push(String(Object(request.postDataJSON()).query));
+      queries.push(String(Object(request.postDataJSON()).query));
   });
   const session = await context.newCDPSession(page);
   const compose = (text: string) =>
@@ -49,7 +49,7 @@ test('what is composed is whole, also where completion comes in the midst of it;
   await session.send('Input.insertText', { text: 'かき' });
   await page.locator('.box-input[aria-haspopup]').waitFor();
   assert.equal(await queryBox(page).inputValue(), 'かき');
-  assert.deepEqual(lookupText, []);
+  assert.deepEqual(queries, []);
   // Accents of dead keys come as composed text too.
   await session.send('Input.insertText', { text: ' ' });
   await compose('´');
