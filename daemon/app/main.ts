@@ -41,7 +41,7 @@ import { RepoDirectory } from '../repos/directory.ts';
 import type { History } from '../sources/history/history.ts';
 import { endGits } from '../sources/git/git.ts';
 import { objectPool } from '../sources/git/object-pool.ts';
-import type { SourceMode } from '../sources/git/probe.ts';
+import type { SourceKind } from '../repos/records.ts';
 import { listRefs } from '../sources/git/refs.ts';
 import { Reread } from './reread.ts';
 import { explain } from '../engine/search/explain.ts';
@@ -69,7 +69,7 @@ export interface DaemonOptions {
   /** Paths to serve; empty: the repos of the catalog. */
   readonly sources: readonly string[];
   /** Absent: the files on disk for a work tree, else commits. */
-  readonly mode?: SourceMode | undefined;
+  readonly mode?: SourceKind | undefined;
   /** A change of the repos; default: none. */
   readonly change?: RepoChange;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;

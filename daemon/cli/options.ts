@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS } from '../base/log-levels.ts';
 import { SOURCE_KINDS, VISIBILITIES } from '../repos/records.ts';
-import type { SourceMode } from '../sources/git/probe.ts';
+import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
@@ -149,7 +149,7 @@ export function addSourceOptions(command: Command): Command {
 /** Flags added by the functions above. */
 export interface CommonFlags
   extends CommonOptions, Pick<RepoChange, 'branches' | 'tags' | 'visibility'> {
-  readonly mode?: SourceMode;
+  readonly mode?: SourceKind;
   /** False: `--no-ignore`. */
   readonly ignore?: boolean;
   readonly enforcePermissions?: boolean;

@@ -17,7 +17,7 @@ import type { InspectRequest } from '../engine/shards/inspect.ts';
 import type { LocalTools } from '../app/local-tools.ts';
 import type { Daemon } from '../app/main.ts';
 import type { PassProgress } from '../engine/symbols/pass-loop.ts';
-import type { SourceMode } from '../sources/git/probe.ts';
+import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
@@ -86,7 +86,7 @@ interface SourceOptions extends CommonOptions {
   /** As given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
-  readonly mode?: SourceMode | undefined;
+  readonly mode?: SourceKind | undefined;
   readonly change: RepoChange;
 }
 

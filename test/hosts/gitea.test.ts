@@ -229,26 +229,6 @@ test('a page with fewer repositories than the count says is no complete listing'
   }
 });
 
-test('what stays is listed, whatever comes and goes between two pages', async (t) => {
-  const repositories = many('acme', 180);
-  const { host, server } = await open(t, { repositories }, { orgs: ['acme'], ...SIGNED });
-  const gone = new Set<string>();
-  let newest = 1_000;
-  const { repos } = await listAll(host, undefined, () => {
-    const { state } = server;
-    for (const at of [0, 40, 70, 110]) gone.add(state.repositories[at]!.path);
-    state.repositories = [
-      ...state.repositories.filter((one) => !gone.has(one.path)),
-      { id: newest, path: `acme/new-${newest++}` },
-    ];
-  });
-  const listed = new Set(paths(repos));
-  assert.deepEqual(
-    repositories.filter((one) => !gone.has(one.path) && !listed.has(one.path)),
-    [],
-  );
-});
-
 test('without a token what is public is listed', async (t) => {
   const repositories = [...many('acme', 2), { id: 9, path: 'acme/open' }];
   const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });

@@ -152,41 +152,14 @@ export async function startProxy(t: Pick<TestContext, 'after'>): Promise<Running
 export function makeCertificates(t: Pick<TestContext, 'after'>): Certificates {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-ca-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const openssl = (...args: string[]): unknown =>
-    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-subj',
-    '/CN=test authority',
-    '-days',
-    '1',
-  );
-  openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=127.0.0.1');
+  const openssl = (args: string): unknown =>
+    execFileSync('openssl', args.split(' '), { cwd: folder, stdio: 'pipe' });
+  const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
+  const signed = '-CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem -days 1 -extfile names';
+  openssl(`req -x509 ${newKey} -keyout ca.key -out ca.pem -subj /CN=test-authority -days 1`);
+  openssl(`req ${newKey} -keyout key.pem -out request.pem -subj /CN=127.0.0.1`);
   writeFileSync(path.join(folder, 'names'), 'subjectAltName=IP:127.0.0.1');
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    'request.pem',
-    '-CA',
-    'ca.pem',
-    '-CAkey',
-    'ca.key',
-    '-CAcreateserial',
-    '-out',
-    'cert.pem',
-    '-days',
-    '1',
-    '-extfile',
-    'names',
-  );
+  openssl(`x509 -req -in request.pem ${signed}`);
   const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
   return { caFile: path.join(folder, 'ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
 }

@@ -16,7 +16,7 @@ import {
 import path from 'node:path';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { FIND_DEPTH_MAX, findRepos } from '../../daemon/sync/sources/find-repos.ts';
-import type { SourceMode } from '../../daemon/sources/git/probe.ts';
+import type { SourceKind } from '../../daemon/repos/records.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
@@ -120,7 +120,7 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
   const dataDir = temporaryFolder();
   const link = path.join(temporaryFolder(), 'link');
   symlinkSync(root, link);
-  const indexed = async (mode?: SourceMode, place = root): Promise<string[]> => {
+  const indexed = async (mode?: SourceKind, place = root): Promise<string[]> => {
     const index = await openIndexOf(dataDir);
     await index.index([place], {}, mode);
     const repos = index.instance.catalog.repos.map(({ record }) => record.repoId);

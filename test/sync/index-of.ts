@@ -12,7 +12,7 @@ import type { ConnectionLimits, HostAccess } from '../../daemon/sync/connections
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import type { OnDemandLimits } from '../../daemon/index/on-demand/on-demand-limits.ts';
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
-import type { SourceMode } from '../../daemon/sources/git/probe.ts';
+import type { SourceKind } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
@@ -52,7 +52,7 @@ export interface IndexOf {
   index(
     paths: readonly string[],
     selection?: RepoChange,
-    mode?: SourceMode,
+    mode?: SourceKind,
   ): Promise<readonly JobResult[]>;
   search(query: string, more?: object, repoAccess?: RepoAccess): Promise<RevisionAnswer>;
   close(): Promise<void>;

@@ -49,7 +49,7 @@ void test('a bare repository that lost its refs keeps its index, and goes on whe
   const has = ['a.txt heads/main'];
   assert.deepEqual(await plums(index), has);
   renameSync(path.join(bare, 'refs'), `${bare}.refs`);
-  const damage = /damaged or incomplete bare repository: .*refs\/ is missing/;
+  const damage = /damaged or incomplete bare repository; missing: refs/;
   assert.match((await jobErrors(index)).join(), damage);
   await index.close();
   await assertKept(dataDir, bare, damage, has);
@@ -146,10 +146,7 @@ void test('a copy in progress is looked at until it is whole', async () => {
     cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
     assert.deepEqual(await sources.findNew(signal), [], name);
   }
-  assert.match(
-    jobs.failed.reasonOf(slow) ?? '',
-    /HEAD, objects\/ and config are there, refs\/ is missing/,
-  );
+  assert.match(jobs.failed.reasonOf(slow) ?? '', /bare repository; missing: refs$/);
   for (const name of ['refs', 'packed-refs'])
     cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
   const come = await sources.findNew(signal);

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { readDiskFolders } from '../../daemon/sources/reading/disk-folders.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
-import type { SourceMode } from '../../daemon/sources/git/probe.ts';
+import type { SourceKind } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
@@ -34,7 +34,7 @@ async function plums(index: IndexOf): Promise<string[]> {
   return files.map((file) => file.path).sort();
 }
 
-const modeOf = (kind: string): SourceMode | undefined =>
+const modeOf = (kind: string): SourceKind | undefined =>
   kind === 'commits' ? 'commits' : undefined;
 
 for (const kind of ['folder', 'worktree', 'commits'] as const)

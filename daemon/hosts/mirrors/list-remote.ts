@@ -3,12 +3,13 @@
 import type { Log } from '../../base/log.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { HostError } from '../host.ts';
+import { HostTransport } from '../transport.ts';
+import { passedVariables } from '../../sources/git/git.ts';
 import { MirrorError, tooManyRefs } from './mirror-error.ts';
 import { type HostEvent, type Remote, runRemoteGit } from './remote-git.ts';
 import { parseListed, REMOTE_REFS_SIZE_MAX, type RemoteRefs } from './remote-refs.ts';
 import { isHttp } from '../remote-address.ts';
 import { listOverHttp } from './smart-http.ts';
-import { transportOf } from './transports.ts';
 
 export interface ListRemoteOptions {
   readonly remote: Remote;
@@ -74,4 +75,39 @@ async function inTime<Value>(
   } finally {
     limit.end();
   }
+}
+
+/** Bound: open connections and memory; the least recently used host is closed. */
+const TRANSPORTS_MAX = 32;
+
+/** By host and certificates, cached to reuse connections; the last used at the end. */
+const open = new Map<string, HostTransport>();
+
+/** Errors: ConfigError. */
+function transportOf(url: string, caFile: string | undefined, log: Log): HostTransport {
+  const { origin } = new URL(url);
+  const key = `${origin} ${caFile ?? ''}`;
+  const transport =
+    open.get(key) ??
+    new HostTransport({
+      url: origin,
+      caFile,
+      log,
+      env: passedVariables(),
+      limits: { bytes: REMOTE_REFS_SIZE_MAX },
+    });
+  open.delete(key);
+  open.set(key, transport);
+  if (open.size > TRANSPORTS_MAX) close([...open.keys()][0]!);
+  return transport;
+}
+
+function close(key: string): void {
+  void open.get(key)?.close();
+  open.delete(key);
+}
+
+/** Aborts all waiting requests. */
+export function closeTransports(): void {
+  for (const key of open.keys()) close(key);
 }

@@ -2,14 +2,9 @@
 // folder, which would make its ignored files searchable, unless the operator says so.
 
 import { ProbeError } from '../../sources/git/path-kind.ts';
-import {
-  modeOf,
-  type ProbedSource,
-  probeSource,
-  type SourceMode,
-} from '../../sources/git/probe.ts';
+import { modeOf, type ProbedSource, probeSource } from '../../sources/git/probe.ts';
 import { resolveCommit } from '../../sources/git/objects.ts';
-import type { RepoSource } from '../../repos/records.ts';
+import type { RepoSource, SourceKind } from '../../repos/records.ts';
 import type { RepoRegistry } from './registry.ts';
 
 const LOST_GIT =
@@ -24,7 +19,7 @@ const LOST_GIT =
 export async function probeForIndex(
   registry: Pick<RepoRegistry, 'mayBe'>,
   place: string,
-  mode: SourceMode | undefined,
+  mode: SourceKind | undefined,
 ): Promise<ProbedSource> {
   const probed = await probeSource(place, mode);
   if (probed.layout === 'worktree' && mode === undefined) return probeSource(place, 'worktree');

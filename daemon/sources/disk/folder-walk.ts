@@ -64,8 +64,6 @@ export interface WalkOptions {
 
 /** Folders of version control: `.svn` has each file a second time. */
 export const CONTROL_FOLDERS: ReadonlySet<string> = new Set(['.git', '.hg', '.jj', '.svn']);
-/** Content of each `CVS` folder. Source: its manual, "How data is stored in the working directory". */
-const CVS_FILES = ['Entries', 'Repository', 'Root'];
 
 /** Name of the source's globs among the rules. */
 export const GLOBS_RULE = 'setting: ignore';
@@ -118,12 +116,7 @@ function firstRules(root: string, { noIgnore }: SourceRules): IgnoreRules {
 
 /** Whether a folder is skipped whatever the rules say. */
 function isPassedOver(root: string, folder: TreePath, own: SourceRules): boolean {
-  const name = baseNameOf(folder.path);
-  if (CONTROL_FOLDERS.has(name)) return true;
-  const location = (file: string): string | Buffer =>
-    diskPathOf(root, joinPath(folder, { path: file }));
-  const isOfCvs = name === 'CVS' && CVS_FILES.every((file) => existsSync(location(file)));
-  return isOfCvs || isApart(root, folder, own);
+  return CONTROL_FOLDERS.has(baseNameOf(folder.path)) || isApart(root, folder, own);
 }
 
 /** Whether a folder is a repository that is its own source, or part of one: its configuration may contain passwords. */

@@ -2,7 +2,7 @@
 // 19.4).
 
 import { BlobReader } from '../git/blob-reader.ts';
-import { findObjects, listTree } from '../git/objects.ts';
+import { findLinks, findObjects } from '../git/objects.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { IgnoreRules, RULES_SIZE_MAX } from '../disk/ignore-rules.ts';
@@ -53,11 +53,7 @@ export async function rulesOfCommits(
   return Promise.all(
     found.map(async (blob, index) => {
       if (blob?.type !== 'blob') return undefined;
-      let isFile = false;
-      await listTree(repoPath, commits[index]!, { within: RULES_PATH }, (entry) => {
-        isFile ||= !entry.isSymlink;
-      });
-      if (!isFile) return undefined;
+      if ((await findLinks(repoPath, commits[index]!, [RULES_PATH])).size > 0) return undefined;
       const [rules] = await readRules(repoPath, [blob.oid]);
       return { oid: blob.oid, ruleFor: (path: string) => rules?.ruleForAny(path) };
     }),

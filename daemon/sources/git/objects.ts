@@ -36,19 +36,17 @@ export interface ReadOptions {
  * Calls back for each blob of the tree of a commit, in git order: by the bytes of the path. Yields to other work.
  *
  * @param commit  object id, or a revision that is known to resolve
- * @param within  only this path, or what is below it
  *
  * Errors: GitError; what `onEntry` throws.
  */
 export async function listTree(
   repoPath: string,
   commit: string,
-  { within, ...options }: ReadOptions & { readonly within?: string },
+  options: ReadOptions,
   onEntry: (entry: TreeEntry) => void,
 ): Promise<TreeRest> {
   const rest: TreeRest = { submodulePaths: [], outerPaths: [] };
-  const paths = within === undefined ? [] : [within];
-  await readTreeRecords(repoPath, commit, ['-l'], { ...options, paths }, (head, treePath) => {
+  await readTreeRecords(repoPath, commit, ['-l'], options, (head, treePath) => {
     const [mode = '', type, oid = '', size] = head.split(/ +/);
     if (!isInnerPath(treePath.path)) rest.outerPaths.push(treePath.path);
     else if (type !== 'blob') rest.submodulePaths.push(treePath.path);

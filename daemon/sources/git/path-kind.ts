@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, readFile, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isShortage } from '../../base/caught.ts';
+import { isShortage, systemCodeOf } from '../../base/caught.ts';
 import { GIT_CONFIG } from '../../base/paths.ts';
 
 export type SourceLayout = 'bare' | 'worktree' | 'folder';
@@ -31,12 +31,8 @@ export class ProbeError extends Error {
   }
 }
 
-/** Names that every bare repository has, and their text in messages. */
-const MARKS = new Map([
-  ['HEAD', 'HEAD'],
-  ['objects', 'objects/'],
-  ['refs', 'refs/'],
-]);
+/** Names that every bare repository has. */
+const MARKS = ['HEAD', 'objects', 'refs'];
 
 /**
  * `.git` makes a work tree, unless it leads to a bare repository; HEAD, objects and refs a bare repository.
@@ -53,10 +49,14 @@ export async function layoutOfNames(
   names: ReadonlySet<string>,
 ): Promise<SourceLayout> {
   if (names.has('.git')) return (await isBareByFile(absolute)) ? 'bare' : 'worktree';
-  const found = [...MARKS.keys()].filter((name) => names.has(name));
-  if (found.length === MARKS.size) return 'bare';
-  if (await isPartOfRepository(absolute, names, found.length))
-    throw new ProbeError(absolute, 'not_a_repository', damageOf(names));
+  const missing = MARKS.filter((name) => !names.has(name));
+  if (missing.length === 0) return 'bare';
+  if (await isPartOfRepository(absolute, names, MARKS.length - missing.length))
+    throw new ProbeError(
+      absolute,
+      'not_a_repository',
+      `looks like a damaged or incomplete bare repository; missing: ${missing.join(', ')}`,
+    );
   return 'folder';
 }
 
@@ -107,20 +107,6 @@ async function isBareByFile(absolute: string): Promise<boolean> {
   return /^\s*bare\s*=\s*true\s*$/im.test((await readSmall(path.join(gitDir, 'config'))) ?? '');
 }
 
-function damageOf(names: ReadonlySet<string>): string {
-  const found = [...MARKS].filter(([name]) => names.has(name)).map(([, text]) => text);
-  if (names.has('config')) found.push('config');
-  const missing = [...MARKS].filter(([name]) => !names.has(name)).map(([, text]) => text);
-  const state = found.length === 0 ? 'nothing is there' : `${listed(found)} there`;
-  return `looks like a damaged or incomplete bare repository: ${state}, ${listed(missing)} missing`;
-}
-
-/** `HEAD and objects/ are`. */
-function listed(all: readonly string[]): string {
-  if (all.length === 1) return `${all[0]} is`;
-  return `${all.slice(0, -1).join(', ')} and ${all.at(-1)} are`;
-}
-
 const A_FILE =
   'not a directory; give the folder or repository that holds it, and unpack an archive first';
 
@@ -137,22 +123,17 @@ async function readFolder(absolute: string): Promise<string[]> {
   }
 }
 
+const FOLDER_ERRORS: Readonly<Record<string, readonly [failure: ProbeFailure, reason: string]>> = {
+  ENOENT: ['not_found', 'does not exist'],
+  ENOTDIR: ['not_a_directory', 'not a directory'],
+};
+
 /** @param location  target of a link */
 function folderError(absolute: string, error: unknown, location: string): ProbeError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  switch (code) {
-    case 'ENOENT':
-      return new ProbeError(absolute, 'not_found', `does not exist${location}`);
-    case 'ENOTDIR':
-      return new ProbeError(absolute, 'not_a_directory', `not a directory${location}`);
-    case 'EACCES':
-    case 'EPERM':
-      return new ProbeError(
-        absolute,
-        'not_readable',
-        `not readable by this user (${code})${location}`,
-      );
-    default:
-      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})${location}`);
-  }
+  const code = systemCodeOf(error) ?? String(error);
+  const [failure, reason] = FOLDER_ERRORS[code] ?? [
+    'not_readable',
+    `not readable by this user (${code})`,
+  ];
+  return new ProbeError(absolute, failure, `${reason}${location}`);
 }

@@ -14,9 +14,6 @@ import { readRefs } from './refs.ts';
 import type { RepoSource, SourceKind } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
-/** `folder`: a folder without git; the others are named like the source kinds. */
-export type SourceMode = SourceKind;
-
 export interface ProbedSource {
   readonly source: RepoSource;
   readonly layout: SourceLayout;
@@ -44,7 +41,7 @@ export interface ProbedSource {
  *
  * Errors: ProbeError; GitError if git is missing or exceeds its time limit.
  */
-export async function probeSource(sourcePath: string, mode?: SourceMode): Promise<ProbedSource> {
+export async function probeSource(sourcePath: string, mode?: SourceKind): Promise<ProbedSource> {
   const absolute = path.resolve(sourcePath);
   const layout = await layoutOf(absolute);
   if (layout === 'folder') return probeFolder(absolute, mode);
@@ -81,7 +78,7 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
 const NO_COMMITS =
   'not a git repository, so it has no commits: it has neither .git nor HEAD, objects/ and refs/';
 
-function probeFolder(absolute: string, mode: SourceMode | undefined): ProbedSource {
+function probeFolder(absolute: string, mode: SourceKind | undefined): ProbedSource {
   if (mode === 'commits') throw new ProbeError(absolute, 'mode_not_possible', NO_COMMITS);
   return {
     source: { kind: 'folder', path: absolute },

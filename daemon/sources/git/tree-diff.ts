@@ -1,6 +1,6 @@
 // Paths whose content or kind differs between the trees of two commits. One git process reads only the folders that differ.
 
-import { decodePath, isInnerPath, type TreePath } from '../../base/paths.ts';
+import { isInnerPath, splitRecords, type TreePath } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { FILES_SIZE_MAX, runGit } from './git.ts';
 import type { ReadOptions } from './objects.ts';
@@ -60,20 +60,21 @@ export async function diffTrees(
   const changes: TreeChange[] = [];
   const breather = new Breather();
   // Source: git-diff(1), "Raw output format": `:<mode> <mode> <oid> <oid> <status>` NUL path NUL.
-  for (let start = 0; start < output.length;) {
+  let head: string[] | undefined;
+  for (const [text, bytes] of splitRecords(output)) {
+    if (head === undefined) {
+      head = text.slice(1).split(' ');
+      continue;
+    }
     await breather.pause();
-    const headEnd = output.indexOf(0, start);
-    const pathEnd = output.indexOf(0, headEnd + 1);
-    if (headEnd < 0 || pathEnd < 0) throw new Error('git diff-tree: bad record');
-    const head = output.toString('latin1', start, headEnd).slice(1).split(' ');
-    const treePath = decodePath(output.subarray(headEnd + 1, pathEnd));
     changes.push({
-      ...treePath,
-      isOuter: !isInnerPath(treePath.path),
+      path: text,
+      ...(bytes === undefined ? {} : { rawPath: Uint8Array.from(bytes) }),
+      isOuter: !isInnerPath(text),
       ...itemAs('before', head[0], head[2]),
       ...itemAs('after', head[1], head[3]),
     });
-    start = pathEnd + 1;
+    head = undefined;
   }
   return changes;
 }

@@ -7,9 +7,9 @@ import path from 'node:path';
 import type { StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { RepoRecord } from '../../repos/records.ts';
+import type { RepoRecord, SourceKind } from '../../repos/records.ts';
 import { Slots } from '../../base/slots.ts';
-import type { ProbedSource, SourceMode } from '../../sources/git/probe.ts';
+import type { ProbedSource } from '../../sources/git/probe.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
 import { type RepoChange, recordOf } from '../../index/register/change-repo.ts';
@@ -35,7 +35,7 @@ export interface AddedSources {
 
 /** Options for the repos of paths. */
 interface SourceRules {
-  readonly mode: SourceMode | undefined;
+  readonly mode: SourceKind | undefined;
   readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
 }
 
@@ -76,7 +76,7 @@ export class RepoSources {
    */
   async add(
     paths: readonly string[],
-    mode: SourceMode | undefined,
+    mode: SourceKind | undefined,
     change: RepoChange = {},
     signal?: AbortSignal,
   ): Promise<AddedSources> {
@@ -85,7 +85,7 @@ export class RepoSources {
 
   async #add(
     paths: readonly string[],
-    mode: SourceMode | undefined,
+    mode: SourceKind | undefined,
     change: RepoChange,
     signal: AbortSignal | undefined,
   ): Promise<AddedSources> {
@@ -116,7 +116,7 @@ export class RepoSources {
 
   #search(
     paths: readonly string[],
-    mode: SourceMode | undefined,
+    mode: SourceKind | undefined,
     signal: AbortSignal | undefined,
   ): Promise<RequestedSources> {
     this.#skippedBefore = this.#skipped;
@@ -299,7 +299,7 @@ export class RepoSources {
   /** Repos at or below the paths that need no probing before they are served: unchanged folder and visibility. */
   #sureOf(
     paths: readonly string[],
-    mode: SourceMode | undefined,
+    mode: SourceKind | undefined,
     { visibility, enforcement }: RepoChange,
   ): ReadonlySet<number> {
     const { registry } = this.#options;
@@ -459,7 +459,7 @@ function localNameBelow(folder: string, location: string, name: string): string 
 
 const LOCAL = 'local/';
 
-function isOfMode({ source: { kind } }: RepoRecord, mode: SourceMode | undefined): boolean {
+function isOfMode({ source: { kind } }: RepoRecord, mode: SourceKind | undefined): boolean {
   return mode === undefined || (mode === 'commits') === (kind === 'commits');
 }
 

@@ -9,14 +9,14 @@ import { compareText } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { seeFolder } from '../../sources/disk/identity.ts';
 import { layoutOf } from '../../sources/git/path-kind.ts';
-import type { SourceMode } from '../../sources/git/probe.ts';
+import type { SourceKind } from '../../repos/records.ts';
 import { findRepos, type FoundRepos } from './find-repos.ts';
 
 /** A source to probe. */
 export interface RequestedSource {
   /** Absolute if it was found, else as given. */
   readonly path: string;
-  readonly mode: SourceMode | undefined;
+  readonly mode: SourceKind | undefined;
   /** It was found in a named folder. */
   readonly isFound: boolean;
   /** That folder, absolute; absent: the source itself was named, or is the files beside sources. */
@@ -49,7 +49,7 @@ export interface RequestedSourcesOptions {
 /** Errors: the reason of the signal. An unreadable path is returned as a source; probing it reports the error. */
 export async function requestedSources(
   paths: readonly string[],
-  mode: SourceMode | undefined,
+  mode: SourceKind | undefined,
   options: RequestedSourcesOptions,
 ): Promise<RequestedSources> {
   const sources = new Map<string, RequestedSource>();
@@ -71,14 +71,14 @@ export async function requestedSources(
 }
 
 /** Mode for found repositories: bare ones have no files on disk. */
-function modeInside(mode: SourceMode | undefined): 'commits' | undefined {
+function modeInside(mode: SourceKind | undefined): 'commits' | undefined {
   return mode === 'commits' ? mode : undefined;
 }
 
 /** The sources in a folder; undefined: it is a source itself. Errors: the reason of the signal. */
 async function sourcesInside(
   folder: string,
-  mode: SourceMode | undefined,
+  mode: SourceKind | undefined,
   options: RequestedSourcesOptions,
 ): Promise<{ sources: RequestedSource[]; found: FoundRepos } | undefined> {
   if (mode === 'folder' || isIndexedFolder(folder, mode, options)) return undefined;
@@ -114,7 +114,7 @@ function linksOnly(folder: string, count: number): string {
 /** Whether a folder was indexed together with its repositories, and nobody requests otherwise. */
 function isIndexedFolder(
   folder: string,
-  mode: SourceMode | undefined,
+  mode: SourceKind | undefined,
   { records }: RequestedSourcesOptions,
 ): boolean {
   if (mode !== undefined) return false;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
-import { closeTransports } from '../../../daemon/hosts/mirrors/transports.ts';
+import { closeTransports } from '../../../daemon/hosts/mirrors/list-remote.ts';
 import { makeCertificates, startProxy } from '../servers.ts';
 import { git } from '../../sources/git/fixture.ts';
 import {

@@ -351,17 +351,9 @@ test('locks and parts that a killed git left are removed', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
-  const left = [
-    'packed-refs.lock',
-    'HEAD.lock',
-    'config.lock',
-    'refs/heads/main.lock',
-    'refs/heads/a/b.lock',
-    'objects/pack/tmp_pack_x',
-    'objects/pack/pack-x.keep',
-    'objects/tmp_objdir-x/y',
-    'HEAD.tmp',
-  ];
+  const left =
+    `packed-refs.lock HEAD.lock config.lock refs/heads/main.lock refs/heads/a/b.lock objects/pack/tmp_pack_x
+    objects/pack/pack-x.keep objects/tmp_objdir-x/y HEAD.tmp`.split(/\s+/);
   writeFiles(folder, Object.fromEntries(left.map((name) => [name, 'x'])));
   mkdirSync(`${folder}.new-1-2-3`);
   pushMore(origin);

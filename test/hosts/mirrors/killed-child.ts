@@ -1,7 +1,7 @@
 // Fetches a mirror again and again, until somebody kills this process. Arguments: folder, address; `once`: one
 // fetch alone. Says `fetched` after each.
 
-import { closeTransports } from '../../../daemon/hosts/mirrors/transports.ts';
+import { closeTransports } from '../../../daemon/hosts/mirrors/list-remote.ts';
 import { fetchInto } from './fetched.ts';
 
 const [folder = '', url = '', times] = process.argv.slice(2);

@@ -181,23 +181,12 @@ test('links, files and alternates within the source', async () => {
 });
 
 /** Places where git would open a pipe and wait for somebody to write into it. */
-const PIPES = [
-  '.git',
-  '.git/HEAD',
-  '.git/config',
-  '.git/index',
-  '.git/packed-refs',
-  '.git/info/exclude',
-  '.git/info/attributes',
-  '.git/objects/info/alternates',
-  '.git/objects/12/3456',
-  '.git/refs/heads/pipe',
-  '.git/included',
-  '.git/included twice',
-];
+const PIPES =
+  `.git .git/HEAD .git/config .git/index .git/packed-refs .git/info/exclude .git/info/attributes .git/included
+  .git/objects/info/alternates .git/objects/12/3456 .git/refs/heads/pipe`.split(/\s+/);
 
 test('a pipe where git wants a file is refused, without waiting for it', async () => {
-  for (const name of PIPES) {
+  for (const name of [...PIPES, '.git/included twice']) {
     const source = makeRepo({ 'a.txt': 'plain' });
     const pipe = path.join(source, name);
     rmSync(pipe, { recursive: true, force: true });

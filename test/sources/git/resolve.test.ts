@@ -39,30 +39,16 @@ function makeHistory(): string {
 test('whatever git can resolve', async () => {
   const repo = makeHistory();
   const head = idOf(repo, 'HEAD');
+  const words =
+    'HEAD main heads/main refs/heads/main @ feature/ü light annotated nested tags/nested refs/tags/light ' +
+    'main~2 HEAD^ main^0 annotated^{} annotated^{commit} :/fix main^{commit}';
   const refs = [
-    'HEAD',
-    'main',
-    'heads/main',
-    'refs/heads/main',
-    '@',
-    'feature/ü',
-    'light',
-    'annotated',
-    'nested',
-    'tags/nested',
-    'refs/tags/light',
-    'main~2',
-    'HEAD^',
-    'main^0',
-    'annotated^{}',
-    'annotated^{commit}',
-    ':/fix',
+    ...words.split(' '),
     'HEAD^{/fix it}',
     head,
     head.slice(0, 7),
     head.toUpperCase(),
     idOf(repo, 'annotated'),
-    'main^{commit}',
     'nested-0-g'.concat(head.slice(0, 8)),
   ];
   for (const ref of [...refs, ...refs])
@@ -77,40 +63,19 @@ test('whatever git can resolve', async () => {
 test('what names no commit', async () => {
   const repo = makeHistory();
   const blob = idOf(repo, 'HEAD:a');
-  const refs = [
-    'nosuch',
-    'HEAD~9',
-    'of-blob',
-    'of-tree',
-    'HEAD:a',
-    'HEAD:x',
-    'HEAD:',
-    'HEAD^{tree}',
+  const words =
+    'nosuch HEAD~9 of-blob of-tree HEAD:a HEAD:x HEAD: HEAD^{tree} ^main -x --all heads refs refs/heads HEAD^{blob} * :a ' +
+    ':0:a . / main^{commit $(id) HEAD😀 0';
+  const more = [
     blob,
     'f'.repeat(40),
     'f'.repeat(64),
-    '^main',
     ':/nothing says this',
-    '-x',
-    '--all',
     ' ',
     'main ',
-    'heads',
-    'refs',
-    'refs/heads',
-    'HEAD^{blob}',
-    '*',
-    ':a',
-    ':0:a',
-    '.',
-    '/',
     'a blob 5',
-    'main^{commit',
-    '$(id)',
-    'HEAD😀',
-    '0',
-    'x'.repeat(1024),
   ];
+  const refs = [...words.split(' '), ...more, 'x'.repeat(1024)];
   for (const ref of refs) await assert.rejects(resolve(repo, ref), RefError, ref);
 });
 

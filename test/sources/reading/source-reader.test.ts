@@ -70,17 +70,9 @@ test('the same answers from git and from disk', async () => {
     assert.equal(await textOf(read(kind, repo, 'bad\uFFFD')), 'raw');
     assert.equal(await codeOf(read(kind, repo, 'big')), 'UNEXPECTED_ERROR');
     const absent = [
-      'nosuch',
-      'dir',
-      'dir/',
-      '/a.ts',
-      '../a.ts',
-      'dir/../a.ts',
-      './a.ts',
-      'dir//x',
       '',
       'a\0',
-      'bad2\uFFFD',
+      ...'nosuch dir dir/ /a.ts ../a.ts dir/../a.ts ./a.ts dir//x bad2\uFFFD'.split(' '),
     ];
     const hidden = ['.git/config', '.git/HEAD', 'dirlink/x', 'outdir/passwd', 'a.ts/below', '*'];
     for (const name of [...absent, ...hidden])
