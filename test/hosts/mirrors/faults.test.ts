@@ -371,7 +371,7 @@ test('a mirror that was whole, and about to take its place, does', async (t) => 
   assertMirrors(folder, origin.repo);
 });
 
-const KILLS = Number(process.env['TRAWL_KILLS'] ?? 30);
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 10);
 
 test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is whole`, async (t) => {
   const origin = await start(t);
@@ -380,7 +380,7 @@ test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mi
   let random = SEED + 1;
   let midway = 0;
   for (let i = 0; i < KILLS; i++) {
-    if (i % 10 === 0) rmSync(folder, { recursive: true, force: true });
+    if (i % 5 === 0) rmSync(folder, { recursive: true, force: true });
     pushMore(origin, 20_000);
     const child = fork(file, [folder, origin.url], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     let fetchedCount = 0;
