@@ -65,13 +65,11 @@ export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
 /** The operator on the daemon's machine, and actions of the daemon itself. */
 export const OPERATOR: Actor = { id: 'operator', type: 'user' };
 
-/** The operator, with the account that the command reported. It is not verified. */
-export function operatorUnder(account: string | undefined): Actor {
-  return account === undefined ? OPERATOR : { ...OPERATOR, account: account.slice(0, ACCOUNT_MAX) };
-}
-
 /** Undefined: a guest or nobody, who is not recorded; or a local caller before there are accounts. */
 export function actorOf(caller: Caller | undefined, clientSource?: string): Actor | undefined {
+  // The account is what the command reports; it is not verified.
+  if (caller?.source === 'operator')
+    return { ...OPERATOR, ...omitUndefined({ account: caller.account?.slice(0, ACCOUNT_MAX) }) };
   if (caller?.person === undefined) return undefined;
   const { source, credentialId, person } = caller;
   const head =

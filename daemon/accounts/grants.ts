@@ -6,14 +6,14 @@ import type { Grant } from '../store/grants.ts';
 import type { Page, Window } from '../store/page.ts';
 import type { StoredRepo } from '../store/repos.ts';
 import type { Store } from '../store/store.ts';
-import type { User } from '../store/users.ts';
 import type { Actor, NewAuditRecord } from '../store/audit.ts';
 import { type AuditLog, inListedParts, repoFields } from './audit-log.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
-import { AccountError } from './error.ts';
 import { hostAccountsOf, linkedReaders } from './host-accounts.ts';
 import type { HostLists } from './host-lists.ts';
 import type { HostRules } from './host-rules.ts';
+import { userOf } from './members.ts';
+import { repoIdsOf } from './repo-ids.ts';
 
 export interface GrantRow extends Grant {
   readonly source: 'config' | 'host' | 'store';
@@ -29,6 +29,9 @@ export interface GrantsOptions {
   readonly auditLog: AuditLog;
 }
 
+/** Ids or names of repositories. */
+type Requested = readonly (number | string)[];
+
 export type GrantPage = Page<GrantRow>;
 
 export class GrantService {
@@ -38,10 +41,11 @@ export class GrantService {
     this.#options = options;
   }
 
-  /** A user's grants: configured ones, those of hosts, then those of the store. Errors: NOT_FOUND. */
-  async ofUser(userId: string, window: Window): Promise<GrantPage> {
+  /** Grants of a user (id or e-mail address): configured ones, those of hosts, then those of the store. Errors: NOT_FOUND. */
+  async ofUser(idOrEmail: string, window: Window): Promise<GrantPage> {
     const { store, configuredGrants, hostRules } = this.#options;
-    const user = await this.#userOf(userId);
+    const user = await userOf(store, idOrEmail);
+    const { id: userId } = user;
     const applicable = configuredGrants.filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
     );
@@ -58,10 +62,11 @@ export class GrantService {
     return withStored(first, window, (rest) => store.grants.listOfUser(userId, rest));
   }
 
-  /** A repo's grants, in the same order. Errors: NOT_FOUND. */
-  async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
+  /** Grants of a repo (id or name), in the same order. Errors: NOT_FOUND. */
+  async ofRepo(idOrName: number | string, window: Window): Promise<GrantPage> {
     const { store, configuredGrants, hostLists, hostRules } = this.#options;
-    const [repo] = await this.#reposOf([repoId]);
+    const [repo] = await this.#reposOf([idOrName]);
+    const { repoId } = repo!;
     const covering = configuredGrants.filter(({ covers }) => covers(repo!.name));
     const isHosted = [...hostLists.counting.values()].some((repoIds) => repoIds.has(repoId));
     const users = covering.length > 0 || isHosted ? await store.users.list() : [];
@@ -100,57 +105,39 @@ export class GrantService {
   }
 
   /** Returns the number of new ones. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
-  async add(actor: Actor | undefined, userId: string, repoIds: readonly number[]): Promise<number> {
-    const { store } = this.#options;
-    return store.grants.add(
-      userId,
-      repoIds,
-      await this.#records(actor, 'grant.added', userId, repoIds),
-    );
+  async add(actor: Actor | undefined, user: string, repos: Requested): Promise<number> {
+    const { userId, repoIds, records } = await this.#changeOf(actor, 'grant.added', user, repos);
+    return this.#options.store.grants.add(userId, repoIds, records);
   }
 
   /** Returns the number removed. Errors: as `add`. */
-  async remove(
-    actor: Actor | undefined,
-    userId: string,
-    repoIds: readonly number[],
-  ): Promise<number> {
-    const { store } = this.#options;
-    return store.grants.remove(
-      userId,
-      repoIds,
-      await this.#records(actor, 'grant.removed', userId, repoIds),
-    );
+  async remove(actor: Actor | undefined, user: string, repos: Requested): Promise<number> {
+    const { userId, repoIds, records } = await this.#changeOf(actor, 'grant.removed', user, repos);
+    return this.#options.store.grants.remove(userId, repoIds, records);
   }
 
-  /** Errors: NOT_FOUND. */
-  async #records(
+  /** The ids, and the records of the change. Errors: NOT_FOUND. */
+  async #changeOf(
     actor: Actor | undefined,
     action: 'grant.added' | 'grant.removed',
-    userId: string,
-    repoIds: readonly number[],
-  ): Promise<readonly NewAuditRecord[]> {
-    const repos = await this.#reposOf(repoIds);
-    const { email } = await this.#userOf(userId);
+    user: string,
+    requested: Requested,
+  ): Promise<{ userId: string; repoIds: readonly number[]; records: readonly NewAuditRecord[] }> {
+    const { store, auditLog } = this.#options;
+    const repos = await this.#reposOf(requested);
+    const { id: userId, email } = await userOf(store, user);
     const target = { id: userId, type: 'user' } as const;
-    return inListedParts(repos).flatMap((part) =>
-      this.#options.auditLog.made(actor, action, target, { email, ...repoFields(part) }),
+    const records = inListedParts(repos).flatMap((part) =>
+      auditLog.made(actor, action, target, { email, ...repoFields(part) }),
     );
+    return { userId, repoIds: repos.map(({ repoId }) => repoId), records };
   }
 
-  /** Errors: NOT_FOUND. */
-  async #userOf(userId: string): Promise<User> {
-    const user = await this.#options.store.users.get(userId);
-    if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
-    return user;
-  }
-
-  /** Errors: NOT_FOUND. */
-  async #reposOf(repoIds: readonly number[]): Promise<readonly StoredRepo[]> {
+  /** Each once. Errors: NOT_FOUND. */
+  async #reposOf(requested: Requested): Promise<readonly StoredRepo[]> {
     const reposById = await this.#allRepos();
-    if (!repoIds.every((repoId) => reposById.has(repoId)))
-      throw new AccountError('NOT_FOUND', 'There is no such repository.');
-    return repoIds.map((repoId) => reposById.get(repoId)!);
+    const repoIds = repoIdsOf([...reposById.values()], requested);
+    return [...repoIds].map((repoId) => reposById.get(repoId)!);
   }
 
   /** All repos, served or not, by id. */

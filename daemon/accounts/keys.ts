@@ -99,7 +99,7 @@ export class Keys {
     const target = { id: keyId, type: 'api_key' } as const;
     if (!(await store.apiKeys.remove(keyId, userId))) {
       await auditLog.record(actor, 'api_key.deletion_failed', target);
-      throw new AccountError('API_KEY_NOT_FOUND', 'There is no such API key.');
+      throw new AccountError('API_KEY_NOT_FOUND', `There is no API key ${keyId}.`);
     }
     await auditLog.record(actor, 'api_key.deleted', target);
   }

@@ -52,12 +52,16 @@ export class Members {
     return users.map(personOf);
   }
 
-  /** Errors: NOT_FOUND. */
-  async get(actor: Actor | undefined, userId: string): Promise<Person> {
-    const user = await this.#options.store.users.get(userId);
-    if (user === undefined) throw notFound();
-    this.#options.auditLog.note(actor, 'user.read', { id: userId, type: 'user' });
-    return personOf(user);
+  /** @param user  id or e-mail address, as below. Errors: NOT_FOUND. */
+  async get(actor: Actor | undefined, user: string): Promise<Person> {
+    const found = await this.find(user);
+    this.#options.auditLog.note(actor, 'user.read', { id: found.id, type: 'user' });
+    return found;
+  }
+
+  /** As `get`, without a record. */
+  async find(user: string): Promise<Person> {
+    return personOf(await userOf(this.#options.store, user));
   }
 
   /** Adds a member with a link to set a password. Errors: as `create`. */
@@ -91,11 +95,11 @@ export class Members {
    * Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
    * ORG_SEAT_COUNT_REACHED (restored).
    */
-  async change(actor: Actor | undefined, userId: string, changes: MemberChanges): Promise<Person> {
+  async change(actor: Actor | undefined, user: string, changes: MemberChanges): Promise<Person> {
     const { store, auditLog, now, seatMax } = this.#options;
     const { suspended, ...others } = changes;
-    const before = await store.users.get(userId);
-    if (before === undefined) throw notFound();
+    const before = await userOf(store, user);
+    const { id: userId } = before;
     const isSuspended = before.suspendedAt !== null;
     const all: UserChanges = {
       ...others,
@@ -104,20 +108,19 @@ export class Members {
         : { suspendedAt: suspended ? now() : null }),
     };
     const after = await store.users.update(userId, all, { seatMax: seatMax() });
-    if (after === undefined) throw notFound();
+    if (after === undefined) throw noUser(user);
     for (const action of actionsOf(before, after))
       await auditLog.record(actor, action, { id: userId, type: 'user' }, { email: after.email });
     return personOf(after);
   }
 
   /** Removes the user, whose sessions, keys and tokens end at once. Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_REMOVED. */
-  async remove(actor: Actor | undefined, userId: string): Promise<void> {
+  async remove(actor: Actor | undefined, user: string): Promise<void> {
     const { store, auditLog } = this.#options;
     // Why before: the records need the user's name, which is gone afterwards.
-    const user = await store.users.get(userId);
+    const { id: userId, email } = await userOf(store, user);
     const keys = await store.apiKeys.list(userId);
-    if (!(await store.users.remove(userId)) || user === undefined) throw notFound();
-    const { email } = user;
+    if (!(await store.users.remove(userId))) throw noUser(user);
     for (const { id, name } of keys)
       await auditLog.record(
         actor,
@@ -130,25 +133,29 @@ export class Members {
     await auditLog.record(actor, 'org.member_removed', target, { email });
   }
 
-  /** Removes the links of a user with accounts of identity providers; returns their number. Errors: NOT_READY. */
-  async unlink(actor: Actor | undefined, userId: string): Promise<number> {
+  /** Removes the links of a user with accounts of identity providers; returns their number. Errors: NOT_FOUND. */
+  async unlink(actor: Actor | undefined, user: string): Promise<number> {
     const { store, auditLog } = this.#options;
+    const { id: userId } = await userOf(store, user);
     const count = await store.signOnAccounts.unlink(userId);
     if (count > 0)
       await auditLog.record(actor, 'user.unlinked', { id: userId, type: 'user' }, { count });
     return count;
   }
-
-  /** Errors: NOT_FOUND, naming the address. */
-  async byEmail(email: string): Promise<Person> {
-    const user = await this.#options.store.users.byEmail(email);
-    if (user === undefined) throw new AccountError('NOT_FOUND', `There is no user ${email}.`);
-    return personOf(user);
-  }
 }
 
-function notFound(): AccountError {
-  return new AccountError('NOT_FOUND', 'There is no such user.');
+/** Characters of an unknown user in the message. */
+const NAMED_SIZE_MAX = 254;
+
+function noUser(user: string): AccountError {
+  return new AccountError('NOT_FOUND', `There is no user ${user.slice(0, NAMED_SIZE_MAX)}.`);
+}
+
+/** A user by id or by e-mail address. Errors: NOT_FOUND naming it. */
+export async function userOf({ users }: Pick<Store, 'users'>, text: string): Promise<User> {
+  const user = await (text.includes('@') ? users.byEmail(text) : users.get(text));
+  if (user === undefined) throw noUser(text);
+  return user;
 }
 
 function actionsOf(before: User, after: User): AuditAction[] {

@@ -23,11 +23,13 @@ import { getHealthSeries } from './instance/health-endpoints.ts';
 import { getRefs } from './sources/ref-endpoints.ts';
 import { listRepos } from './sources/repo-endpoints.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/token-endpoints.ts';
+import * as repoRules from './sources/repo-rule-endpoints.ts';
 import * as searches from './search/search-endpoints.ts';
 import { listSkippedFiles } from './sources/skipped-endpoints.ts';
 import { getSuggestions } from './search/suggestion-endpoints.ts';
 import { beginSignOn, finishSignOn } from './accounts/sign-on-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
+import * as status from './instance/status-endpoints.ts';
 import * as system from './instance/system-endpoints.ts';
 import { getTree } from './sources/tree-endpoints.ts';
 import { receiveWebhook } from './jobs/webhook-endpoint.ts';
@@ -66,6 +68,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   members.deleteUser,
   members.createUser,
   members.updateUser,
+  members.setUserPassword,
+  members.unlinkUser,
+  repoRules.listRepoRules,
+  repoRules.changeRepoRules,
+  repoRules.removeRepos,
   listAuditRecords,
   grants.listGrants,
   grants.addGrants,
@@ -92,12 +99,15 @@ export const ENDPOINTS: readonly Endpoint[] = [
   consents.endApplication,
   instance.getLicence,
   instance.setLicence,
+  instance.removeLicence,
   instance.getInstance,
   instance.changeInstance,
   system.getHealth,
   getHealthSeries,
   system.getReady,
   system.getVersion,
+  status.getStatus,
+  status.makeBackup,
   ...DESCRIPTION_ENDPOINTS,
   searches.explainSearch,
 ];

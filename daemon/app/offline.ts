@@ -1,13 +1,18 @@
-// Opens a data directory to change its accounts while no daemon runs: lock, catalog and store, without engine and
-// server.
+// Opens a data directory to change its accounts while no daemon runs: lock, catalog and store, without engine, and the
+// API on the control socket alone.
 
 import { backupSource } from '../backup/backup-source.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { Configuration } from '../base/config/configuration.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import { ENDPOINTS } from '../api/endpoints.ts';
+import { ApiError } from '../api/shapes/api-error.ts';
+import type { Services } from '../api/shapes/endpoint-services.ts';
+import type { OperatorService } from '../api/shapes/operator-service.ts';
+import { startControlServer } from '../http/control-server.ts';
+import { Pipeline } from '../http/pipeline.ts';
 import { openControlPlane } from './control-plane.ts';
-import { openIndex } from './open-index.ts';
-import type { RepoRules } from '../api/operator/operation.ts';
-import { type OperatorApi, operatorApiOf } from '../api/operator/operations.ts';
+import { type Index, openIndex } from './open-index.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { removeOffline, unlistedOf } from '../sync/connections/remove-repos.ts';
 import { RepoDirectory } from '../repos/directory.ts';
@@ -15,21 +20,21 @@ import type { Store } from '../store/store.ts';
 import type { Log } from '../base/log.ts';
 
 export interface Offline {
-  readonly operatorApi: OperatorApi;
   close(): Promise<void>;
 }
 
 /**
  * Opens the data directory of the configuration; creates it if missing.
  *
- * Errors: LockedError if it has an owner; those of openControlPlane; an unreadable catalog.
+ * Errors: LockedError if it has an owner; those of openControlPlane; an unreadable catalog; no socket can be created.
  */
 export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
   const { dataDir, databaseUrl } = configuration;
   const unlock = await takeDataDir(dataDir, true);
   let open: Store | undefined;
   try {
-    const { catalog, store, registry } = await openIndex(dataDir, databaseUrl?.reveal(), log);
+    const index = await openIndex(dataDir, databaseUrl?.reveal(), log);
+    const { catalog, store, registry } = index;
     open = store;
     const repos = catalog.repos.map(({ record }) => registry.ruled(record));
     const directory = new RepoDirectory(() => repos);
@@ -41,28 +46,25 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       Date.now,
       store,
     );
-    const { accounts } = control;
-    const instance = {
+    const { accounts, ledger } = control;
+    const pipeline = new Pipeline({
+      endpoints: ENDPOINTS,
+      services: servicesOf(operatorServiceOf(configuration, index)),
+      settings: configuration.settings,
       accounts,
-      repos: {
-        list: () =>
-          registry.all.map((repo) => ({
-            ...repo,
-            isListed: unlistedOf(registry.stored, [repo.repoId]).size === 0,
-            ...omitUndefined({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
-          })),
-        change: (...call: Parameters<RepoRules['change']>) => registry.change(...call),
-        remove: (...call: Parameters<RepoRules['remove']>) =>
-          removeOffline({ catalog, registry }, ...call),
-      },
+      ledger,
       baseUrl:
         configuration.baseUrl ??
         (await accounts.lastBaseUrl()) ??
         `http://localhost:${configuration.port}`,
-    };
+      hosts: undefined,
+      version: readProductVersion(),
+      log,
+    });
+    const socket = await startControlServer(dataDir, pipeline);
     return {
-      operatorApi: operatorApiOf(instance, backupSource(configuration, catalog, store)),
       async close() {
+        await socket.close();
         await control.close();
         await store.close();
         unlock();
@@ -73,4 +75,41 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
     unlock();
     throw error;
   }
+}
+
+function operatorServiceOf(
+  configuration: Configuration,
+  { catalog, store, registry }: Index,
+): OperatorService {
+  return {
+    rules: {
+      list: () =>
+        registry.all.map((repo) => ({
+          ...repo,
+          isListed: unlistedOf(registry.stored, [repo.repoId]).size === 0,
+          ...omitUndefined({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
+        })),
+      change: (...call) => registry.change(...call),
+      remove: (...call) => removeOffline({ catalog, registry }, ...call),
+    },
+    status: undefined,
+    async *backup(input, signal) {
+      // Why here: it would add some 15 ms to each start.
+      const { makeBackup } = await import('../backup/make.ts');
+      yield* makeBackup(backupSource(configuration, catalog, store), input, signal);
+    },
+  };
+}
+
+/** The services of the endpoints; those that need a daemon refuse with NOT_READY. */
+function servicesOf(operator: OperatorService): Services {
+  const known: Partial<Services> = { operator };
+  // Safety: a member that is missing throws instead of being undefined.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return new Proxy(known, {
+    get: (_, name) => {
+      if (name === 'operator') return operator;
+      throw new ApiError('NOT_READY', 'No daemon is running on this data directory.');
+    },
+  }) as Services;
 }

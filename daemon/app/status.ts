@@ -10,7 +10,7 @@ import type {
   RunningJob,
   StatusReport,
   StatusSource,
-} from '../api/operator/status-report.ts';
+} from '../api/shapes/status-report.ts';
 import { isoOrNull } from '../api/jobs/job-json.ts';
 import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
@@ -28,12 +28,12 @@ const MOMENT_MS = 1_000;
  */
 export function statusSource(
   instance: Instance,
-  url: string,
+  url: () => string,
   startedMs: number,
   problems: () => readonly string[],
 ): StatusSource {
   return {
-    report: async () => reportOf(instance, url, startedMs, problems()),
+    report: async () => reportOf(instance, url(), startedMs, problems()),
     freshness: (repoIds) => freshnessOf(instance, repoIds),
   };
 }

@@ -9,7 +9,6 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
-import { z } from 'zod';
 import type { Catalog } from '../index/catalog/catalog.ts';
 import { encodeCatalog } from '../index/catalog/catalog-files.ts';
 import type { CatalogRepo } from '../index/catalog/catalog-records.ts';
@@ -40,20 +39,12 @@ export interface BackupSource {
   readonly productVersion: string;
 }
 
-/** Minimum length of a passphrase. */
-export const PASSPHRASE_LENGTH_MIN = 8;
-
-export const backupInput = z.strictObject({
+export interface BackupInput {
   /** With shards. */
-  withIndex: z.boolean(),
+  readonly withIndex: boolean;
   /** Encrypts the secrets; without one they are left out. */
-  passphrase: z
-    .string()
-    .min(PASSPHRASE_LENGTH_MIN, { error: `fewer than ${PASSPHRASE_LENGTH_MIN} characters` })
-    .optional(),
-});
-
-export type BackupInput = z.infer<typeof backupInput>;
+  readonly passphrase?: string | undefined;
+}
 
 /** Approximate bytes of rows per member. */
 const PART_SIZE = 1024 * 1024;

@@ -4,7 +4,7 @@ import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
 import { commonOptions, type CommonFlags } from './options.ts';
 import type { Operator } from './operator.ts';
-import type { OperationInput, OperationName, OperationOutput } from '../api/operator/operations.ts';
+import type { AnswerOf, TypedEndpoint } from '../api/shapes/endpoint.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** Flags of every operator command. */
@@ -27,15 +27,13 @@ export async function withOperator<Result>(
   }
 }
 
-/** Runs one operation. */
-export function callOperator<Name extends OperationName>(
+/** Sends one request. */
+export function callOperator<E extends TypedEndpoint>(
   context: CliContext,
   flags: CommonFlags,
-  name: Name,
-  input: OperationInput<Name>,
-  isMaking = false,
-): Promise<OperationOutput<Name>> {
-  return withOperator(context, flags, (operator) => operator.call(name, input), isMaking);
+  ...call: Parameters<typeof Operator.prototype.call<E>>
+): Promise<AnswerOf<E>> {
+  return withOperator(context, flags, (operator) => operator.call<E>(...call));
 }
 
 type Cell = string | number | null;
@@ -55,6 +53,29 @@ export function formatTable<Column extends string>(
 
 function cellText(value: Cell): string {
   return value === null || value === '' ? '-' : escapeControls(String(value));
+}
+
+/** How `printTable` prints a row. */
+interface TableShape<Row, Column extends string> {
+  readonly columns: readonly Column[];
+  readonly cellsOf: (row: Row) => Readonly<Record<Column, Cell>>;
+  /** Default: true. */
+  readonly hasHead?: boolean;
+}
+
+/** Prints the pages of a list as a table, or with --json one object per line. */
+export async function printTable<Row extends object, Column extends string>(
+  { stdout }: CliContext,
+  { json }: OperatorFlags,
+  pages: AsyncIterable<readonly Row[]> | readonly (readonly Row[])[],
+  { columns, cellsOf, hasHead = true }: TableShape<Row, Column>,
+): Promise<void> {
+  let isFirst = true;
+  for await (const rows of pages) {
+    const table = (): string => formatTable(columns, rows.map(cellsOf), hasHead && isFirst);
+    stdout.write(json ? formatJsonLines(rows) : table());
+    isFirst = false;
+  }
 }
 
 /** One JSON object per line. */

@@ -1,64 +1,112 @@
-// Runs operations for the operator: through the socket of the daemon that owns the data directory, or without a daemon
-// on the store itself. Waits for a daemon that is starting or stopping.
+// Sends requests of the operator to the API, through the control socket of the daemon that owns the data directory.
+// Without a daemon this process owns it meanwhile. Waits for a daemon that is starting or stopping.
 
 import { existsSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import type { BackupInput } from '../backup/make.ts';
+import type { Offline } from '../app/offline.ts';
+import type { makeBackup } from '../api/instance/status-endpoints.ts';
+import type { AnswerOf, BodyOf, TypedEndpoint } from '../api/shapes/endpoint.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
-import type { Offline } from '../app/offline.ts';
-import type {
-  OperatorApi,
-  OperationInput,
-  OperationName,
-  OperationOutput,
-} from '../api/operator/operations.ts';
 import type { LockedError } from '../index/catalog/lock.ts';
 import { createLog } from '../base/log.ts';
-import { operatorApiAt, NoDaemonError } from './control-client.ts';
-import { UsageError } from './errors.ts';
+import { callControl, NoDaemonError } from './control-client.ts';
+import { RequestError, isErrorObject, UsageError } from './errors.ts';
 import { systemAccount } from './system-account.ts';
 
 /** A daemon takes the lock a moment before it listens, and releases it a moment after it stops. */
 const WAIT_MS = 5_000;
 const PAUSE_MS = 50;
+/** Items of a page: the operator's limit. */
+const PER_PAGE = 5_000;
 
-/** Runs operations, whether or not the daemon runs. */
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface CallOptions<E extends TypedEndpoint> {
+  readonly query?: Query;
+  readonly body?: BodyOf<E>;
+}
+
+/** Where requests go. */
+interface Opened {
+  readonly socketPath: string;
+  close(): Promise<void>;
+}
+
+/** Sends requests, whether or not the daemon runs. */
 export class Operator {
   readonly #configuration: Configuration;
-  #opened: Offline;
+  #opened: Opened;
 
-  constructor(configuration: Configuration, opened: Offline) {
+  constructor(configuration: Configuration, opened: Opened) {
     this.#configuration = configuration;
     this.#opened = opened;
   }
 
-  /** Errors: refusals of the operation, with a message for people. */
-  async call<Name extends OperationName>(
-    name: Name,
-    input: OperationInput<Name>,
-  ): Promise<OperationOutput<Name>> {
-    const account = systemAccount();
-    const run = (): Promise<unknown> => this.#opened.operatorApi.run(name, input, account);
-    const output = await run().catch(async (error: unknown) => {
-      if (!(error instanceof NoDaemonError)) throw error;
-      // The daemon has stopped since it was found.
-      this.#opened = await reach(this.#configuration);
-      return run();
-    });
-    // Safety: what the operation of this name gives; that of a daemon is of the same version.
+  /** Calls an endpoint, typed by its definition. Errors: RequestError, a refusal. */
+  async call<E extends TypedEndpoint>(
+    method: E['method'],
+    path: string,
+    { query, body }: CallOptions<E> = {},
+  ): Promise<AnswerOf<E>> {
+    const response = await this.#send(method, withQuery(path, query), body);
+    const answer: unknown = response.statusCode === 204 ? undefined : await json(response);
+    // Safety: the daemon's tests check every answer against its schema.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return output as OperationOutput<Name>;
+    return answer as AnswerOf<E>;
+  }
+
+  /** All pages of a list. Errors: as `call`. */
+  async *pages<E extends TypedEndpoint>(
+    path: string,
+    query: Query = {},
+  ): AsyncGenerator<AnswerOf<E>> {
+    for (let page = 1; ; page++) {
+      const response = await this.#send(
+        'GET',
+        withQuery(path, { ...query, page, perPage: PER_PAGE }),
+      );
+      // Safety: as in `call`.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      yield (await json(response)) as AnswerOf<E>;
+      if (page * PER_PAGE >= Number(response.headers['x-total-count'] ?? 0)) return;
+    }
   }
 
   /** The bytes of a backup. */
-  backup(input: BackupInput): AsyncIterable<Uint8Array> {
-    return this.#opened.operatorApi.backup(input, new AbortController().signal);
+  async *backup(body: BodyOf<typeof makeBackup>): AsyncGenerator<Uint8Array> {
+    for await (const part of await this.#send('POST', '/api/backup', body)) yield Buffer.from(part);
   }
 
   close(): Promise<void> {
     return this.#opened.close();
   }
+
+  async #send(method: string, path: string, body?: unknown): Promise<IncomingMessage> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const call = { method, path, body: text, account: systemAccount() };
+    const response = await callControl(this.#opened.socketPath, call).catch(
+      async (error: unknown) => {
+        if (!(error instanceof NoDaemonError)) throw error;
+        // The daemon has stopped since it was found.
+        this.#opened = await reach(this.#configuration);
+        return callControl(this.#opened.socketPath, call);
+      },
+    );
+    if (response.statusCode! < 300) return response;
+    const error: unknown = await json(response);
+    if (isErrorObject(error)) throw new RequestError(error);
+    throw new UsageError('the daemon refused without giving a reason');
+  }
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
 /**
@@ -80,15 +128,16 @@ export async function openOperator(
   return new Operator(configuration, await reach(configuration));
 }
 
-/** The operations of the daemon, or without a daemon of the opened data directory. */
-async function reach(configuration: Configuration): Promise<Offline> {
+/** The daemon, or without a daemon the opened data directory. */
+async function reach(configuration: Configuration): Promise<Opened> {
   const { dataDir } = configuration;
   const end = Date.now() + WAIT_MS;
   for (;;) {
-    const operatorApi = operatorApiAt(findControlPath(dataDir));
-    if (await isThere(operatorApi)) return { operatorApi, close: () => Promise.resolve() };
+    const socketPath = findControlPath(dataDir);
+    if (await isThere(socketPath)) return { socketPath, close: () => Promise.resolve() };
     const opened = await tryOpen(configuration);
-    if (!(opened instanceof Error)) return opened;
+    if (!(opened instanceof Error))
+      return { socketPath: findControlPath(dataDir), close: () => opened.close() };
     if (Date.now() > end)
       throw new UsageError(
         `${opened.fact}, which accepts no commands; try again when it has exited`,
@@ -100,7 +149,7 @@ async function reach(configuration: Configuration): Promise<Offline> {
   }
 }
 
-/** The opened data directory; an error: it is locked. */
+/** The data directory, opened in this process; an error: it is locked. */
 async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
   // Why only now: the store loads much code that is not needed if a daemon runs.
   const { openOffline } = await import('../app/offline.ts');
@@ -113,9 +162,10 @@ async function tryOpen(configuration: Configuration): Promise<Offline | LockedEr
   }
 }
 
-async function isThere(operatorApi: OperatorApi): Promise<boolean> {
+async function isThere(socketPath: string): Promise<boolean> {
   try {
-    await operatorApi.run('ping', {}, undefined);
+    const call = { method: 'GET', path: '/api/health', account: systemAccount() };
+    (await callControl(socketPath, call)).resume();
     return true;
   } catch (error) {
     if (error instanceof NoDaemonError) return false;

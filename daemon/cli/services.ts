@@ -20,6 +20,7 @@ import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
 import {
@@ -34,9 +35,7 @@ import type { ProgressListener } from './progress.ts';
 export const SERVICES = {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index. */
   openLocalSearch: async (options: CommonOptions) =>
-    (await import('./local-search.ts')).openLocalSearch(
-      await configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' }),
-    ),
+    (await import('./local-search.ts')).openLocalSearch(await quietly(options)),
   serve,
   serveTools,
   indexSources,
@@ -51,7 +50,7 @@ export const SERVICES = {
     (await import('./index-files.ts')).verifyShards(options),
   /** Errors: no data directory, or it is locked by a process that accepts no commands. */
   openOperator: async ({ isMaking, ...common }: OperatorOptions) =>
-    (await import('./operator.ts')).openOperator(await configurationOf(common), isMaking),
+    (await import('./operator.ts')).openOperator(await quietly(common), isMaking),
   backup,
   restore,
   checkConfiguration,
@@ -80,6 +79,11 @@ function configurationOf(
 ): Promise<Configuration> {
   const given = { dataDir, logLevel, config, ...flags };
   return openConfiguration({ env: process.env, flags: given }, onWait);
+}
+
+/** As `configurationOf`, for commands whose output is not a log. */
+function quietly(options: CommonOptions): Promise<Configuration> {
+  return configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' });
 }
 
 interface SourceOptions extends CommonOptions {
@@ -328,9 +332,12 @@ async function backup(options: BackupOptions): Promise<{ readonly size: number }
   const { openOperator } = await import('./operator.ts');
   const { writeBackupFile } = await import('./backup-file.ts');
   const { file, withIndex, passphrase, ...common } = options;
-  const operator = await openOperator(await configurationOf(common), false);
+  const operator = await openOperator(await quietly(common), false);
   try {
-    return await writeBackupFile(file, operator.backup({ withIndex, passphrase }));
+    return await writeBackupFile(
+      file,
+      operator.backup({ withIndex, ...omitUndefined({ passphrase }) }),
+    );
   } finally {
     await operator.close();
   }

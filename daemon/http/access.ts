@@ -27,6 +27,8 @@ export interface Access {
   /** The client's address. */
   readonly address: string;
   caller?: Caller | undefined;
+  /** The caller of a request through the control socket; no credential is read. */
+  readonly operator?: Caller | undefined;
   /** Finds the caller in the store as it is now; undefined: no lookup is needed. */
   callerFinder?: CallerFinder;
   /** Headers that any answer gets. */
@@ -52,7 +54,12 @@ type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
 
 /** Step 4: finds the caller. Errors: NOT_READY if the store is needed and cannot be reached. */
 export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise {
-  const { endpoint, request } = access;
+  const { endpoint, request, operator } = access;
+  if (operator !== undefined) {
+    access.caller = operator;
+    access.callerFinder = () => operator;
+    return undefined;
+  }
   if (endpoint.access === 'none' && endpoint.usesOptionalCredential !== true) return undefined;
   const finder = accounts.callers.finder(
     (name) => request.header(name),
@@ -230,8 +237,13 @@ export function checkKeyUsage({ accounts }: AccessParts, { caller, endpoint }: A
 }
 
 /** Step 8. Errors: INSUFFICIENT_PERMISSIONS naming the entitlement. */
-export function checkEntitlement({ accounts }: AccessParts, { endpoint }: CheckedCall): void {
+export function checkEntitlement(
+  { accounts }: AccessParts,
+  { endpoint, caller }: CheckedCall,
+): void {
   const { entitlement } = endpoint;
+  // The operator needs no licence.
+  if (caller?.source === 'operator') return;
   if (entitlement === undefined || accounts.isEntitled(entitlement)) return;
   throw new ApiError(
     'INSUFFICIENT_PERMISSIONS',
@@ -256,7 +268,14 @@ function isAuthenticated(endpoint: Rights, caller: Caller | undefined): boolean 
   if (access === 'none' || allowsAnonymous === true) return true;
   if (caller === undefined) return false;
   if (access === 'opt') return true;
-  return caller.person !== undefined || isLocalAllowed(endpoint, caller);
+  return caller.person !== undefined || isAllowedApart(endpoint, caller);
+}
+
+/** Callers without an account whom an endpoint admits. */
+function isAllowedApart(rights: Rights, caller: Caller | undefined): boolean {
+  const { access, isForOperator } = rights;
+  if (caller?.source !== 'operator') return isLocalAllowed(rights, caller);
+  return access === 'owner' || access === 'operator' || isForOperator === true;
 }
 
 function isLocalAllowed({ isForLocal }: Rights, caller: Caller | undefined): boolean {
@@ -270,11 +289,13 @@ export function checkRole(_: AccessParts, { endpoint, caller }: CheckedCall): vo
 }
 
 function refusalOf(endpoint: Rights, caller: Caller | undefined): string | undefined {
-  if (isLocalAllowed(endpoint, caller)) return undefined;
+  if (isAllowedApart(endpoint, caller)) return undefined;
   switch (endpoint.access) {
     case 'owner':
       if (caller?.source === 'scoped_access_token') return 'A scoped access token cannot do this.';
       return hasOwnerRole(caller) ? undefined : 'This requires the role OWNER.';
+    case 'operator':
+      return 'Only a command on the machine of the data directory can do this.';
     case 'session':
       return caller?.source === 'session' ? undefined : 'This requires a browser session.';
     case 'key':

@@ -23,6 +23,7 @@ export interface Exchange {
   pathValues?: Readonly<Record<string, string>>;
   endpoint?: Endpoint;
   caller?: Caller | undefined;
+  readonly operator?: Caller | undefined;
   handler?: BoundHandler;
   permit?: Permit;
   errorCode?: ErrorCode;

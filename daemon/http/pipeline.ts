@@ -4,6 +4,7 @@
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-log.ts';
+import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits.ts';
 import { SEES_NOTHING } from '../repos/repo-access.ts';
 import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
@@ -11,7 +12,7 @@ import { ApiError, toApiError } from '../api/shapes/api-error.ts';
 import type { EventStream, Services } from '../api/shapes/endpoint-services.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { Settings } from '../base/config/settings.ts';
-import { isShortage } from '../base/caught.ts';
+import { isShortage, messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { ClientGoneError, bodySize, isBodyStream } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
@@ -136,11 +137,16 @@ export class Pipeline {
     this.#isStopping = true;
   }
 
-  /** Answers one request. Never rejects. A stream is logged when it ends. */
-  async handle(request: HttpRequest): Promise<HttpResponse> {
+  /**
+   * Answers one request. Never rejects. A stream is logged when it ends.
+   *
+   * @param operator  the caller, if the request came through the control socket
+   */
+  async handle(request: HttpRequest, operator?: Caller): Promise<HttpResponse> {
     const requestId = newRequestId(request.header('x-request-id'));
     const exchange: Exchange = {
       request,
+      operator,
       method: request.method === 'HEAD' ? 'GET' : request.method,
       requestId,
       startMs: performance.now(),
@@ -331,14 +337,16 @@ export class Pipeline {
     throw new Error('the last step did not answer');
   }
 
-  #toApiError(error: unknown, { request, requestId }: Exchange): ApiError {
+  #toApiError(error: unknown, { request, requestId, operator }: Exchange): ApiError {
     const apiError = toApiError(error);
     if (apiError !== undefined) return apiError;
     // An error after the client went away is a consequence of that.
     if (!request.signal.aborted)
       this.options.log.error('request failed unexpectedly', { requestId, error });
     if (isShortage(error)) return new ApiError('SERVER_OVERLOADED', SHORTAGE_MESSAGE);
-    return new ApiError('UNEXPECTED_ERROR', UNEXPECTED_MESSAGE);
+    // The operator may read any log.
+    const message = operator === undefined ? UNEXPECTED_MESSAGE : messageOf(error);
+    return new ApiError('UNEXPECTED_ERROR', message);
   }
 
   #toErrorAnswer(error: unknown, exchange: Exchange): PlainAnswer {
@@ -399,13 +407,15 @@ export const STEPS: readonly Step[] = [
   { number: 13, name: 'handler', run: callHandler },
 ];
 
-function checkHost({ options }: Pipeline, { request }: Exchange): void {
-  if (isHostAllowed(options.hosts, request.header('host'))) return;
+function checkHost({ options }: Pipeline, { request, operator }: Exchange): void {
+  if (operator !== undefined || isHostAllowed(options.hosts, request.header('host'))) return;
   throw new ApiError('HOST_NOT_ALLOWED', 'This host name is not served.');
 }
 
 function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
-  const { method, path } = exchange.request;
+  const { method, path: sent } = exchange.request;
+  // A command does not know the base URL.
+  const path = exchange.operator === undefined ? sent : router.prefix + sent;
   if (method === 'OPTIONS' && path === '*')
     return { status: 204, headers: { Allow: ALL_METHODS }, body: undefined };
   const isBelow = path === router.prefix || path.startsWith(`${router.prefix}/`);
@@ -449,7 +459,9 @@ function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
 async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> {
   const { request, endpoint, pathValues = {} } = exchange;
   const json = endpoint?.input.body === undefined ? undefined : await readJson(pipeline, exchange);
-  const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery, pathValues });
+  const isOperator = exchange.operator !== undefined;
+  const { rawQuery } = request;
+  const handler = endpoint?.prepare({ json, rawQuery, pathValues, isOperator });
   if (endpoint?.isSearch === true && pipeline.options.log.isEnabled('debug'))
     logSearch(pipeline, exchange, json);
   if (handler !== undefined) exchange.handler = handler;

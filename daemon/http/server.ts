@@ -10,6 +10,7 @@ import type { Log } from '../base/log.ts';
 import type { AdapterOptions, BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.ts';
 import { allowedHosts, type Binding, defaultBaseUrl, resolveBinding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
+import { type ControlServer, startControlServer } from './control-server.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { mcpEndpoints } from '../api/mcp/mcp-endpoints.ts';
 import type { Endpoint } from '../api/shapes/endpoint.ts';
@@ -42,6 +43,8 @@ export interface RunningServer {
   readonly handle: HttpHandler;
   /** Applies a changed configuration to later requests. */
   applySettings(): void;
+  /** Serves the operator on the control socket of the data directory, too. Errors: as startControlServer. */
+  openControl(): Promise<ControlServer>;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
   /**
    * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s), then drops the rest.
@@ -89,6 +92,7 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     address,
     http: adapter.kind,
     handle: (request) => pipeline.handle(request),
+    openControl: () => startControlServer(configuration.dataDir, pipeline),
     applySettings: () => pipeline.applySettings(),
     searchCounts: () => pipeline.admission.counts,
     close(graceMs = GRACE_MS) {

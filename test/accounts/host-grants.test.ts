@@ -75,14 +75,20 @@ test('are what the host says: shown with their time, not removed here, until the
   assert.deepEqual([await seen(memberKey), await seen(cookie)], ['1 3', '1 3']);
   assert.equal(await seen(ownerKey), '1 2 3');
   const takenAt = new Date(clock.nowMs).toISOString();
-  const rowOf = (repoId: number) => ({ userId: member.id, repoId, source: 'host', takenAt });
+  const namesOf = (repoId: number) => ({
+    userId: member.id,
+    email: member.email,
+    repoId,
+    repoName: `host.example/acme/r${repoId}`,
+  });
+  const rowOf = (repoId: number) => ({ ...namesOf(repoId), source: 'host', takenAt });
   const list = async (query: string) => (await ask('GET', `${GRANTS}?${query}`, ownerKey)).json();
   assert.deepEqual(await list(`userId=${member.id}`), [rowOf(1), rowOf(3)]);
   assert.deepEqual(await list('repoId=3'), [rowOf(3)]);
   const body = { userId: member.id, repoIds: [3] };
   assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 0 });
   await ask('POST', GRANTS, ownerKey, body);
-  const stored = { userId: member.id, repoId: 3, source: 'store' };
+  const stored = { ...namesOf(3), source: 'store' };
   assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=1`), [rowOf(1), rowOf(3)]);
   assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=2`), [stored]);
   assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 1 });
@@ -116,7 +122,7 @@ test('end from the next request on: at the host, in the configuration, with the 
   // Whoever has the address now has what the host gives to it.
   const add = (email: string) => ask('POST', '/api/ee/users', ownerKey, { email });
   const added = await add('Eve@example.com');
-  const person = await world.control.accounts.members.byEmail('eve@example.com');
+  const person = await world.control.accounts.members.find('eve@example.com');
   assert.equal(added.json()['email'], 'eve@example.com');
   const { value } = await world.control.accounts.keys.create(undefined, person, 'k');
   assert.equal(await seen(value), '1');
@@ -124,7 +130,7 @@ test('end from the next request on: at the host, in the configuration, with the 
   const change = { email: 'eve@example.com', name: 'x' };
   await ask('PATCH', `/api/ee/user?userId=${member.id}`, ownerKey, change);
   assert.equal(await seen(memberKey), '');
-  assert.equal((await world.control.accounts.members.byEmail(member.email)).id, member.id);
+  assert.equal((await world.control.accounts.members.find(member.email)).id, member.id);
 });
 
 test('need the licence, and leave counts in the audit, no names', async (t) => {

@@ -269,6 +269,7 @@ test('members: list, one, add, change, remove; the last owner stays', async () =
     'id',
     'lastActivityAt',
     'name',
+    'requestsPerDay',
     'role',
     'suspendedAt',
     'updatedAt',
@@ -301,6 +302,7 @@ test('members: list, one, add, change, remove; the last owner stays', async () =
   await world.signIn('new@example.com');
   const full = await ask('POST', '/api/ee/users', ownerKey, { email: 'more@example.com' });
   assert.equal(full.code, 'ORG_SEAT_COUNT_REACHED');
+  assert.equal((await ask('GET', one('NEW@example.com'), ownerKey)).json()['id'], id);
   const promoted = await ask('PATCH', one(id!), ownerKey, { role: 'OWNER', name: 'Boss' });
   assert.deepEqual([promoted.json()['role'], promoted.json()['name']], ['OWNER', 'Boss']);
   assert.equal((await ask('DELETE', one(owner.id), ownerKey)).json()['success'], true);
@@ -539,7 +541,16 @@ test('grants: added, listed, taken away; unknown users and repos change nothing'
   assert.equal((await list()).length, 3);
   assert.deepEqual((await change('DELETE', [1])).json(), { removed: 1 });
   const ofRepo = await ask('GET', `${path}?repoId=2`, ownerKey);
-  assert.deepEqual(ofRepo.json(), [{ userId: member.id, repoId: 2, source: 'store' }]);
+  const { id: userId, email } = member;
+  const grant = { userId, email, repoId: 2, repoName: 'r2', source: 'store' };
+  assert.deepEqual(ofRepo.json(), [grant]);
+  // An e-mail address stands for the user's id, a name for that of the repository.
+  const named = { userId: email.toUpperCase(), repoIds: ['r2', '#3', 1] };
+  assert.deepEqual((await ask('DELETE', path, ownerKey, named)).json(), { removed: 2 });
+  assert.deepEqual((await ask('POST', path, ownerKey, named)).json(), { added: 3 });
+  const byName = await ask('GET', `${path}?repoId=r2`, ownerKey);
+  assert.deepEqual(byName.json(), [grant]);
+  assert.match(String((await ask('GET', `${path}?repoId=r9`, ownerKey)).json()['message']), /r9/);
   assert.equal((await ask('GET', path, ownerKey)).code, 'INVALID_QUERY_PARAMS');
 });
 

@@ -9,7 +9,7 @@ import { KEY_NAME_LENGTH_MAX } from '../../daemon/accounts/keys.ts';
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../daemon/accounts/passwords.ts';
 import { SYMBOL_NAME_SIZE_MAX } from '../../daemon/engine/query/request.ts';
 import { QUERY_SIZE_MAX } from '../../daemon/api/search/search-schemas.ts';
-import { PER_PAGE_MAX } from '../../daemon/api/shapes/pagination.ts';
+import { PER_PAGE_MAX } from '../../daemon/api/shapes/input.ts';
 import { settingsSchema } from '../../daemon/base/config/settings.ts';
 import { DAY_MS, HOUR_MS } from '../../daemon/base/durations.ts';
 import { HINTS_MAX, HINT_TEXT_SIZE_MAX } from '../../daemon/engine/query/hints.ts';

@@ -99,6 +99,7 @@ function refusalOf(caller: Caller, rules: Rules, endpoint: Endpoint): string | u
     session: source === 'session',
     key: source === 'api_key',
     owner: role === 'OWNER' && source !== 'scoped_access_token',
+    operator: false,
   }[access];
   return isRight ? undefined : 'INSUFFICIENT_PERMISSIONS';
 }
@@ -127,11 +128,13 @@ const WORDS: Readonly<Record<string, unknown>> = {
   query: 'plum',
   queue: 'repo-index',
   ref: 'HEAD',
+  repos: ['none'],
   rest: 'none',
   revisionName: 'HEAD',
   section: 'keys',
   token: 'none',
   userId: 'nobody',
+  withIndex: false,
 };
 
 type Values = Readonly<Record<string, unknown>>;

@@ -31,7 +31,7 @@ function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): 
   const files = folderFiles(folder, hashed);
   const find = (name: string) =>
     files.get(name) ?? (fallback === undefined ? undefined : files.get(fallback));
-  return assetEndpoint(`files ${prefix}`, `${prefix}/*file`, find);
+  return assetEndpoint(`${prefix}/*file`, find);
 }
 
 const SCRIPT = 'const a = 1;\n'.repeat(200);

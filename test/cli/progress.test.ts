@@ -6,7 +6,7 @@ import { formatBytes, formatDuration } from '../../daemon/cli/format.ts';
 import { describeRound, describeStatus } from '../../daemon/cli/commands/status.ts';
 import { createProgress, describeProgress, remainingMs } from '../../daemon/cli/progress.ts';
 import type { IndexProgress } from '../../daemon/cli/progress.ts';
-import type { StatusReport } from '../../daemon/api/operator/status-report.ts';
+import type { StatusReport } from '../../daemon/api/shapes/status-report.ts';
 import { Memory } from './fake-services.ts';
 
 const PROGRESS: IndexProgress = {

@@ -15,7 +15,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { operatorApiAt } from '../../daemon/cli/control-client.ts';
+import { callControl } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
@@ -101,8 +101,12 @@ async function serveInstance() {
   return { ...instance, served: await serve(instance.dataDir, [instance.repo]) };
 }
 
-function addUser(dataDir: string, email: string): Promise<unknown> {
-  return operatorApiAt(findControlPath(dataDir)).run('user.add', { email }, undefined);
+async function addUser(dataDir: string, email: string): Promise<void> {
+  const call = { method: 'POST', path: '/api/ee/users', account: 'test' };
+  const body = JSON.stringify({ email });
+  const response = await callControl(findControlPath(dataDir), { ...call, body });
+  response.resume();
+  assert.equal(response.statusCode, 201);
 }
 
 function withPassphrase({ env }: StartOptions): StartOptions {

@@ -11,7 +11,7 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { startServer } from '../hosts/servers.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import type { StatusReport } from '../../daemon/api/operator/status-report.ts';
+import type { StatusReport } from '../../daemon/api/shapes/status-report.ts';
 import { call, eventually, serve, type Served, trawl } from './daemon.ts';
 import { CodeHost, idOf } from './hosted.ts';
 

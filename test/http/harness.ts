@@ -96,6 +96,7 @@ export interface WorldOptions {
   readonly refs?: Services['refs']['list'];
   readonly jobs?: Partial<Services['jobs']>;
   readonly connections?: Partial<Services['connections']>;
+  readonly operator?: Partial<Services['operator']>;
   readonly isReady?: boolean;
   readonly degraded?: readonly string[];
   readonly logLevel?: 'debug' | 'info';
@@ -224,7 +225,7 @@ function indexingOf({ jobs, connections }: WorldOptions): IndexingServices {
   };
 }
 
-type StateServices = Pick<Services, 'readiness' | 'health'>;
+type StateServices = Pick<Services, 'readiness' | 'health' | 'operator'>;
 
 /** What tells how the daemon is. */
 function stateOf(
@@ -243,6 +244,15 @@ function stateOf(
         degraded: options.degraded ?? control.degraded(),
       }),
       quarantine: () => [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
+    },
+    operator: {
+      rules: { list: () => [], change: () => Promise.resolve(), remove: () => Promise.resolve() },
+      status: undefined,
+      async *backup() {
+        yield Buffer.from('first ');
+        yield Buffer.from('second');
+      },
+      ...options.operator,
     },
     health: {
       series: (window) => [

@@ -23,7 +23,7 @@ const DOORS: readonly Door[] = [
   {
     what: 'node:http',
     module: ['node:http'],
-    places: ['daemon/http/', 'daemon/api/operator/', 'daemon/cli/'],
+    places: ['daemon/http/', 'daemon/cli/'],
   },
   {
     what: 'WebAssembly',

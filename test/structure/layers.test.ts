@@ -41,7 +41,6 @@ const ROOMS: readonly (readonly [folders: string, uses: string])[] = [
       'api/mcp/tools api/mcp api/page api/oauth',
     'base repos sources engine/regex engine/query engine/search accounts',
   ],
-  ['api/operator', 'base repos store accounts index/register backup api/accounts'],
   ['http/adapters http', 'base repos accounts api'],
   // Run by browsers: of the daemon they take types, how a query is cut into words and quoted, and what is said of a refused sign-on.
   [
@@ -112,7 +111,7 @@ test('the endpoints have only what they are handed of searches and readers', () 
   const taken =
     /^import (?!type )[^;]* from '(?:\.\.\/)+(?:engine\/search|sources\/(?:reading|history))\//m;
   const files = filesBelow('daemon/api', '.ts').filter(
-    (file) => !/^daemon\/api\/(?:mcp|page|oauth|operator)\//.test(file),
+    (file) => !/^daemon\/api\/(?:mcp|page|oauth)\//.test(file),
   );
   assert.deepEqual(
     files.filter((file) => taken.test(readFileSync(file, 'utf8'))),

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
-import { operatorUnder } from '../../daemon/accounts/audit-log.ts';
+import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import type { StoredRepo } from '../../daemon/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { indexerOf, type Instance } from '../../daemon/app/instance.ts';
@@ -92,7 +92,7 @@ test('who may see a repo is recorded when it comes and with each change, or neit
   const opened = changed(repo, 1, 'private restricted', 'private none');
   assert.deepEqual((await recorded(index)).slice(2), [opened]);
   assert.match(logged.splice(0).join(), /no longer enforced/);
-  const actor = operatorUnder('ada');
+  const actor = { ...OPERATOR, account: 'ada' };
   await registry.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
   await registry.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
   const closedAgain = changed(repo, 1, 'private none', 'private restricted');

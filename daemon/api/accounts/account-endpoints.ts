@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { endedSessionCookie, sessionCookie } from '../../accounts/credentials.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../accounts/keys.ts';
+import type { Person } from '../../accounts/caller.ts';
 import type { SignedIn } from '../../accounts/sign-in.ts';
 import { limitOf } from '../../accounts/limits.ts';
 import {
@@ -17,15 +18,18 @@ import {
 import { ApiError } from '../shapes/api-error.ts';
 import { withPerson } from './token-endpoints.ts';
 import { flag, integer, nullableTime, text, time } from '../shapes/schemas.ts';
-import { idText, isoTime, newEmail, toUser, user, userName } from './user-schemas.ts';
+import {
+  idText,
+  isoTime,
+  newEmail,
+  secretText,
+  toUser,
+  user,
+  userName,
+  userText,
+} from './user-schemas.ts';
 
-const HEAD = { tag: 'System', isDescribed: false } as const;
-
-/** Bound: longer ones are refused before they are hashed. */
-const TEXT_LENGTH_MAX = 1024;
-const secretText = z
-  .string({ error: 'expected a text' })
-  .max(TEXT_LENGTH_MAX, { error: `longer than ${TEXT_LENGTH_MAX} characters` });
+const HEAD = { isDescribed: false } as const;
 
 function signedIn(status: number, done: SignedIn, { accounts }: CallContext): Answer {
   return answer(status, toUser(done.person), {
@@ -40,12 +44,10 @@ const COOKIE_HEADER = {
 export const setUp = endpoint(
   {
     ...HEAD,
-    operationId: 'setUp',
     method: 'POST',
     path: '/api/auth/setup',
     access: 'none',
     requiresSameOrigin: true,
-    summary: 'Use a one-time link',
     input: {
       body: z.object({
         token: secretText,
@@ -54,7 +56,7 @@ export const setUp = endpoint(
         password: secretText,
       }),
     },
-    responses: { 201: { description: 'The user.', body: user, headers: COOKIE_HEADER } },
+    responses: { 201: { body: user, headers: COOKIE_HEADER } },
     errors: ['INVALID_CREDENTIALS', 'USER_ALREADY_EXISTS', 'SERVER_OVERLOADED', 'NOT_READY'],
   },
   async ({ body }, context) => signedIn(201, await context.accounts.signIn.setUp(body), context),
@@ -63,16 +65,13 @@ export const setUp = endpoint(
 export const getLink = endpoint(
   {
     ...HEAD,
-    operationId: 'getOneTimeLink',
     method: 'GET',
     path: '/api/auth/link',
     access: 'none',
     requiresSameOrigin: true,
-    summary: 'What a one-time link is for',
     input: { query: z.object({ token: secretText }) },
     responses: {
       200: {
-        description: 'The link is valid.',
         body: z.object({
           kind: z.enum(['setup', 'invitation']),
           email: text('Of the invited user.').optional(),
@@ -92,14 +91,11 @@ export const getLink = endpoint(
 export const getAuthState = endpoint(
   {
     ...HEAD,
-    operationId: 'getAuthState',
     method: 'GET',
     path: '/api/auth/state',
     access: 'none',
-    summary: 'Ways to sign in',
     responses: {
       200: {
-        description: 'The ways.',
         body: z.object({
           isSetupDue: flag('Whether no account exists yet.'),
           passwordLogin: flag('Whether sign-in by password is enabled.'),
@@ -121,14 +117,12 @@ export const getAuthState = endpoint(
 export const logIn = endpoint(
   {
     ...HEAD,
-    operationId: 'logIn',
     method: 'POST',
     path: '/api/auth/login',
     access: 'none',
     requiresSameOrigin: true,
-    summary: 'Sign in',
     input: { body: z.object({ email: secretText, password: secretText }) },
-    responses: { 200: { description: 'The user.', body: user, headers: COOKIE_HEADER } },
+    responses: { 200: { body: user, headers: COOKIE_HEADER } },
     errors: [
       'EMAIL_LOGIN_DISABLED',
       'TOO_MANY_SIGN_IN_ATTEMPTS',
@@ -146,12 +140,10 @@ export const logIn = endpoint(
 export const logOut = endpoint(
   {
     ...HEAD,
-    operationId: 'logOut',
     method: 'POST',
     path: '/api/auth/logout',
     access: 'session',
-    summary: 'Sign out',
-    responses: { 204: { description: 'The session has ended.', headers: COOKIE_HEADER } },
+    responses: { 204: { headers: COOKIE_HEADER } },
   },
   async (_, context) => {
     const { accounts, actor } = context;
@@ -164,13 +156,11 @@ export const logOut = endpoint(
 export const changePassword = endpoint(
   {
     ...HEAD,
-    operationId: 'changePassword',
     method: 'POST',
     path: '/api/auth/password',
     access: 'session',
-    summary: 'Change the password',
     input: { body: z.object({ currentPassword: secretText, newPassword: secretText }) },
-    responses: { 204: { description: 'Changed; other sessions have ended.' } },
+    responses: { 204: {} },
     errors: ['INVALID_CREDENTIALS', 'TOO_MANY_SIGN_IN_ATTEMPTS', 'SERVER_OVERLOADED'],
   },
   async ({ body }, context) => {
@@ -184,15 +174,12 @@ export const changePassword = endpoint(
 export const getAccount = endpoint(
   {
     ...HEAD,
-    operationId: 'getAccount',
     method: 'GET',
     path: '/api/user',
     access: 'opt',
     allowsAnonymous: true,
-    summary: 'Who is calling',
     responses: {
       200: {
-        description: 'The caller and the features available to it.',
         body: z.object({
           user: user.nullable(),
           source: text('How the caller is authenticated.'),
@@ -225,14 +212,11 @@ export const getAccount = endpoint(
 export const getUsage = endpoint(
   {
     ...HEAD,
-    operationId: 'getUsage',
     method: 'GET',
     path: '/api/user/usage',
     access: 'user',
-    summary: 'Requests used today',
     responses: {
       200: {
-        description: 'Of the current UTC day.',
         body: z.object({
           limit: integer('Requests per day.').nullable(),
           used: integer('Requests counted today.'),
@@ -252,23 +236,36 @@ export const getUsage = endpoint(
   },
 );
 
-const KEYS = '/api/user/api_keys';
+/** Endpoints of the caller's own keys; for the operator, of any user's. */
+const KEYS_HEAD = {
+  ...HEAD,
+  path: '/api/user/api_keys',
+  access: 'session',
+  isForOperator: true,
+} as const;
+
+/** Whose keys a request is about: the caller, or the user that the operator names (undefined: everyone). Errors: NOT_FOUND. */
+async function keyOwner(context: CallContext, userId?: string): Promise<Person | undefined> {
+  const { caller, accounts } = context;
+  if (caller?.source !== 'operator') return withPerson(context).person;
+  return userId === undefined ? undefined : accounts.members.find(userId);
+}
 
 export const listKeys = endpoint(
   {
-    ...HEAD,
-    operationId: 'listApiKeys',
+    ...KEYS_HEAD,
     method: 'GET',
-    path: KEYS,
-    access: 'session',
-    summary: 'Own API keys',
+    input: { query: z.object({ userId: userText.optional() }) },
     responses: {
       200: {
-        description: 'The keys, without their values.',
         body: z.array(
           z.object({
             id: text('Id of the key.'),
+            email: text('E-mail address of its user.'),
             name: text('Name.'),
+            state: z
+              .enum(['active', 'suspended'])
+              .meta({ description: 'Keys of suspended users are refused.' }),
             createdAt: time('When it was created.'),
             lastUsedAt: nullableTime('When it was last used, to 5 minutes.'),
           }),
@@ -276,33 +273,43 @@ export const listKeys = endpoint(
       },
     },
   },
-  async (_, context) => {
-    const keys = await context.accounts.keys.list(withPerson(context).person);
+  async ({ query }, context) => {
+    const { store } = context.accounts;
+    const owner = await keyOwner(context, query.userId);
+    const users = owner === undefined ? await store.users.list() : [owner];
+    const usersById = new Map(users.map((user) => [user.id, user]));
+    const keys = await store.apiKeys.list(owner?.id);
     return ok(
-      keys.map(({ id, name, createdAt, lastUsedAt }) => ({
-        id,
-        name,
-        createdAt: isoTime(createdAt),
-        lastUsedAt: isoTime(lastUsedAt),
-      })),
+      keys.map(({ id, userId, name, createdAt, lastUsedAt }) => {
+        const user = usersById.get(userId);
+        return {
+          id,
+          email: user?.email ?? userId,
+          name,
+          state: (user?.suspendedAt ?? null) === null ? 'active' : 'suspended',
+          createdAt: isoTime(createdAt),
+          lastUsedAt: isoTime(lastUsedAt),
+        };
+      }),
     );
   },
 );
 
 export const createKey = endpoint(
   {
-    ...HEAD,
-    operationId: 'createApiKey',
+    ...KEYS_HEAD,
     method: 'POST',
-    path: KEYS,
-    access: 'session',
-    summary: 'Create an API key',
-    input: { body: z.object({ name: z.string({ error: 'expected a text' }) }) },
+    input: {
+      body: z.object({
+        name: z.string({ error: 'expected a text' }),
+        userId: userText.exactOptional().meta({ description: 'Only for the operator.' }),
+      }),
+    },
     responses: {
       201: {
-        description: 'The key with its value, which is shown only this once.',
         body: z.object({
           id: text('Id of the key.'),
+          email: text('E-mail address of its user.'),
           name: text('Name.'),
           key: text('The value.'),
           createdAt: time('When it was created.'),
@@ -318,10 +325,17 @@ export const createKey = endpoint(
         'API_KEY_ALREADY_EXISTS',
         `name: must have 1 to ${KEY_NAME_LENGTH_MAX} characters and differ from the names of your other keys`,
       );
-    const { accounts, actor } = context;
-    const made = await accounts.keys.create(actor, withPerson(context).person, name);
+    const { accounts, actor, caller } = context;
+    const person = await keyOwner(context, body.userId ?? '');
+    if (person!.suspendedAt !== null)
+      throw new ApiError('NOT_FOUND', `${person!.email} is suspended and cannot have a key.`);
+    const made =
+      caller?.source === 'operator'
+        ? await accounts.keys.createFor(actor, person!, name)
+        : await accounts.keys.create(actor, person!, name);
     return answer(201, {
       id: made.id,
+      email: person!.email,
       name: made.name,
       key: made.value,
       createdAt: isoTime(made.createdAt),
@@ -331,19 +345,17 @@ export const createKey = endpoint(
 
 export const deleteKey = endpoint(
   {
-    ...HEAD,
-    operationId: 'deleteApiKey',
+    ...KEYS_HEAD,
     method: 'DELETE',
-    path: `${KEYS}/{id}`,
-    access: 'session',
-    summary: 'Revoke an API key',
+    path: `${KEYS_HEAD.path}/{id}`,
     input: { path: z.object({ id: idText }) },
-    responses: { 204: { description: 'The key and the tokens created with it are revoked.' } },
+    responses: { 204: {} },
     errors: ['API_KEY_NOT_FOUND'],
   },
   async ({ path }, context) => {
-    const { accounts, actor } = context;
-    await accounts.keys.remove(actor, path.id, withPerson(context).person.id);
+    const { accounts, actor, caller } = context;
+    const own = caller?.source === 'operator' ? undefined : withPerson(context).person.id;
+    await accounts.keys.remove(actor, path.id, own);
     return noContent();
   },
 );
@@ -351,14 +363,11 @@ export const deleteKey = endpoint(
 export const listTokens = endpoint(
   {
     ...HEAD,
-    operationId: 'listScopedAccessTokens',
     method: 'GET',
     path: '/api/user/scoped_access_tokens',
     access: 'session',
-    summary: 'Own scoped access tokens',
     responses: {
       200: {
-        description: 'Active tokens, without their values.',
         body: z.array(
           z.object({
             id: text('Id of the token.'),

@@ -1,6 +1,7 @@
 // GET /api/ee/audit: who did what, newest first (API.md 14.6).
 
 import { z } from 'zod';
+import type { Accounts } from '../../accounts/accounts.ts';
 import { withNames } from '../../accounts/audit-names.ts';
 import { ORG } from '../../accounts/audit-log.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
@@ -36,6 +37,12 @@ const auditRecord = z
   })
   .meta({ id: 'AuditRecord', description: 'One recorded action.' });
 
+/** Id of a user given by e-mail address; other texts are ids. */
+async function actorIdOf({ store }: Accounts, actor = ''): Promise<string | undefined> {
+  const user = actor.includes('@') ? await store.users.byEmail(actor) : undefined;
+  return user?.id ?? (actor === '' ? undefined : actor);
+}
+
 export const listAuditRecords = endpoint(
   {
     operationId: 'listAuditRecords',
@@ -52,7 +59,9 @@ export const listAuditRecords = endpoint(
         action: z.string().optional().meta({
           description: 'Only this action, or all of a group, for example `api_key`.',
         }),
-        actor: z.string().optional().meta({ description: 'Only actions of this user or API key.' }),
+        actor: z.string().optional().meta({
+          description: 'Only actions of this user (id or e-mail address) or API key.',
+        }),
         ...pageFields(50),
       }),
     },
@@ -63,11 +72,13 @@ export const listAuditRecords = endpoint(
     const until = query.until === undefined ? undefined : Date.parse(query.until);
     if (since !== undefined && until !== undefined && since >= until)
       throw new ApiError('INVALID_QUERY_PARAMS', 'since: must be earlier than until');
+    // Pending records belong in the answer; the record of this request does not.
+    await accounts.auditLog.flush();
     const { total, rows } = await accounts.store.audit.list({
       since,
       until,
       action: query.action === '' ? undefined : query.action,
-      actorId: query.actor === '' ? undefined : query.actor,
+      actorId: await actorIdOf(accounts, query.actor),
       ...windowOf(query),
     });
     accounts.auditLog.note(actor, 'audit.fetch', ORG);

@@ -9,7 +9,7 @@ import { text, time } from '../shapes/schemas.ts';
 import { withPerson } from './token-endpoints.ts';
 import { idText, isoTime } from './user-schemas.ts';
 
-const HEAD = { access: 'session', tag: 'System', isDescribed: false } as const;
+const HEAD = { access: 'session', isDescribed: false } as const;
 
 const REQUEST = {
   ...HEAD,
@@ -26,13 +26,10 @@ function requestGone(): ApiError {
 export const getConsentRequest = endpoint(
   {
     ...REQUEST,
-    operationId: 'getConsentRequest',
     method: 'GET',
-    summary: 'A request of a client',
     input: { path: requestPath },
     responses: {
       200: {
-        description: 'The request.',
         body: z.object({
           clientName: text('The name that the client gave itself.'),
           redirectHost: text('Where the answer goes: a host, or the scheme of an application.'),
@@ -52,21 +49,14 @@ export const getConsentRequest = endpoint(
 export const answerConsentRequest = endpoint(
   {
     ...REQUEST,
-    operationId: 'answerConsentRequest',
     method: 'POST',
-    summary: 'Allow or deny the request of a client',
     input: {
       path: requestPath,
       body: z.object({
         decision: z.enum(['allow', 'deny'], { error: 'expected allow or deny' }),
       }),
     },
-    responses: {
-      200: {
-        description: 'The request is answered.',
-        body: z.object({ redirectTo: text('Where the browser goes next.') }),
-      },
-    },
+    responses: { 200: { body: z.object({ redirectTo: text('Where the browser goes next.') }) } },
   },
   async ({ path, body }, context) => {
     const { person } = withPerson(context);
@@ -80,13 +70,10 @@ export const answerConsentRequest = endpoint(
 export const listApplications = endpoint(
   {
     ...HEAD,
-    operationId: 'listApplications',
     method: 'GET',
     path: '/api/user/applications',
-    summary: 'Clients with access to the account',
     responses: {
       200: {
-        description: 'Authorized clients, last used first.',
         body: z.array(
           z.object({
             id: text('Id, for revoking it.'),
@@ -119,12 +106,10 @@ export const listApplications = endpoint(
 export const endApplication = endpoint(
   {
     ...HEAD,
-    operationId: 'endApplication',
     method: 'DELETE',
     path: '/api/user/applications/{id}',
-    summary: 'Revoke the access of a client',
     input: { path: z.object({ id: idText }) },
-    responses: { 204: { description: 'Its tokens are refused from now on.' } },
+    responses: { 204: {} },
     errors: ['NOT_FOUND'],
   },
   async ({ path }, context) => {

@@ -1,20 +1,25 @@
 // /api/ee/grants: which users see which repositories with enforced permissions (API.md 14.7).
 
 import { z } from 'zod';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { GrantRow } from '../../accounts/grants.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
-import { integerText, jsonInteger } from '../shapes/input.ts';
+import { jsonInteger } from '../shapes/input.ts';
 import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, text } from '../shapes/schemas.ts';
-import { idText } from './user-schemas.ts';
+import { userText } from './user-schemas.ts';
 
 const PATH = '/api/ee/grants';
 const REPO_IDS_MAX = 10_000;
+const NAME_SIZE_MAX = 1_000;
 
 const grant = z
   .object({
     userId: text('Who sees the repository.'),
+    email: text('E-mail address of the user.').optional(),
     repoId: integer('Which repository.', 1),
+    repoName: text('Its name; absent if it is unknown.').optional(),
     source: z
       .enum(['config', 'host', 'store'])
       .meta({ description: 'Where the grant comes from.' }),
@@ -26,7 +31,7 @@ const HEAD = {
   path: PATH,
   access: 'owner',
   entitlement: 'permissions',
-  tag: 'Enterprise',
+
   isDescribed: false,
 } as const;
 
@@ -37,18 +42,29 @@ export const repoIds = z
   .max(REPO_IDS_MAX, { error: `expected at most ${REPO_IDS_MAX} ids` })
   .meta({ description: 'Ids of repositories.' });
 
-const grantBody = z.object({ userId: idText, repoIds });
+const grantBody = z.object({
+  userId: userText,
+  repoIds: z
+    .array(z.union([jsonInteger(1), z.string().min(1).max(NAME_SIZE_MAX)]), {
+      error: 'expected an array of ids or names',
+    })
+    .min(1, { error: 'expected at least one' })
+    .max(REPO_IDS_MAX, { error: `expected at most ${REPO_IDS_MAX}` })
+    .meta({ description: 'Ids or names of repositories.' }),
+});
 
 export const listGrants = endpoint(
   {
     ...HEAD,
-    operationId: 'listGrants',
     method: 'GET',
-    summary: 'Grants of a user or for a repository',
     input: {
       query: z.object({
-        userId: idText.optional(),
-        repoId: integerText(1, Number.MAX_SAFE_INTEGER).optional(),
+        userId: userText.optional(),
+        repoId: z
+          .string()
+          .max(NAME_SIZE_MAX)
+          .optional()
+          .meta({ description: 'Id or name of the repository.' }),
         ...pageFields(50),
       }),
     },
@@ -64,43 +80,44 @@ export const listGrants = endpoint(
       userId === undefined
         ? await accounts.grants.ofRepo(repoId!, window)
         : await accounts.grants.ofUser(userId, window);
-    const own = { userId, repoId: repoId?.toString() };
-    return ok(rows, pageOf(total, query, `${baseUrl}${PATH}`, own).headers);
+    const named = await withGrantNames(accounts, rows);
+    return ok(named, pageOf(total, query, `${baseUrl}${PATH}`, { userId, repoId }).headers);
   },
 );
+
+async function withGrantNames({ store }: Accounts, rows: readonly GrantRow[]) {
+  if (rows.length === 0) return rows;
+  const emails = new Map((await store.users.list()).map(({ id, email }) => [id, email]));
+  const { repos } = await store.repos.read();
+  const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
+  return rows.map((row) => ({
+    ...row,
+    email: emails.get(row.userId),
+    repoName: names.get(row.repoId),
+  }));
+}
 
 export const addGrants = endpoint(
   {
     ...HEAD,
-    operationId: 'addGrants',
     method: 'POST',
-    summary: 'Give users access to repositories',
     input: { body: grantBody },
-    responses: {
-      200: { description: 'Number of new grants.', body: z.object({ added: integer('Grants.') }) },
-    },
+    responses: { 200: { body: z.object({ added: integer('Grants.') }) } },
     errors: ['NOT_FOUND'],
   },
   async ({ body }, { accounts, actor }) =>
-    ok({ added: await accounts.grants.add(actor, body.userId, [...new Set(body.repoIds)]) }),
+    ok({ added: await accounts.grants.add(actor, body.userId, body.repoIds) }),
 );
 
 export const removeGrants = endpoint(
   {
     ...HEAD,
-    operationId: 'removeGrants',
     method: 'DELETE',
-    summary: 'Remove grants',
     description: 'Grants of the configuration and of hosts stay.',
     input: { body: grantBody },
-    responses: {
-      200: {
-        description: 'Number of removed grants.',
-        body: z.object({ removed: integer('Grants.') }),
-      },
-    },
+    responses: { 200: { body: z.object({ removed: integer('Grants.') }) } },
     errors: ['NOT_FOUND'],
   },
   async ({ body }, { accounts, actor }) =>
-    ok({ removed: await accounts.grants.remove(actor, body.userId, [...new Set(body.repoIds)]) }),
+    ok({ removed: await accounts.grants.remove(actor, body.userId, body.repoIds) }),
 );

@@ -1,13 +1,20 @@
 // /api/ee/user and /api/ee/users: the members of the instance, for owners (API.md 14.1 to 14.5).
 
 import { z } from 'zod';
+import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
-import { jsonInteger, requiredText } from '../shapes/input.ts';
-import { invitedUser, newEmail, role, toUser, user, userName } from './user-schemas.ts';
-
-const userQuery = z.object({
-  userId: requiredText().meta({ description: 'Id of the user.' }),
-});
+import { jsonInteger } from '../shapes/input.ts';
+import { integer, text } from '../shapes/schemas.ts';
+import {
+  invitedUser,
+  newEmail,
+  role,
+  secretText,
+  toUser,
+  user,
+  userName,
+  userQuery,
+} from './user-schemas.ts';
 
 const ONE_USER = '/api/ee/user';
 const ALL_USERS = '/api/ee/users';
@@ -82,13 +89,21 @@ export const createUser = endpoint(
         email: newEmail,
         name: userName.exactOptional(),
         role: role.exactOptional().meta({ description: 'Default: MEMBER.' }),
+        password: secretText.exactOptional().meta({ description: 'Default: the user sets one.' }),
       }),
     },
     responses: { 201: { description: 'The new member.', body: invitedUser } },
     errors: ['USER_ALREADY_EXISTS', 'ORG_SEAT_COUNT_REACHED'],
   },
-  async ({ body }, { accounts, actor, baseUrl }) => {
-    const { person, linkValue } = await accounts.members.add(actor, body);
+  async ({ body: { password, ...given } }, { accounts, actor, baseUrl }) => {
+    const { members, signIn, store } = accounts;
+    const isFirst = (await store.users.count()) === 0;
+    const body = { ...given, role: given.role ?? (isFirst ? 'OWNER' : 'MEMBER') };
+    if (isFirst && body.role !== 'OWNER')
+      throw new ApiError('INVALID_REQUEST_BODY', 'role: the first user must be an owner');
+    const hash =
+      password === undefined ? {} : { passwordHash: await signIn.hashPassword(password) };
+    const { person, linkValue } = await members.add(actor, { ...body, ...hash });
     return answer(201, { ...toUser(person), setupUrl: accounts.setupUrl(baseUrl, linkValue) });
   },
 );
@@ -128,4 +143,40 @@ export const updateUser = endpoint(
   },
   async ({ query, body }, { accounts, actor }) =>
     ok(toUser(await accounts.members.change(actor, query.userId, body))),
+);
+
+const OPERATOR_HEAD = { access: 'operator', isDescribed: false } as const;
+
+export const setUserPassword = endpoint(
+  {
+    ...OPERATOR_HEAD,
+    method: 'PUT',
+    path: `${ONE_USER}/password`,
+    input: { query: userQuery, body: z.object({ password: secretText.exactOptional() }) },
+    responses: {
+      200: { body: z.object({ setupUrl: text('One-time address, valid for 7 days.').optional() }) },
+    },
+    errors: ['NOT_FOUND', 'SERVER_OVERLOADED'],
+  },
+  async ({ query, body: { password } }, { accounts, baseUrl }) => {
+    const { members, signIn } = accounts;
+    const { id } = await members.find(query.userId);
+    if (password === undefined)
+      return ok({ setupUrl: accounts.setupUrl(baseUrl, await signIn.makeLink(id)) });
+    await signIn.setPassword(id, password);
+    return ok({});
+  },
+);
+
+export const unlinkUser = endpoint(
+  {
+    ...OPERATOR_HEAD,
+    method: 'DELETE',
+    path: `${ONE_USER}/links`,
+    input: { query: userQuery },
+    responses: { 200: { body: z.object({ removed: integer('Links.') }) } },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ query }, { accounts, actor }) =>
+    ok({ removed: await accounts.members.unlink(actor, query.userId) }),
 );

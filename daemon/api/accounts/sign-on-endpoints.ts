@@ -11,23 +11,15 @@ import {
 import { SignOnRefusal } from '../../accounts/sign-on/refusals.ts';
 import { ownPath } from '../../accounts/sign-on/return-path.ts';
 import { SIGN_ON_PATH } from '../../accounts/single-sign-on.ts';
-import {
-  type Answer,
-  type CallContext,
-  type Endpoint,
-  endpoint,
-  fetched,
-} from '../shapes/endpoint.ts';
+import { type Answer, type CallContext, endpoint, fetched } from '../shapes/endpoint.ts';
 
 const HEAD = {
-  tag: 'System',
   isDescribed: false,
   method: 'GET',
   access: 'none',
   input: { path: z.object({ id: z.string() }) },
   responses: {
     302: {
-      description: 'Next address.',
       headers: {
         Location: { description: 'There.', type: 'string', isRequired: true },
         'Set-Cookie': {
@@ -63,13 +55,13 @@ function refused(error: unknown, request: Request, { baseUrl, accounts }: CallCo
 
 /** Runs `work`; a refusal redirects to the page that shows the reason. */
 function leading(
-  shape: Pick<Endpoint, 'operationId' | 'path' | 'summary'>,
+  path: string,
   lead: (id: string, request: Request, context: CallContext) => Promise<Answer>,
 ) {
-  return endpoint({ ...HEAD, ...shape }, async ({ path }, context) => {
+  return endpoint({ ...HEAD, path }, async ({ path: { id } }, context) => {
     const request = context.fetchRequest();
     try {
-      return await lead(path.id, request, context);
+      return await lead(id, request, context);
     } catch (error) {
       return refused(error, request, context);
     }
@@ -77,11 +69,7 @@ function leading(
 }
 
 export const beginSignOn = leading(
-  {
-    operationId: 'beginSignOn',
-    path: `${SIGN_ON_PATH}/{id}`,
-    summary: 'Sign in at an identity provider',
-  },
+  `${SIGN_ON_PATH}/{id}`,
   async (id, request, { accounts, baseUrl }) => {
     const returnTo = new URL(request.url).searchParams.get('return');
     const { address, sealed } = await accounts.signOn.begin(id, baseUrl, returnTo);
@@ -90,11 +78,7 @@ export const beginSignOn = leading(
 );
 
 export const finishSignOn = leading(
-  {
-    operationId: 'finishSignOn',
-    path: `${SIGN_ON_PATH}/{id}/callback`,
-    summary: 'Return from an identity provider',
-  },
+  `${SIGN_ON_PATH}/{id}/callback`,
   async (id, request, { accounts: { signOn, cookieScope }, baseUrl }) => {
     const { sessionValue, returnTo } = await signOn.finish(id, {
       baseUrl,

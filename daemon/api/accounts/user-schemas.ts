@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import type { Person } from '../../accounts/caller.ts';
-import { nullableTime, text, time } from '../shapes/schemas.ts';
+import { requiredText } from '../shapes/input.ts';
+import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 
 export const role = z
   .enum(['OWNER', 'MEMBER'])
@@ -17,6 +18,9 @@ const userFields = {
   createdAt: time('When the user was created.'),
   updatedAt: time('When the user was last changed.'),
   lastActivityAt: nullableTime('When the user was last active, to 5 minutes; null: never.'),
+  requestsPerDay: z.union([integer('Requests.'), z.literal('unlimited'), z.null()]).meta({
+    description: 'Limit of requests per day; null: that of the instance.',
+  }),
 };
 
 export const user = z.object(userFields).meta({ id: 'User', description: 'A member.' });
@@ -39,6 +43,7 @@ export function toUser(person: Person) {
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
     lastActivityAt: isoTime(lastActivityAt),
+    requestsPerDay: person.requestsPerDay,
   };
 }
 
@@ -65,5 +70,22 @@ export const userName = z
   .max(NAME_LENGTH_MAX, { error: `longer than ${NAME_LENGTH_MAX} characters` })
   .meta({ description: 'Display name.' });
 
-/** Ids of users, keys and tokens as callers give them. */
+/** Ids of keys and tokens as callers give them. */
 export const idText = z.string({ error: 'required' }).max(128, { error: 'too long' });
+
+/** A user as callers give it. */
+export const userText = z
+  .string({ error: 'required' })
+  .max(EMAIL_LENGTH_MAX, { error: 'too long' })
+  .meta({ description: 'Id or e-mail address of the user.' });
+
+/** Query of a request about one user. */
+export const userQuery = z.object({
+  userId: requiredText().meta({ description: 'Id or e-mail address of the user.' }),
+});
+
+/** Bound: longer ones are refused before they are hashed. */
+const TEXT_LENGTH_MAX = 1024;
+export const secretText = z
+  .string({ error: 'expected a text' })
+  .max(TEXT_LENGTH_MAX, { error: `longer than ${TEXT_LENGTH_MAX} characters` });

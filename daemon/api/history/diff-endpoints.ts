@@ -6,8 +6,8 @@ import { checkRef } from '../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { type HistoryContext, pathField, repoField, scopeOf } from './history-input.ts';
-import { choiceText, integerText, requiredText } from '../shapes/input.ts';
-import { PAGE_HEADERS, PER_PAGE_MAX, pageOf, windowOf } from '../shapes/pagination.ts';
+import { choiceText, integerText, PER_PAGE_MAX, requiredText } from '../shapes/input.ts';
+import { PAGE_HEADERS, pageOf, windowOf } from '../shapes/pagination.ts';
 import { flag, integer, text } from '../shapes/schemas.ts';
 
 const PATH = '/api/diff';

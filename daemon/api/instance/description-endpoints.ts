@@ -66,31 +66,13 @@ const getDescription = endpoint(
   (_, { baseUrl }) => ({ status: 200, content: { asset: documentFor(baseUrl) } }),
 );
 
-const getConfigurationSchema = endpoint(
-  {
-    operationId: 'getConfigurationSchema',
-    method: 'GET',
-    path: '/schemas/config.json',
-    access: 'none',
-    tag: 'System',
-    summary: 'Schema of the configuration file',
-    isDescribed: false,
-    responses: {
-      200: {
-        description: 'A JSON schema.',
-        body: z.looseObject({ $schema: z.string() }),
-        contentTypes: [SCHEMA_TYPE],
-        headers: ASSET_HEADERS,
-      },
-      304: NOT_MODIFIED,
-    },
-  },
-  () => ({ status: 200, content: { asset: configurationSchema() } }),
-);
-
 export const DESCRIPTION_ENDPOINTS: readonly Endpoint[] = [
   getDescription,
-  assetEndpoint('getReferencePage', '/api/reference', () => PAGE),
-  getConfigurationSchema,
-  assetEndpoint('getReferenceFile', '/api/reference/{file}', pageFile),
+  assetEndpoint('/api/reference', () => PAGE),
+  assetEndpoint('/schemas/config.json', configurationSchema, {
+    body: z.looseObject({ $schema: z.string() }),
+    contentTypes: [SCHEMA_TYPE],
+    headers: ASSET_HEADERS,
+  }),
+  assetEndpoint('/api/reference/{file}', pageFile),
 ];

@@ -37,5 +37,5 @@ function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
 }
 
 function hasRoleCheck(access: Endpoint['access']): boolean {
-  return access === 'owner' || access === 'session' || access === 'key';
+  return ['owner', 'operator', 'session', 'key'].includes(access);
 }

@@ -7,7 +7,7 @@ import { WHO_MAY } from '../../base/config/settings.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { flag, integer, text, time } from '../shapes/schemas.ts';
 
-const HEAD = { access: 'owner', tag: 'System', isDescribed: false } as const;
+const HEAD = { access: 'owner', isDescribed: false } as const;
 
 const licence = z.object({
   state: z.enum(LICENCE_STATES),
@@ -22,11 +22,9 @@ const licence = z.object({
 export const getLicence = endpoint(
   {
     ...HEAD,
-    operationId: 'getLicense',
     method: 'GET',
     path: '/api/license',
-    summary: 'The licence',
-    responses: { 200: { description: 'The licence.', body: licence } },
+    responses: { 200: { body: licence } },
   },
   async (_, { accounts }) => ok(await accounts.licences.describe()),
 );
@@ -34,16 +32,28 @@ export const getLicence = endpoint(
 export const setLicence = endpoint(
   {
     ...HEAD,
-    operationId: 'setLicense',
     method: 'PUT',
     path: '/api/license',
-    summary: 'Set the licence key',
     input: { body: z.object({ key: z.string({ error: 'expected a text' }) }) },
-    responses: { 200: { description: 'The licence.', body: licence } },
+    responses: { 200: { body: licence } },
     errors: ['INVALID_LICENSE', 'LICENSE_CONTROLLED_BY_ENV'],
   },
   async ({ body }, { accounts, actor }) => {
     await accounts.licences.set(actor, body.key);
+    return ok(await accounts.licences.describe());
+  },
+);
+
+export const removeLicence = endpoint(
+  {
+    ...HEAD,
+    method: 'DELETE',
+    path: '/api/license',
+    responses: { 200: { body: licence } },
+    errors: ['LICENSE_CONTROLLED_BY_ENV'],
+  },
+  async (_, { accounts, actor }) => {
+    await accounts.licences.remove(actor);
     return ok(await accounts.licences.describe());
   },
 );
@@ -72,13 +82,9 @@ function describe({ settings }: Accounts) {
 export const getInstance = endpoint(
   {
     ...HEAD,
-    operationId: 'getInstance',
     method: 'GET',
     path: '/api/instance',
-    summary: 'Settings of the instance',
-    responses: {
-      200: { description: 'The settings, and where each fixed one is set.', body: instance },
-    },
+    responses: { 200: { body: instance } },
   },
   (_, { accounts }) => ok(describe(accounts)),
 );
@@ -86,10 +92,8 @@ export const getInstance = endpoint(
 export const changeInstance = endpoint(
   {
     ...HEAD,
-    operationId: 'changeInstance',
     method: 'PATCH',
     path: '/api/instance',
-    summary: 'Change settings of the instance',
     input: {
       body: z.object({
         anonymousAccess: settingFlag.exactOptional(),
@@ -98,7 +102,7 @@ export const changeInstance = endpoint(
         apiKeyUsage: whoMay.exactOptional(),
       }),
     },
-    responses: { 200: { description: 'The changed settings.', body: instance } },
+    responses: { 200: { body: instance } },
     errors: [
       'ANONYMOUS_ACCESS_CONTROLLED_BY_ENV',
       'SETTING_CONTROLLED_BY_CONFIG',

@@ -80,7 +80,7 @@ export function responsesOf(
 }
 
 function successResponse(
-  { description, body, contentTypes = NEGOTIABLE, headers = {} }: ResponseShape,
+  { description = 'Done.', body, contentTypes = NEGOTIABLE, headers = {} }: ResponseShape,
   common: readonly string[],
 ): ZodOpenApiResponseObject {
   const own = Object.entries(headers).map(([name, shape]) => [name, headerObject(shape)]);

@@ -153,6 +153,7 @@ const WHO_MAY: Readonly<Record<Endpoint['access'], string | undefined>> = {
   user: 'For callers with an account.',
   session: 'For browser sessions.',
   key: 'With an API key only.',
+  operator: 'For commands on the machine of the data directory only.',
   owner: 'For owners, but not with a scoped access token.',
 };
 

@@ -10,7 +10,6 @@ import type { SessionLimits } from './sessions.ts';
 const SHAPE = {
   path: '/api/mcp',
   access: 'opt',
-  tag: 'System',
   isDescribed: false,
   requiresSameOrigin: true,
   isForTools: true,
@@ -33,21 +32,17 @@ export function mcpEndpoints(
     endpoint(
       {
         ...SHAPE,
-        operationId: 'postToolMessages',
         method: 'POST',
-        summary: 'Messages of a tool client',
         input: { body: z.unknown() },
-        responses: { 200: { description: 'The answers.', body: z.unknown() } },
+        responses: { 200: { body: z.unknown() } },
       },
       async ({ body }, context) => await (await mount()).post(body, context),
     ),
     endpoint(
       {
         ...SHAPE,
-        operationId: 'endToolSession',
         method: 'DELETE',
-        summary: 'End a session',
-        responses: { 204: { description: 'The session has ended.' } },
+        responses: { 204: {} },
       },
       async (_, context) => {
         (await mount()).end(context);

@@ -14,10 +14,8 @@ const REQUEST_PARAMETER = 'request';
 
 export const authorize = oauthEndpoint(
   {
-    operationId: 'authorizeOAuthClient',
     method: 'GET',
     path: AUTHORIZE_PATH,
-    summary: 'Ask a user to authorize a client',
     usesOptionalCredential: true,
     refuse: forPeople,
   },

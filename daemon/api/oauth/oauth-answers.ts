@@ -11,7 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 
 interface OAuthShape extends Pick<
   Endpoint,
-  'operationId' | 'method' | 'path' | 'summary' | 'requiresSameOrigin' | 'usesOptionalCredential'
+  'method' | 'path' | 'requiresSameOrigin' | 'usesOptionalCredential'
 > {
   /** Status of a successful answer. */
   readonly status?: number;
@@ -28,9 +28,8 @@ export function oauthEndpoint(
     {
       ...shape,
       access: 'none',
-      tag: 'System',
       isDescribed: false,
-      responses: { [status]: { description: 'Done.', body: z.unknown() } },
+      responses: { [status]: { body: z.unknown() } },
     },
     async (_, context) => {
       try {

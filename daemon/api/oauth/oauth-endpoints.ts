@@ -19,17 +19,14 @@ import { authorize } from './authorize-endpoint.ts';
 import { count, json, oauthEndpoint, readText } from './oauth-answers.ts';
 
 /** A metadata document; without the entitlement it does not exist, so clients conclude that there is no OAuth. */
-function metadata(path: string, summary: string, valueOf: (baseUrl: string) => object): Endpoint {
+function metadata(path: string, valueOf: (baseUrl: string) => object): Endpoint {
   return endpoint(
     {
-      operationId: `oauth ${path}`,
       method: 'GET',
       path,
       access: 'none',
-      tag: 'System',
-      summary,
       isDescribed: false,
-      responses: { 200: { description: 'The document.', body: z.unknown() } },
+      responses: { 200: { body: z.unknown() } },
     },
     (_, { accounts, baseUrl }) => {
       if (!accounts.isEntitled('oauth')) throw new ApiError('NOT_FOUND', 'Not found.');
@@ -38,7 +35,7 @@ function metadata(path: string, summary: string, valueOf: (baseUrl: string) => o
   );
 }
 
-const getServer = metadata(SERVER_PATH, 'The OAuth server', (baseUrl) => ({
+const getServer = metadata(SERVER_PATH, (baseUrl) => ({
   issuer: baseUrl,
   authorization_endpoint: baseUrl + AUTHORIZE_PATH,
   token_endpoint: baseUrl + TOKEN_PATH,
@@ -54,7 +51,7 @@ const getServer = metadata(SERVER_PATH, 'The OAuth server', (baseUrl) => ({
   authorization_response_iss_parameter_supported: true,
 }));
 
-const getResource = metadata(RESOURCE_PATH, 'Where to get tokens for tools', (baseUrl) => ({
+const getResource = metadata(RESOURCE_PATH, (baseUrl) => ({
   resource: baseUrl + TOOL_SERVER_PATH,
   authorization_servers: [baseUrl],
   bearer_methods_supported: ['header'],
@@ -64,10 +61,8 @@ const getResource = metadata(RESOURCE_PATH, 'Where to get tokens for tools', (ba
 function register(path: string): Endpoint {
   return oauthEndpoint(
     {
-      operationId: `oauth ${path}`,
       method: 'POST',
       path,
-      summary: 'Register a client',
       status: 201,
       requiresSameOrigin: true,
     },
@@ -94,10 +89,8 @@ async function readForm(context: CallContext): Promise<Parameters> {
 
 const giveTokens = oauthEndpoint(
   {
-    operationId: 'giveOAuthTokens',
     method: 'POST',
     path: TOKEN_PATH,
-    summary: 'Tokens for a code, or for a refresh token',
     requiresSameOrigin: true,
   },
   async (context) => {
@@ -119,10 +112,8 @@ const giveTokens = oauthEndpoint(
 
 const revokeToken = oauthEndpoint(
   {
-    operationId: 'revokeOAuthToken',
     method: 'POST',
     path: REVOKE_PATH,
-    summary: 'Revoke a token',
     requiresSameOrigin: true,
   },
   async (context) => {

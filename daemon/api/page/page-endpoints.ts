@@ -161,16 +161,13 @@ function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
   const parameter = /[{*](\w+)/.exec(route)?.[1];
   return endpoint(
     {
-      operationId: `page ${route}`,
       method: 'GET',
       path: route,
       access: 'none',
-      tag: 'System',
-      summary: 'A page',
       isDescribed: false,
       input: parameter === undefined ? {} : { path: z.object({ [parameter]: z.string() }) },
       responses: {
-        [status]: { description: 'The page.', body: z.string(), contentTypes: ['text/html'] },
+        [status]: { body: z.string(), contentTypes: ['text/html'] },
       },
     },
     (_, context) => answerPage(status, context),
@@ -182,7 +179,5 @@ export const UNKNOWN_PAGE: Endpoint = pageEndpoint('/{unknown}', 404);
 
 export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   ...PAGES.filter((route) => route !== GUARDED_PAGE).map((route) => pageEndpoint(route)),
-  assetEndpoint(`files ${ASSETS}`, `${ASSETS}/*file`, (name) =>
-    (assets ??= openAssets()).get(name),
-  ),
+  assetEndpoint(`${ASSETS}/*file`, (name) => (assets ??= openAssets()).get(name)),
 ];

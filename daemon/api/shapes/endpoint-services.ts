@@ -15,6 +15,7 @@ import type { listRefs } from '../../sources/git/refs.ts';
 import type { History } from '../../sources/history/history.ts';
 import type { readSource } from '../../sources/reading/source-reader.ts';
 import type { listFiles, listFolders } from '../../sources/reading/tree-reader.ts';
+import type { OperatorService } from './operator-service.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 
 /** The events of a search, pulled one by one. Without a reader the search pauses. */
@@ -176,6 +177,7 @@ export interface Services {
     /** The first shards out of service. */
     quarantine(): readonly ShardFailure[];
   };
+  readonly operator: OperatorService;
   /** Recent health of the daemon, oldest first, without intervals in which it did not run. */
   readonly health: { series(windowSeconds: 3600 | 86_400): readonly HealthPoint[] };
 }

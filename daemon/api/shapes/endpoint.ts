@@ -14,7 +14,7 @@ import type { SearchContexts } from '../../repos/search-context.ts';
 import type { RepoAccess } from '../../repos/repo-access.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 import type { ErrorCode } from './api-error.ts';
-import { parseBody, parsePath, parseQuery } from './input.ts';
+import { checkPageSize, parseBody, parsePath, parseQuery } from './input.ts';
 import type { ReaderMemory } from '../../sources/reading/shared-contents.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import type { EventStream, Services } from './endpoint-services.ts';
@@ -23,9 +23,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * `none`: credentials are ignored; `opt`: any caller, guests too; `user`: any account; `session`: a browser session;
- * `key`: an API key; `owner`: the owner role, but no scoped token.
+ * `key`: an API key; `owner`: the owner role, but no scoped token; `operator`: a command on this machine.
  */
-export type Access = 'none' | 'opt' | 'user' | 'session' | 'key' | 'owner';
+export type Access = 'none' | 'opt' | 'user' | 'session' | 'key' | 'owner' | 'operator';
 
 /** Groups of endpoints in the API description. */
 export type Tag =
@@ -125,6 +125,8 @@ export interface RawInput {
   /** Parsed JSON body; undefined for endpoints without a body. */
   readonly json: unknown;
   readonly rawQuery: string;
+  /** The caller is the operator, who may have longer pages. */
+  readonly isOperator: boolean;
   /** Decoded values of the path parameters. */
   readonly pathValues: Readonly<Record<string, string>>;
 }
@@ -160,7 +162,8 @@ export interface HeaderShape {
 
 /** A successful response. */
 export interface ResponseShape {
-  readonly description: string;
+  /** For the API description. */
+  readonly description?: string;
   /** Of the body, or of an event of a stream. Absent: no body. */
   readonly body?: z.ZodType;
   /** Default: JSON, or MessagePack if the client accepts it. */
@@ -177,21 +180,27 @@ export interface Rights {
   readonly allowsAnonymous?: boolean;
   /** Admits local callers, whom `access` would refuse. */
   readonly isForLocal?: boolean;
+  /** Admits the operator, whom `access` would refuse. */
+  readonly isForOperator?: boolean;
   /** Anonymous callers get a WWW-Authenticate header naming the authorization server. */
   readonly isForTools?: boolean;
 }
 
 export type ResponseShapes = Readonly<Record<number, ResponseShape>>;
 
-interface EndpointHead extends Rights {
-  /** Name of the operation in the API description. */
+/** What only the API description needs. */
+interface Description {
+  /** Name of the operation. */
   readonly operationId: string;
-  readonly method: Method;
-  /** Below the base URL, such as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` if it is not described. */
-  readonly path: string;
   readonly tag: Tag;
   /** A few words. */
   readonly summary: string;
+}
+
+interface EndpointHead extends Rights {
+  readonly method: Method;
+  /** Below the base URL, such as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` if it is not described. */
+  readonly path: string;
   /** Markdown. */
   readonly description?: string;
   /** Successful answers, by status. */
@@ -205,7 +214,7 @@ interface EndpointFlags {
   readonly isSearch: boolean;
   /** Counts against the daily request limit of the user. */
   readonly isCounted: boolean;
-  /** Part of the API description; false for endpoints that only our own pages use. */
+  /** Part of the API description; false for endpoints that only our own pages and commands use. */
   readonly isDescribed: boolean;
   /** A credential is used if there is one, but an invalid one is never refused. */
   readonly usesOptionalCredential?: boolean;
@@ -213,7 +222,7 @@ interface EndpointFlags {
   readonly requiresSameOrigin?: boolean;
 }
 
-export interface Endpoint extends EndpointHead, EndpointFlags {
+export interface Endpoint extends Description, EndpointHead, EndpointFlags {
   readonly input: InputShape;
   readonly errors: readonly ErrorCode[];
   /**
@@ -225,12 +234,15 @@ export interface Endpoint extends EndpointHead, EndpointFlags {
 }
 
 /** The definition of an endpoint; defaults are `isSearch` false, `isCounted` false, `isDescribed` true. */
-export interface EndpointShape<Shape extends InputShape>
-  extends EndpointHead, Partial<EndpointFlags> {
-  readonly input?: Shape;
-  /** Code for a required query parameter that is missing; default: INVALID_QUERY_PARAMS. */
-  readonly missingQueryCode?: ErrorCode;
-}
+export type EndpointShape<Shape extends InputShape> = EndpointHead &
+  Partial<EndpointFlags> & {
+    readonly input?: Shape;
+    /** Code for a required query parameter that is missing; default: INVALID_QUERY_PARAMS. */
+    readonly missingQueryCode?: ErrorCode;
+  } & (
+    | (Description & { readonly isDescribed?: true })
+    | (Partial<Description> & { readonly isDescribed: false })
+  );
 
 /** An endpoint with the types of its schemas, which the page (daemon/web) uses for requests and answers. */
 export interface TypedEndpoint<
@@ -241,6 +253,22 @@ export interface TypedEndpoint<
   readonly responses: Responses;
 }
 
+/** Parsed answer of an endpoint: the body of a 200, 201 or 202. */
+export type AnswerOf<E extends TypedEndpoint> = {
+  [Status in keyof E['responses']]: Status extends 200 | 201 | 202
+    ? E['responses'][Status] extends { readonly body: infer Body extends z.ZodType }
+      ? z.output<Body>
+      : undefined
+    : never;
+}[keyof E['responses']];
+
+/** JSON body that an endpoint takes. */
+export type BodyOf<E extends TypedEndpoint> = E['input'] extends {
+  readonly body: infer Body extends z.ZodType;
+}
+  ? z.input<Body>
+  : undefined;
+
 export function endpoint<Shape extends InputShape, Responses extends ResponseShapes>(
   { missingQueryCode, ...shape }: EndpointShape<Shape> & { readonly responses: Responses },
   handle: (input: Input<Shape>, context: CallContext) => Answer | Promise<Answer>,
@@ -249,6 +277,9 @@ export function endpoint<Shape extends InputShape, Responses extends ResponseSha
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const schemas = (shape.input ?? {}) as Shape;
   return {
+    operationId: `${shape.method} ${shape.path}`,
+    tag: 'System',
+    summary: shape.path,
     isSearch: false,
     isCounted: false,
     isDescribed: true,
@@ -258,13 +289,14 @@ export function endpoint<Shape extends InputShape, Responses extends ResponseSha
       ...(missingQueryCode === undefined ? [] : [missingQueryCode]),
     ],
     input: schemas,
-    prepare({ json, rawQuery, pathValues }) {
+    prepare({ json, rawQuery, pathValues, isOperator }) {
       const { path, body, query } = schemas;
       const parsed = {
         path: path && parsePath(path, pathValues),
         body: body && parseBody(body, json),
         query: query && parseQuery(query, rawQuery, missingQueryCode),
       };
+      checkPageSize(parsed.query, isOperator);
       // Safety: each member was parsed by the schema that its type is taken from.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const input = parsed as Input<Shape>;

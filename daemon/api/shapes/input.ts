@@ -87,14 +87,35 @@ export function boundedText(sizeMax: number) {
 }
 
 /** A query value that is a decimal integer in [min, max]. */
-export function integerText(min: number, max: number) {
-  const message = `expected an integer from ${min} to ${max}`;
+export function integerText(
+  min: number,
+  max: number,
+  message = `expected an integer from ${min} to ${max}`,
+) {
   return z
     .string({ error: message })
     .refine((text) => /^[0-9]{1,16}$/.test(text), { error: message, abort: true })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error: message })
     .meta({ override: { type: 'integer', minimum: min, maximum: max } });
+}
+
+export const PER_PAGE_MAX = 100;
+/** For the operator, whose commands read whole lists. */
+const OPERATOR_PER_PAGE_MAX = 5_000;
+
+const PER_PAGE_MESSAGE = `expected an integer from 1 to ${PER_PAGE_MAX}`;
+
+/** A page size, up to that of the operator: `checkPageSize` refuses longer pages for others. */
+export function perPageText() {
+  return integerText(1, OPERATOR_PER_PAGE_MAX, PER_PAGE_MESSAGE);
+}
+
+/** Errors: INVALID_QUERY_PARAMS if the query requests a longer page than the caller may have. */
+export function checkPageSize(query: object | undefined, isOperator: boolean): void {
+  if (isOperator || query === undefined || !('perPage' in query)) return;
+  if (Number(query.perPage) > PER_PAGE_MAX)
+    throw new ApiError('INVALID_QUERY_PARAMS', `perPage: ${PER_PAGE_MESSAGE}`);
 }
 
 /** A query value that is an ISO 8601 date or date-time; without an offset it is UTC. */

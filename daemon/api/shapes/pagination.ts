@@ -2,9 +2,7 @@
 
 import { z } from 'zod';
 import type { HeaderShape } from './endpoint.ts';
-import { integerText } from './input.ts';
-
-export const PER_PAGE_MAX = 100;
+import { integerText, perPageText, PER_PAGE_MAX } from './input.ts';
 
 /** Schema fields `page` and `perPage`, to be spread into a query schema. */
 export function pageFields(perPageDefault: number) {
@@ -12,9 +10,12 @@ export function pageFields(perPageDefault: number) {
     page: integerText(1, Number.MAX_SAFE_INTEGER)
       .default(1)
       .meta({ description: 'Page number, from 1.', override: { default: 1 } }),
-    perPage: integerText(1, PER_PAGE_MAX)
+    perPage: perPageText()
       .default(perPageDefault)
-      .meta({ description: 'Items per page.', override: { default: perPageDefault } }),
+      .meta({
+        description: 'Items per page.',
+        override: { default: perPageDefault, maximum: PER_PAGE_MAX },
+      }),
   };
 }
 

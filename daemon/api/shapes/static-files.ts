@@ -33,23 +33,21 @@ const FILE: ResponseShape = {
  *
  * @param route  its path, which may have a parameter or wildcard named `file`
  * @param find  the asset by name ('' without a parameter); undefined: 404
+ * @param file  the shape of the answer
  */
 export function assetEndpoint(
-  operationId: string,
   route: string,
   find: (name: string) => Asset | Promise<Asset> | undefined,
+  file = FILE,
 ): Endpoint {
   return endpoint(
     {
-      operationId,
       method: 'GET',
       path: route,
       access: 'none',
-      tag: 'System',
-      summary: 'A file',
       isDescribed: false,
       input: /[{*]file/.test(route) ? { path: z.object({ file: z.string() }) } : {},
-      responses: { 200: FILE, 304: NOT_MODIFIED },
+      responses: { 200: file, 304: NOT_MODIFIED },
     },
     async ({ path: values }) => {
       const asset = await find(values?.file ?? '');

@@ -1,6 +1,6 @@
 // Path of the socket through which commands reach the daemon that owns a data directory. The socket is in the data
-// directory. If that path exceeds about 100 bytes, the system's limit, the socket is in a private folder named by a file in
-// the data directory.
+// directory. If that path exceeds about 100 bytes, the system's limit, or no socket can be there, it is in a private folder
+// named by a file in the data directory.
 
 import { chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,10 +32,10 @@ export function findControlPath(dataDir: string): string {
  *
  * Errors: Error if no folder gives a path that is short enough.
  */
-export function makeControlPath(dataDir: string): string {
+export function makeControlPath(dataDir: string, isElsewhere = false): string {
   removeControlPath(dataDir);
   const own = path.join(dataDir, SOCKET_FILE);
-  if (Buffer.byteLength(own) <= PATH_SIZE_MAX) return own;
+  if (!isElsewhere && Buffer.byteLength(own) <= PATH_SIZE_MAX) return own;
   const folder = mkdtempSync(path.join(shortFolder(), FOLDER_PREFIX));
   chmodSync(folder, 0o700);
   const file = path.join(folder, SOCKET_FILE);

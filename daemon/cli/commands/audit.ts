@@ -1,16 +1,12 @@
 // `trawl audit`: who did what, newest first.
 
 import { type Command, InvalidArgumentError } from 'commander';
+import type { listAuditRecords } from '../../api/accounts/audit-endpoints.ts';
 import { factsText } from '../../api/accounts/audit-facts.ts';
 import { instantText } from '../../api/shapes/input.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import {
-  formatJsonLines,
-  formatTable,
-  type OperatorFlags,
-  withOperator,
-} from '../operator-output.ts';
+import { type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 
 interface AuditFlags extends OperatorFlags {
@@ -19,8 +15,9 @@ interface AuditFlags extends OperatorFlags {
   readonly repo?: string;
 }
 
-const PAGE_SIZE = 5_000;
-const COLUMNS = ['timestamp', 'action', 'actor', 'target', 'metadata'] as const;
+function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
 
 /** Milliseconds since the epoch of an ISO 8601 date or time. */
 function instant(text: string): number {
@@ -50,27 +47,30 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   // Why: records written meanwhile would shift the ones not read yet.
   const { since, until = Date.now(), repo } = flags;
   if (since !== undefined && since >= until)
-    throw new UsageError(
-      `--since ${new Date(since).toISOString()} is not before ${new Date(until).toISOString()}`,
-    );
-  const query = { since, until, limit: PAGE_SIZE };
-  await withOperator(context, flags, async (operator) => {
-    for (let offset = 0; ; offset += PAGE_SIZE) {
-      const { total, rows: all } = await operator.call('audit.list', { ...query, offset });
-      const rows = repo === undefined ? all : all.filter((row) => bearsOn(repo, row));
-      const printed = rows.map((row) => ({
-        timestamp: row.timestamp,
-        action: row.action,
+    throw new UsageError(`--since ${isoTime(since)} is not before ${isoTime(until)}`);
+  const query = { since: since === undefined ? since : isoTime(since), until: isoTime(until) };
+  await withOperator(context, flags, (operator) => {
+    const pages = operator.pages<typeof listAuditRecords>('/api/ee/audit', query);
+    return printTable(context, flags, about(repo, pages), {
+      columns: ['timestamp', 'action', 'actor', 'target', 'metadata'],
+      cellsOf: ({ timestamp, action, metadata, ...row }) => ({
+        timestamp,
+        action,
         actor: row.actorName ?? `${row.actorType}:${row.actorId}`,
         target: row.targetName ?? `${row.targetType}:${row.targetId}`,
-        metadata: row.metadata === null ? '' : factsText(row.metadata),
-      }));
-      context.stdout.write(
-        flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, printed, offset === 0),
-      );
-      if (offset + PAGE_SIZE >= total) return;
-    }
+        metadata: metadata === null ? '' : factsText(metadata),
+      }),
+    });
   });
+}
+
+/** The records of each page that may have changed who sees the repository; undefined: all records. */
+async function* about<Row extends AuditRow>(
+  repo: string | undefined,
+  pages: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for await (const rows of pages)
+    yield repo === undefined ? rows : rows.filter((row) => bearsOn(repo, row));
 }
 
 export function addAuditCommand(program: Command, context: CliContext): void {

@@ -1,15 +1,12 @@
 // `trawl grant ...`: which users see which repositories with enforced permissions.
 
 import type { Command } from 'commander';
+import type { addGrants, listGrants, removeGrants } from '../../api/accounts/grant-endpoints.ts';
+import type { listUsers } from '../../api/accounts/member-endpoints.ts';
+import type { getLicence } from '../../api/instance/instance-endpoints.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import {
-  callOperator,
-  formatJsonLines,
-  formatTable,
-  type OperatorFlags,
-  withOperator,
-} from '../operator-output.ts';
+import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import type { Operator } from '../operator.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -19,8 +16,7 @@ interface ListFlags extends OperatorFlags {
   readonly repo?: string;
 }
 
-const PAGE_SIZE = 5_000;
-const COLUMNS = ['email', 'repo', 'source'] as const;
+const PATH = '/api/ee/grants';
 
 async function add(
   email: string,
@@ -28,10 +24,14 @@ async function add(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  const { added, isEffective } = await callOperator(context, flags, 'grant.add', { email, repos });
-  context.stderr.write(`${escapeControls(email)}: ${added} grants added\n`);
-  if (!isEffective)
-    context.stderr.write('note: grants have no effect without a licence for "permissions"\n');
+  await withOperator(context, flags, async (operator) => {
+    const body = { userId: email, repoIds: repos };
+    const { added } = await operator.call<typeof addGrants>('POST', PATH, { body });
+    context.stderr.write(`${escapeControls(email)}: ${added} grants added\n`);
+    const { entitlements } = await operator.call<typeof getLicence>('GET', '/api/license');
+    if (!entitlements.includes('permissions'))
+      context.stderr.write('note: grants have no effect without a licence for "permissions"\n');
+  });
 }
 
 async function remove(
@@ -40,33 +40,41 @@ async function remove(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  const { removed } = await callOperator(context, flags, 'grant.remove', { email, repos });
+  const body = { userId: email, repoIds: repos };
+  const { removed } = await callOperator<typeof removeGrants>(context, flags, 'DELETE', PATH, {
+    body,
+  });
   context.stderr.write(`${escapeControls(email)}: ${removed} grants removed\n`);
 }
 
-/** Prints the grants of one user or one repository, page by page. */
-async function printGrants(
-  operator: Operator,
-  of: { readonly email: string } | { readonly repo: string },
-  flags: ListFlags,
-  { stdout }: CliContext,
-): Promise<void> {
-  for (let offset = 0; ; offset += PAGE_SIZE) {
-    const { total, rows } = await operator.call('grant.list', { ...of, offset, limit: PAGE_SIZE });
-    stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows, false));
-    if (offset + PAGE_SIZE >= total) return;
-  }
+/** Grants of the repository, or of each user, page by page. */
+async function* pagesOf(operator: Operator, { user, repo }: ListFlags) {
+  const users =
+    user === undefined && repo === undefined
+      ? await operator.call<typeof listUsers>('GET', '/api/ee/users')
+      : [{ email: user }];
+  for (const { email: userId } of users)
+    for await (const page of operator.pages<typeof listGrants>(PATH, { userId, repoId: repo }))
+      yield page.map(({ userId: id, email = id, repoId, repoName, source }) => ({
+        email,
+        // An old store may have grants of unknown repositories.
+        repo: repoName ?? `#${repoId}`,
+        repoId,
+        source,
+      }));
 }
 
 async function list(flags: ListFlags, context: CliContext): Promise<void> {
   const { user, repo } = flags;
   if (user !== undefined && repo !== undefined)
     throw new UsageError('give --user or --repo, not both');
-  await withOperator(context, flags, async (operator) => {
-    if (repo !== undefined) return printGrants(operator, { repo }, flags, context);
-    const users = user === undefined ? await operator.call('user.list', {}) : [{ email: user }];
-    for (const { email } of users) await printGrants(operator, { email }, flags, context);
-  });
+  await withOperator(context, flags, (operator) =>
+    printTable(context, flags, pagesOf(operator, flags), {
+      columns: ['email', 'repo', 'source'],
+      cellsOf: (row) => row,
+      hasHead: false,
+    }),
+  );
 }
 
 export function addGrantCommand(program: Command, context: CliContext): void {

@@ -1,15 +1,13 @@
 // `trawl key ...`: API keys of any user. The value of a new key is printed once, alone on standard output.
 
 import type { Command } from 'commander';
+import type { createKey, deleteKey, listKeys } from '../../api/accounts/account-endpoints.ts';
 import type { CliContext } from '../context.ts';
-import {
-  callOperator,
-  formatJsonLines,
-  formatTable,
-  type OperatorFlags,
-} from '../operator-output.ts';
+import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
+
+const PATH = '/api/user/api_keys';
 
 interface KeyFlags extends OperatorFlags {
   readonly user?: string;
@@ -21,8 +19,8 @@ interface CreateFlags extends OperatorFlags {
 }
 
 async function create(flags: CreateFlags, context: CliContext): Promise<void> {
-  const { user: email, name } = flags;
-  const made = await callOperator(context, flags, 'key.create', { email, name });
+  const body = { userId: flags.user, name: flags.name };
+  const made = await callOperator<typeof createKey>(context, flags, 'POST', PATH, { body });
   context.stderr.write(
     `created key ${made.id} for ${made.email}; its value is shown only this once\n`,
   );
@@ -30,13 +28,19 @@ async function create(flags: CreateFlags, context: CliContext): Promise<void> {
 }
 
 async function list(flags: KeyFlags, context: CliContext): Promise<void> {
-  const keys = await callOperator(context, flags, 'key.list', { email: flags.user });
+  const keys = await callOperator<typeof listKeys>(context, flags, 'GET', PATH, {
+    query: { userId: flags.user },
+  });
   const columns = ['id', 'email', 'name', 'state', 'createdAt', 'lastUsedAt'] as const;
-  context.stdout.write(flags.json ? formatJsonLines(keys) : formatTable(columns, keys));
+  await printTable(context, flags, [keys], { columns, cellsOf: (key) => key });
 }
 
 async function revoke(id: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { name } = await callOperator(context, flags, 'key.revoke', { id });
+  const name = await withOperator(context, flags, async (operator) => {
+    const keys = await operator.call<typeof listKeys>('GET', PATH);
+    await operator.call<typeof deleteKey>('DELETE', `${PATH}/${encodeURIComponent(id)}`);
+    return keys.find((key) => key.id === id)?.name ?? '';
+  });
   context.stderr.write(`revoked key ${escapeControls(`${id} (${name})`)}\n`);
 }
 

@@ -5,7 +5,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
-import type { OperationOutput } from '../../api/operator/operations.ts';
+import type {
+  getLicence,
+  removeLicence,
+  setLicence,
+} from '../../api/instance/instance-endpoints.ts';
+import type { AnswerOf } from '../../api/shapes/endpoint.ts';
 import { messageOf } from '../../base/caught.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -15,8 +20,11 @@ import {
   formatJsonLines,
   formatRows,
   type OperatorFlags,
+  withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples, integer } from '../options.ts';
+
+const PATH = '/api/license';
 
 interface IssueFlags {
   readonly key: string;
@@ -190,7 +198,7 @@ function addVerify(group: Command, context: CliContext): void {
   command.action((file: string, flags: VerifyFlags) => verify(file, flags, context));
 }
 
-type License = OperationOutput<'licence.show'>;
+type License = AnswerOf<typeof getLicence>;
 
 function describeInForce(licence: License): [string, string | undefined][] {
   const { seats, seatsUsed } = licence;
@@ -209,18 +217,23 @@ function printInForce(licence: License, flags: OperatorFlags, { stdout }: CliCon
 }
 
 async function show(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const licence = await callOperator(context, flags, 'licence.show', {});
+  const licence = await callOperator<typeof getLicence>(context, flags, 'GET', PATH);
   printInForce(licence, flags, context);
 }
 
 async function set(file: string, flags: OperatorFlags, context: CliContext): Promise<void> {
   const key = file === '-' ? await text(context.stdin) : readFile(file);
-  const licence = await callOperator(context, flags, 'licence.set', { key: key.trim() }, true);
+  const licence = await withOperator(
+    context,
+    flags,
+    (operator) => operator.call<typeof setLicence>('PUT', PATH, { body: { key: key.trim() } }),
+    true,
+  );
   printInForce(licence, flags, context);
 }
 
 async function remove(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const licence = await callOperator(context, flags, 'licence.remove', {});
+  const licence = await callOperator<typeof removeLicence>(context, flags, 'DELETE', PATH);
   printInForce(licence, flags, context);
 }
 

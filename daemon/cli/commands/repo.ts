@@ -1,50 +1,54 @@
 // `trawl repo ...`: the known repositories, and who may see them.
 
 import type { Command } from 'commander';
+import type {
+  changeRepoRules,
+  listRepoRules,
+  removeRepos,
+} from '../../api/sources/repo-rule-endpoints.ts';
+import type { AnswerOf } from '../../api/shapes/endpoint.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import {
-  callOperator,
-  formatJsonLines,
-  formatTable,
-  type OperatorFlags,
-  withOperator,
-} from '../operator-output.ts';
+import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
 import { addAccessOptions, addCommonOptions, addExamples, repoChange } from '../options.ts';
 
-const PAGE_SIZE = 5_000;
-const COLUMNS = [
-  'repoId',
-  'repo',
-  'visibility',
-  'enforcement',
-  'state',
-  'indexedAt',
-  'path',
-  'failure',
-] as const;
+const PATH = '/api/ee/repos';
+type RepoRow = AnswerOf<typeof listRepoRules>[number];
 
-async function list(flags: OperatorFlags, { stdout, ...context }: CliContext): Promise<void> {
-  await withOperator({ stdout, ...context }, flags, async (operator) => {
-    for (let offset = 0; ; offset += PAGE_SIZE) {
-      const { total, rows } = await operator.call('repo.list', { offset, limit: PAGE_SIZE });
-      stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows, offset === 0));
-      if (offset + PAGE_SIZE >= total) return;
-    }
-  });
+const TABLE = {
+  columns: [
+    'repoId',
+    'repo',
+    'visibility',
+    'enforcement',
+    'state',
+    'indexedAt',
+    'path',
+    'failure',
+  ] as const,
+  cellsOf: (row: RepoRow) => row,
+};
+
+function list(flags: OperatorFlags, context: CliContext): Promise<void> {
+  return withOperator(context, flags, (operator) =>
+    printTable(context, flags, operator.pages<typeof listRepoRules>(PATH), TABLE),
+  );
 }
 
 async function set(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
   const change = repoChange(flags);
   if (Object.keys(change).length === 0)
     throw new UsageError('say what to change: --visibility, --enforce-permissions or another');
-  const { rows } = await callOperator(context, flags, 'repo.set', { repos, ...change });
-  context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
+  const body = { repos, ...change };
+  const rows = await callOperator<typeof changeRepoRules>(context, flags, 'PATCH', PATH, { body });
+  await printTable(context, flags, [rows], TABLE);
 }
 
 async function remove(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { rows } = await callOperator(context, flags, 'repo.remove', { repos });
-  context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
+  const rows = await callOperator<typeof removeRepos>(context, flags, 'DELETE', PATH, {
+    body: { repos },
+  });
+  await printTable(context, flags, [rows], TABLE);
 }
 
 export function addRepoCommand(program: Command, context: CliContext): void {

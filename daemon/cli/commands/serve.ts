@@ -14,7 +14,7 @@ import {
   readBoolean,
   repoChange,
 } from '../options.ts';
-import type { StatusReport } from '../../api/operator/status-report.ts';
+import type { StatusReport } from '../../api/shapes/status-report.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress, type ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';

@@ -1,15 +1,19 @@
 // `trawl status`: state of the running daemon, and how fresh each repository is.
 
 import type { Command } from 'commander';
-import type { StatusReport } from '../../api/operator/status-report.ts';
+import type { getStatus } from '../../api/instance/status-endpoints.ts';
+import type { listRepoRules } from '../../api/sources/repo-rule-endpoints.ts';
+import type { StatusReport } from '../../api/shapes/status-report.ts';
 import { type CliContext, EXIT_NONE } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration } from '../format.ts';
 import {
   formatJsonLines,
   formatTable,
   type OperatorFlags,
+  printTable,
   withOperator,
 } from '../operator-output.ts';
+import type { Operator } from '../operator.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -17,10 +21,8 @@ interface StatusFlags extends OperatorFlags {
   readonly repos?: true;
 }
 
-const PAGE_SIZE = 5_000;
 /** Jobs that a progress line names: the longest running ones. */
 const STEPS_MAX = 2;
-const REPO_COLUMNS = ['repo', 'connection', 'askedAt', 'indexedAt', 'job', 'failure'] as const;
 /** Reasons of failures are among the problems. */
 const CONNECTION_COLUMNS = ['name', 'type', 'repos', 'indexed', 'syncedAt', 'state'] as const;
 /** Words for jobs without progress yet. */
@@ -115,20 +117,22 @@ function describeStep(job: Running): string {
   ].join('');
 }
 
+async function* servedRepos(operator: Operator) {
+  for await (const rows of operator.pages<typeof listRepoRules>('/api/ee/repos'))
+    yield rows.filter(({ state }) => state === 'served');
+}
+
 async function show(flags: StatusFlags, context: CliContext): Promise<void> {
   const { stdout } = context;
   await withOperator(context, flags, async (operator) => {
-    const report = await operator.call('status', {});
+    const report = await operator.call<typeof getStatus>('GET', '/api/status');
     if (flags.repos !== true)
       stdout.write(flags.json ? formatJsonLines([report]) : describeStatus(report));
     else
-      for (let offset = 0; ; offset += PAGE_SIZE) {
-        const { total, rows } = await operator.call('status.repos', { offset, limit: PAGE_SIZE });
-        stdout.write(
-          flags.json ? formatJsonLines(rows) : formatTable(REPO_COLUMNS, rows, offset === 0),
-        );
-        if (offset + PAGE_SIZE >= total) break;
-      }
+      await printTable(context, flags, servedRepos(operator), {
+        columns: ['repo', 'connection', 'askedAt', 'indexedAt', 'job', 'failure'],
+        cellsOf: (row) => row,
+      });
     if (report.problems.length > 0) context.setExitCode(EXIT_NONE);
   });
 }

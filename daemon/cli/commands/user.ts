@@ -1,21 +1,35 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords are only read from standard input.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
-import type { Role } from '../../store/users.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { UserView } from '../../api/operator/user-operations.ts';
+import type {
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  setUserPassword,
+  unlinkUser,
+  updateUser,
+} from '../../api/accounts/member-endpoints.ts';
+import type { AnswerOf, BodyOf, TypedEndpoint } from '../../api/shapes/endpoint.ts';
 import type { CliContext } from '../context.ts';
 import {
   callOperator,
   formatJsonLines,
   formatRows,
-  formatTable,
   type OperatorFlags,
+  printTable,
+  withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { countOf } from '../format.ts';
 import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
+
+type UserView = AnswerOf<typeof getUser>;
+
+const PATH = '/api/ee/user';
+const ALL_PATH = '/api/ee/users';
 
 type RoleName = 'owner' | 'member';
 
@@ -59,32 +73,45 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
     ...(role === undefined ? {} : { role: ROLES[role] }),
     ...(await passwordOf(flags, context)),
   };
-  const added = await callOperator(context, flags, 'user.add', input, true);
-  context.stderr.write(`added ${added.user.email} (${roleOf(added.user)})\n`);
-  printLink('setupUrl' in added ? added.setupUrl : undefined, added.user.email, context);
+  const added = await withOperator(
+    context,
+    flags,
+    (operator) => operator.call<typeof createUser>('POST', ALL_PATH, { body: input }),
+    true,
+  );
+  context.stderr.write(`added ${added.email} (${roleOf(added)})\n`);
+  printLink(flags.passwordStdin ? undefined : added.setupUrl, added.email, context);
 }
 
 async function list(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const users = await callOperator(context, flags, 'user.list', {});
-  const columns = [
-    'email',
-    'name',
-    'role',
-    'state',
-    'limit',
-    'createdAt',
-    'lastActivityAt',
-  ] as const;
-  const rows = users.map((user) => ({ ...user, role: roleOf(user), ...stateOf(user) }));
-  context.stdout.write(flags.json ? formatJsonLines(users) : formatTable(columns, rows));
+  const users = await callOperator<typeof listUsers>(context, flags, 'GET', ALL_PATH);
+  await printTable(context, flags, [users], {
+    columns: ['email', 'name', 'role', 'state', 'limit', 'createdAt', 'lastActivityAt'],
+    cellsOf: (user) => ({ ...user, role: roleOf(user), ...stateOf(user) }),
+  });
 }
 
 function stateOf(user: UserView): { state: string; limit: string } {
   return { state: user.suspendedAt === null ? 'active' : 'suspended', limit: limitOf(user) };
 }
 
+/** Calls an endpoint of one user. */
+function callFor<E extends TypedEndpoint>(
+  userId: string,
+  flags: OperatorFlags,
+  context: CliContext,
+  method: E['method'],
+  path: string = PATH,
+  body?: BodyOf<E>,
+): Promise<AnswerOf<E>> {
+  return callOperator<E>(context, flags, method, path, {
+    query: { userId },
+    ...(body && { body }),
+  });
+}
+
 async function show(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const user = await callOperator(context, flags, 'user.show', { email });
+  const user = await callFor<typeof getUser>(email, flags, context, 'GET');
   const rows: [string, string | undefined][] = [
     ['email', user.email],
     ['id', user.id],
@@ -100,11 +127,7 @@ async function show(email: string, flags: OperatorFlags, context: CliContext): P
   context.stdout.write(flags.json ? formatJsonLines([user]) : formatRows(rows));
 }
 
-interface Change {
-  readonly role?: Role;
-  readonly suspended?: boolean;
-  readonly requestsPerDay?: number | 'unlimited' | null;
-}
+type Change = BodyOf<typeof updateUser>;
 
 async function change(
   email: string,
@@ -112,25 +135,32 @@ async function change(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  const user = await callOperator(context, flags, 'user.change', { email, ...changes });
+  const user = await callFor<typeof updateUser>(email, flags, context, 'PATCH', PATH, changes);
   const { state, limit } = stateOf(user);
   context.stderr.write(`${user.email}: ${roleOf(user)}, ${state}, requests per day: ${limit}\n`);
 }
 
 async function remove(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const user = await callOperator(context, flags, 'user.remove', { email });
-  context.stderr.write(`removed ${user.email} with all sessions, keys, tokens and grants\n`);
+  await callFor<typeof deleteUser>(email, flags, context, 'DELETE');
+  context.stderr.write(
+    `removed ${escapeControls(email)} with all sessions, keys, tokens and grants\n`,
+  );
 }
 
-async function unlink(user: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { email, count } = await callOperator(context, flags, 'user.unlink', { email: user });
-  const links = countOf(count, 'link');
-  context.stderr.write(`${email}: removed ${links} with accounts of identity providers\n`);
+async function unlink(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
+  const path = `${PATH}/links`;
+  const { removed } = await callFor<typeof unlinkUser>(email, flags, context, 'DELETE', path);
+  const links = countOf(removed, 'link');
+  context.stderr.write(
+    `${escapeControls(email)}: removed ${links} with accounts of identity providers\n`,
+  );
 }
 
 async function setPassword(email: string, flags: AddFlags, context: CliContext): Promise<void> {
-  const input = { email, ...(await passwordOf(flags, context)) };
-  const { setupUrl } = await callOperator(context, flags, 'user.password', input);
+  const body = await passwordOf(flags, context);
+  const path = `${PATH}/password`;
+  const set = callFor<typeof setUserPassword>(email, flags, context, 'PUT', path, body);
+  const { setupUrl } = await set;
   if (setupUrl === undefined)
     context.stderr.write(`the password of ${escapeControls(email)} is set\n`);
   printLink(setupUrl, email, context);

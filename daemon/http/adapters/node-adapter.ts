@@ -104,6 +104,17 @@ export class NodeAdapter implements HttpAdapter {
     });
   }
 
+  /** Listens on a Unix socket; created when this returns. Errors: rejects if it cannot be created. */
+  listenAt(socketPath: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(socketPath, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const deadline = setTimeout(() => this.#server.closeAllConnections(), graceMs);

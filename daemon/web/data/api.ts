@@ -1,25 +1,10 @@
 // Requests to the API. Request and answer types come from the schemas that the daemon validates with. Errors are
 // `ApiFailure` with the error code of the contract, or `OfflineError` if the daemon does not answer.
 
-import type { z } from 'zod';
-import type { TypedEndpoint } from '../../api/shapes/endpoint.ts';
+import type { AnswerOf, BodyOf, TypedEndpoint } from '../../api/shapes/endpoint.ts';
 import { BASE_PATH } from './base-path.ts';
 
-/** Parsed answer of an endpoint: the body of a 200, 201 or 202. */
-export type AnswerOf<E extends TypedEndpoint> = {
-  [Status in keyof E['responses']]: Status extends 200 | 201 | 202
-    ? E['responses'][Status] extends { readonly body: infer Body extends z.ZodType }
-      ? z.output<Body>
-      : undefined
-    : never;
-}[keyof E['responses']];
-
-/** JSON body that an endpoint takes. */
-export type BodyOf<E extends TypedEndpoint> = E['input'] extends {
-  readonly body: infer Body extends z.ZodType;
-}
-  ? z.input<Body>
-  : undefined;
+export type { AnswerOf, BodyOf };
 
 /** An error answer of the daemon. */
 export class ApiFailure extends Error {

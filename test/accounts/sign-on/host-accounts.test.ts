@@ -71,7 +71,9 @@ test('grants show it, by user and by repository', async () => {
   await list(world, 1, '77');
   await signOnAt(world, issuer);
   const takenAt = new Date(world.clock.nowMs).toISOString();
-  const row = { userId: world.member.id, repoId: 1, source: 'host', takenAt };
+  const { id: userId, email } = world.member;
+  const repoName = world.control.accounts.directory.byId(1)!.name;
+  const row = { userId, email, repoId: 1, repoName, source: 'host', takenAt };
   for (const query of [`userId=${world.member.id}`, 'repoId=1'])
     assert.deepEqual((await world.ask('GET', `/api/ee/grants?${query}`, world.ownerKey)).json(), [
       row,

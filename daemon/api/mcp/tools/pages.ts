@@ -1,7 +1,8 @@
 // Paging of list tools: the arguments, and JSON that names the next page.
 
 import { jsonInteger } from '../../shapes/input.ts';
-import { PER_PAGE_MAX, type PageRequest } from '../../shapes/pagination.ts';
+import { PER_PAGE_MAX } from '../../shapes/input.ts';
+import type { PageRequest } from '../../shapes/pagination.ts';
 
 /** The arguments `page` and `perPage`. */
 export function pageArguments(perPage: number) {

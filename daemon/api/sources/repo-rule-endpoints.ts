@@ -1,0 +1,133 @@
+// /api/ee/repos: all repositories of the instance, their permissions and how fresh they are, for the operator (API.md 22.4).
+
+import { z } from 'zod';
+import { OPERATOR } from '../../accounts/audit-log.ts';
+import { repoIdsOf } from '../../accounts/repo-ids.ts';
+import { ENFORCEMENTS, VISIBILITIES } from '../../repos/records.ts';
+import { someNames } from '../../repos/some-names.ts';
+import { endpoint, ok } from '../shapes/endpoint.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import type { OperatorService, RepoRule } from '../shapes/operator-service.ts';
+import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
+import { integer, nullableTime, text } from '../shapes/schemas.ts';
+
+const PATH = '/api/ee/repos';
+const REPO_COUNT_MAX = 10_000;
+const NAME_SIZE_MAX = 1_000;
+const HEAD = { access: 'operator', path: PATH, isDescribed: false } as const;
+
+const row = z.object({
+  repoId: integer('Id of the repository.', 1),
+  repo: text('Name.'),
+  visibility: z.enum(VISIBILITIES),
+  enforcement: z.enum(ENFORCEMENTS),
+  state: z.enum(['served', 'not served']).nullable().meta({ description: 'Null: no daemon runs.' }),
+  indexedAt: nullableTime('When it was last indexed.'),
+  path: text('Where its source is.').nullable(),
+  failure: text('Why its last job failed.').nullable(),
+  connection: text('Names of its connections.').nullable(),
+  askedAt: nullableTime('When its host was last checked for changes.'),
+  job: z.enum(['waiting', 'running']).nullable(),
+});
+
+/** Names or ids of repositories. */
+const repos = z
+  .array(z.string().max(NAME_SIZE_MAX))
+  .min(1, { error: 'expected at least one' })
+  .max(REPO_COUNT_MAX, { error: `expected at most ${REPO_COUNT_MAX}` });
+
+function rowsOf({ status }: OperatorService, rules: readonly RepoRule[]) {
+  const freshness = status?.freshness(rules.map(({ repoId }) => repoId));
+  return rules.map(({ repoId, name, visibility, enforcement, place, failure, ...rule }) => {
+    const fresh = freshness?.get(repoId);
+    const state = rule.isServed === true ? 'served' : 'not served';
+    return {
+      repoId,
+      repo: name,
+      visibility,
+      enforcement,
+      state: rule.isServed === undefined ? null : state,
+      indexedAt: rule.indexedAt ?? null,
+      path: place?.path ?? null,
+      failure: failure ?? null,
+      connection: fresh?.connections.join(', ') || null,
+      askedAt: fresh?.askedAt ?? null,
+      job: fresh?.job ?? null,
+    };
+  });
+}
+
+/** Errors: NOT_FOUND naming each unknown one. */
+function selected({ rules }: OperatorService, names: readonly string[]) {
+  const all = rules.list();
+  const repoIds = repoIdsOf(all, names);
+  return { repoIds, found: all.filter(({ repoId }) => repoIds.has(repoId)) };
+}
+
+export const listRepoRules = endpoint(
+  {
+    ...HEAD,
+    method: 'GET',
+    input: { query: z.object(pageFields(50)) },
+    responses: pageAnswer('A page of the repositories, by name.', row),
+  },
+  ({ query }, { services: { operator }, baseUrl }) => {
+    const all = [...operator.rules.list()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const { items, headers } = paginate(all, query, `${baseUrl}${PATH}`, {});
+    return ok(rowsOf(operator, items), headers);
+  },
+);
+
+export const changeRepoRules = endpoint(
+  {
+    ...HEAD,
+    method: 'PATCH',
+    input: {
+      body: z.object({
+        repos,
+        visibility: z.enum(VISIBILITIES).exclude(['unknown']).exactOptional(),
+        enforcement: z.enum(ENFORCEMENTS).exactOptional(),
+      }),
+    },
+    responses: { 200: { body: z.array(row) } },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ body: { repos: names, ...change } }, { services, actor = OPERATOR }) => {
+    const { operator } = services;
+    if (Object.keys(change).length === 0)
+      throw new ApiError('INVALID_REQUEST_BODY', 'There is nothing to change.');
+    const { repoIds, found } = selected(operator, names);
+    const listed = found.filter(({ isListed }) => isListed);
+    if (listed.length > 0)
+      throw new ApiError(
+        'INVALID_REQUEST_BODY',
+        `Nothing was changed: a connection lists ${someNames(listed.map(({ name }) => name))}, so its host and the configuration ` +
+          'decide who may see it; change it at the host, or enforcePermissions of the connection.',
+      );
+    await operator.rules.change(repoIds, change, actor);
+    return ok(rowsOf(operator, selected(operator, names).found));
+  },
+);
+
+export const removeRepos = endpoint(
+  {
+    ...HEAD,
+    method: 'DELETE',
+    input: { body: z.object({ repos }) },
+    responses: { 200: { body: z.array(row) } },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ body }, { services, actor = OPERATOR }) => {
+    const { operator } = services;
+    const { repoIds, found } = selected(operator, body.repos);
+    const served = found.filter(({ isServed, isListed }) => isServed === true || isListed);
+    if (served.length > 0)
+      throw new ApiError(
+        'INVALID_REQUEST_BODY',
+        `Nothing was removed: ${someNames(served.map(({ name }) => name))} is served, or a connection lists it; remove it ` +
+          'from the sources of the daemon, or exclude it in the configuration of the connection.',
+      );
+    await operator.rules.remove(repoIds, actor);
+    return ok(rowsOf(operator, found));
+  },
+);
