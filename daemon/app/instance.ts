@@ -26,7 +26,6 @@ import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import { Indexer } from '../sync/indexer.ts';
 import type { ConnectionLimits, HostAccess } from '../sync/connections/connections.ts';
 import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
-import { JobHistory } from '../sync/jobs/job-history.ts';
 import { type JobLimits, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { MergeLimits } from '../index/merge/merge-plan.ts';
 import { QuarantineFile } from '../index/served/quarantine-file.ts';
@@ -227,7 +226,7 @@ async function openUpkeep(
     catalog,
     registry: index.registry,
     served,
-    jobHistory: new JobHistory({ rows: index.store.jobs, instance: index.instanceId, log }),
+    jobRows: index.store.jobs,
     filters: () => options.filters,
     threads: new BuildThreads(module, workers ?? availableParallelism()),
     jobLimits: options.jobLimits ?? (() => JOB_LIMITS),

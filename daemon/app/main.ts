@@ -97,7 +97,7 @@ export interface Daemon {
 
 /** Bound: the daemon waits this long for sources to be probed; then it listens. */
 const LISTEN_AFTER_MS = 2_000;
-/** Per job; if all fail, another job follows (sync/jobs/failure-pauses.ts). */
+/** Per job; if all fail, another job follows (sync/jobs/job-runner.ts). */
 const JOB_ATTEMPTS = 2;
 /** How long running git processes may continue when the daemon stops. */
 const GIT_GRACE_MS = 1_000;
@@ -422,7 +422,7 @@ function startJobs(
       const indexer = indexerOf(instance);
       const requested = await indexer.jobs.requestAll(records, false, signal);
       await indexer.connections?.start();
-      indexer.jobs.failInterrupted();
+      indexer.jobs.failUnrequested();
       const results = await requested.results;
       void indexer.merger.run();
       return { records, results: [...failed, ...results] };
@@ -504,7 +504,7 @@ function jobServiceOf(instance: Instance): JobService {
     index: async (repoId) => {
       const repo = catalog.repo(repoId);
       if (repo === undefined) return undefined;
-      connections?.mirrors.markFetchDue(repoId);
+      connections?.mirrors.markStale(repoId);
       return jobFacade.index(repo.record);
     },
     latest: (repoIds) => jobFacade.latest(repoIds),

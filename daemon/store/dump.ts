@@ -64,6 +64,7 @@ const READ_VERSIONS: readonly string[] = [
   '0006',
   '0007',
   '0008',
+  '0009',
   STORE_VERSION,
 ];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
@@ -72,6 +73,7 @@ const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 /** Columns missing in older versions, and their values. */
 const NEW_COLUMNS: Readonly<Record<string, DumpRow>> = {
   connection_repos: { targets: null },
+  jobs: { host: '', due_at: null, failures: 0, owner: null },
 };
 const ROW_COUNT = 250;
 
@@ -151,10 +153,11 @@ async function loadParts(
       }));
       for (const row of current) checkRow(table, columns, row);
       for await (const batch of inBatches(current, Math.floor(VALUE_COUNT_MAX / columns.length))) {
-        await anyDb
-          .insertInto(table)
-          .values([...batch])
-          .execute();
+        const insert = anyDb.insertInto(table).values([...batch]);
+        // Why: older versions stored two pending jobs of a target, of which one is enough.
+        await (
+          table === 'jobs' ? insert.onConflict((conflict) => conflict.doNothing()) : insert
+        ).execute();
       }
     }
     isVersionChecked = true;

@@ -1,29 +1,76 @@
-// Jobs: pending, running and finished ones, with their last log lines. Daemons on one store have separate indexes, so every
-// job belongs to one of them, its instance, and only that one reads it.
+// The queue of jobs: a row for each, with its last log lines. A daemon claims pending rows, runs them and stores their end.
+// Daemons on one store have separate indexes, so every job belongs to one of them, its instance, and only that one reads it.
 
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
+import { HOUR_MS } from '../base/durations.ts';
 import type { JobFacts, JobState } from '../repos/jobs.ts';
 import type { JobTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
-export interface StoredJob extends JobFacts {
-  /** Ascends with the jobs of a daemon. */
-  readonly ordinal: number;
-}
+export interface StoredJob
+  extends JobFacts, Pick<JobTable, 'ordinal' | 'host' | 'dueAt' | 'failures'> {}
 
 /** A job to store. @property lines  JSON array of all stored log lines */
 export type JobWrite = StoredJob & { readonly lines: string };
 
 export interface JobQuery extends Window {
   readonly queue?: string | undefined;
-  readonly states: readonly JobState[];
+  readonly states?: readonly JobState[] | undefined;
 }
 
-/** All columns except the lines, which may be many, and the instance. */
+/** A queue of a daemon. */
+export interface QueueName {
+  readonly instance: string;
+  readonly queue: string;
+}
+
+/** Which pending jobs may start. */
+export interface JobClaim {
+  /** How long the process may take. After that its jobs are pending again. */
+  readonly leaseMs: number;
+  /** Running jobs by host, and the bound of each; '': no host. */
+  readonly running: ReadonlyMap<string, number>;
+  readonly runningMax: number;
+  /** Targets whose jobs must not start. */
+  readonly busy: readonly number[];
+}
+
+/** What a queue stores in one transaction. */
+export interface JobTurn {
+  /** Jobs that ended, or wait again. */
+  readonly writes: readonly JobWrite[];
+  /** Ids of jobs that are not worth a row any more. */
+  readonly gone: readonly string[];
+  /** Targets whose pending jobs end, and the reason. */
+  readonly cancelled: ReadonlyMap<number, string>;
+  /** Requested jobs. A target that has a pending one keeps it. */
+  readonly requests: readonly JobWrite[];
+  /** The process that claims jobs, and stores those that it claimed. */
+  readonly owner: string;
+  /** Undefined: none may start. */
+  readonly claim: JobClaim | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface JobTurnResult {
+  /** The pending jobs of the requested targets, before any was claimed. */
+  readonly pending: readonly JobWrite[];
+  readonly claimed: readonly JobWrite[];
+  /** Targets whose last job failed, and that are due again. */
+  readonly dueTargets: readonly number[];
+  /** Jobs that may start, but could not be claimed, remain. */
+  readonly hasReady: boolean;
+  /** When the next job or target is due; undefined: none. */
+  readonly nextDueAt: number | undefined;
+}
+
+/** Columns of a job, without the lines, which may be many, the instance and the lease. */
 const COLUMNS = [
   'id',
   'queue',
@@ -37,28 +84,33 @@ const COLUMNS = [
   'finishedAt',
   'error',
   'result',
+  'host',
+  'dueAt',
+  'failures',
 ] as const satisfies (keyof JobTable)[];
 
-/** Jobs per statement of `write` and `prune`. */
+const WRITTEN = [...COLUMNS, 'owner', 'lines'] as const;
+
+/** Jobs per statement. */
 const STEP_COUNT = 100;
 
 export type JobRows = ReturnType<typeof jobsIn>;
 
 export function jobsIn(database: Database) {
   return {
-    /** Inserts or updates jobs, and removes those of `gone`. One transaction. */
-    write: (instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void> =>
-      database.write(async ({ db }) => {
-        for await (const ids of inBatches(gone, STEP_COUNT))
-          await db.deleteFrom('jobs').where('id', 'in', ids).execute();
-        for await (const batch of inBatches(jobs, STEP_COUNT)) await put(db, instance, batch);
+    /** Stores changes of a queue and claims jobs that may start, as one transaction. */
+    turn: (name: QueueName, turn: JobTurn): Promise<JobTurnResult> =>
+      database.write(({ db }) => runTurn(db, database.kind === 'postgres', name, turn), {
+        isLong: true,
       }),
-    byId: (instance: string, id: string): Promise<StoredJob | undefined> =>
-      database.read(async (db) => {
-        const query = db.selectFrom('jobs').select(COLUMNS).where('id', '=', storable(id));
-        const row = await query.where('instance', '=', instance).executeTakeFirst();
-        return row === undefined ? undefined : jobOf(row);
-      }),
+    /**
+     * Jobs that a previous process left unfinished wait until they are requested again. Only the exclusive owner of an
+     * instance calls this, so leases do not matter. One that has a successor ends.
+     *
+     * @returns  unfinished jobs, and the last job of each target if it has failed; oldest first
+     */
+    release: (name: QueueName, now: number): Promise<StoredJob[]> =>
+      database.write(({ db }) => release(db, name, now)),
     /** JSON array of log lines; undefined: no such job in the queue. */
     linesOf: (instance: string, queue: string, id: string): Promise<string | undefined> =>
       database.read(async (db) => {
@@ -69,11 +121,18 @@ export function jobsIn(database: Database) {
     /** The last job of each of these targets, if any. */
     latest: (instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]> =>
       database.read((db) => latest(db, instance, queue, targetIds)),
-    /** Unfinished jobs, and the last job of each target if it has failed; oldest first. */
-    open: (instance: string): Promise<StoredJob[]> => database.read((db) => open(db, instance)),
-    /** Newest first. */
+    /** Unfinished ones first; newest first. */
     list: (instance: string, query: JobQuery): Promise<Page<StoredJob>> =>
       database.read((db) => list(db, instance, query)),
+    /** The highest ordinal; 0: none. */
+    lastOrdinal: (instance: string): Promise<number> =>
+      database.read(async (db) => {
+        const query = db.selectFrom('jobs').where('instance', '=', instance);
+        const row = await query
+          .select((select) => select.fn.max('ordinal').as('last'))
+          .executeTakeFirst();
+        return row?.last ?? 0;
+      }),
     /**
      * Removes jobs of all instances that ended before; returns their number. Unfinished ones stay, whatever the clock says.
      */
@@ -81,23 +140,252 @@ export function jobsIn(database: Database) {
   };
 }
 
-async function put(db: Kysely<Schema>, instance: string, jobs: readonly JobWrite[]): Promise<void> {
+/** A literal: SQLite uses partial indexes only for those. */
+const PENDING = sql.lit<JobState>('PENDING');
+
+/** The error of a job that never ended and has a successor. */
+export const REPLACED = 'interrupted; replaced by a later job';
+
+type Claims = SelectQueryBuilder<Schema, 'jobs', Pick<JobTable, 'id' | 'targetId'>>;
+
+type Statement<Self> = {
+  where(column: 'instance' | 'queue', operator: '=', value: string): Self;
+};
+
+function inQueue<Query extends Statement<Query>>(query: Query, { instance, queue }: QueueName) {
+  return query.where('instance', '=', instance).where('queue', '=', queue);
+}
+
+/** Stores jobs of this process. One that another process has claimed, or has ended, stays as it is. */
+async function put(
+  db: Kysely<Schema>,
+  instance: string,
+  owner: string,
+  jobs: readonly JobWrite[],
+): Promise<void> {
+  if (jobs.length === 0) return;
   await db
     .insertInto('jobs')
-    .values(jobs.map((job) => rowOf(instance, job)))
+    .values(jobs.map((job) => rowOf(instance, job, owner)))
+    .onConflict((conflict) => {
+      const update = conflict
+        .column('id')
+        .doUpdateSet((set) =>
+          Object.fromEntries(WRITTEN.map((column) => [column, set.ref(`excluded.${column}`)])),
+        );
+      return update.where((where) =>
+        where.or([
+          where('jobs.owner', '=', owner),
+          where.and([where('jobs.owner', 'is', null), where('jobs.finishedAt', 'is', null)]),
+        ]),
+      );
+    })
+    .execute();
+}
+
+async function runTurn(
+  db: Kysely<Schema>,
+  isShared: boolean,
+  name: QueueName,
+  turn: JobTurn,
+): Promise<JobTurnResult> {
+  for await (const ids of inBatches(turn.gone, STEP_COUNT))
+    await db.deleteFrom('jobs').where('id', 'in', ids).execute();
+  for await (const batch of inBatches(turn.writes, STEP_COUNT))
+    await put(db, name.instance, turn.owner, batch);
+  for (const [targetId, error] of turn.cancelled) await cancel(db, name, targetId, error, turn.now);
+  const pending: JobWrite[] = [];
+  for await (const batch of inBatches(turn.requests, STEP_COUNT))
+    pending.push(...(await request(db, name, batch)));
+  const claimed = turn.claim === undefined ? [] : await claim(db, isShared, name, turn, turn.claim);
+  return { pending, claimed, ...(await dueIn(db, name, turn.now)) };
+}
+
+/** The target is gone: its pending job ends, and no other follows. */
+async function cancel(
+  db: Kysely<Schema>,
+  name: QueueName,
+  targetId: number,
+  error: string,
+  now: number,
+): Promise<void> {
+  const jobs = () => inQueue(db.updateTable('jobs'), name).where('targetId', '=', targetId);
+  await jobs()
+    .where('state', '=', 'PENDING')
+    .set({ state: 'FAILED', error, finishedAt: now, dueAt: null })
+    .execute();
+  await jobs().where('state', '=', 'FAILED').set({ dueAt: null }).execute();
+}
+
+/** Inserts requested jobs; targets with a pending one keep it. Returns the pending ones. */
+async function request(
+  db: Kysely<Schema>,
+  name: QueueName,
+  jobs: readonly JobWrite[],
+): Promise<JobWrite[]> {
+  const targetIds = jobs.map(({ targetId }) => targetId);
+  await inQueue(db.updateTable('jobs'), name)
+    .where('targetId', 'in', targetIds)
+    .where('state', '=', 'FAILED')
+    .where('dueAt', 'is not', null)
+    .set({ dueAt: null })
+    .execute();
+  await db
+    .insertInto('jobs')
+    // Why new ids: a job that is requested again conflicts with its own.
+    .values(jobs.map((job) => ({ ...rowOf(name.instance, job, null), id: randomUUID() })))
     .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((set) => ({
-        priority: set.ref('excluded.priority'),
-        state: set.ref('excluded.state'),
-        attempt: set.ref('excluded.attempt'),
-        startedAt: set.ref('excluded.startedAt'),
-        finishedAt: set.ref('excluded.finishedAt'),
-        error: set.ref('excluded.error'),
-        result: set.ref('excluded.result'),
-        lines: set.ref('excluded.lines'),
-      })),
+      conflict
+        .columns(['instance', 'queue', 'targetId'])
+        .where('state', '=', PENDING)
+        .doUpdateSet((set) => ({
+          priority: lesser('priority'),
+          dueAt: lesser('due_at'),
+          host: set.ref('excluded.host'),
+        })),
     )
     .execute();
+  const rows = await inQueue(db.selectFrom('jobs').select([...COLUMNS, 'lines']), name)
+    .where('targetId', 'in', targetIds)
+    .where('state', '=', 'PENDING')
+    .execute();
+  return rows.map((row) => ({ ...jobOf(row), lines: row.lines }));
+}
+
+/** The lesser one of a stored value, which may be null, and the new one. */
+function lesser(column: string) {
+  const [stored, added] = [sql.ref(`jobs.${column}`), sql.ref(`excluded.${column}`)];
+  return sql<number>`case when ${stored} < ${added} then ${stored} else ${added} end`;
+}
+
+async function claim(
+  db: Kysely<Schema>,
+  isShared: boolean,
+  name: QueueName,
+  { owner, now }: JobTurn,
+  { leaseMs, running, runningMax, busy }: JobClaim,
+): Promise<JobWrite[]> {
+  await endClaims(db, name, now, (claims) => {
+    const expired = claims.where('dueAt', '<=', now);
+    return busy.length === 0 ? expired : expired.where('targetId', 'not in', busy);
+  });
+  const claimed: JobWrite[] = [];
+  const counts = new Map(running);
+  for (;;) {
+    const full = [...counts].filter(([, count]) => count >= runningMax).map(([host]) => host);
+    let query = inQueue(db.selectFrom('jobs'), name).where((where) => isReady(where, now));
+    if (busy.length > 0) query = query.where('targetId', 'not in', busy);
+    if (full.length > 0) query = query.where('host', 'not in', full);
+    // Another daemon may be claiming the others.
+    if (isShared) query = query.forUpdate().skipLocked();
+    const rows = await query
+      .select([...COLUMNS, 'lines'])
+      .orderBy('priority')
+      .orderBy('dueAt')
+      .orderBy('ordinal')
+      .limit(runningMax)
+      .execute();
+    const taken = rows.filter(({ host }) => {
+      const count = counts.get(host) ?? 0;
+      if (count < runningMax) counts.set(host, count + 1);
+      return count < runningMax;
+    });
+    const started = taken.map((row) => begun({ ...jobOf(row), lines: row.lines }, now, leaseMs));
+    await put(db, name.instance, owner, started);
+    claimed.push(...started);
+    if (rows.length < runningMax || taken.length === 0) return claimed;
+  }
+}
+
+/** The job at the start of an attempt; an interrupted one is repeated. */
+export function begun(job: JobWrite, now: number, leaseMs: number): JobWrite {
+  const isAgain = job.startedAt !== null && job.error === null;
+  return {
+    ...job,
+    state: 'IN_PROGRESS',
+    attempt: isAgain ? job.attempt : job.attempt + 1,
+    startedAt: now,
+    dueAt: now + leaseMs,
+    error: null,
+  };
+}
+
+/** Guess: no job waits longer, so a later time is of a clock that was set back since. */
+const WAIT_MS_MAX = 2 * HOUR_MS;
+
+function isReady(where: ExpressionBuilder<Schema, 'jobs'>, now: number) {
+  return where.and([where('state', '=', PENDING), isDue(where, now)]);
+}
+
+function isDue(where: ExpressionBuilder<Schema, 'jobs'>, now: number) {
+  return where.or([where('dueAt', '<=', now), where('dueAt', '>', now + WAIT_MS_MAX)]);
+}
+
+async function dueIn(
+  db: Kysely<Schema>,
+  name: QueueName,
+  now: number,
+): Promise<Pick<JobTurnResult, 'dueTargets' | 'hasReady' | 'nextDueAt'>> {
+  const jobs = () => inQueue(db.selectFrom('jobs'), name);
+  const failed = await jobs()
+    .select(['id', 'targetId'])
+    .where('state', '=', 'FAILED')
+    .where((where) => isDue(where, now))
+    .execute();
+  const ids = failed.map(({ id }) => id);
+  if (ids.length > 0)
+    await db.updateTable('jobs').set({ dueAt: null }).where('id', 'in', ids).execute();
+  const ready = await jobs()
+    .select('id')
+    .where((where) => isReady(where, now))
+    .limit(1)
+    .executeTakeFirst();
+  const next = await jobs()
+    .select('dueAt')
+    .where('dueAt', '>', now)
+    .orderBy('dueAt')
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    dueTargets: failed.map(({ targetId }) => targetId),
+    hasReady: ready !== undefined,
+    nextDueAt: next?.dueAt ?? undefined,
+  };
+}
+
+async function release(db: Kysely<Schema>, name: QueueName, now: number): Promise<StoredJob[]> {
+  await endClaims(db, name, now, (claims) => claims);
+  await inQueue(db.updateTable('jobs'), name)
+    .where('dueAt', 'is not', null)
+    .set({ dueAt: null })
+    .execute();
+  return open(db, name);
+}
+
+/** Claimed jobs whose process has died are pending again; those with a successor end. */
+async function endClaims(
+  db: Kysely<Schema>,
+  name: QueueName,
+  now: number,
+  select: (claims: Claims) => Claims,
+): Promise<void> {
+  const claims = inQueue(db.selectFrom('jobs').select(['id', 'targetId']), name);
+  const ended = await select(claims.where('state', '=', 'IN_PROGRESS')).execute();
+  for (const { id, targetId } of ended) {
+    const next = await inQueue(db.selectFrom('jobs').select('id'), name)
+      .where('targetId', '=', targetId)
+      .where('state', '=', PENDING)
+      .executeTakeFirst();
+    const change =
+      next === undefined
+        ? ({ state: 'PENDING', dueAt: now } as const)
+        : ({ state: 'FAILED', error: REPLACED, finishedAt: now, dueAt: null } as const);
+    await db
+      .updateTable('jobs')
+      .set({ ...change, owner: null })
+      .where('id', '=', id)
+      .execute();
+  }
 }
 
 async function latest(
@@ -120,17 +408,14 @@ async function latest(
   return found;
 }
 
-async function open(db: Kysely<Schema>, instance: string): Promise<StoredJob[]> {
-  const rows = await db
-    .selectFrom('jobs')
-    .select(COLUMNS)
-    .where('instance', '=', instance)
+async function open(db: Kysely<Schema>, name: QueueName): Promise<StoredJob[]> {
+  const rows = await inQueue(db.selectFrom('jobs').select(COLUMNS), name)
     .where('state', '<>', 'COMPLETED')
     .where((where) => {
       const later = where
         .selectFrom('jobs as later')
         .select('later.id')
-        .where('later.instance', '=', instance)
+        .where('later.instance', '=', name.instance)
         .whereRef('later.queue', '=', 'jobs.queue')
         .whereRef('later.targetId', '=', 'jobs.targetId')
         .whereRef('later.ordinal', '>', 'jobs.ordinal');
@@ -146,13 +431,15 @@ async function list(
   instance: string,
   { queue, states, offset, limit }: JobQuery,
 ): Promise<Page<StoredJob>> {
-  let query = db.selectFrom('jobs').where('instance', '=', instance).where('state', 'in', states);
+  let query = db.selectFrom('jobs').where('instance', '=', instance);
+  if (states !== undefined) query = query.where('state', 'in', states);
   if (queue !== undefined) query = query.where('queue', '=', queue);
   const { total } = await query
     .select((select) => select.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const rows = await query
     .select(COLUMNS)
+    .orderBy(sql`case when finished_at is null then 0 else 1 end`)
     .orderBy('ordinal', 'desc')
     .offset(offset)
     .limit(limit)
@@ -181,9 +468,11 @@ async function prune(database: Database, before: number): Promise<number> {
   }
 }
 
-function rowOf(instance: string, job: JobWrite): JobTable {
+/** @param owner  the process that runs it; for a job that does not run, null is stored */
+function rowOf(instance: string, job: JobWrite, owner: string | null): JobTable {
   return {
     ...job,
+    owner: job.state === 'IN_PROGRESS' ? owner : null,
     instance,
     error: storableOrNull(job.error),
     result: job.result === null ? null : storable(JSON.stringify(job.result)),

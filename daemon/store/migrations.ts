@@ -13,10 +13,11 @@ import { migration0006 } from './migration-0006.ts';
 import { migration0007 } from './migration-0007.ts';
 import { migration0008 } from './migration-0008.ts';
 import { migration0009 } from './migration-0009.ts';
+import { migration0010 } from './migration-0010.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** Name of the last migration of this version. */
-export const STORE_VERSION = '0009';
+export const STORE_VERSION = '0010';
 
 /** Table in which the Migrator records completed migrations. */
 const MIGRATION_TABLE = 'trawl_migrations';
@@ -33,6 +34,7 @@ function migrations(kind: StoreKind): Record<string, Migration> {
     '0007': migration0007(kind),
     '0008': migration0008(kind),
     '0009': migration0009(kind),
+    '0010': migration0010(kind),
   };
 }
 

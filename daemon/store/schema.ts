@@ -124,6 +124,14 @@ export interface JobTable extends Omit<JobFacts, 'result'> {
   readonly instance: string;
   /** Ascends with the jobs of one daemon. */
   readonly ordinal: number;
+  /** The code host that it contacts; '': none. */
+  readonly host: string;
+  /** A pending job starts then, the lease of a running one ends, a failed one is followed by another. Null: never. */
+  readonly dueAt: number | null;
+  /** Failed attempts of the target since the last success. */
+  readonly failures: number;
+  /** The process that runs it; null: none. */
+  readonly owner: string | null;
   /** JSON object. */
   readonly result: string | null;
   /** JSON array of log lines: always read and written as a whole. */

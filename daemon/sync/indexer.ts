@@ -24,8 +24,6 @@ export interface IndexerOptions
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly connectionRows: ConnectionRows;
-  /** This daemon, among those that share the store. */
-  readonly instance: string;
   /** No other daemon uses the store. */
   readonly isAlone: boolean;
   /** Absent: no code hosts. */
@@ -54,10 +52,13 @@ export class Indexer {
       options.onNewShards();
     };
     const { fileTracker } = this;
+    const fetchHostOf = ({ repoId }: RepoRecord): string | undefined =>
+      this.connections?.mirrors.fetchHostOf(repoId);
     const indexer = new RepoIndexer({
       ...options,
       onNewShards,
       fileTracker,
+      fetchHostOf,
       bringUp: async (...call) => this.connections?.mirrors.bringUp(...call),
       onFailure: (...call) => this.connections?.mirrors.noteFailure(...call),
       tidyUp: async (record, signal) => {
@@ -65,15 +66,13 @@ export class Indexer {
         this.connections?.noteIndexed(record.repoId);
       },
     });
-    const fetchHostOf = ({ repoId }: RepoRecord): string | undefined =>
-      this.connections?.mirrors.fetchHostOf(repoId);
     this.jobs = new Jobs({ ...options, indexer, fetchHostOf });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;
     const parts = { ...options, jobs: this.jobs, rows, limits };
     this.connections = hosts && new Connections({ ...parts, ...hosts });
     const { connections } = this;
-    const others = connections && [connections.sync.runner, connections.cleanup.runner];
-    this.jobFacade = new JobFacade(this.jobs, options.jobHistory, others);
+    const others = connections && [connections.sync, connections.cleanup];
+    this.jobFacade = new JobFacade(this.jobs, options, others);
     this.merger = new Merger({
       ...options,
       limits: options.mergeLimits ?? MERGE_LIMITS,
@@ -144,7 +143,7 @@ export class Indexer {
 
   /** Starts nothing any more; resolves when no job runs. */
   async close(): Promise<void> {
-    // Why first: their jobs use the job book, which the next calls close.
+    // Why first: listings request index jobs.
     await this.connections?.close();
     this.rules.close();
     this.symbols.close();

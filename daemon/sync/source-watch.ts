@@ -42,7 +42,7 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
       const indexed = catalog.repo(record.repoId)?.look;
       return indexed === undefined ? undefined : indexed === refFingerprintOfState(state, record);
     },
-    index,
+    index: (record) => void index(record),
   });
   const files = new FileWatch({ records, fileTracker, index, log });
   refs.start();

@@ -133,7 +133,7 @@ const READING: readonly Limit[] = [
     numberIn('daemon/api/search/suggestion-endpoints.ts', 'PREFIX_SIZE_MAX'),
   ],
   ['13.7', '1 to {},', numberIn('daemon/api/search/suggestion-endpoints.ts', 'COUNT_MAX')],
-  ['20.2', 'for {} days', numberIn('daemon/sync/jobs/job-history.ts', 'KEPT_MS') / DAY_MS],
+  ['20.2', 'for {} days', numberIn('daemon/sync/jobs/jobs.ts', 'KEPT_MS') / DAY_MS],
   ['21.3', 'within {} s', numberIn('daemon/http/server.ts', 'GRACE_MS') / SECOND_MS],
 ];
 

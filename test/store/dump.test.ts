@@ -124,7 +124,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       const from = await source.open();
       await fill(from);
       const parts = await partsOf(from);
-      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0009' }] });
+      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0010' }] });
       await within(async (target) => {
         const to = await target.open();
         await to.load(stream(parts));
@@ -200,12 +200,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
     within(async (place) => {
       const store = await place.open();
-      const header = { table: 'store', rows: [{ version: '0009' }] };
+      const header = { table: 'store', rows: [{ version: '0010' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [
         [[], /empty/],
         [[setting], /does not begin with its version/],
-        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0009/],
+        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0010/],
         [[header, setting, { table: 'nothing', rows: [] }], /unknown table: nothing/],
         [[header, setting, { table: 'sqlite_master', rows: [{ a: 1 }] }], /unknown table/],
         [[header, setting, { table: 'settings', rows: [{ name: 'c' }] }], /row of settings/],

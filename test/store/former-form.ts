@@ -18,5 +18,5 @@ export const SECOND_FORM = [
   `DROP TABLE connection_repos`,
   `DROP TABLE connections`,
   `DROP TABLE repo_hosts`,
-  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006', '0007', '0008', '0009')`,
+  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006', '0007', '0008', '0009', '0010')`,
 ];

@@ -60,7 +60,7 @@ onBothEngines('opening', (world) => {
       const error = await refuses(place.open(), 'NOT_READY');
       assert.match(
         error.message,
-        /newer version of Trawl: .* 9999.* 0009; .*install the newer.*trawl restore/,
+        /newer version of Trawl: .* 9999.* 0010; .*install the newer.*trawl restore/,
       );
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);

@@ -69,7 +69,7 @@ void test('a repo at whose path another one lies is hidden until its own is back
 });
 
 void test('many are counted, long reasons are cut', () => {
-  const failed = new FailedJobs();
+  const failed = new FailedJobs({ targets: 'repositories', done: 'indexed' });
   for (let i = 10; i < 30; i++) failed.note(i, `r${i}`, i === 10 ? 'x'.repeat(2_000) : 'gone');
   const sentences = failed.sentences((name) => name !== 'r12');
   assert.equal(sentences.length, 11);

@@ -1,15 +1,15 @@
-// Jobs as a daemon has them, over a store of the test, with an indexer that does as it is told.
+// Jobs as a daemon has them, over a real store, with an indexer that does as it is told.
 
 import type { TestContext } from 'node:test';
-import type { JobRows } from '../../daemon/store/jobs.ts';
-import type { Store } from '../../daemon/store/store.ts';
+import type { JobRows, JobTurn } from '../../daemon/store/jobs.ts';
+import { openStore } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { IndexContext, IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
-import { JobHistory } from '../../daemon/sync/jobs/job-history.ts';
 import { JobFacade } from '../../daemon/sync/jobs/job-facade.ts';
 import type { JobLimits } from '../../daemon/sync/jobs/job-limits.ts';
 import { Jobs, type JobsOptions } from '../../daemon/sync/jobs/jobs.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const OUTCOME: IndexOutcome = {
   isUnchanged: false,
@@ -23,6 +23,8 @@ const OUTCOME: IndexOutcome = {
   ignored: {},
   excluded: {},
 };
+
+const UNCHANGED = { ...OUTCOME, isUnchanged: true };
 
 /** Of a repo that is not served yet. */
 export const NEW_ID = 4;
@@ -52,7 +54,8 @@ export interface Attempt {
 export interface Daemon {
   readonly jobs: Jobs;
   readonly jobFacade: JobFacade;
-  readonly jobHistory: JobHistory;
+  /** Resolves when all that can start has started. */
+  readonly calm: () => Promise<void>;
   /** Those that have begun, in order. */
   readonly attempts: Attempt[];
   readonly warnings: string[];
@@ -66,9 +69,14 @@ export async function daemonOn(
   {
     instance = 'a',
     fetchHostOf = () => undefined,
+    unchanged = () => false,
     ...more
   }: Partial<JobLimits> &
-    Partial<Pick<JobsOptions, 'fetchHostOf'>> & { readonly instance?: string } = {},
+    Partial<Pick<JobsOptions, 'fetchHostOf'>> & {
+      readonly instance?: string;
+      /** Whether a check finds nothing changed. */
+      readonly unchanged?: (record: RepoRecord) => boolean;
+    } = {},
 ): Promise<Daemon> {
   const attempts: Attempt[] = [];
   const warnings: string[] = [];
@@ -85,15 +93,21 @@ export async function daemonOn(
       const end = async (outcome: Partial<IndexOutcome> | Error = {}): Promise<void> => {
         if (outcome instanceof Error) reject(outcome);
         else resolve({ ...OUTCOME, ...outcome });
-        await turns();
+        await calm();
       };
       attempts.push({ repoId, isForced, context, end });
     });
-  const jobHistory = new JobHistory({ rows, instance, log });
+  const calm = async (): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      await turns();
+      await jobs.flush();
+    }
+  };
   const jobs = new Jobs({
     indexer: {
       index,
       markRebuildDue: () => Promise.resolve(),
+      unchanged: (record) => Promise.resolve(unchanged(record) ? UNCHANGED : undefined),
       warningsOf: () => Promise.resolve([]),
     },
     served: {
@@ -101,22 +115,24 @@ export async function daemonOn(
       damagedRepo: () => undefined,
       record: (repoId) => (repoId === NEW_ID ? undefined : recordOf(repoId)),
     },
-    jobHistory,
+    jobRows: rows,
+    instance,
     log,
     fetchHostOf,
     jobLimits: () => ({ runningMax: 2, timeoutMs: 60_000, attemptsMax: 2, ...more }),
   });
   await jobs.recall((repoId) => `r${repoId}`);
-  return { jobs, jobFacade: new JobFacade(jobs, jobHistory), jobHistory, attempts, warnings, told };
+  const jobFacade = new JobFacade(jobs, { jobRows: rows, instance });
+  return { jobs, jobFacade, calm, attempts, warnings, told };
 }
 
 export async function turns(): Promise<void> {
-  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+  for (let i = 0; i < 10; i++) await new Promise(setImmediate);
 }
 
 /** Timers and a clock that the test moves by hand, and no chance. */
 export function mockTimers(t: TestContext): (ms: number) => Promise<void> {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_800_000_000_000 });
   t.mock.method(Math, 'random', () => 0);
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
@@ -127,20 +143,31 @@ export function mockTimers(t: TestContext): (ms: number) => Promise<void> {
   };
 }
 
-/** Rows that are kept nowhere; while `error` is there they cannot be written. */
-export function emptyRows(): JobRows & { error: Error | undefined; writeCount: number } {
-  return {
-    error: undefined,
-    writeCount: 0,
-    write(this: { error: Error | undefined; writeCount: number }) {
-      this.writeCount++;
-      return this.error === undefined ? Promise.resolve() : Promise.reject(this.error);
+/** A turn that stores nothing, and claims none. */
+export const NOTHING: JobTurn = {
+  writes: [],
+  gone: [],
+  cancelled: new Map(),
+  requests: [],
+  owner: 'p',
+  claim: undefined,
+  now: 1_000_000,
+};
+
+/** The table of a new store; while `error` is there no turn is stored. */
+export async function newRows(): Promise<
+  JobRows & { error: Error | undefined; turnCount: number }
+> {
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
+  const { jobs } = await openStore({ dataDir: temporaryFolder(), log });
+  const rows = {
+    ...jobs,
+    error: undefined as Error | undefined,
+    turnCount: 0,
+    turn(...call: Parameters<JobRows['turn']>) {
+      rows.turnCount++;
+      return rows.error === undefined ? jobs.turn(...call) : Promise.reject(rows.error);
     },
-    byId: () => Promise.resolve(undefined),
-    linesOf: () => Promise.resolve(undefined),
-    latest: () => Promise.resolve([]),
-    open: () => Promise.resolve([]),
-    list: () => Promise.resolve({ total: 0, rows: [] }),
-    prune: () => Promise.resolve(0),
-  } satisfies Store['jobs'] & { error: Error | undefined; writeCount: number };
+  };
+  return rows;
 }

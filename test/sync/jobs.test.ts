@@ -3,20 +3,18 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import test from 'node:test';
 import type { IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
-import type { Job } from '../../daemon/sync/jobs/job.ts';
 import { JobLines } from '../../daemon/sync/jobs/job-lines.ts';
 import { onBothEngines } from '../store/harness.ts';
 import {
   type Daemon,
   daemonOn,
-  emptyRows,
   mockTimers,
+  newRows,
   recordOf,
-  turns,
   NEW_ID,
+  NOTHING,
 } from './jobs-of.ts';
 
 const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
@@ -24,8 +22,7 @@ const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) 
 const ALL = { offset: 0, limit: 100 };
 
 /** `repoId state attempt error` of all jobs, newest first. */
-async function shown({ jobFacade, jobHistory }: Daemon): Promise<string[]> {
-  await jobHistory.settled();
+async function shown({ jobFacade }: Daemon): Promise<string[]> {
   const { items, total } = await jobFacade.list(ALL);
   assert.equal(items.length, total);
   return items.map(({ targetId, state, attempt, error }) =>
@@ -37,8 +34,9 @@ onBothEngines('jobs of the index', ({ withStore }) => {
   test('two repos at a time, one repo once; asking again gives the job that waits', () =>
     withStore(async ({ jobs: rows }) => {
       const daemon = await daemonOn(rows);
-      const { jobs, attempts } = daemon;
+      const { jobs, attempts, calm } = daemon;
       const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
+      await calm();
       assert.deepEqual(repoIdsOf(daemon), [1, 2]);
       const third = jobs.request(recordOf(3), { isForced: true });
       assert.equal(jobs.request(recordOf(3)), third);
@@ -68,6 +66,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const daemon = await daemonOn(rows, { runningMax: 1 });
       const { jobs, attempts } = daemon;
       for (const repoId of [1, 2, 3]) jobs.request(recordOf(repoId));
+      await daemon.calm();
       for (const repoId of [NEW_ID, 2]) {
         // Of the second one: as it was before it was indexed.
         const { indexedAt: _, ...unindexed } = recordOf(repoId);
@@ -86,11 +85,13 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const { jobs, jobFacade, attempts } = daemon;
       const next = async (outcome: Partial<IndexOutcome> | Error): Promise<void> => {
         jobs.request(recordOf(1));
+        await daemon.calm();
         await attempts.at(-1)!.end(outcome);
       };
       await next({ isUnchanged: true });
       assert.deepEqual(await shown(daemon), []);
       jobs.request(recordOf(1));
+      await daemon.calm();
       attempts.at(-1)!.context.onWork();
       attempts.at(-1)!.context.warn('left', { apiKey: 'x', note: `svk_${'0'.repeat(64)}` });
       await attempts.at(-1)!.end();
@@ -126,7 +127,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       withStore(async ({ jobs: rows }) => {
         const before = await daemonOn(rows);
         for (const repoId of [1, 2, 3, 4]) void before.jobs.requestPersisted(recordOf(repoId));
-        await before.jobHistory.settled();
+        await before.calm();
         const { items } = await before.jobFacade.list(ALL);
         if (!isKilled) await before.jobs.close();
         const other = await daemonOn(rows, { instance: 'b' });
@@ -138,7 +139,8 @@ onBothEngines('jobs of the index', ({ withStore }) => {
           Array(4).fill('PENDING'),
         );
         const all = after.jobs.indexAll([1, 2, 3].map(recordOf), false);
-        after.jobs.failInterrupted();
+        await after.calm();
+        after.jobs.failUnrequested();
         assert.deepEqual(await shown(after), [
           '3 PENDING 0',
           '2 IN_PROGRESS 1',
@@ -164,11 +166,13 @@ onBothEngines('jobs of the index', ({ withStore }) => {
     withStore(async ({ jobs: rows }) => {
       const before = await daemonOn(rows, { attemptsMax: 1 });
       before.jobs.request(recordOf(1));
+      await before.calm();
       await before.attempts[0]!.end(new Error('no disk'));
       await before.jobs.close();
       const after = await daemonOn(rows);
       assert.equal(after.jobs.failed.reasonOf(1), 'no disk');
       after.jobs.request(recordOf(1));
+      await after.calm();
       await after.attempts[0]!.end({ isUnchanged: true });
       await after.jobs.close();
       const last = await daemonOn(rows);
@@ -180,18 +184,23 @@ onBothEngines('jobs of the index', ({ withStore }) => {
     withStore(async ({ jobs: rows }) => {
       const before = await daemonOn(rows, { attemptsMax: 1 });
       before.jobs.request(recordOf(1));
+      await before.calm();
       await before.attempts[0]!.end(new Error('the disk is gone'));
       await before.jobs.close();
       const [row] = (await rows.list('a', { states: ['FAILED'], offset: 0, limit: 1 })).rows;
       const createdAt = Date.now() + 3_600_000;
       const ordinal = createdAt * 1000;
-      const failed = { ...row!, id: randomUUID(), createdAt, ordinal, lines: '[]' };
-      await rows.write('a', [failed], [row!.id]);
+      const failed = { ...row!, id: 'later', createdAt, ordinal, lines: '[]' };
+      await rows.turn({ instance: 'a', queue: 'repo-index' }, { ...NOTHING, writes: [failed] });
 
       const after = await daemonOn(rows);
       after.jobs.request(recordOf(1));
+      await after.calm();
       await after.attempts[0]!.end({ isUnchanged: true });
-      assert.deepEqual(await shown(after), ['1 COMPLETED 1', '1 FAILED 1 the disk is gone']);
+      assert.deepEqual(await shown(after), [
+        '1 COMPLETED 1',
+        ...Array<string>(2).fill('1 FAILED 1 the disk is gone'),
+      ]);
       await after.jobs.close();
       const last = await daemonOn(rows);
       assert.equal(last.jobs.failed.reasonOf(1), undefined);
@@ -200,34 +209,39 @@ onBothEngines('jobs of the index', ({ withStore }) => {
 });
 
 void test('what fails is tried again after pauses that double, two attempts a job; at once when asked for', async (t) => {
+  const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(emptyRows());
-  const { jobs, attempts } = daemon;
-  const [result] = await Promise.all([
-    jobs.indexAll([recordOf(1)], false),
-    attempts[0]!.end(new Error('no')),
-  ]);
-  assert.equal(result[0]!.state, 'FAILED');
+  const daemon = await daemonOn(rows);
+  const { jobs, jobFacade, attempts, calm } = daemon;
+  const request = async (): Promise<void> => {
+    jobs.request(recordOf(1));
+    await calm();
+  };
+  const results = jobs.indexAll([recordOf(1)], false);
+  await calm();
+  await attempts[0]!.end(new Error('no'));
+  assert.equal((await results)[0]!.state, 'FAILED');
   assert.equal(jobs.failed.reasonOf(1), 'no');
   await jobs.whenIdle();
   const pauses = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600];
   for (const [i, seconds] of pauses.entries()) {
-    const [open] = jobs.open;
-    assert.equal(open?.row.attempt, i % 2 === 0 ? 1 : undefined, 'every other failure ends a job');
+    const { state, attempt } = (await jobFacade.latest([1])).get(1)!;
+    const isOver = i % 2 === 1;
+    assert.deepEqual([state, attempt], isOver ? ['FAILED', 2] : ['PENDING', 1]);
     await pass(1000 * seconds - 1);
     assert.equal(attempts.length, i + 1);
     await pass(1);
     assert.equal(attempts.length, i + 2);
-    assert.equal(jobs.open[0]!.row.attempt, i % 2 === 0 ? 2 : 1);
+    assert.equal(jobs.open[0]!.row.attempt, isOver ? 1 : 2);
     await attempts[i + 1]!.end(new Error('no'));
   }
-  jobs.request(recordOf(1));
+  await request();
   assert.equal(attempts.length, 11);
   await attempts[10]!.end();
   assert.equal(jobs.failed.reasonOf(1), undefined);
   await pass(7_200_000);
   assert.equal(attempts.length, 11);
-  jobs.request(recordOf(1));
+  await request();
   await attempts[11]!.end(new Error('no'));
   await pass(30_000);
   assert.equal(attempts.length, 13, 'what went well begins anew');
@@ -235,8 +249,9 @@ void test('what fails is tried again after pauses that double, two attempts a jo
 });
 
 void test('a change while a failed job waits, or runs, is tried soon; what a user asks for at once', async (t) => {
+  const rows = await newRows();
   const pass = mockTimers(t);
-  const { jobs, attempts } = await daemonOn(emptyRows());
+  const { jobs, attempts, calm } = await daemonOn(rows);
   const { signal } = new AbortController();
   const fail = (): Promise<void> => attempts.at(-1)!.end(new Error('no'));
   jobs.request(recordOf(1));
@@ -245,24 +260,29 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
     await fail();
   }
   assert.equal(attempts.length, 3);
+  const waiting = jobs.indexChanged(recordOf(1), signal);
   await pass(4_000);
-  assert.equal(await jobs.indexChanged(recordOf(1), signal), false);
+  void jobs.indexChanged(recordOf(1), signal);
   await pass(5_999);
   assert.equal(attempts.length, 3);
   await pass(1);
-  assert.equal(attempts.length, 4);
+  assert.equal(attempts.length, 4, 'the first change counts');
   // Whoever hears of a change does not make a job that always fails run all the time.
   const changed = jobs.indexChanged(recordOf(1), signal);
+  await calm();
   await fail();
+  assert.equal(await waiting, false);
   await pass(9_999);
   assert.equal(attempts.length, 4);
   await pass(1);
   assert.equal(attempts.length, 5);
-  void jobs.requestPersisted(recordOf(1));
+  await jobs.requestPersisted(recordOf(1));
   await fail();
   assert.deepEqual([await changed, attempts.length], [false, 6]);
   const mended = jobs.indexChanged(recordOf(1), signal);
+  await calm();
   await attempts[5]!.end();
+  await pass(10_000);
   await attempts[6]!.end();
   assert.equal(await mended, true);
   await pass(7_200_000);
@@ -270,11 +290,29 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
   await jobs.close();
 });
 
+void test('a failed job is tried again whatever the clock of the machine says meanwhile', async (t) => {
+  const rows = await newRows();
+  mockTimers(t);
+  for (const repoId of [1, 2]) {
+    const { jobs, attempts, calm } = await daemonOn(rows, { instance: `of ${repoId}` });
+    jobs.request(recordOf(repoId));
+    await calm();
+    await attempts[0]!.end(new Error('no'));
+    t.mock.timers.setTime(Date.now() - 24 * 3_600_000);
+    jobs.request(recordOf(repoId + 2));
+    await calm();
+    assert.equal(attempts.length, 3, 'a time that no pause explains is over');
+    await jobs.close();
+  }
+});
+
 void test('a repo that is gone is not tried again, nor one of which somebody hears at once', async (t) => {
+  const stores = [await newRows(), await newRows()];
   const pass = mockTimers(t);
   for (const attemptsMax of [1, 2]) {
-    const { jobs, attempts } = await daemonOn(emptyRows(), { attemptsMax });
+    const { jobs, attempts, calm } = await daemonOn(stores.pop()!, { attemptsMax });
     jobs.request(recordOf(1));
+    await calm();
     await attempts[0]!.end(new Error('no'));
     if (attemptsMax === 2) jobs.cancel([1]);
     await pass(7_200_000);
@@ -284,12 +322,14 @@ void test('a repo that is gone is not tried again, nor one of which somebody hea
 });
 
 void test('what takes too long fails; the job of a repo that goes ends', async (t) => {
+  const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(emptyRows(), { attemptsMax: 1, timeoutMs: 1_000 });
-  const { jobs, attempts } = daemon;
+  const daemon = await daemonOn(rows, { attemptsMax: 1, timeoutMs: 1_000 });
+  const { jobs, attempts, calm } = daemon;
   const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
+  await calm();
   jobs.cancel([2, 3]);
-  await turns();
+  await calm();
   await pass(1_000);
   assert.deepEqual(
     (await all).map(({ error }) => error),
@@ -305,9 +345,10 @@ void test('what takes too long fails; the job of a repo that goes ends', async (
 });
 
 void test('what must not happen beside a job of a repo waits, and holds up those to come', async () => {
-  const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
-  const { jobs, attempts } = daemon;
+  const daemon = await daemonOn(await newRows(), { runningMax: 8 });
+  const { jobs, attempts, calm } = daemon;
   jobs.request(recordOf(1));
+  await calm();
   const done: string[] = [];
   let end = (): void => {};
   const works = [
@@ -321,7 +362,7 @@ void test('what must not happen beside a job of a repo waits, and holds up those
   ];
   jobs.request(recordOf(2));
   jobs.request(recordOf(4));
-  await turns();
+  await calm();
   assert.deepEqual([done, repoIdsOf(daemon)], [['other'], [1, 4]]);
   await attempts[0]!.end();
   assert.deepEqual(
@@ -332,19 +373,20 @@ void test('what must not happen beside a job of a repo waits, and holds up those
     ],
   );
   end();
-  await turns();
-  assert.deepEqual([done.at(-1), repoIdsOf(daemon)], ['ended', [1, 4, 2]]);
+  await calm();
+  assert.deepEqual([done.at(-1), repoIdsOf(daemon)], ['second', [1, 4, 2]]);
   await attempts[2]!.end();
   await Promise.all(works);
-  assert.equal(done.at(-1), 'second');
   await jobs.close();
 });
 
 void test('what must not happen beside a job does not wait for long ones', async (t) => {
+  const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
-  const { jobs, attempts } = daemon;
+  const daemon = await daemonOn(rows, { runningMax: 8 });
+  const { jobs, attempts, calm } = daemon;
   jobs.request(recordOf(1));
+  await calm();
   const found: number[] = [];
   const work = jobs.without([1, 2, 3], (free) => Promise.resolve(found.push(...free)));
   jobs.request(recordOf(2));
@@ -352,6 +394,7 @@ void test('what must not happen beside a job does not wait for long ones', async
   assert.deepEqual([found, repoIdsOf(daemon)], [[], [1]]);
   await pass(1);
   await work;
+  await calm();
   assert.deepEqual(
     [found, repoIdsOf(daemon)],
     [
@@ -363,53 +406,101 @@ void test('what must not happen beside a job does not wait for long ones', async
   await jobs.close();
 });
 
-void test('jobs go on while the store cannot be written, and are kept once it can', async (t) => {
-  const pass = mockTimers(t);
-  const rows = emptyRows();
-  rows.error = new Error('the disk is full');
-  const daemon = await daemonOn(rows);
-  const { jobs, jobFacade, attempts, warnings, jobHistory } = daemon;
-  const id = await jobs.requestPersisted(recordOf(1));
+void test('a host that does not answer holds up the jobs of its own repos only', async () => {
+  const hostOf = (repoId: number): string => (repoId < 10 ? 'still' : 'fine');
+  const fetchHostOf = ({ repoId }: { readonly repoId: number }): string => hostOf(repoId);
+  const daemon = await daemonOn(await newRows(), { fetchHostOf });
+  const { jobs, attempts, calm } = daemon;
+  for (const repoId of [1, 2, 3, 11, 12, 13]) jobs.request(recordOf(repoId));
+  await calm();
+  assert.deepEqual(repoIdsOf(daemon), [1, 2, 11, 12], 'two a host');
+  await jobs.whenQuiet();
+  const begun: number[] = [];
+  for (const { repoId, context } of attempts.slice(0, 4))
+    void context.onFetched().then(() => begun.push(repoId));
+  await calm();
+  assert.deepEqual(begun, [1, 2], 'two compute at a time');
+  let isQuiet = false;
+  void jobs.whenQuiet().then(() => (isQuiet = true));
   await attempts[0]!.end();
-  assert.equal((await jobFacade.latest([1])).get(1)!.state, 'COMPLETED');
-  assert.equal((await jobFacade.lines('repo-index', id))!.lines.length, 1);
+  assert.deepEqual(
+    [begun, repoIdsOf(daemon)],
+    [
+      [1, 2, 11],
+      [1, 2, 11, 12, 3],
+    ],
+  );
+  await attempts[1]!.end();
+  assert.deepEqual([begun, isQuiet], [[1, 2, 11, 12], false]);
+  await attempts[2]!.end();
+  await attempts[3]!.end();
+  assert.deepEqual([repoIdsOf(daemon), isQuiet], [[1, 2, 11, 12, 3, 13], true]);
+  await jobs.close();
+});
+
+void test('jobs go on while the store cannot be written, and are kept once it can; no user is told that they are', async (t) => {
+  const rows = await newRows();
+  const pass = mockTimers(t);
+  const daemon = await daemonOn(rows);
+  const { jobs, jobFacade, attempts, warnings, calm } = daemon;
+  rows.error = new Error('the disk is full');
+  await assert.rejects(jobs.requestPersisted(recordOf(2)), /the disk is full/);
+  for (const repoId of [1, 3, 5]) jobs.request(recordOf(repoId));
+  await calm();
+  assert.deepEqual(repoIdsOf(daemon), [2, 1], 'two at a time');
+  await attempts[0]!.end();
+  await attempts[1]!.end({ isUnchanged: true });
+  assert.deepEqual(repoIdsOf(daemon).slice(2), [3, 5]);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]!, /jobs continue, but cannot be stored now .*the disk is full/);
   rows.error = undefined;
-  const { writeCount } = rows;
   await pass(5_000);
-  await jobHistory.settled();
-  assert.equal(rows.writeCount, writeCount + 1);
-  assert.equal((await jobFacade.latest([1])).get(1), undefined);
+  await attempts[2]!.end();
+  assert.deepEqual(await shown(daemon), ['2 COMPLETED 1']);
+  assert.equal((await jobFacade.latest([5])).get(5), undefined, 'its start was not stored');
   await jobs.close();
 });
 
-void test('a job that ends while jobs are listed is listed once', async () => {
-  const rows = emptyRows();
-  const { jobs, jobFacade, attempts } = await daemonOn(rows);
-  await jobs.requestPersisted(recordOf(1));
-  const [{ row }] = jobs.open as [Job<unknown, unknown>];
-  rows.list = async () => {
-    await attempts[0]!.end();
-    return { total: 1, rows: [{ ...row, state: 'COMPLETED' }] };
-  };
-  const { items, total } = await jobFacade.list(ALL);
-  assert.deepEqual([items.map(({ id }) => id), total], [[row.id], 1]);
-  await jobs.close();
-});
-
-void test('looks that find nothing write nothing', async () => {
-  const rows = emptyRows();
-  const daemon = await daemonOn(rows, { runningMax: 8 });
-  const { jobs, attempts } = daemon;
-  const all = jobs.indexAll(
-    Array.from({ length: 500 }, (_, i) => recordOf(i + 1)),
-    false,
-  );
-  for (let i = 0; i < 500; i++) await attempts[i]!.end({ isUnchanged: true });
+void test('a check that finds nothing changed stores nothing; a job that finds nothing leaves no row', async () => {
+  const rows = await newRows();
+  const changed = new Set<number>();
+  const daemon = await daemonOn(rows, {
+    runningMax: 8,
+    unchanged: ({ repoId }) => !changed.has(repoId),
+  });
+  const { jobs, attempts, told, calm } = daemon;
+  await calm();
+  const { turnCount } = rows;
+  const records = Array.from({ length: 100 }, (_, i) => recordOf(i + 1));
+  const results = await jobs.indexAll(records, false);
+  assert.ok(results.every(({ isUnchanged, state }) => isUnchanged && state === 'COMPLETED'));
+  await calm();
+  assert.deepEqual([attempts.length, rows.turnCount], [0, turnCount]);
+  assert.equal(told.length, 11);
+  assert.match(told.at(-1)!, /repos checked: nothing changed repos=100/);
+  for (const { repoId } of records) changed.add(repoId);
+  const all = jobs.indexAll(records, false);
+  await calm();
+  for (let i = 0; i < 100; i++) await attempts[i]!.end({ isUnchanged: true });
   await all;
+  // A user's job is unfinished, a failure is not over: both need a job.
+  changed.clear();
+  await jobs.requestPersisted(recordOf(1));
+  jobs.request(recordOf(2));
+  await calm();
+  await attempts[101]!.end(new Error('no'));
+  const both = jobs.indexAll([1, 2].map(recordOf), false);
+  await calm();
+  assert.deepEqual(repoIdsOf(daemon).slice(100), [1, 2, 2]);
+  await attempts[100]!.end();
+  await attempts[102]!.end();
+  await attempts[103]!.end();
+  assert.deepEqual(
+    (await both).map(({ isUnchanged }) => isUnchanged),
+    [false, false],
+  );
   await jobs.close();
-  assert.equal(rows.writeCount, 0);
+  assert.equal((await rows.list('a', ALL)).total, 2);
 });
 
 test('lines of a job: the last 500, and how many came before, also when they are read again', () => {

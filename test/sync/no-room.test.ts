@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { type Daemon, daemonOn, emptyRows, mockTimers, recordOf, turns } from './jobs-of.ts';
+import { type Daemon, daemonOn, mockTimers, newRows, recordOf } from './jobs-of.ts';
 
 function noRoom(): Error {
   return Object.assign(new Error("ENOSPC: no space left on device, write '/d/x'"), {
@@ -17,14 +17,16 @@ async function daemonWith(
   t: TestContext,
   attemptsMax: number,
 ): Promise<{ daemon: Daemon; pass: (ms: number) => Promise<void> }> {
+  const rows = await newRows();
   const pass = mockTimers(t);
-  return { daemon: await daemonOn(emptyRows(), { runningMax: 1, attemptsMax }), pass };
+  return { daemon: await daemonOn(rows, { runningMax: 1, attemptsMax }), pass };
 }
 
 void test('a daemon holds all jobs for a while, tries one of them, and all when that found room', async (t) => {
   const { daemon, pass } = await daemonWith(t, 2);
   const { jobs, attempts } = daemon;
   const results = jobs.indexAll([1, 2, 3].map(recordOf), false);
+  await daemon.calm();
   attempts[0]!.context.onProgress({
     phase: 'reading',
     filesDone: 0,
@@ -64,7 +66,7 @@ void test('a daemon holds all jobs for a while, tries one of them, and all when 
   // It has begun anew; a disk that stays full is asked once a minute.
   for (const pauseMs of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
     if (jobs.open.length === 0) jobs.request(recordOf(1));
-    await turns();
+    await daemon.calm();
     const count = attempts.length;
     await attempts.at(-1)!.end(noRoom());
     await pass(pauseMs - 1);
@@ -79,6 +81,7 @@ void test('where nobody waits for room the others are not begun, and say why', a
   const { daemon } = await daemonWith(t, 1);
   const { jobs, attempts } = daemon;
   const results = jobs.indexAll([1, 2, 3].map(recordOf), false);
+  await daemon.calm();
   await attempts[0]!.end();
   await attempts[1]!.end(noRoom());
   assert.deepEqual(begun(daemon), [1, 2]);

@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { refStateOf } from '../../daemon/sources/git/ref-state.ts';
 import { pauseAfter, RefWatch, type RefWatchOptions } from '../../daemon/sync/watch/ref-watch.ts';
-import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
+import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 
 function recordOf(repoId: number, repo: string): RepoRecord {
   return {
@@ -40,10 +40,7 @@ function watched(
     records: () => [record],
     statesOf: (paths) => Promise.resolve(paths.map(refStateOf)),
     wasIndexedIn: () => undefined,
-    index: () => {
-      begun.push(second);
-      return Promise.resolve();
-    },
+    index: () => void begun.push(second),
     ...more,
   });
   watch.start();
@@ -60,30 +57,6 @@ function watched(
   t.after(() => watch.close());
   return { repo, pass };
 }
-
-void test('what moves while it is indexed is indexed again afterwards', async (t) => {
-  let end = (): void => {};
-  const begun: number[] = [];
-  const { repo, pass } = watched(t, {
-    index: ({ repoId }) => {
-      begun.push(repoId);
-      return new Promise<void>((resolve) => (end = resolve));
-    },
-  });
-  const move = (): void => void git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
-  await pass(1);
-  for (let i = 0; i < 3; i++) {
-    move();
-    await pass(2);
-  }
-  assert.equal(begun.length, 1);
-  end();
-  await pass(2);
-  assert.equal(begun.length, 2);
-  end();
-  await pass(5);
-  assert.equal(begun.length, 2);
-});
 
 void test('what moved between a job and the first look is indexed', async (t) => {
   const indexedIn = { state: '' };

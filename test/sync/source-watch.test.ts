@@ -7,16 +7,16 @@ import { RefPoller } from '../../daemon/sources/git/ref-poller.ts';
 import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
-import { daemonOn, emptyRows, recordOf, turns } from './jobs-of.ts';
+import { daemonOn, newRows, recordOf } from './jobs-of.ts';
 
 void test('a job that fails is tried at the times that the manual gives, and soon after refs moved', async (t) => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const record = { ...recordOf(1), source: { kind: 'commits', path: repo } as const };
-  const { jobs, attempts } = await daemonOn(emptyRows());
+  const { jobs, attempts, calm } = await daemonOn(await newRows());
   let second = 0;
   t.mock.method(performance, 'now', () => second * 1000);
   t.mock.method(Math, 'random', () => 0);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
   const { mock: looks } = t.mock.method(RefPoller.prototype, 'poll');
   const stop = new AbortController();
   const watch = watchSources({
@@ -41,9 +41,10 @@ void test('a job that fails is tried at the times that the manual gives, and soo
     const begun: number[] = [];
     for (const until = second + seconds; second < until;) {
       await looks.calls.at(-1)?.result;
-      await turns();
+      await calm();
       second++;
       t.mock.timers.tick(1000);
+      await calm();
       if (attempts.length === endedCount) continue;
       begun.push(second);
       await attempts[endedCount++]!.end(isSound ? {} : new Error('no'));
@@ -52,6 +53,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
     return begun;
   };
   jobs.request(record);
+  await calm();
   assert.deepEqual(await pass(700), [1, 31, 91, 211, 451]);
   isSound = true;
   // A look in the middle of a commit sees one state, and the next look another one.

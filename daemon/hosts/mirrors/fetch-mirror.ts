@@ -33,7 +33,7 @@ import {
   writeState,
 } from './mirror-folder.ts';
 import { type Protocol, remoteAddress } from '../remote-address.ts';
-import { type HostEvent, runRemoteGit } from './remote-git.ts';
+import { runRemoteGit } from './remote-git.ts';
 import { digestOf, type RemoteRefs } from './remote-refs.ts';
 import { faultOf } from './mirror-fault.ts';
 import { endOrphans, markOf } from './orphans.ts';
@@ -53,7 +53,6 @@ export interface MirrorOptions {
   /** Of the whole fetch, ms. A stalled one ends earlier. */
   readonly timeoutMs: number;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
-  readonly onHost?: ((event: HostEvent) => void) | undefined;
   readonly log: Log;
   /** True: something in it was unreadable, so it is checked first, and rebuilt if damaged. */
   readonly isDoubted?: boolean;
@@ -107,8 +106,7 @@ async function fetchExclusively(options: MirrorOptions): Promise<FetchedMirror> 
     certificates,
     sshConfig: options.sshConfig,
   };
-  const { onHost } = options;
-  const listed = await listRemote({ remote, caFile, cwd: parent, timeoutMs, signal, onHost, log });
+  const listed = await listRemote({ remote, caFile, cwd: parent, timeoutMs, signal, log });
   // Why: the next mirror may be complete but not moved in yet.
   if (!existsSync(folder)) await tidyBeside(folder);
   const state = await intactState(options);

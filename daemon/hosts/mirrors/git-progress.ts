@@ -32,7 +32,6 @@ const LINE_LENGTH_MAX = 4096;
 
 export class ProgressReader {
   readonly #onProgress: ((progress: FetchProgress) => void) | undefined;
-  readonly #onStep: (() => void) | undefined;
   #line = '';
   #messages = '';
   #size = 0;
@@ -40,13 +39,9 @@ export class ProgressReader {
   #phase: FetchProgress['phase'] | undefined;
   #reportedMs = -Infinity;
 
-  /**
-   * @param onProgress  called twice a second at most, and at the start of each phase
-   * @param onStep      called for every progress line, with a total or without
-   */
-  constructor(onProgress?: (progress: FetchProgress) => void, onStep?: () => void) {
+  /** @param onProgress  called twice a second at most, and at the start of each phase */
+  constructor(onProgress?: (progress: FetchProgress) => void) {
     this.#onProgress = onProgress;
-    this.#onStep = onStep;
   }
 
   /** Characters received. */
@@ -69,8 +64,7 @@ export class ProgressReader {
   #take(line: string): void {
     const [, remote, title = '', percent, done, total, size, unit = ''] = STEP.exec(line) ?? [];
     const isStep = percent !== undefined || OTHER_STEP.test(line);
-    if (isStep) this.#onStep?.();
-    else if (line.trim() !== '')
+    if (!isStep && line.trim() !== '')
       this.#messages = `${this.#messages}${line}\n`.slice(-MESSAGES_LENGTH_MAX);
     if (percent === undefined) return;
     if (size !== undefined && remote === undefined)

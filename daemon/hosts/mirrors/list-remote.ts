@@ -6,7 +6,7 @@ import { HostError } from '../host.ts';
 import { HostTransport } from '../transport.ts';
 import { passedVariables } from '../../sources/git/git.ts';
 import { MirrorError, tooManyRefs } from './mirror-error.ts';
-import { type HostEvent, type Remote, runRemoteGit } from './remote-git.ts';
+import { type Remote, runRemoteGit } from './remote-git.ts';
 import { parseListed, REMOTE_REFS_SIZE_MAX, type RemoteRefs } from './remote-refs.ts';
 import { isHttp } from '../remote-address.ts';
 import { listOverHttp } from './smart-http.ts';
@@ -18,7 +18,6 @@ export interface ListRemoteOptions {
   readonly cwd: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onHost?: ((event: HostEvent) => void) | undefined;
   readonly log: Log;
 }
 
@@ -30,15 +29,13 @@ export interface Answer {
 
 /** Errors: HostError; MirrorError; ConfigError; the reason of the signal. */
 export async function listRemote(options: ListRemoteOptions): Promise<Answer> {
-  const { remote, caFile, onHost, log } = options;
+  const { remote, caFile, log } = options;
   const { address, credential } = remote;
   if (isHttp(address)) {
     const { fetch } = transportOf(address.url, caFile, log);
-    onHost?.('asked');
     const { url, refs } = await inTime(options, (limited) =>
       listOverHttp({ address, credential, fetch, signal: limited }),
     );
-    onHost?.('answered');
     // Safety: the transport refuses other hosts, and http in place of https.
     const protocol = url.startsWith('https:') ? 'https' : 'http';
     return { remote: { ...remote, address: { ...address, protocol, url } }, refs };

@@ -21,9 +21,6 @@ export interface Remote {
   readonly sshConfig: string | undefined;
 }
 
-/** Events of a host; `answered`: its answer is complete. */
-export type HostEvent = 'asked' | 'heard' | 'answered';
-
 export interface RemoteRun {
   readonly remote: Remote;
   /** Absolute path of the mirror; absent: none yet. */
@@ -35,7 +32,6 @@ export interface RemoteRun {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
-  readonly onHost?: ((event: HostEvent) => void) | undefined;
   /** Bytes of standard output; default: it is discarded. */
   readonly outputSizeMax?: number;
 }
@@ -97,9 +93,7 @@ const FETCH_SETTINGS: readonly string[] = [
  */
 export async function runRemoteGit(args: readonly string[], run: RemoteRun): Promise<Buffer> {
   run.signal.throwIfAborted();
-  const { onProgress, onHost } = run;
-  const progress = new ProgressReader(onProgress, () => onHost?.('heard'));
-  onHost?.('asked');
+  const progress = new ProgressReader(run.onProgress);
   const git = startGit(args, { ...gitOptions(run), onErrorText: (text) => progress.push(text) });
   const output = gather(git, run.outputSizeMax ?? 0);
   git.stdin.end();
@@ -114,7 +108,6 @@ export async function runRemoteGit(args: readonly string[], run: RemoteRun): Pro
   );
   try {
     await git.ended;
-    onHost?.('answered');
     return Buffer.concat(output.chunks);
   } catch (error) {
     run.signal.throwIfAborted();

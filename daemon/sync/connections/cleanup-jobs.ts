@@ -1,11 +1,10 @@
 // Jobs that remove repos (queue `repo-cleanup`) that no connection lists any more, after the grace period. There is one
 // job per repo; those that are due go together.
 
-import type { Log } from '../../base/log.ts';
-import type { JobHistory } from '../jobs/job-history.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
-import type { JobLimits } from '../jobs/job-limits.ts';
-import { type JobKind, JobRunner, TIMER_MS_MAX } from '../jobs/job-runner.ts';
+import type { JobWords } from '../jobs/failed-jobs.ts';
+import { type JobQueueOptions, TIMER_MS_MAX } from '../jobs/job-queue.ts';
+import { JobRunner } from '../jobs/job-runner.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { RepoRemover } from './remove-repos.ts';
 import { removalsOf } from './removal.ts';
@@ -24,13 +23,10 @@ export interface CleanupResult {
   readonly isRemoved: boolean;
 }
 
-export interface CleanupJobsOptions {
+export interface CleanupJobsOptions extends JobQueueOptions {
   readonly registry: RepoRegistry;
   readonly remover: RepoRemover;
-  readonly jobHistory: JobHistory;
-  readonly log: Log;
-  /** The current limits; likewise the next member. */
-  readonly limits: () => JobLimits;
+  /** The current one. */
   readonly graceMs: () => number;
   /** Restores repos in the index that were not removed after all. */
   readonly restore: (repoIds: ReadonlySet<number>) => Promise<void>;
@@ -39,9 +35,16 @@ export interface CleanupJobsOptions {
 /** Repos removed in one transaction. Bound: its time. */
 const TOGETHER_MAX = 500;
 
-export class CleanupJobs {
+const WORDS: JobWords = {
+  queue: CLEANUP_QUEUE,
+  target: 'repository',
+  targets: 'repositories',
+  done: 'removed',
+  failing: 'removing a repository failed',
+};
+
+export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
   readonly #options: CleanupJobsOptions;
-  readonly runner: JobRunner<CleanupTarget, CleanupResult>;
   /** Due times of performance.now. Why not the time of day: the clock may be changed. */
   readonly #dueMs = new Map<number, number>();
   readonly #requested = new Set<number>();
@@ -49,32 +52,34 @@ export class CleanupJobs {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: CleanupJobsOptions) {
-    const { jobHistory, log, limits } = options;
+    super(WORDS, options);
     this.#options = options;
-    this.runner = new JobRunner(this.#kind(), { jobHistory, log, limits });
   }
 
-  #kind(): JobKind<CleanupTarget, CleanupResult> {
-    return {
-      queue: CLEANUP_QUEUE,
-      words: { target: 'repository', targets: 'repositories', done: 'removed' },
-      failing: 'removing a repository failed',
-      idOf: ({ repoId }) => repoId,
-      nameOf: ({ name }) => name,
-      targetOf: (repoId) => {
-        const repo = this.#options.registry.byId(repoId);
-        return repo && { repoId, name: repo.name };
-      },
-      priorityOf: () => PRIORITIES.scheduled,
-      attempt: (job) => this.#remove(job),
-      keptOf: ({ isRemoved }) => ({ removed: isRemoved }),
-      failureOf: ({ name }) => ({ repo: name, isRemoved: false }),
-    };
+  protected override idOf({ repoId }: CleanupTarget): number {
+    return repoId;
+  }
+
+  protected override targetOf(repoId: number): CleanupTarget | undefined {
+    const repo = this.#options.registry.byId(repoId);
+    return repo && { repoId, name: repo.name };
+  }
+
+  protected override priorityOf(): number {
+    return PRIORITIES.scheduled;
+  }
+
+  protected override keptOf({ isRemoved }: CleanupResult): Readonly<Record<string, unknown>> {
+    return { removed: isRemoved };
+  }
+
+  protected override failureOf({ name }: CleanupTarget): CleanupResult {
+    return { repo: name, isRemoved: false };
   }
 
   /** Finds repos to remove and schedules their removal. */
   consider(): void {
-    if (this.runner.signal.aborted) return;
+    if (this.signal.aborted) return;
     clearTimeout(this.#timer);
     const { registry, graceMs } = this.#options;
     const removals = removalsOf(registry.stored, graceMs());
@@ -97,7 +102,7 @@ export class CleanupJobs {
 
   #request(target: CleanupTarget): void {
     this.#requested.add(target.repoId);
-    this.runner.keep(this.runner.request(target));
+    this.keep(this.request(target));
   }
 
   #forget(repoId: number): void {
@@ -105,7 +110,7 @@ export class CleanupJobs {
     this.#requested.delete(repoId);
   }
 
-  async #remove(job: Job<CleanupTarget, CleanupResult>): Promise<CleanupResult> {
+  protected override async attempt(job: Job<CleanupTarget, CleanupResult>): Promise<CleanupResult> {
     const { repoId, name } = job.target;
     const { registry } = this.#options;
     for (let removed = 1; removed > 0 && this.#dueIds().has(repoId);) {
@@ -116,7 +121,7 @@ export class CleanupJobs {
     if (!isRemoved && this.#dueIds().has(repoId))
       throw new Error('its job is still running; it is removed later');
     this.#forget(repoId);
-    this.runner.say(job, 'info', isRemoved ? 'repository removed' : 'the repository stays', {
+    this.say(job, 'info', isRemoved ? 'repository removed' : 'the repository stays', {
       repo: name,
     });
     return { repo: name, isRemoved };
@@ -139,8 +144,8 @@ export class CleanupJobs {
     return removed.size;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.runner.close();
+    await super.close();
   }
 }

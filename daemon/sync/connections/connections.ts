@@ -19,7 +19,7 @@ import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalog-records.ts';
-import type { JobHistory } from '../jobs/job-history.ts';
+import type { JobRows } from '../../store/jobs.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { recordOf } from '../../index/register/change-repo.ts';
@@ -64,7 +64,7 @@ export interface ConnectionsOptions extends HostAccess {
   readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Jobs;
-  readonly jobHistory: JobHistory;
+  readonly jobRows: JobRows;
   readonly rows: ConnectionRows;
   /** The daemon that has this configuration. */
   readonly instance: string;
@@ -105,10 +105,11 @@ export class Connections {
   #onListed: () => void = () => {};
   /** One after the other, so that the last one wins. */
   #configuring: Promise<void> = Promise.resolve();
+  #recalled: Promise<void> | undefined;
 
   constructor(options: ConnectionsOptions) {
-    const { catalog, registry, jobHistory, rows, log, limits, fetchMirror, maintainMirror } =
-      options;
+    const { catalog, registry, jobRows, instance, rows, log, limits } = options;
+    const { fetchMirror, maintainMirror } = options;
     this.#options = options;
     this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
     this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
@@ -128,8 +129,8 @@ export class Connections {
     this.pushes = new Pushes({
       registry,
       has: (repoId) => this.has(repoId) === true,
-      markFetchDue: (repoId) => this.mirrors.markFetchDue(repoId),
-      requestFetch: (repoId) => this.requestFetch(repoId),
+      requestFetch: (...args) => this.requestFetch(...args),
+      stored: () => options.jobs.flush(),
       narrow: (...args) => this.#applyWebhook(...args),
       relist: (repoId) => this.#relist(repoId),
       secret,
@@ -151,7 +152,8 @@ export class Connections {
     this.sync = new SyncJobs({
       registry,
       rows,
-      jobHistory,
+      jobRows,
+      instance,
       log,
       limits: () => limits().syncJobs,
       hostOf: (connectionId) => this.#hostOf(connectionId),
@@ -167,7 +169,8 @@ export class Connections {
     this.cleanup = new CleanupJobs({
       registry,
       remover: this.remover,
-      jobHistory,
+      jobRows,
+      instance,
       log,
       limits: () => limits().cleanupJobs,
       graceMs: () => limits().repoGarbageCollectionGracePeriodMs,
@@ -289,6 +292,7 @@ export class Connections {
     await this.#apply({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
     const closed = [...before].filter(([name, one]) => this.#configured.get(name) !== one);
     await closeHosts(closed.map(([, one]) => one));
+    await this.#recall();
     if (!this.#isStarted) return;
     this.#resume(changed);
     this.#cleanUp();
@@ -302,54 +306,60 @@ export class Connections {
       .filter((repoId) => this.has(repoId) === true && catalog.repo(repoId) === undefined);
   }
 
+  /** Takes over the jobs of the previous process, once the connections are known: no request is stored before. */
+  #recall(): Promise<void> {
+    const { registry } = this.#options;
+    this.#recalled ??= this.sync
+      .recall((id) => this.#targetOf(id)?.name)
+      .then(() => this.cleanup.recall((repoId) => registry.byId(repoId)?.name));
+    return this.#recalled;
+  }
+
   /** Starts scheduled listings, fetches and removals, and resumes unfinished ones. */
   async start(): Promise<void> {
-    const { jobHistory, registry, served } = this.#options;
-    const interrupted = await jobHistory.read();
-    const nameOf = (id: number): string | undefined => this.#targetOf(id)?.name;
-    this.sync.runner.recall(interrupted, nameOf);
-    this.cleanup.runner.recall(interrupted, (repoId) => registry.byId(repoId)?.name);
+    const { served, jobs } = this.#options;
+    await this.#recall();
     await this.mirrors.sweep();
     this.#isStarted = true;
     // Webhooks sent while the daemon was down are lost, so everything is listed.
     const isAwaiting = this.pushes.isAwaiting;
     this.#resume(new Set(isAwaiting ? this.all.map(({ name }) => name) : []));
-    this.sync.runner.failInterrupted();
-    // Why all: the last fetch may not have been indexed; a job without changes takes 0.2 ms.
-    for (const { repoId } of served.records) {
-      if (this.has(repoId) === undefined) continue;
+    this.sync.failUnrequested();
+    const records = served.records.filter(({ repoId }) => this.has(repoId) !== undefined);
+    for (const { repoId } of records) {
       const { fetchedAt, isBehind } = this.mirrors.lastFetch(repoId);
       this.#fetchTimes.resume(repoId, fetchedAt);
-      if (isBehind) this.mirrors.markStale(repoId);
-      this.#index(repoId);
+      // The previous process may have owed a fetch.
+      const isOwed = jobs.unfinished.has(repoId) || jobs.failed.reasonOf(repoId) !== undefined;
+      if (isBehind || isOwed) this.mirrors.markStale(repoId);
     }
+    // Why all: the last fetch may not have been indexed.
+    await jobs.requestAll(records, false);
     this.#cleanUp();
-    this.cleanup.runner.failInterrupted();
+    this.cleanup.failUnrequested();
     this.tick();
     this.#ticking = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
   /** Lists new, changed and interrupted connections. */
   #resume(changed: ReadonlySet<string>): void {
-    const { runner } = this.sync;
-    const interrupted = new Set(runner.interrupted.map(({ targetId }) => targetId));
     for (const connection of this.all) {
       const { connectionId, name, wholeAt, syncedAt } = connection;
       if (!this.#syncTimes.has(connectionId))
         this.#syncTimes.resume(connectionId, syncedAt ?? undefined);
-      if (changed.has(name) || wholeAt === null || interrupted.has(connectionId))
+      if (changed.has(name) || wholeAt === null || this.sync.unfinished.has(connectionId))
         this.#list(connection);
     }
   }
 
   #list({ connectionId, name }: SyncTarget): void {
     this.#syncTimes.restart(connectionId);
-    this.sync.runner.request({ connectionId, name });
+    this.sync.request({ connectionId, name });
   }
 
   /** Starts what is due. */
   tick(): void {
-    if (this.sync.runner.signal.aborted) return;
+    if (this.sync.signal.aborted) return;
     for (const connectionId of this.#syncTimes.take()) {
       const target = this.#targetOf(connectionId);
       if (target === undefined) this.#syncTimes.forget(connectionId);
@@ -360,11 +370,11 @@ export class Connections {
       else this.requestFetch(repoId);
   }
 
-  /** Fetches and indexes a repo that may have news. */
-  requestFetch(repoId: number): void {
+  /** Fetches and indexes a repo that may have news. @param dueAt  default: now */
+  requestFetch(repoId: number, dueAt?: number): void {
     this.mirrors.markStale(repoId);
     this.#fetchTimes.restart(repoId);
-    this.#index(repoId);
+    this.#index(repoId, dueAt);
   }
 
   /** Hides a repo, and requests new listings. */
@@ -418,9 +428,9 @@ export class Connections {
     if (isNarrowed) await this.#apply({ changedIds: new Set([repoId]), dueIds: new Set() });
   }
 
-  #index(repoId: number): void {
+  #index(repoId: number, dueAt?: number): void {
     const record = this.#options.served.record(repoId);
-    if (record !== undefined) this.#options.jobs.request(record);
+    if (record !== undefined) this.#options.jobs.request(record, { dueAt });
   }
 
   /**
@@ -429,7 +439,7 @@ export class Connections {
    */
   async requestSync(connectionId: number): Promise<string | undefined> {
     const target = this.#targetOf(connectionId);
-    return target && this.sync.runner.requestPersisted(target);
+    return target && this.sync.requestPersisted(target);
   }
 
   /** Applies decisions about repos, visibility first, together with those that could not be stored before. */
@@ -524,9 +534,9 @@ export class Connections {
 
   /** Connections that are not listed yet, failed, or were listed in part. */
   get counts(): JobCounts {
-    const { runner, warned } = this.sync;
+    const { failed, warned } = this.sync;
     const hasFailed = ({ connectionId }: StoredConnection): boolean =>
-      runner.failed.reasonOf(connectionId) !== undefined;
+      failed.reasonOf(connectionId) !== undefined;
     const count = (is: (one: StoredConnection) => boolean): number => this.all.filter(is).length;
     return {
       firstTime: count((one) => one.syncedAt === null && !hasFailed(one)),
@@ -541,7 +551,7 @@ export class Connections {
       (this.reposOf(name) ?? []).flatMap(({ host }) => host?.facts.cloneUrl || []);
     const awaited = awaitedOf(name) ?? awaitedByGit(cloneUrls);
     if (awaited !== undefined) return awaitedSentence(awaited);
-    return this.sync.runner.failed.reasonOf(connectionId);
+    return this.sync.failed.reasonOf(connectionId);
   }
 
   /** Problems, as sentences for the owner; empty: none. */
@@ -553,7 +563,7 @@ export class Connections {
     );
     const isConfigured = (name: string): boolean => this.#configured.has(name);
     return [
-      ...this.sync.runner.failed.sentences(isConfigured).map((one) => `connection ${one}`),
+      ...this.sync.failed.sentences(isConfigured).map((one) => `connection ${one}`),
       ...[...awaited.values()].map(awaitedSentence),
       ...hostPauses().map(pauseSentence),
       ...this.pushes.degradations,
@@ -563,9 +573,8 @@ export class Connections {
   /** Starts nothing any more; resolves when nothing is running. */
   async close(): Promise<void> {
     clearInterval(this.#ticking);
-    this.pushes.close();
     await this.submodules.close();
-    await Promise.all([this.sync.runner.close(), this.cleanup.close()]);
+    await Promise.all([this.sync.close(), this.cleanup.close()]);
     await closeHosts([...this.#configured.values()]);
   }
 }

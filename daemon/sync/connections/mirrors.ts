@@ -17,7 +17,7 @@ import { endOrphans } from '../../hosts/mirrors/orphans.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
-import type { FetchStep, HostEvent } from '../jobs/job-step.ts';
+import type { FetchStep } from '../jobs/job-step.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { checkWhose, pushMarkOf, OtherRepositoryError } from './whose-fetch.ts';
 
@@ -32,7 +32,6 @@ export type FetchMirror = (options: {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (step: FetchStep) => void;
-  readonly onHost: (news: HostEvent) => void;
   readonly log: Log;
   /** Something could not be read from it: it is checked, and created again if damaged. */
   readonly isDoubted?: boolean;
@@ -84,15 +83,13 @@ export interface MirrorsOptions {
   readonly log: Log;
 }
 
-const stampSchema = z.strictObject({
+const stampSchema = z.object({
   address: z.string(),
   hostId: z.string(),
   /** Milliseconds since the epoch; null: never. */
   fetchedAt: z.number().nullable(),
   /** `pushMarkOf` the host's facts at the time of the fetch. */
   news: z.string().optional(),
-  /** A user was promised another fetch. */
-  isOwed: z.literal(true).optional(),
 });
 type Stamp = z.infer<typeof stampSchema>;
 
@@ -108,8 +105,6 @@ export class Mirrors {
   readonly #others = new Set<number>();
   /** Repos whose address is gone. */
   readonly #gone = new Set<number>();
-  /** Repos with a mirror, as far as known. */
-  readonly #mirrored = new Set<number>();
 
   constructor(options: MirrorsOptions) {
     this.#options = options;
@@ -118,21 +113,6 @@ export class Mirrors {
   /** The host may have news: the next job fetches. */
   markStale(repoId: number): void {
     this.#stale.add(repoId);
-  }
-
-  /** As `markStale`, and also kept for the next process. Errors: none; a failure to store it is logged. */
-  markFetchDue(repoId: number): void {
-    this.markStale(repoId);
-    const repo = this.#options.registry.byId(repoId);
-    const stamp = this.#readStamp(repoId);
-    // A repo without a fetch is fetched anyway.
-    if (!hasMirror(repo) || !isOf(stamp, repo.host) || stamp.isOwed === true) return;
-    try {
-      this.#writeStamp(repoId, { ...stamp, isOwed: true });
-    } catch (error) {
-      const fields = { repo: repo.name, error: messageOf(error) };
-      this.#options.log.warn('a pending fetch of a repository could not be stored', fields);
-    }
   }
 
   /**
@@ -144,11 +124,14 @@ export class Mirrors {
     this.#stale.add(repoId);
   }
 
-  /** The host that the next job of a repo contacts; undefined: none, as far as known without reading. */
+  /** The host that the next job of a repo contacts; undefined: none. */
   fetchHostOf(repoId: number): string | undefined {
-    if (this.#mirrored.has(repoId) && !this.#stale.has(repoId)) return undefined;
     const repo = this.#options.registry.byId(repoId);
-    return hasMirror(repo) ? hostOf(repo.host) : undefined;
+    if (!hasMirror(repo)) return undefined;
+    const isComplete = this.lastFetch(repoId).fetchedAt !== undefined;
+    const isThere = isComplete && existsSync(this.#options.catalog.mirrorPath(repoId));
+    // With the port.
+    return isThere && !this.#stale.has(repoId) ? undefined : new URL(repo.host.facts.cloneUrl).host;
   }
 
   /** Maintains the mirror of a repo, if there is one. Errors: none; failures are logged. */
@@ -166,7 +149,7 @@ export class Mirrors {
 
   /**
    * Time of the last fetch, milliseconds since the epoch; undefined: never. `isBehind`: the host has reported news
-   * since, or a fetch was promised.
+   * since.
    */
   lastFetch(repoId: number): {
     readonly fetchedAt: number | undefined;
@@ -175,10 +158,10 @@ export class Mirrors {
     const host = this.#options.registry.byId(repoId)?.host;
     const stamp = this.#readStamp(repoId);
     if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
-    const { fetchedAt, news = pushMarkOf(host.facts), isOwed = false } = stamp;
+    const { fetchedAt, news = pushMarkOf(host.facts) } = stamp;
     return {
       fetchedAt: fetchedAt ?? undefined,
-      isBehind: isOwed || news !== pushMarkOf(host.facts),
+      isBehind: news !== pushMarkOf(host.facts),
     };
   }
 
@@ -189,7 +172,7 @@ export class Mirrors {
    */
   async bringUp(
     { repoId, name }: RepoRecord,
-    context: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
+    context: Pick<IndexContext, 'signal' | 'onFetch'>,
   ): Promise<void> {
     const repo = this.#options.registry.byId(repoId);
     if (!hasMirror(repo)) return;
@@ -218,8 +201,8 @@ export class Mirrors {
       this.#noteGone(repoId, error);
       throw error;
     }
-    const stamp = { ...idOf(host), fetchedAt: Date.now(), news: pushMarkOf(host.facts) };
-    this.#writeStamp(repoId, this.#stale.has(repoId) ? { ...stamp, isOwed: true } : stamp);
+    const news = pushMarkOf(host.facts);
+    this.#writeStamp(repoId, { ...idOf(host), fetchedAt: Date.now(), news });
     this.#options.onFetched(repoId);
   }
 
@@ -236,15 +219,13 @@ export class Mirrors {
     repoId: number,
     repoHost: RepoHost,
     remotes: readonly MirrorRemote[],
-    { signal, onFetch, onHost }: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
+    { signal, onFetch }: Pick<IndexContext, 'signal' | 'onFetch'>,
   ): Promise<void> {
     const { catalog, fetchMirror, timeoutMs, log } = this.#options;
     const { facts } = repoHost;
-    const note = (news: HostEvent): void => onHost(hostOf(repoHost), news);
     for (const [index, { host, caFile }] of remotes.entries()) {
       try {
         onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
-        note('asked');
         const credential = await host.gitCredential(facts, signal);
         // A repository that can be fetched without credentials is no secret.
         const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
@@ -261,12 +242,10 @@ export class Mirrors {
           signal,
           timeoutMs: timeoutMs(),
           onProgress: onFetch,
-          onHost: note,
           confirm,
           log,
         });
         this.#doubted.delete(repoId);
-        this.#mirrored.add(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -305,7 +284,6 @@ export class Mirrors {
     this.#stale.delete(repoId);
     this.#others.delete(repoId);
     this.#gone.delete(repoId);
-    this.#mirrored.delete(repoId);
     await removeMirror(this.#options.catalog, repoId);
   }
 
@@ -321,7 +299,6 @@ export class Mirrors {
       const [, id, beside] = /^(\d+)\.(?:json|git(\.(?:new|old)-.+)?)$/.exec(name) ?? [];
       const repoId = Number(id ?? 'NaN');
       const isMirror = existsSync(catalog.mirrorPath(repoId));
-      if (isMirror) this.#mirrored.add(repoId);
       const isAbandoned = beside !== undefined && isMirror;
       if (isAbandoned || !hasMirror(registry.byId(repoId))) await this.#removeAbandoned(name);
     }
@@ -372,18 +349,6 @@ function stampPath({ mirrorFolder }: Pick<Catalog, 'mirrorFolder'>, repoId: numb
 function hasMirror(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
   const { source, submodule } = repo?.host?.facts ?? {};
   return repo?.host !== undefined && source === undefined && submodule === undefined;
-}
-
-/** Cache of host names by stored host: all waiting jobs may be checked when one ends. */
-const hostNames = new WeakMap<RepoHost, string>();
-
-/** Name and port. */
-function hostOf(repoHost: RepoHost): string {
-  const cached = hostNames.get(repoHost);
-  if (cached !== undefined) return cached;
-  const name = new URL(repoHost.facts.cloneUrl).host;
-  hostNames.set(repoHost, name);
-  return name;
 }
 
 function idOf({ address, hostId }: RepoHost): Pick<Stamp, 'address' | 'hostId'> {

@@ -18,10 +18,10 @@ export interface PushesOptions {
   readonly registry: Pick<RepoRegistry, 'all'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
-  /** Ensures a later fetch, even across a restart. */
-  readonly markFetchDue: (repoId: number) => void;
-  /** Fetches and indexes a repo. */
-  readonly requestFetch: (repoId: number) => void;
+  /** Fetches and indexes a repo at this time (ms since the epoch). */
+  readonly requestFetch: (repoId: number, dueAt: number) => void;
+  /** Resolves when the requests are stored, or cannot be, which is logged. */
+  readonly stored: () => Promise<unknown>;
   /** Restricts a repo; resolves when no new search shows it to callers who lost access. Errors: none. */
   readonly narrow: (
     repoId: number,
@@ -53,9 +53,8 @@ const REPEAT_MS = 5_000;
 
 export class Pushes {
   readonly #options: PushesOptions;
-  /** By repoId, while repeats are merged. */
-  readonly #recent = new Map<number, { timer: NodeJS.Timeout; isRepeated: boolean }>();
-
+  /** When the last requested fetch of a repo starts (ms since the epoch). */
+  readonly #dueAt = new Map<number, number>();
   #refused: Refused | undefined;
 
   constructor(options: PushesOptions) {
@@ -94,6 +93,7 @@ export class Pushes {
         ),
       );
     const repositories = isPush ? this.note(repository) : 0;
+    await this.#options.stored();
     for (const { repoId, host } of this.#matchingRepos(repository))
       if (isElsewhere(host, repository)) this.#options.relist(repoId);
     this.#options.log.debug('webhook accepted', { event, path: repository.path, repositories });
@@ -140,29 +140,16 @@ export class Pushes {
     );
   }
 
-  /** False: it is requested again when the time for repeats is over. */
+  /** False: the fetch waits, as the last one was requested a moment ago. */
   #request(repoId: number): boolean {
-    this.#options.markFetchDue(repoId);
-    const recent = this.#recent.get(repoId);
-    if (recent !== undefined) {
-      recent.isRepeated = true;
-      return false;
-    }
-    const timer = setTimeout(() => this.#end(repoId), REPEAT_MS).unref();
-    this.#recent.set(repoId, { timer, isRepeated: false });
-    this.#options.requestFetch(repoId);
-    return true;
-  }
-
-  #end(repoId: number): void {
-    const isRepeated = this.#recent.get(repoId)?.isRepeated === true;
-    this.#recent.delete(repoId);
-    if (isRepeated) this.#request(repoId);
-  }
-
-  close(): void {
-    for (const { timer } of this.#recent.values()) clearTimeout(timer);
-    this.#recent.clear();
+    const now = Date.now();
+    const last = this.#dueAt.get(repoId) ?? 0;
+    const next = last > now ? last : Math.max(now, last + REPEAT_MS);
+    // Why a minimum: the clock may have been set back.
+    const dueAt = Math.min(next, now + REPEAT_MS);
+    this.#dueAt.set(repoId, dueAt);
+    this.#options.requestFetch(repoId, dueAt);
+    return dueAt === now;
   }
 }
 

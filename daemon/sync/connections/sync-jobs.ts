@@ -2,13 +2,12 @@
 
 import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
-import type { Log } from '../../base/log.ts';
 import type { Host, ListingIssue } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
-import type { JobHistory } from '../jobs/job-history.ts';
+import type { JobWords } from '../jobs/failed-jobs.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
-import type { JobLimits } from '../jobs/job-limits.ts';
-import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
+import type { JobQueueOptions } from '../jobs/job-queue.ts';
+import { JobRunner } from '../jobs/job-runner.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
 
@@ -33,13 +32,9 @@ export interface SyncResult {
   readonly error?: string;
 }
 
-export interface SyncJobsOptions {
+export interface SyncJobsOptions extends JobQueueOptions {
   readonly registry: RepoRegistry;
   readonly rows: ConnectionRows;
-  readonly jobHistory: JobHistory;
-  readonly log: Log;
-  /** The current limits. */
-  readonly limits: () => JobLimits;
   /** The host of a connection. Errors: not configured, or it cannot be opened. */
   readonly hostOf: (connectionId: number) => Promise<Host>;
   /** Of the configuration; undefined: not configured. */
@@ -54,58 +49,66 @@ export interface SyncJobsOptions {
 
 type SyncJob = Job<SyncTarget, SyncResult>;
 
-export class SyncJobs {
+const WORDS: JobWords = {
+  queue: SYNC_QUEUE,
+  target: 'connection',
+  targets: 'connections',
+  done: 'listed',
+  failing: 'listing a connection failed',
+};
+
+export class SyncJobs extends JobRunner<SyncTarget, SyncResult> {
   readonly #options: SyncJobsOptions;
-  readonly runner: JobRunner<SyncTarget, SyncResult>;
   /** Connections whose last listing was incomplete. */
   readonly warned = new Set<number>();
 
   constructor(options: SyncJobsOptions) {
-    const { jobHistory, log, limits } = options;
+    super(WORDS, options);
     this.#options = options;
-    this.runner = new JobRunner(this.#kind(), { jobHistory, log, limits });
   }
 
-  #kind(): JobKind<SyncTarget, SyncResult> {
-    const { registry, targetOf } = this.#options;
+  protected override idOf({ connectionId }: SyncTarget): number {
+    return connectionId;
+  }
+
+  protected override targetOf(connectionId: number): SyncTarget | undefined {
+    return this.#options.targetOf(connectionId);
+  }
+
+  protected override priorityOf({ connectionId }: SyncTarget): number {
+    const { connections } = this.#options.registry;
+    const stored = connections.find((one) => one.connectionId === connectionId);
+    return stored?.syncedAt == null ? PRIORITIES.first : PRIORITIES.scheduled;
+  }
+
+  protected override keptOf(result: SyncResult): Readonly<Record<string, unknown>> {
+    const { status, issues, listedCount, missingCount, durationMs } = result;
+    return { status, issues, repositories: listedCount, missing: missingCount, durationMs };
+  }
+
+  protected override failureOf(
+    { name }: SyncTarget,
+    error: string,
+    durationMs: number,
+  ): SyncResult {
     return {
-      queue: SYNC_QUEUE,
-      words: { target: 'connection', targets: 'connections', done: 'listed' },
-      failing: 'listing a connection failed',
-      idOf: ({ connectionId }) => connectionId,
-      nameOf: ({ name }) => name,
-      targetOf,
-      priorityOf: ({ connectionId }) => {
-        const configured = registry.connections.find((one) => one.connectionId === connectionId);
-        return configured?.syncedAt == null ? PRIORITIES.first : PRIORITIES.scheduled;
-      },
-      attempt: (job) => this.#list(job),
-      keptOf: ({ status, issues, listedCount, missingCount, durationMs }) => ({
-        status,
-        issues,
-        repositories: listedCount,
-        missing: missingCount,
-        durationMs,
-      }),
-      failureOf: ({ name }, error, durationMs) => ({
-        connection: name,
-        state: 'FAILED',
-        status: 'PARTIAL_SUCCESS',
-        issues: [],
-        listedCount: 0,
-        missingCount: 0,
-        durationMs,
-        error,
-      }),
+      connection: name,
+      state: 'FAILED',
+      status: 'PARTIAL_SUCCESS',
+      issues: [],
+      listedCount: 0,
+      missingCount: 0,
+      durationMs,
+      error,
     };
   }
 
-  async #list(job: SyncJob): Promise<SyncResult> {
+  protected override async attempt(job: SyncJob): Promise<SyncResult> {
     const { registry, rows, hostOf, digestOf, targetOf, apply, latestVisibility, onEnd } =
       this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
-    this.runner.keep(job);
+    this.keep(job);
     const host = await hostOf(connectionId);
     const digest = digestOf(connectionId) ?? '';
     const outcome = await listConnection({
@@ -146,15 +149,15 @@ export class SyncJobs {
     if (issues.length > 0) this.warned.add(connectionId);
     else this.warned.delete(connectionId);
     for (const { message, ...issue } of issues)
-      this.runner.say(job, 'warn', message, { connection, ...issue });
+      this.say(job, 'warn', message, { connection, ...issue });
     if (missing.length > 0)
-      this.runner.say(job, 'warn', 'repositories are gone from their host', {
+      this.say(job, 'warn', 'repositories are gone from their host', {
         connection,
         count: missing.length,
         repos: someNames(missing.map(({ name }) => name)),
       });
     const fields = { connection, listed, issues: issues.length };
-    this.runner.say(job, 'info', 'connection listed', fields);
+    this.say(job, 'info', 'connection listed', fields);
   }
 }
 

@@ -6,20 +6,23 @@ const REASON_SIZE_MAX = 500;
 /** Guess: repos listed by name. */
 const LISTED_MAX = 10;
 
-/** Words for the targets of jobs and their work: `repositories`, `indexed`. */
+/** Name of a queue, words for one target, many targets and the work, and the log message of a failed attempt. */
 export interface JobWords {
+  readonly queue: string;
+  readonly target: string;
   readonly targets: string;
   readonly done: string;
+  readonly failing: string;
 }
 
 /** The id of a repo or connection, as names may change; a path if a source never became a repo. */
 type Target = number | string;
 
 export class FailedJobs {
-  readonly #words: JobWords;
+  readonly #words: Pick<JobWords, 'targets' | 'done'>;
   readonly #failures = new Map<Target, { readonly name: string; readonly reason: string }>();
 
-  constructor(words: JobWords = { targets: 'repositories', done: 'indexed' }) {
+  constructor(words: Pick<JobWords, 'targets' | 'done'>) {
     this.#words = words;
   }
 

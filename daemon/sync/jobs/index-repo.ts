@@ -42,7 +42,7 @@ import { indexedStateOf } from '../../index/served/indexed-state.ts';
 import { repoSizes, type RepoSizes } from '../../index/catalog/repo-sizes.ts';
 import { type Publication, publishing } from '../../index/served/publication.ts';
 import { reprobeSource } from '../../index/register/probe-for-index.ts';
-import type { FetchStep, HostEvent } from './job-step.ts';
+import type { FetchStep } from './job-step.ts';
 import { layoutOf } from '../../sources/git/path-kind.ts';
 import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';
@@ -62,6 +62,8 @@ export interface RepoIndexerOptions {
   /** Notified when new shards may lack symbols. */
   readonly onNewShards: () => void;
   readonly fileTracker: FileTracker;
+  /** The host that the next job of a repo contacts; undefined: none. */
+  readonly fetchHostOf?: (record: RepoRecord) => string | undefined;
   /** Updates the mirror of a repo from a code host. Errors: why it failed. */
   readonly bringUp?: (record: RepoRecord, context: IndexContext) => Promise<void>;
   /** Notified of the error of a failed job: the mirror may be damaged. */
@@ -84,10 +86,11 @@ export interface IndexContext {
   readonly onWork: () => void;
   /** Progress of fetching a mirror. */
   readonly onFetch: (step: FetchStep) => void;
-  /** Activity of a code host. @param host  with its port */
-  readonly onHost: (host: string, event: HostEvent) => void;
-  /** The mirror is up to date, or there is none: no further host contact. */
-  readonly onFetched: () => void;
+  /**
+   * The mirror is up to date, or there is none: no further host contact. Resolves when the job may compute. Errors: the
+   * reason of the signal.
+   */
+  readonly onFetched: () => Promise<void>;
   readonly onProgress: (progress: BuildProgress) => void;
 }
 
@@ -114,6 +117,16 @@ export class RepoIndexer {
     this.#options = options;
   }
 
+  /** What a job would find, if that is what is indexed; contacts no host. Undefined: a job must find out. */
+  async unchanged(record: RepoRecord): Promise<IndexOutcome | undefined> {
+    const { catalog, fetchHostOf } = this.#options;
+    const now = catalog.repo(record.repoId)?.record ?? record;
+    if (fetchHostOf?.(now) !== undefined) return undefined;
+    await access(now.source.path).catch(() => {});
+    const unchanged = this.#unchangedRepo(now, refFingerprintOf(now), this.#options.filters());
+    return unchanged && { isUnchanged: true, ...this.#sizesOf(unchanged) };
+  }
+
   /** Errors: those of probing, building and the catalog; the reason of the signal. */
   async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
     const { catalog, fileTracker } = this.#options;
@@ -123,7 +136,7 @@ export class RepoIndexer {
     const now = catalog.repo(repoId)?.record ?? record;
     try {
       await this.#options.bringUp?.(now, context);
-      context.onFetched();
+      await context.onFetched();
       const outcome = await this.#index(now, isForced ? 'all' : changedPaths, context);
       await this.#noteLost(repoId, outcome);
       await this.#options.tidyUp?.(now, context.signal);

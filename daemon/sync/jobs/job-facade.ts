@@ -1,12 +1,10 @@
-// Jobs as the API shows them: unfinished ones from memory, others from the store.
+// Jobs as the API shows them: rows of the store, with the progress and lines of running ones.
 
-import type { StoredJob } from '../../store/jobs.ts';
-import type { JobCounts, JobListQuery, JobState, JobView, RepoState } from '../../repos/jobs.ts';
+import type { JobRows, StoredJob } from '../../store/jobs.ts';
+import type { JobCounts, JobListQuery, JobView, RepoState } from '../../repos/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Job } from './job.ts';
-import type { JobHistory } from './job-history.ts';
 import { JobLines } from './job-lines.ts';
-import type { JobRunner } from './job-runner.ts';
 import { type FineStep, remainingMsOf } from './job-step.ts';
 import { INDEX_QUEUE, type Jobs } from './jobs.ts';
 
@@ -14,24 +12,27 @@ export interface ListedJob extends StoredJob, JobView {
   readonly progress?: FineStep & NonNullable<JobView['progress']>;
 }
 
-const OPEN: readonly JobState[] = ['PENDING', 'IN_PROGRESS'];
-const ENDED: readonly JobState[] = ['COMPLETED', 'FAILED'];
-
-/** Unfinished jobs of a queue. */
-export type OpenJobs = Pick<JobRunner<unknown, unknown>, 'interrupted'> & {
+/** A queue of jobs. */
+export type OpenJobs = Pick<Jobs, 'flush'> & {
+  /** Jobs of this process. */
   readonly open: readonly Pick<Job<unknown, unknown>, 'row' | 'progress' | 'lines'>[];
 };
 
+export interface JobFacadeOptions {
+  readonly jobRows: JobRows;
+  readonly instance: string;
+}
+
 export class JobFacade {
   readonly #jobs: Jobs;
-  readonly #jobHistory: JobHistory;
-  readonly #others: readonly OpenJobs[];
+  readonly #options: JobFacadeOptions;
+  readonly #queues: readonly OpenJobs[];
 
-  /** @param others  unfinished jobs of other queues */
-  constructor(jobs: Jobs, jobHistory: JobHistory, others: readonly OpenJobs[] = []) {
+  /** @param others  other queues */
+  constructor(jobs: Jobs, options: JobFacadeOptions, others: readonly OpenJobs[] = []) {
     this.#jobs = jobs;
-    this.#jobHistory = jobHistory;
-    this.#others = others;
+    this.#options = options;
+    this.#queues = [jobs, ...others];
   }
 
   /** Indexes a repo; returns the job id. Errors: the index is closing. */
@@ -44,44 +45,31 @@ export class JobFacade {
     ids: readonly number[],
     queue = INDEX_QUEUE,
   ): Promise<ReadonlyMap<number, ListedJob>> {
-    const found = new Map<number, ListedJob>(await this.#jobHistory.latest(queue, ids));
-    const requested = new Set(ids);
-    for (const job of this.#open())
-      if (job.queue === queue && requested.has(job.targetId)) found.set(job.targetId, job);
-    return found;
+    const { jobRows, instance } = this.#options;
+    await this.#flush();
+    const rows = await jobRows.latest(instance, queue, ids);
+    return new Map(rows.map((row) => [row.targetId, this.#viewOf(row)]));
   }
 
   /** Unfinished ones first; newest first. */
   async list({
-    queue,
     state,
-    offset,
-    limit,
+    ...query
   }: JobListQuery): Promise<{ readonly items: readonly ListedJob[]; readonly total: number }> {
-    const isMatch = (job: ListedJob): boolean =>
-      (queue === undefined || job.queue === queue) && (state === undefined || job.state === state);
-    const includesOpen = state === undefined || OPEN.includes(state);
-    const open = includesOpen ? this.#open().filter(isMatch).reverse() : [];
-    const items = open.slice(offset, offset + limit);
-    const states = ENDED.filter((one) => state === undefined || one === state);
-    if (states.length === 0) return { items, total: open.length };
-    const rest = { offset: Math.max(0, offset - open.length), limit: limit - items.length };
-    const { rows, total } = await this.#jobHistory.ended(queue, states, rest);
-    // A job may have ended during the query.
-    const isOpen = new Set(open.map(({ id }) => id));
-    const ended = rows.filter(({ id }) => !isOpen.has(id));
-    return {
-      items: [...items, ...ended],
-      total: open.length + total - (rows.length - ended.length),
-    };
+    const { jobRows, instance } = this.#options;
+    await this.#flush();
+    const states = state === undefined ? undefined : [state];
+    const { rows, total } = await jobRows.list(instance, { ...query, states });
+    return { items: rows.map((row) => this.#viewOf(row)), total };
   }
 
   /** The last log lines of a job; undefined: no such job. */
   async lines(queue: string, id: string): Promise<JobLines | undefined> {
-    const open = [this.#jobs, ...this.#others].flatMap((one): OpenJobs['open'] => one.open);
-    const job = open.find(({ row }) => row.id === id);
+    const job = this.#openJob(id);
     if (job !== undefined) return queue === job.row.queue ? job.lines : undefined;
-    const text = await this.#jobHistory.linesOf(queue, id);
+    const { jobRows, instance } = this.#options;
+    await this.#flush();
+    const text = await jobRows.linesOf(instance, queue, id);
     return text === undefined ? undefined : new JobLines(text);
   }
 
@@ -109,19 +97,18 @@ export class JobFacade {
     };
   }
 
-  /** By age; of a repo the running job before the waiting one. */
-  #open(): ListedJob[] {
-    const all: readonly OpenJobs[] = [this.#jobs, ...this.#others];
-    const open = all.flatMap(({ interrupted, open }): ListedJob[] => [
-      ...interrupted,
-      ...open.map(viewOf),
-    ]);
-    return open.sort((a, b) => a.ordinal - b.ordinal);
+  async #flush(): Promise<void> {
+    await Promise.all(this.#queues.map((queue) => queue.flush()));
   }
-}
 
-function viewOf({ row, progress }: OpenJobs['open'][number]): ListedJob {
-  if (progress === undefined) return row;
-  const { since: _, ...step } = progress;
-  return { ...row, progress: { ...step, remainingMs: remainingMsOf(progress) } };
+  #openJob(id: string): OpenJobs['open'][number] | undefined {
+    return this.#queues.flatMap(({ open }) => open).find(({ row }) => row.id === id);
+  }
+
+  #viewOf(row: StoredJob): ListedJob {
+    const progress = this.#openJob(row.id)?.progress;
+    if (progress === undefined) return row;
+    const { since: _, ...step } = progress;
+    return { ...row, progress: { ...step, remainingMs: remainingMsOf(progress) } };
+  }
 }

@@ -1,112 +1,289 @@
-// Orders the jobs of a queue: by priority, then by request. One job per target (a repo or connection) runs at a time,
-// and a limited number in all. Work that must not run beside a target's job waits here too.
+// The jobs of one queue between the store and this process. Each turn is one transaction (store/jobs.ts): it stores what was
+// requested and what ended since the last one, and claims jobs that may start: by priority, one per target, a limited
+// number per host. Work that must not run beside a target's job waits here too.
 
+import { randomUUID } from 'node:crypto';
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import { nextTurn } from '../../base/next-turn.ts';
+import {
+  begun,
+  type JobClaim,
+  type JobRows,
+  type JobTurnResult,
+  type JobWrite,
+  type QueueName,
+} from '../../store/jobs.ts';
 import type { Job } from './job.ts';
+import type { JobLimits } from './job-limits.ts';
 
 /** Guess: how long other targets are held for a running job. */
 const WAIT_MS_MAX = 10_000;
+/** Guess: pause before the store is tried again. */
+const STORE_PAUSE_MS = 5_000;
+/** Of a lease beyond the timeout of an attempt. */
+const LEASE_MARGIN_MS = 60_000;
+/** The longest time that a timer takes. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Guess: idle jobs per slot; they may all resume at once. */
-const IDLE_PER_SLOT = 3;
+/** Owner of the claimed jobs of this process. */
+const OWNER = randomUUID();
 
-export interface JobQueueOptions<Target> {
-  /** Jobs at a time. */
-  readonly runningMax: () => number;
-  /** Whether a target's job must wait although a slot is free. */
-  readonly isBlocked: (target: Target) => boolean;
-  /** Whether a target's running job uses no slot. */
-  readonly isIdle: (targetId: number) => boolean;
-  /** Called when a job may begin. */
-  readonly onReady: () => void;
+export interface JobQueueOptions {
+  readonly jobRows: JobRows;
+  /** The daemon that runs the jobs. */
+  readonly instance: string;
+  readonly log: Log;
+  /** The current limits. */
+  readonly limits: () => JobLimits;
 }
 
-export class JobQueue<Target, Result> {
-  readonly #options: JobQueueOptions<Target>;
-  /** Jobs that may start, by priority. */
-  readonly #ready = new Map<number, Set<Job<Target, Result>>>();
-  /** Jobs that have not started, by targetId; one that is not ready waits until it is put again. */
-  readonly #queued = new Map<number, Job<Target, Result>>();
+/** What the next turn stores. */
+class Changes<Target, Result> {
+  readonly requests = new Set<Job<Target, Result>>();
+  readonly writes = new Map<string, JobWrite>();
+  readonly gone = new Set<string>();
+  readonly cancelled = new Map<number, string>();
+
+  /** Adds later changes. */
+  add(later: Changes<Target, Result>): void {
+    for (const job of later.requests) this.requests.add(job);
+    for (const [id, write] of later.writes) this.writes.set(id, write);
+    for (const id of later.gone) this.gone.add(id);
+    for (const [id, error] of later.cancelled) this.cancelled.set(id, error);
+  }
+}
+
+export abstract class JobQueue<Target, Result> {
+  readonly #options: JobQueueOptions;
+  protected readonly name: QueueName;
+  /** Jobs that were requested here and have not started, by targetId. */
+  readonly #pending = new Map<number, Job<Target, Result>>();
   readonly #running = new Map<number, Job<Target, Result>>();
   /** Targets whose jobs must not start. */
   readonly #locked = new Set<number>();
+  #changes = new Changes<Target, Result>();
+  #hasReady = false;
+  #isOpen = false;
+  #isWoken = false;
+  #turning: Promise<void> | undefined;
+  /** The transaction that runs, or ran last. */
+  #current: Promise<void> | undefined;
+  #nextDue: NodeJS.Timeout | undefined;
+  #storePause: NodeJS.Timeout | undefined;
+  #lastError: unknown;
   #onChange: (() => void)[] = [];
 
-  constructor(options: JobQueueOptions<Target>) {
+  /** @param queue  its name */
+  constructor(queue: string, options: JobQueueOptions) {
     this.#options = options;
+    this.name = { instance: options.instance, queue };
   }
 
-  /** All jobs, running ones first. */
-  get all(): Job<Target, Result>[] {
-    return [...this.#running.values(), ...this.#queued.values()];
+  /** No job starts while it is true. */
+  protected abstract get isHeld(): boolean;
+  /** A job was claimed and must run. @param requested  absent: nobody waits for it */
+  protected abstract start(row: JobWrite, requested: Job<Target, Result> | undefined): void;
+  /** The last job of a target failed long enough ago for another one. */
+  protected abstract retry(targetId: number): void;
+
+  /** Jobs of this process that run, by targetId. */
+  protected get running(): ReadonlyMap<number, Job<Target, Result>> {
+    return this.#running;
   }
 
-  /** The longest running job. */
-  get first(): Job<Target, Result> | undefined {
-    return this.#running.values().next().value;
+  /** Jobs that this process requested and that have not started, by targetId. */
+  protected get pending(): ReadonlyMap<number, Job<Target, Result>> {
+    return this.#pending;
   }
 
-  running(targetId: number): Job<Target, Result> | undefined {
-    return this.#running.get(targetId);
+  /** Requested and running jobs of this process; running ones first. */
+  get open(): readonly Job<Target, Result>[] {
+    return [...this.#running.values(), ...this.#pending.values()];
   }
 
-  /** The job that has not started. */
-  queued(targetId: number): Job<Target, Result> | undefined {
-    return this.#queued.get(targetId);
+  /** From now on jobs are stored and claimed. */
+  protected openQueue(): void {
+    this.#isOpen = true;
+    this.wake();
   }
 
-  /** Adds a job, or moves it to its new priority. */
-  put(job: Job<Target, Result>): void {
-    // Why: a repeated request keeps its position.
-    if (this.#ready.get(job.row.priority)?.has(job) === true) return;
-    this.remove(job);
-    const { priority } = job.row;
-    const same = this.#ready.get(priority) ?? new Set();
-    this.#ready.set(priority, same.add(job));
-    this.#queued.set(job.targetId, job);
-    this.#options.onReady();
+  /** Adds a job, or stores its new priority. */
+  protected put(job: Job<Target, Result>): void {
+    this.#pending.set(job.targetId, job);
+    this.#changes.requests.add(job);
+    this.#changes.cancelled.delete(job.targetId);
+    this.wake();
   }
 
-  /** A job that must not start before it is put again. */
-  park(job: Job<Target, Result>): void {
-    this.remove(job);
-    this.#queued.set(job.targetId, job);
+  /** Stores a job that ended, or waits again. */
+  protected store(job: JobWrite): void {
+    this.#changes.writes.set(job.id, job);
+    this.wake();
   }
 
-  /** Removes a job that has not started. */
-  remove(job: Job<Target, Result>): void {
-    if (this.#queued.get(job.targetId) !== job) return;
-    this.#queued.delete(job.targetId);
-    for (const jobs of this.#ready.values()) jobs.delete(job);
-    this.#notify();
+  /** Removes the row of a job that ended. */
+  protected drop(id: string): void {
+    this.#changes.writes.delete(id);
+    this.#changes.gone.add(id);
+    this.wake();
   }
 
-  /** The next job to start; it counts as running from here on. */
-  next(): Job<Target, Result> | undefined {
-    if (!this.#hasFreeSlot()) return undefined;
-    for (const priority of [...this.#ready.keys()].sort((a, b) => a - b))
-      for (const job of this.#ready.get(priority)!) {
-        const { targetId } = job;
-        if (this.#running.has(targetId) || this.#locked.has(targetId)) continue;
-        if (this.#options.isBlocked(job.target)) continue;
-        this.remove(job);
-        this.#running.set(targetId, job);
-        return job;
+  /** Ends the pending job of a target, and its retries; returns the job if it was requested here. */
+  protected remove(targetId: number, error: string): Job<Target, Result> | undefined {
+    const job = this.#pending.get(targetId);
+    this.#pending.delete(targetId);
+    if (job !== undefined) this.#changes.requests.delete(job);
+    this.#changes.cancelled.set(targetId, error);
+    this.wake();
+    return job;
+  }
+
+  /** Something changed: stores it, and claims jobs. */
+  protected wake(): void {
+    this.#isWoken = true;
+    if (!this.#isOpen) return;
+    if (this.#storePause === undefined) this.#turning ??= this.#turns();
+    else this.#startUnclaimed();
+  }
+
+  /** Stores all changes now. @returns  why that failed; undefined: it did not */
+  async flush(): Promise<unknown> {
+    if (this.#storePause !== undefined) this.#resume();
+    await this.#turning;
+    return this.#lastError;
+  }
+
+  /** Errors: none. */
+  async #turns(): Promise<void> {
+    try {
+      while (this.#isWoken && this.#storePause === undefined) {
+        // Why: jobs without changes never wait, and thousands may follow each other.
+        await nextTurn();
+        this.#isWoken = false;
+        this.#current = this.#turn();
+        await this.#current;
       }
-    return undefined;
+    } finally {
+      this.#turning = undefined;
+      this.#notify();
+    }
   }
 
-  #hasFreeSlot(): boolean {
-    const slotCount = this.#options.runningMax();
-    const running = [...this.#running.keys()];
-    const idleCount = running.filter((targetId) => this.#options.isIdle(targetId)).length;
-    return running.length - Math.min(idleCount, IDLE_PER_SLOT * slotCount) < slotCount;
+  /** Errors: none. */
+  async #turn(): Promise<void> {
+    const changes = this.#changes;
+    this.#changes = new Changes();
+    try {
+      const result = await this.#options.jobRows.turn(this.name, {
+        writes: [...changes.writes.values()],
+        gone: [...changes.gone],
+        cancelled: changes.cancelled,
+        requests: [...changes.requests].map(({ write }) => write),
+        owner: OWNER,
+        claim: this.#claim(),
+        now: Date.now(),
+      });
+      this.#lastError = undefined;
+      this.#take(result);
+      for (const targetId of result.dueTargets) this.retry(targetId);
+    } catch (error) {
+      changes.add(this.#changes);
+      this.#changes = changes;
+      this.#pauseFor(error);
+    }
   }
 
-  /** A job has ended. */
-  done({ targetId }: Job<Target, Result>): void {
+  #claim(): JobClaim | undefined {
+    if (this.isHeld) return undefined;
+    const { runningMax, timeoutMs } = this.#options.limits();
+    const running = new Map<string, number>();
+    for (const { row } of this.#running.values())
+      running.set(row.host, (running.get(row.host) ?? 0) + 1);
+    const busy = [...new Set([...this.#running.keys(), ...this.#locked])];
+    return { leaseMs: timeoutMs + LEASE_MARGIN_MS, running, runningMax, busy };
+  }
+
+  #take({ pending, claimed, hasReady, nextDueAt }: JobTurnResult): void {
+    for (const row of pending) this.#pending.get(row.targetId)?.adopt(row);
+    for (const row of claimed) this.#begin(row);
+    this.#hasReady = hasReady;
+    clearTimeout(this.#nextDue);
+    if (nextDueAt === undefined) return;
+    const pauseMs = Math.min(Math.max(nextDueAt - Date.now(), 0), TIMER_MS_MAX);
+    this.#nextDue = setTimeout(() => this.wake(), pauseMs).unref();
+  }
+
+  #pauseFor(error: unknown): void {
+    const isFirst = this.#lastError === undefined;
+    this.#lastError = error;
+    this.#isWoken = true;
+    this.#storePause = setTimeout(() => this.#resume(), STORE_PAUSE_MS).unref();
+    if (isFirst)
+      this.#options.log.warn('jobs continue, but cannot be stored now', {
+        error: messageOf(error),
+      });
+    this.#startUnclaimed();
+  }
+
+  /**
+   * Starts requested jobs while the store cannot be written: what a host has made private is hidden then too. No other
+   * process runs jobs of this instance. Their end is stored later.
+   */
+  #startUnclaimed(): void {
+    const claim = this.#claim();
+    if (claim === undefined) return;
+    const [running, busy] = [new Map(claim.running), new Set(claim.busy)];
+    const now = Date.now();
+    for (const job of [...this.#pending.values()].sort((a, b) => a.row.priority - b.row.priority)) {
+      const { host, targetId, dueAt } = job.row;
+      const count = running.get(host) ?? 0;
+      if (busy.has(targetId) || count >= claim.runningMax || (dueAt ?? 0) > now) continue;
+      running.set(host, count + 1);
+      this.#begin(begun(job.write, now, claim.leaseMs));
+    }
+  }
+
+  #resume(): void {
+    clearTimeout(this.#storePause);
+    this.#storePause = undefined;
+    this.wake();
+  }
+
+  #begin(row: JobWrite): void {
+    const job = this.#pending.get(row.targetId);
+    if (job !== undefined) {
+      this.#pending.delete(row.targetId);
+      this.#changes.requests.delete(job);
+      job.adopt(row);
+    }
+    this.start(row, job);
+  }
+
+  /** A claimed job runs. */
+  protected run(job: Job<Target, Result>): void {
+    this.#running.set(job.targetId, job);
+  }
+
+  /** A running job has ended. */
+  protected done({ targetId }: Job<Target, Result>): void {
     this.#running.delete(targetId);
     this.#notify();
-    this.#options.onReady();
+    this.wake();
+  }
+
+  /** Resolves when a job that has fetched may compute: hosts have a bound each, computing jobs have one in all. */
+  protected async fetched(job: Job<Target, Result>): Promise<void> {
+    const isFull = (): boolean => {
+      const computing = [...this.#running.values()].filter(({ isFetching }) => !isFetching);
+      return computing.length >= this.#options.limits().runningMax;
+    };
+    job.signal.addEventListener('abort', () => this.#notify(), { once: true });
+    while (job.isFetching && isFull()) {
+      await this.#change();
+      job.signal.throwIfAborted();
+    }
+    job.isFetching = false;
   }
 
   /**
@@ -125,6 +302,8 @@ export class JobQueue<Target, Result> {
       this.#notify();
     }, WAIT_MS_MAX);
     try {
+      // A turn that started before may have claimed their jobs.
+      await this.#current;
       const isRunning = (targetId: number): boolean => this.#running.has(targetId);
       while (!late.signal.aborted && targetIds.some(isRunning)) await this.#change();
       return await work(new Set(targetIds.filter((targetId) => !isRunning(targetId))));
@@ -132,30 +311,36 @@ export class JobQueue<Target, Result> {
       clearTimeout(timer);
       for (const targetId of targetIds) this.#locked.delete(targetId);
       this.#notify();
-      this.#options.onReady();
+      this.wake();
     }
   }
 
-  /** Resolves when all running jobs are idle, and none can start. */
+  /** Resolves when all running jobs only contact their hosts, and nothing is being claimed. */
   async whenQuiet(): Promise<void> {
-    const { isIdle, isBlocked } = this.#options;
-    const isBusy = (): boolean =>
-      [...this.#running.keys()].some((targetId) => !isIdle(targetId)) ||
-      [...this.#ready.values()].some((jobs) => [...jobs].some(({ target }) => !isBlocked(target)));
-    while (isBusy()) await this.#change();
-  }
-
-  /** The results of `isBlocked` and `isIdle` may have changed. */
-  noteWaits(): void {
-    this.#options.onReady();
-    this.#notify();
+    const isQuiet = (): boolean =>
+      this.#turning === undefined &&
+      [...this.#running.values()].every(({ isFetching }) => isFetching);
+    while (!isQuiet()) await this.#change();
   }
 
   /** Resolves when no job runs, and none can start. */
   async whenIdle(): Promise<void> {
-    const isBusy = (): boolean =>
-      this.#running.size > 0 || [...this.#ready.values()].some(({ size }) => size > 0);
-    while (isBusy()) await this.#change();
+    const isIdle = (): boolean =>
+      this.#turning === undefined &&
+      this.#changes.requests.size === 0 &&
+      this.#running.size === 0 &&
+      !this.#hasReady;
+    while (!isIdle()) await this.#change();
+  }
+
+  /** Stores what is left once no job runs; resolves when it is stored, or cannot be. */
+  protected async closeQueue(): Promise<void> {
+    while (this.#running.size > 0) await this.#change();
+    clearTimeout(this.#nextDue);
+    await this.flush();
+    clearTimeout(this.#nextDue);
+    clearTimeout(this.#storePause);
+    this.#isOpen = false;
   }
 
   #change(): Promise<void> {

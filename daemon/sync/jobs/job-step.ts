@@ -4,9 +4,6 @@ import type { LogFields } from '../../base/log.ts';
 import type { JobPhase, JobStep } from '../../repos/jobs.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
-/** Activity of a contacted host; `answered`: its answer is complete. */
-export type HostEvent = 'asked' | 'heard' | 'answered';
-
 /** Progress of a fetch, in objects of its phase. */
 export interface FetchStep {
   readonly phase: Exclude<JobPhase, BuildProgress['phase']>;

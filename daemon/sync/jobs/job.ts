@@ -1,5 +1,5 @@
-// One job: the work for a repo or a connection, its progress and result (API.md 20.2). It lives while it has attempts
-// left; the store keeps a row of it.
+// A job as this process has it: requested, or claimed and running (API.md 20.2). Its row in the store is the job. This
+// adds what belongs to the process: the target, waiters for the result, progress, and the signal that stops it.
 
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../store/jobs.ts';
@@ -23,65 +23,69 @@ function nextOrdinal(): number {
   return lastOrdinal;
 }
 
-/** The target of a job; its id is unique in the queue (API.md 20.2). */
-export interface JobTarget {
-  readonly queue: string;
-  readonly id: number;
+/** The row of a job that was just requested. */
+export function newRow(
+  fields: Pick<StoredJob, 'queue' | 'targetId' | 'priority' | 'host' | 'dueAt'>,
+): JobWrite {
+  return {
+    ...fields,
+    id: randomUUID(),
+    state: 'PENDING',
+    attempt: 0,
+    ordinal: nextOrdinal(),
+    createdAt: Date.now(),
+    startedAt: null,
+    finishedAt: null,
+    error: null,
+    result: null,
+    failures: 0,
+    lines: '[]',
+  };
 }
 
 export class Job<Target, Result> {
   /** As of the last request. */
   target: Target;
   isForced = false;
-  /** It has a row in the store, or will get one. */
+  /** Its row stays when it has ended, although nothing may have changed. */
   isKept = false;
   /** It was stopped for good, and counts as failed. */
   isCancelled = false;
-  readonly lines: JobLines;
+  /** It only contacts its host so far, and computes nothing. */
+  isFetching = false;
+  #lines: JobLines;
   #row: StoredJob;
   #progress: JobProgress | undefined;
-  #abort = new AbortController();
-  #outcome = newOutcome<Result>();
+  readonly #abort = new AbortController();
+  readonly #outcome = newOutcome<Result>();
 
-  /** @param interrupted  what a previous process stored of it */
-  constructor({ queue, id }: JobTarget, target: Target, priority: number, interrupted?: JobWrite) {
+  constructor(target: Target, row: JobWrite) {
     this.target = target;
-    this.isKept = interrupted !== undefined;
-    this.lines = new JobLines(interrupted?.lines);
-    this.#row = interrupted ?? {
-      id: randomUUID(),
-      queue,
-      targetId: id,
-      priority,
-      state: 'PENDING',
-      attempt: 0,
-      ordinal: nextOrdinal(),
-      createdAt: Date.now(),
-      startedAt: null,
-      finishedAt: null,
-      error: null,
-      result: null,
-    };
+    this.#row = row;
+    this.#lines = new JobLines(row.lines);
   }
 
   get row(): StoredJob {
     return this.#row;
   }
 
+  get lines(): JobLines {
+    return this.#lines;
+  }
+
   get write(): JobWrite {
-    return { ...this.#row, lines: this.lines.toString() };
+    return { ...this.#row, lines: this.#lines.toString() };
   }
 
   get targetId(): number {
     return this.#row.targetId;
   }
 
-  /** Of the current attempt, or of the next one. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** The result of that attempt. Errors: the reason why it was stopped. */
+  /** The result of the attempt. Errors: the reason why it was stopped. */
   get outcome(): Promise<Result> {
     return this.#outcome.promise;
   }
@@ -97,51 +101,50 @@ export class Job<Target, Result> {
   }
 
   /** Requested again before it has started. */
-  requestAgain(target: Target, priority: number, isForced: boolean): void {
+  requestAgain(
+    target: Target,
+    request: { readonly priority: number; readonly dueAt: number; readonly isForced: boolean },
+  ): void {
     this.target = target;
-    this.isForced ||= isForced;
-    this.#row = { ...this.#row, priority: Math.min(priority, this.#row.priority) };
+    this.isForced ||= request.isForced;
+    const priority = Math.min(request.priority, this.#row.priority);
+    const dueAt = Math.min(request.dueAt, this.#row.dueAt ?? Infinity);
+    this.#row = { ...this.#row, priority, dueAt };
   }
 
-  begin(): void {
-    const { attempt, state } = this.#row;
-    // An interrupted job is repeated.
-    const isAgain = state === 'PENDING' && this.#row.startedAt !== null && this.#row.error === null;
+  /** The row as the store has it now: the target may have had a pending job already. */
+  adopt(row: JobWrite): void {
+    const { lines, ...rest } = row;
+    const { priority, dueAt } = this.#row;
+    const isPending = rest.state === 'PENDING';
     this.#row = {
-      ...this.#row,
-      state: 'IN_PROGRESS',
-      attempt: isAgain ? attempt : attempt + 1,
-      startedAt: Date.now(),
-      error: null,
+      ...rest,
+      // It may have been requested again meanwhile.
+      priority: Math.min(rest.priority, priority),
+      dueAt: isPending ? Math.min(rest.dueAt ?? Infinity, dueAt ?? Infinity) : rest.dueAt,
     };
+    this.#lines = new JobLines(lines);
   }
 
   say(level: LogLevel, message: string, fields?: LogFields): void {
-    this.lines.add(level, this.#row.attempt, message, fields);
+    this.#lines.add(level, this.#row.attempt, message, fields);
   }
 
   /** The attempt has ended; `state` PENDING: another one follows. */
   end(state: 'PENDING' | 'COMPLETED' | 'FAILED', more: Partial<StoredJob> = {}): void {
     const finishedAt = state === 'PENDING' ? null : Date.now();
-    this.#row = { ...this.#row, ...more, state, finishedAt };
+    this.#row = { ...this.#row, dueAt: null, ...more, state, finishedAt };
     this.#progress = undefined;
   }
 
-  /** Resolves the waiters with the result; a further attempt gets a new promise. */
+  /** Resolves the waiters with the result. */
   settle(result: Result): void {
     this.#outcome.resolve(result);
-    this.#renew();
   }
 
-  /** Ends waiting for the attempt without a result. */
+  /** Ends waiting without a result. */
   giveUp(reason: unknown): void {
     this.#outcome.reject(reason);
-    this.#renew();
-  }
-
-  #renew(): void {
-    this.#outcome = newOutcome();
-    this.#abort = new AbortController();
   }
 
   /** Stops the running attempt. */

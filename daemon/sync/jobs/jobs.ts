@@ -1,27 +1,32 @@
 // Index jobs: one for each repo to index, and their results. A repo with a damaged shard is built again until none is
 // damaged. job-runner.ts schedules them.
 
-import type { JobWrite } from '../../store/jobs.ts';
+import type { JobRows } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
-import type { Log } from '../../base/log.ts';
+import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
+import type { Log, LogFields } from '../../base/log.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { totalOf } from '../../sources/docs/ignored.ts';
-import type { FailedJobs } from './failed-jobs.ts';
-import { HostWaits } from './host-waits.ts';
+import type { JobWords } from './failed-jobs.ts';
 import type { IndexContext, IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { type Job, PRIORITIES } from './job.ts';
-import type { JobHistory } from './job-history.ts';
 import type { JobLimits } from './job-limits.ts';
-import { type JobKind, JobRunner, type JobRequest } from './job-runner.ts';
+import { JobRunner } from './job-runner.ts';
 import { fetchReporter, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
-import { NewWarnings } from './new-warnings.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../../index/served/served.ts';
-import { UnchangedRepos } from './unchanged-repos.ts';
 
 export const INDEX_QUEUE = 'repo-index';
+
+const WORDS: JobWords = {
+  queue: INDEX_QUEUE,
+  target: 'repository',
+  targets: 'repositories',
+  done: 'indexed',
+  failing: 'indexing failed',
+};
 
 /** The result of one job. */
 export interface JobResult extends IndexOutcome {
@@ -35,10 +40,17 @@ export interface JobResult extends IndexOutcome {
 
 type IndexJob = Job<RepoRecord, JobResult>;
 
+interface Requested {
+  /** Resolves when all jobs have ended. */
+  readonly results: Promise<JobResult[]>;
+}
+
 export interface JobsOptions {
-  readonly indexer: Pick<RepoIndexer, 'index' | 'markRebuildDue' | 'warningsOf'>;
+  readonly indexer: Pick<RepoIndexer, 'index' | 'markRebuildDue' | 'unchanged' | 'warningsOf'>;
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
-  readonly jobHistory: JobHistory;
+  readonly jobRows: JobRows;
+  /** The daemon that runs the jobs. */
+  readonly instance: string;
   readonly log: Log;
   /** The current limits. */
   readonly jobLimits: () => JobLimits;
@@ -52,90 +64,64 @@ export interface JobsOptions {
 const LOGGED_RULES_MAX = 5;
 /** Rules that a job result names. */
 const RULES_MAX = 100;
+/** Guess: people read this many lines about repos that did not change. */
+const UNCHANGED_LINES_MAX = 10;
 
-export class Jobs {
+/** Jobs stay in the store for this long. */
+const KEPT_MS = 14 * DAY_MS;
+const PRUNE_MS = 6 * HOUR_MS;
+
+export class Jobs extends JobRunner<RepoRecord, JobResult> {
   readonly #options: JobsOptions;
   readonly #retries: Retries;
-  readonly #newWarnings = new NewWarnings();
-  readonly #unchanged: UnchangedRepos;
+  readonly #pruning: NodeJS.Timeout;
+  /** Repos that were found unchanged since the queue was idle. */
+  #unchangedCount = 0;
+  /** Resolves when all repos of the last request are checked. */
+  #checks: Promise<unknown> = Promise.resolve();
   /** Repos being rebuilt because of damage. */
   readonly #rebuilt = new Set<number>();
-  readonly #runner: JobRunner<RepoRecord, JobResult>;
-  readonly #waits = new HostWaits(() => this.#runner.noteWaits());
   /** Warnings of the last job of each repo, by repoId; absent without warnings. */
   readonly warned = new Map<number, readonly string[]>();
 
   constructor(options: JobsOptions) {
-    const { log, jobHistory, jobLimits: limits } = options;
+    super(WORDS, { ...options, limits: options.jobLimits });
     this.#options = options;
-    this.#retries = new Retries(log);
-    this.#unchanged = new UnchangedRepos({ log, isBusy: () => this.open.length > 0 });
-    this.#runner = new JobRunner(this.#kind(), { jobHistory, log, limits });
+    this.#retries = new Retries(options.log);
+    this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS).unref();
   }
 
-  #kind(): JobKind<RepoRecord, JobResult> {
-    const { served, fetchHostOf } = this.#options;
-    return {
-      queue: INDEX_QUEUE,
-      words: { target: 'repository', targets: 'repositories', done: 'indexed' },
-      failing: 'indexing failed',
-      idOf: ({ repoId }) => repoId,
-      nameOf: ({ name }) => name,
-      targetOf: (repoId) => served.record(repoId),
-      priorityOf: (record) => {
-        // The current record: a source watch may hold an old one.
-        const { indexedAt } = served.record(record.repoId) ?? record;
-        return indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled;
-      },
-      isBlocked: (record) => this.#waits.isBlocked(() => fetchHostOf(record)),
-      isIdle: (repoId) => this.#waits.isIdle(repoId),
-      attempt: (job) => this.#index(job),
-      keptOf: keptResult,
-      failureOf: ({ name }, error, durationMs) => failureOf(name, error, durationMs),
-      onFailure: (record, cause) => this.#hideIfStray(record, cause),
-      onCompleted: (job, result) => this.#note(job, result),
-    };
+  protected override idOf({ repoId }: RepoRecord): number {
+    return repoId;
   }
 
-  get failed(): FailedJobs {
-    return this.#runner.failed;
+  protected override targetOf(repoId: number): RepoRecord | undefined {
+    return this.#options.served.record(repoId);
   }
 
-  /**
-   * Restores jobs of the previous process. Call before any request.
-   *
-   * @param nameOf  the name of a repo in the index; undefined: unknown id
-   */
-  async recall(nameOf: (repoId: number) => string | undefined): Promise<void> {
-    this.#runner.recall(await this.#options.jobHistory.read(), nameOf);
+  protected override priorityOf(record: RepoRecord): number {
+    // The current record: a source watch may hold an old one.
+    const { indexedAt } = this.targetOf(record.repoId) ?? record;
+    return indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled;
   }
 
-  /** Ends restored jobs that nobody requested: their repos are no longer served. */
-  failInterrupted(): void {
-    this.#runner.failInterrupted();
+  protected override hostOf(record: RepoRecord): string {
+    return this.#options.fetchHostOf(record) ?? '';
   }
 
-  /** Unfinished jobs, and restored ones. */
-  get open(): readonly IndexJob[] {
-    return this.#runner.open;
+  override async recall(nameOf: (repoId: number) => string | undefined): Promise<void> {
+    await super.recall(nameOf);
+    void this.#prune();
   }
 
-  get interrupted(): readonly JobWrite[] {
-    return this.#runner.interrupted;
-  }
-
-  /**
-   * Requests a job of a repo: the queued one if there is one, else a new one that follows the running one.
-   *
-   * Errors: the index is closing.
-   */
-  request(record: RepoRecord, options: JobRequest = {}): IndexJob {
-    return this.#runner.request(record, options);
-  }
-
-  /** Requests a job that is stored from now on; returns its id. Errors: as `request`. */
-  requestPersisted(record: RepoRecord): Promise<string> {
-    return this.#runner.requestPersisted(record);
+  /** Errors: none. */
+  async #prune(): Promise<void> {
+    const { jobRows, log } = this.#options;
+    try {
+      await jobRows.prune(Date.now() - KEPT_MS);
+    } catch (error) {
+      log.warn('old jobs could not be removed', { error: messageOf(error) });
+    }
   }
 
   /** Runs one job for each repo; returns their results in order. A failure is a result, not an error. */
@@ -150,34 +136,41 @@ export class Jobs {
   }
 
   /**
-   * Requests one job for each repo, yielding in between, as 5,000 take a tenth of a second.
+   * Requests a job for each repo that may have changed, yielding in between, as 5,000 take a tenth of a second.
    *
    * @returns  once all are requested, their later results, in order; a failure is a result, not an error
    *
    * Errors: the reason of the signal; the requested jobs are interrupted.
    */
-  async requestAll(
+  requestAll(...args: Parameters<Jobs['indexAll']>): Promise<Requested> {
+    const requested = this.#requestAll(...args);
+    this.#checks = requested.catch(() => {});
+    return requested;
+  }
+
+  async #requestAll(
     records: readonly RepoRecord[],
     isForced: boolean,
     signal?: AbortSignal,
-  ): Promise<{ readonly results: Promise<JobResult[]> }> {
+  ): Promise<Requested> {
     signal?.throwIfAborted();
     // Why now: if this process ends while they wait, the next one builds them.
     if (isForced) await this.#options.indexer.markRebuildDue(records.map(({ repoId }) => repoId));
     signal?.throwIfAborted();
     const jobs: IndexJob[] = [];
     const stop = (): void => {
-      for (const job of jobs) this.#runner.interrupt(job, signal?.reason);
+      for (const job of jobs) this.interrupt(job, signal?.reason);
     };
     signal?.addEventListener('abort', stop, { once: true });
     // Why at once: after a failure the job gets a new outcome.
     const outcomes: Promise<JobResult>[] = [];
     const breather = new Breather();
     for (const record of records) {
+      const unchanged = isForced ? undefined : await this.#unchanged(record);
       signal?.throwIfAborted();
-      const job = this.request(record, { isForced });
-      jobs.push(job);
-      outcomes.push(job.outcome);
+      const job = unchanged === undefined ? this.request(record, { isForced }) : undefined;
+      if (job !== undefined) jobs.push(job);
+      outcomes.push(job?.outcome ?? Promise.resolve(unchanged!));
       const pause = breather.pause();
       if (pause !== undefined) await pause;
     }
@@ -186,84 +179,89 @@ export class Jobs {
     return { results };
   }
 
-  /**
-   * Indexes a repo whose source has changed; shortens the pause after a failure. Resolves with whether the job
-   * succeeded; at once with false if the repo waits. Errors: none.
-   */
+  /** The result of a job that would find nothing changed: no row for it. Undefined: a job must find out. */
+  async #unchanged(record: RepoRecord): Promise<JobResult | undefined> {
+    const { repoId } = record;
+    const hasJob =
+      this.unfinished.has(repoId) || this.running.has(repoId) || this.pending.has(repoId);
+    if (hasJob || this.failed.reasonOf(repoId) !== undefined) return undefined;
+    const startMs = performance.now();
+    const outcome = await this.#options.indexer.unchanged(record);
+    if (outcome === undefined) return undefined;
+    const result = await this.#resultOf(record, outcome, [], startMs);
+    this.#note(repoId, result);
+    return result;
+  }
+
+  /** Indexes a repo whose source has changed. Resolves with whether the job succeeded. Errors: none. */
   async indexChanged(record: RepoRecord, signal: AbortSignal): Promise<boolean> {
-    if (this.#runner.hasten(record.repoId)) return false;
-    const [result] = await this.indexAll([record], false, signal).catch(() => []);
-    return result?.state === 'COMPLETED';
-  }
-
-  /** Runs `work` with those of the repos without a running job; none starts meanwhile. */
-  without<Result>(
-    repoIds: readonly number[],
-    work: (free: ReadonlySet<number>) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#runner.without(repoIds, work);
-  }
-
-  /** Resolves when all running jobs only wait for a silent code host, and none can start. */
-  whenQuiet(): Promise<void> {
-    return this.#runner.whenQuiet();
-  }
-
-  /** Resolves when no job runs, and none can start. */
-  whenIdle(): Promise<void> {
-    return this.#runner.whenIdle();
-  }
-
-  /** Ends the jobs of removed repos. */
-  cancel(repoIds: readonly number[]): void {
-    for (const repoId of repoIds) {
-      this.warned.delete(repoId);
-      this.#runner.cancel(repoId);
+    try {
+      const job = this.request(record, { dueAt: this.dueAfterChange(record.repoId) });
+      const stop = (): void => this.interrupt(job, signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      const result = await job.outcome.finally(() => signal.removeEventListener('abort', stop));
+      return result.state === 'COMPLETED';
+    } catch {
+      return false;
     }
   }
 
-  async #index(job: IndexJob): Promise<JobResult> {
-    const { indexer, fetchHostOf, onProgress } = this.#options;
+  override cancel(repoIds: readonly number[]): void {
+    for (const repoId of repoIds) this.warned.delete(repoId);
+    super.cancel(repoIds);
+  }
+
+  protected override async attempt(job: IndexJob): Promise<JobResult> {
+    const { indexer, onProgress } = this.#options;
     const startMs = performance.now();
     const warnings: string[] = [];
     const { target: record } = job;
-    this.#waits.begin(job.targetId, () => fetchHostOf(record));
     const report = fetchReporter((message, fields) => job.say('info', message, fields));
     const context = {
       signal: job.signal,
-      warn: (message, fields) => this.#runner.say(job, 'warn', message, fields),
+      warn: (message, fields) => this.say(job, 'warn', message, fields),
       onWarning: (sentence) => warnings.push(sentence),
       onWork: () => {
-        if (!job.isKept) this.#runner.keep(job);
+        if (!job.isKept) this.keep(job);
       },
       onFetch: (step) => {
         job.progress = stepOfFetch(step);
         report(step);
       },
-      onHost: (host, event) => this.#waits.note(job.targetId, host, event),
-      onFetched: () => this.#waits.end(job.targetId),
+      onFetched: () => this.fetched(job),
       onProgress: (progress) => {
         job.progress = stepOfBuild(progress);
-        if (this.#runner.first === job) onProgress?.(record.name, progress);
+        if (this.open[0] === job) onProgress?.(record.name, progress);
       },
     } satisfies IndexContext;
     const outcome = await indexer.index(record, job.isForced, context).catch((error: unknown) => {
-      this.#waits.fail(job.targetId, error);
       throw withNeed(error, job.progress);
     });
-    const { name } = record;
-    const missed = await indexer.warningsOf(record, outcome);
+    return this.#resultOf(record, outcome, warnings, startMs);
+  }
+
+  async #resultOf(
+    record: RepoRecord,
+    outcome: IndexOutcome,
+    warnings: readonly string[],
+    startMs: number,
+  ): Promise<JobResult> {
+    const missed = await this.#options.indexer.warningsOf(record, outcome);
     return {
       ...outcome,
       warnings: [...warnings, ...missed],
-      repo: name,
+      repo: record.name,
       state: 'COMPLETED',
       durationMs: Math.round(performance.now() - startMs),
     };
   }
 
-  /** Logs the result of a job. */
-  #note(job: IndexJob, result: JobResult): void {
+  protected override onCompleted(job: IndexJob, result: JobResult): void {
+    this.#note(job.targetId, result, job);
+  }
+
+  /** Logs a result. @param job  absent: none was necessary */
+  #note(repoId: number, result: JobResult, job?: IndexJob): void {
     const { ignored, warnings, ...logged } = result;
     const by = Object.entries(ignored).slice(0, LOGGED_RULES_MAX);
     const fields = {
@@ -273,21 +271,56 @@ export class Jobs {
       warnings: warnings.length,
     };
     // Stored jobs have lines of their own.
-    if (result.isUnchanged && !job.isKept) this.#unchanged.note(fields);
-    else this.#runner.say(job, 'info', 'repo indexed', fields);
-    for (const warning of this.#newWarnings.fresh(job.targetId, warnings))
-      this.#runner.say(job, 'warn', warning, { repo: result.repo });
-    if (warnings.length > 0) this.warned.set(job.targetId, warnings);
-    else this.warned.delete(job.targetId);
+    if (result.isUnchanged && job?.isKept !== true) this.#noteUnchanged(fields);
+    else this.say(job, 'info', 'repo indexed', fields);
+    // Why: a repo that is kept up to date has a job for each commit with the same warnings.
+    const known = new Set((this.warned.get(repoId) ?? []).map(withoutNumbers));
+    for (const warning of warnings.filter((text) => !known.has(withoutNumbers(text))))
+      this.say(job, 'warn', warning, { repo: result.repo });
+    if (warnings.length > 0) this.warned.set(repoId, warnings);
+    else this.warned.delete(repoId);
   }
 
-  async #hideIfStray(record: RepoRecord, cause: unknown): Promise<void> {
+  /** A line each for the first ones, one for all if they are many. */
+  #noteUnchanged(fields: LogFields): void {
+    const { log } = this.#options;
+    if (this.#unchangedCount++ === 0) void this.#countUnchanged();
+    if (this.#unchangedCount <= UNCHANGED_LINES_MAX) log.info('repo indexed', fields);
+  }
+
+  async #countUnchanged(): Promise<void> {
+    await this.#checks;
+    await this.whenIdle();
+    const repos = this.#unchangedCount;
+    this.#unchangedCount = 0;
+    if (repos > UNCHANGED_LINES_MAX)
+      this.#options.log.info('repos checked: nothing changed', { repos });
+  }
+
+  protected override async onFailure(record: RepoRecord, cause: unknown): Promise<void> {
     await this.#options.served.hideIfStray(record, cause).catch((error: unknown) =>
       this.#options.log.error('a repo could not be hidden', {
         repo: record.name,
         error: messageOf(error),
       }),
     );
+  }
+
+  protected override keptOf(result: JobResult): Readonly<Record<string, unknown>> {
+    const { docCount, shardCount, contentSize, skipped, ignored, durationMs, warnings } = result;
+    return {
+      docs: docCount,
+      shards: shardCount,
+      bytes: contentSize,
+      skipped,
+      ignored: Object.fromEntries(Object.entries(ignored).slice(0, RULES_MAX)),
+      warnings,
+      durationMs,
+    };
+  }
+
+  protected override failureOf({ name }: RepoRecord, error: string, durationMs: number): JobResult {
+    return failureOf(name, error, durationMs);
   }
 
   /** The logged result of a job that failed before there was a repo. */
@@ -310,23 +343,22 @@ export class Jobs {
 
   async #build(damaged: RepoRecord): Promise<void> {
     this.#rebuilt.add(damaged.repoId);
-    const [result] = await this.indexAll([damaged], false, this.#runner.signal);
+    const { state } = await this.request(damaged).outcome;
     this.#rebuilt.delete(damaged.repoId);
     const isDamaged = this.#options.served.damagedRepo(damaged.repoId) !== undefined;
     // A failed rebuild is retried like any job.
-    if (isDamaged && result?.state === 'COMPLETED') this.buildAgain(damaged);
+    if (isDamaged && state === 'COMPLETED') this.buildAgain(damaged);
   }
 
-  /**
-   * Stops running jobs, for the next process to run; resolves when none runs. No job starts any more. Closes the job
-   * book too, so jobs of other queues must have ended.
-   */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
+    clearInterval(this.#pruning);
     this.#retries.close();
-    await this.#runner.close();
-    this.#unchanged.report();
-    await this.#options.jobHistory.close();
+    await super.close();
   }
+}
+
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/\d+/g, '#');
 }
 
 /** Adds the required size to an out-of-space error, if it is known. */
@@ -335,20 +367,6 @@ function withNeed(error: unknown, progress: JobProgress | undefined): unknown {
   if (!(error instanceof Error) || !isDiskFull(error) || size === 0) return error;
   const message = `${error.message} (the contents alone take ${size} bytes there)`;
   return Object.assign(error, { message });
-}
-
-/** What the store keeps of a result (API.md 13.3). */
-function keptResult(result: JobResult): Record<string, unknown> {
-  const { docCount, shardCount, contentSize, skipped, ignored, durationMs, warnings } = result;
-  return {
-    docs: docCount,
-    shards: shardCount,
-    bytes: contentSize,
-    skipped,
-    ignored: Object.fromEntries(Object.entries(ignored).slice(0, RULES_MAX)),
-    warnings,
-    durationMs,
-  };
 }
 
 function failureOf(repo: string, error: string, durationMs: number): JobResult {

@@ -12,8 +12,8 @@ export interface RefWatchOptions {
   readonly statesOf: (paths: readonly string[]) => Promise<readonly (string | undefined)[]>;
   /** Whether a repo was indexed in this state, as far as known. */
   readonly wasIndexedIn: (record: RepoRecord, state: string) => boolean | undefined;
-  /** Indexes a repo whose refs have moved; resolves when it is done. Errors: none. */
-  readonly index: (record: RepoRecord) => Promise<unknown>;
+  /** Requests a job of a repo whose refs have moved. */
+  readonly index: (record: RepoRecord) => void;
 }
 
 /**
@@ -41,8 +41,6 @@ export class RefWatch {
   /** When a repo last moved (performance.now). */
   readonly #movedMs = new Map<number, number>();
   #roundCount = 0;
-  /** Repos with an unfinished job: one that moves meanwhile is requested again afterwards. */
-  readonly #requested = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -61,12 +59,7 @@ export class RefWatch {
     const moved = await this.#findMoved();
     const tookMs = performance.now() - startMs;
     if (this.#isClosed) return;
-    // Why not awaited: a long job of one repo must not delay others.
-    for (const record of moved) {
-      const { repoId } = record;
-      this.#requested.add(repoId);
-      void this.#options.index(record).then(() => this.#requested.delete(repoId));
-    }
+    for (const record of moved) this.#options.index(record);
     this.#timer = setTimeout(() => this.start(), pauseAfter(tookMs)).unref();
   }
 
@@ -81,11 +74,11 @@ export class RefWatch {
       const { repoId } = record;
       const existing = this.#states.get(repoId);
       const observed = current.get(record);
-      const hasMoved = observed !== undefined && this.#hasMoved(record, existing, observed);
-      if (hasMoved) this.#movedMs.set(repoId, performance.now());
-      const isRequested = hasMoved && this.#requested.has(repoId);
-      if (hasMoved && !isRequested) moved.push(record);
-      const state = isRequested ? existing : (observed ?? existing);
+      if (observed !== undefined && this.#hasMoved(record, existing, observed)) {
+        this.#movedMs.set(repoId, performance.now());
+        moved.push(record);
+      }
+      const state = observed ?? existing;
       if (state !== undefined) states.set(repoId, state);
     }
     this.#states = states;

@@ -334,7 +334,7 @@ test('sign-up before there is an owner', async () => {
 });
 
 async function* emptyDump() {
-  yield { table: 'store', rows: [{ version: '0009' }] };
+  yield { table: 'store', rows: [{ version: '0010' }] };
 }
 
 // The issuer's troubles.

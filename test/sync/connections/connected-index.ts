@@ -22,7 +22,7 @@ export interface ConnectedIndex extends IndexOf {
   readonly store: Index['store'];
   /** As `configure` of the daemon. */
   configure(settings: Readonly<Record<string, ConnectionSettings>>): Promise<void>;
-  /** Lists a connection now; the job, ended. */
+  /** Lists a connection now; the job, ended. Errors: as `requestSync`; it was listed all the same. */
   sync(name: string): Promise<ListedJob>;
   /** Resolves when nothing is under way any more. */
   settle(): Promise<void>;
@@ -49,8 +49,8 @@ type Opener = Pick<LocalHost, 'open'>;
 /** Resolves when nothing is to do any more: three looks in a row, as what one queue does may give another one work. */
 async function untilCalm(indexer: Indexer, connections: Connections): Promise<void> {
   for (let calm = 0; calm < 3; calm++) {
-    await connections.sync.runner.whenIdle();
-    await connections.cleanup.runner.whenIdle();
+    await connections.sync.whenIdle();
+    await connections.cleanup.whenIdle();
     await indexer.jobs.whenIdle();
     await connections.submodules.whenIdle();
     await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
@@ -107,9 +107,11 @@ export async function openConnected(
     configure: (now) => connections.configure(now),
     async sync(name) {
       const { connectionId } = connections.all.find((one) => one.name === name)!;
-      const id = await connections.requestSync(connectionId);
-      await connections.sync.runner.whenIdle();
+      const requested = connections.requestSync(connectionId);
+      await requested.catch(() => {});
+      await connections.sync.whenIdle();
       await settle();
+      const id = await requested;
       const { items } = await indexer.jobFacade.list({ offset: 0, limit: 1_000 });
       return items.find((job) => job.id === id)!;
     },
