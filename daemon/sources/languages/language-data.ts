@@ -4,16 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { builtFile } from '../../base/program-files.ts';
 
-export interface Language {
-  /** As linguist spells it, `Objective-C++`. */
-  readonly name: string;
-  /** Linguist's number: stable from version to version, 0 to 2^31 - 1, sparse. */
-  readonly id: number;
-}
-
 interface LanguageTables {
-  /** By name, alias, and both with `-` for spaces; lower case. */
-  readonly byName: ReadonlyMap<string, Language>;
+  /** Name as linguist spells it, `Objective-C++`, by name, alias, and both with `-` for spaces; lower case. */
+  readonly byName: ReadonlyMap<string, string>;
   /** Candidates ordered by name; keys are case-sensitive. */
   readonly byFileName: ReadonlyMap<string, readonly string[]>;
   /** Keys with the dot, lower case. */
@@ -23,7 +16,6 @@ interface LanguageTables {
 
 type Row = readonly [
   name: string,
-  id: number,
   extensions: readonly string[],
   fileNames: readonly string[],
   interpreters: readonly string[],
@@ -51,23 +43,23 @@ function readRows(): readonly Row[] {
 }
 
 function buildTables(rows: readonly Row[]): LanguageTables {
-  const byName = new Map<string, Language>();
+  const byName = new Map<string, string>();
   const byFileName = new Map<string, string[]>();
   const byExtension = new Map<string, string[]>();
   const byInterpreter = new Map<string, string[]>();
-  for (const [name, id, extensions, fileNames, interpreters] of rows) {
-    addName(byName, name, { name, id });
+  for (const [name, extensions, fileNames, interpreters] of rows) {
+    addName(byName, name, name);
     for (const extension of extensions) addCandidate(byExtension, extension.toLowerCase(), name);
     for (const fileName of fileNames) addCandidate(byFileName, fileName, name);
     for (const interpreter of interpreters) addCandidate(byInterpreter, interpreter, name);
   }
   // Why last: a language's name beats another one's alias.
-  for (const [name, id, , , , aliases] of rows)
-    for (const alias of aliases) addName(byName, alias, { name, id });
+  for (const [name, , , , aliases] of rows)
+    for (const alias of aliases) addName(byName, alias, name);
   return { byName, byFileName, byExtension, byInterpreter };
 }
 
-function addName(byName: Map<string, Language>, text: string, language: Language): void {
+function addName(byName: Map<string, string>, text: string, language: string): void {
   for (const key of [text.toLowerCase(), text.toLowerCase().replaceAll(' ', '-')])
     if (!byName.has(key)) byName.set(key, language);
 }

@@ -163,11 +163,5 @@ export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
 
 /** The language of a person's input: name or alias, ignoring case, `-` for spaces allowed. */
 export function resolveLanguage(text: string): string | undefined {
-  return languageTables().byName.get(text.trim().toLowerCase())?.name;
-}
-
-/** Linguist's number of a language, 0 to 2^31 - 1 and stable; undefined for "" and unknown names. */
-export function languageId(name: string): number | undefined {
-  const language = languageTables().byName.get(name.toLowerCase());
-  return language?.name === name ? language.id : undefined;
+  return languageTables().byName.get(text.trim().toLowerCase());
 }

@@ -10,18 +10,14 @@ import { ruledLanguages } from '../../../daemon/sources/languages/language-rules
 import {
   detectLanguage,
   findHeaderFolders,
-  languageId,
   languageOfPath,
   resolveLanguage,
 } from '../../../daemon/sources/languages/languages.ts';
 
 test('the built table holds the data set', () => {
   for (const language of Object.values(linguist)) {
-    assert.equal(languageId(language.name), language.languageId, language.name);
     assert.equal(resolveLanguage(language.name.toUpperCase()), language.name);
   }
-  assert.equal(languageId('nosuch'), undefined);
-  assert.equal(languageId('c'), undefined);
 });
 
 test('every extension that several languages claim has a default among them', () => {

@@ -13,7 +13,7 @@ import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { SEES_ALL, type RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { fetchMirror } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
-import { startGitServer } from '../../hosts/git-server.ts';
+import { GitServer } from '../../hosts/mirrors/git-server.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { hostedRepo, localHost, settingsOf } from './local-host.ts';
@@ -43,7 +43,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
   const [deep, lib, secret, outer] = ['deep', 'lib', 'secret', 'outer'].map((name) =>
     makeRepo({ [`${name}.txt`]: 'plum\n' }),
   ) as [string, string, string, string];
-  const { url, asked } = await startGitServer(t, root);
+  const { url, requests: asked } = await GitServer.start(t, { root });
   const publish = (name: string, repo: string): void => {
     if (existsSync(path.join(root, `o/${name}.git`)))
       git(repo, 'push', '-q', '-f', path.join(root, `o/${name}.git`), 'HEAD');
@@ -178,7 +178,7 @@ test('what is left out is told once, in one line; what cannot be read now goes o
     string,
     string,
   ];
-  const { url } = await startGitServer(t, root);
+  const { url } = await GitServer.start(t, { root });
   const many = Array.from({ length: 1_000 }, (_, n) => `m${n}`);
   const atFirst = git(lib, 'rev-parse', 'HEAD');
   const modules = many.map((n) => `[submodule "${n}"]\n\tpath = ${n}\n\turl = ../no.git\n`);
