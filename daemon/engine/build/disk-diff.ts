@@ -89,7 +89,7 @@ async function findSuspects(
     if (!isSame || !hasStoredId) suspects.push({ file, location, isSame, isRelinked });
   };
   const headDocs = docs.docsIn(0);
-  if (within === undefined) await docs.forEach(headDocs, () => true, onDoc);
+  if (within === undefined) await docs.forEach(headDocs, onDoc);
   else docs.forEachWithin(headDocs, within, onDoc);
   for (const file of without.values())
     suspects.push({ file, location: undefined, isSame: false, isRelinked: false });

@@ -289,19 +289,17 @@ export class IndexedDocs {
     }
   }
 
-  /** Calls back for each doc of these sets whose path passes. Yields to other work. */
+  /** Calls back for each doc of these sets. Yields to other work. */
   async forEach(
     sets: readonly Uint8Array[],
-    isMatch: (path: Uint8Array) => boolean,
     onDoc: (location: DocLocation, treePath: TreePath) => void,
   ): Promise<void> {
     const breather = new Breather();
-    for (const [shard, { tables, docStart, docCount }] of this.#open.entries()) {
+    for (const [shard, { docCount }] of this.#open.entries()) {
       for (let docId = 0; docId < docCount; docId++) {
         if (!hasBit(sets[shard]!, docId)) continue;
         await breather.pause();
-        const path = tables.pathOf(docStart + docId);
-        if (isMatch(path)) onDoc({ shard, docId }, decodePath(Buffer.from(path)));
+        onDoc({ shard, docId }, this.nameOf({ shard, docId }));
       }
     }
   }

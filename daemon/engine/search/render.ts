@@ -14,9 +14,9 @@ import type { RepoRecord } from '../../repos/records.ts';
 import type { ResultField } from '../query/request.ts';
 import { type BranchGroup, groupByBranches } from '../query/revisions.ts';
 import { partOf, type ShardPart } from '../shards/parts.ts';
-import type { ShardTables } from '../shards/tables.ts';
 import { fileKindsOf } from './file-kinds.ts';
 import type { DocList, FoundDocs } from './found-docs.ts';
+import type { ScopeView } from './scope.ts';
 import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
@@ -50,10 +50,7 @@ export interface RenderContext {
   readonly fields: readonly ResultField[];
   /** The `rev:` texts for which results list revisions (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
-  readonly repoOf: (shard: number, docId: number) => RepoRecord;
-  readonly tablesOf: (shard: number) => ShardTables;
-  /** git id of a doc's content; "": unknown. */
-  readonly oidOf: (shard: number, docId: number) => string;
+  readonly view: ScopeView;
   /** Reading done by rendering so far. */
   readonly reading: Reading;
   /** Aborted when the client is gone. */
@@ -237,12 +234,12 @@ function readingOf(
   found: FoundDocs,
   { shard, docs }: Group,
   { bytesRead }: RenderedDocs,
-  { tablesOf, reading }: RenderContext,
+  { view, reading }: RenderContext,
 ): number {
   let sum = 0;
   for (const [index, bytes] of bytesRead.entries()) {
     if (bytes === 0) continue;
-    const blobId = tablesOf(shard).doc(found.docId(docs[index]!)).blobId;
+    const blobId = view.tablesOf(shard).doc(found.docId(docs[index]!)).blobId;
     if (blobId !== undefined) sum += reading.add(shard, blobId, bytes);
   }
   return sum;
@@ -322,7 +319,7 @@ function linkDocs(
   requests: Uint32Array,
   context: RenderContext,
 ): Pick<RenderOptions, 'links' | 'members'> {
-  const kindOf = fileKindsOf(context.shards[shard]!.shardId, context.tablesOf(shard));
+  const kindOf = fileKindsOf(context.shards[shard]!.shardId, context.view.tablesOf(shard));
   const links: LinkTexts[] = [];
   const members: string[] = [];
   for (const group of branchGroups(found, shard, docs, context)) {
@@ -351,12 +348,12 @@ function branchGroups(
   found: FoundDocs,
   shard: number,
   docs: readonly number[],
-  { shards, repoOf, revisionTexts }: RenderContext,
+  { shards, view, revisionTexts }: RenderContext,
 ): RepoGroup[] {
   const docIds = docs.map((doc) => found.docId(doc));
   return [...indexesByPart(shards[shard]!, docIds)].flatMap(
     ([{ docStart, revisions }, indexes]) => {
-      const repo = repoOf(shard, docIds[indexes[0]!]!);
+      const repo = view.repoOf(shard, docIds[indexes[0]!]!);
       const ids = indexes.map((index) => docIds[index]! - docStart);
       return groupByBranches(repo, revisions, revisionTexts, ids).map((group) => ({
         repo,
@@ -388,12 +385,12 @@ function membersOf(
   found: FoundDocs,
   doc: number,
   { repo, branches }: RepoGroup,
-  { fields, oidOf }: RenderContext,
+  { fields, view }: RenderContext,
 ): string {
   const scored = fields.includes('score') ? `,"score":${found.score(doc)}` : '';
   const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
   if (isOnDisk || !fields.includes('blobSha')) return scored;
-  const oid = oidOf(found.shard(doc), found.docId(doc));
+  const oid = view.oidOf(found.shard(doc), found.docId(doc));
   return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
 }
 

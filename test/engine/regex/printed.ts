@@ -6,6 +6,7 @@ import { printRanges } from '../../../daemon/engine/regex/code-points.ts';
 import type { CompiledRegex } from '../../../daemon/engine/regex/compile.ts';
 import { printCondition } from '../../../daemon/engine/regex/condition.ts';
 import type { Needles } from '../../../daemon/engine/regex/needles.ts';
+import type { SimpleTree } from '../../../daemon/engine/regex/simple-tree.ts';
 import { countBits } from '../../../daemon/engine/shards/bits.ts';
 
 /** Canonical text of `automaton`, states by their indexes: that of `ab*` is `start 3; 0 match; 1 2|0; 2 [62]1; 3 [61]1`. */
@@ -51,4 +52,22 @@ export function printNeedles({ kind, texts, isFolded, run }: Needles): string {
   if (kind === 'none') return kind;
   const list = texts.map((text) => JSON.stringify(text)).join(', ');
   return `${kind}(${list})${isFolded ? '/i' : ''}`;
+}
+
+/** Canonical text of `tree`, for example `seq([61], repeat(0,, [62-63]))`. */
+export function printSimple(tree: SimpleTree): string {
+  switch (tree.kind) {
+    case 'set':
+      return `[${printRanges(tree.ranges).join(' ')}]`;
+    case 'assertion':
+      return tree.at;
+    case 'repeat': {
+      const counts = `${tree.min},${tree.max ?? ''}`;
+      return `${tree.isLazy ? 'lazy' : 'repeat'}(${counts}, ${printSimple(tree.child)})`;
+    }
+    default: {
+      const children = tree.children.map(printSimple).join(', ');
+      return `${tree.kind === 'choice' ? 'or' : 'seq'}(${children})`;
+    }
+  }
 }
