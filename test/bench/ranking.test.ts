@@ -3,8 +3,6 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { measureRanking } from '../../bench/ranking/measure.ts';
@@ -20,6 +18,7 @@ import { QUERY_SETS } from '../../bench/ranking/sets.ts';
 import { readSource } from '../../bench/ranking/source.ts';
 import type { Source } from '../../bench/ranking/source.ts';
 import type { Tree } from '../../bench/ranking/trees.ts';
+import { startPlainServer } from '../http/plain-server.ts';
 import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -132,17 +131,10 @@ test('a real daemon is asked with all numbers of matches', async () => {
 
 test('Zoekt is asked in its own words, in both modes', async () => {
   const bodies: unknown[] = [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (part: Buffer) => (text += part.toString()));
-    request.on('end', () => {
-      bodies.push(JSON.parse(text));
-      response.end(JSON.stringify({ Result: { Files: [{ FileName: 'a' }, { FileName: 'b' }] } }));
-    });
+  const server = await startPlainServer((_, body, reply) => {
+    bodies.push(JSON.parse(body));
+    reply.end(JSON.stringify({ Result: { Files: [{ FileName: 'a' }, { FileName: 'b' }] } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-  const { port } = server.address() as AddressInfo;
   const query: RankingQuery = {
     tree: 't-1.0',
     class: 'phrase with punctuation',
@@ -151,9 +143,8 @@ test('Zoekt is asked in its own words, in both modes', async () => {
     isPhrase: true,
     expected: ['b'],
   };
-  const [ranked] = await rankQueries([query], zoektSystems(`http://127.0.0.1:${port}`));
-  server.close();
-  server.closeAllConnections();
+  const [ranked] = await rankQueries([query], zoektSystems(server.url));
+  await server.close();
   assert.deepEqual(ranked?.places, { Zoekt: 2, 'Zoekt BM25': 2 });
   const options = { ChunkMatches: true, MaxDocDisplayCount: 10_000 };
   const asked = String.raw`repo:\bt-1\.0$ "f\\(\"x\""`;

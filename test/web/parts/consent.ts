@@ -1,12 +1,11 @@
-// The page on which a user lets an application in: what it shows, what its buttons do, where the browser goes; that it is shown
-// in no frame, and that a name does not become markup. And the list of what was let in.
+// The page on which a user lets an application in: what it shows, what its buttons do, where the browser goes; that a
+// name does not become markup. And the list of what was let in.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { licenceEnvironment } from '../../accounts/licences.ts';
 import { serveIndexed } from '../../e2e/daemon.ts';
+import { startPlainServer } from '../../http/plain-server.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, visit } from '../browser.ts';
 import { OWNER, OWNER_ENV, send, signInByPage } from '../people.ts';
@@ -15,30 +14,17 @@ const NAME = 'Tool <img src=x>';
 /** What an application wants to have back, as it is. */
 const STATE = 'a+b/c= &d=#e%26%41\u00e9';
 
-/** The application that waits for its answer, and a page that frames others. */
-const waiting = createServer((request, response) => {
-  response.setHeader('content-type', 'text/html');
-  const { searchParams } = new URL(request.url ?? '/', 'http://x');
-  const framed = searchParams.get('frame');
-  response.end(
-    framed === null ? '<h1>Back</h1>' : `<h1>Frames</h1><iframe src="${framed}"></iframe>`,
-  );
-});
-
-after(() => {
-  waiting.closeAllConnections();
-  waiting.close();
-});
-
-void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, async () => {
+void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, async (context) => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n' });
   commitAll(repo);
   const env = { ...OWNER_ENV, ...licenceEnvironment() };
   const { url } = await serveIndexed(temporaryFolder(), [repo], { env });
-  await new Promise<void>((resolve) => {
-    waiting.listen(0, '127.0.0.1', resolve);
+  // The application that waits for its answer.
+  const waiting = await startPlainServer((_, __, reply) => {
+    reply.setHeader('content-type', 'text/html').end('<h1>Back</h1>');
   });
-  const back = `http://127.0.0.1:${(waiting.address() as AddressInfo).port}`;
+  context.after(() => waiting.close());
+  const back = waiting.url;
   const redirects = [`${back}/cb`, 'com.example.trawl-test:/cb'];
   const reply = await fetch(`${url}/register`, {
     method: 'POST',
@@ -98,19 +84,6 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.match(page.url(), /\/oauth\/authorize\?/);
   const expected = complaints.filter((text) => !/status of 40[04]|asks http:\/\/127/.test(text));
   assert.deepEqual(expected, []);
-
-  // In a frame of another page there is nothing to press.
-  const framing = await visit({ url });
-  await framing.context.addCookies(await page.context().cookies());
-  await framing.page.goto(`${back}/?frame=${encodeURIComponent(url + requestAddress())}`);
-  await framing.page.getByRole('heading', { name: 'Frames' }).waitFor();
-  await framing.page.waitForTimeout(500);
-  for (const frame of framing.page.frames())
-    assert.equal(await frame.getByRole('button', { name: 'Allow' }).count(), 0);
-  assert.ok(
-    framing.complaints.some((text) => /frame-ancestors|X-Frame-Options/i.test(text)),
-    framing.complaints.join('\n'),
-  );
 
   // What was let in is listed, and ends. Codes that nobody used give nothing to list.
   await page.goto('/settings/tokens');
