@@ -20,7 +20,8 @@ import type { IndexReport } from '../../daemon/cli/index-files.ts';
 import { CatalogFiles, encodeCatalog } from '../../daemon/index/catalog/catalog-files.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { freePort, Running, serveIndexed, shardNames, trawl } from './daemon.ts';
+import { freePort } from '../hosts/mirrors/git-server.ts';
+import { Running, serveIndexed, shardNames, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));

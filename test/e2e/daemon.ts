@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { request as httpRequest, type RequestOptions } from 'node:http';
-import { createServer } from 'node:net';
 import { after } from 'node:test';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -227,18 +226,6 @@ export function shardNames(dataDir: string): string[] {
 /** Tries `attempt` until it is true, for as long as the test may take. */
 export async function eventually(attempt: () => Promise<boolean>, pauseMs = 20): Promise<void> {
   while (!(await attempt())) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-}
-
-/** A port of the loopback address that nothing listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /**

@@ -6,7 +6,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { eventually, freePort } from './daemon.ts';
+import { freePort } from '../hosts/mirrors/git-server.ts';
+import { eventually } from './daemon.ts';
 
 export const GITEA_FOLDER = process.env['TRAWL_TEST_GITEA'];
 const PASSWORD = 'only-for-1-Test';
