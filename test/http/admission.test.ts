@@ -1,6 +1,5 @@
 // Admission of searches: places, shares, turns. Searches are played by the test; how soon they take turns is not
 // asserted, only that they do.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,5 +1,4 @@
 // Whose address counts: the peer's, unless it is a trusted proxy; then the last hop that is none.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,5 @@
 // Answers that are put together while they are sent: each window is written anew for the next, so what a socket has
 // not taken yet must not lie in it.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

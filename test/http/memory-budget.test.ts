@@ -1,5 +1,4 @@
 // The budget of bytes: shares, exact accounting, and a model of it under random takes, growths and releases.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,4 @@
 // Which HTTP library is taken.
-// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
