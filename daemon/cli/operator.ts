@@ -2,6 +2,7 @@
 // Without a daemon this process owns it meanwhile. Waits for a daemon that is starting or stopping.
 
 import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -14,7 +15,6 @@ import type { LockedError } from '../index/catalog/lock.ts';
 import { createLog } from '../base/log.ts';
 import { callControl, NoDaemonError } from './control-client.ts';
 import { RequestError, isErrorObject, UsageError } from './errors.ts';
-import { systemAccount } from './system-account.ts';
 
 /** A daemon takes the lock a moment before it listens, and releases it a moment after it stops. */
 const WAIT_MS = 5_000;
@@ -170,5 +170,14 @@ async function isThere(socketPath: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof NoDaemonError) return false;
     throw error;
+  }
+}
+
+/** The system account of this process; without a name, as in some containers, `uid` and its number. */
+function systemAccount(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${String(process.getuid?.() ?? 'unknown')}`;
   }
 }

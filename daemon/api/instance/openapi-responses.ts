@@ -3,7 +3,6 @@
 import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { z } from 'zod';
 import type { Endpoint, HeaderShape, ResponseShape } from '../shapes/endpoint.ts';
-import { errorCodesOf } from './error-codes.ts';
 import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from '../shapes/api-error.ts';
 import { errorObject } from '../shapes/schemas.ts';
 import { RATE_LIMIT_HEADERS } from '../../accounts/limits.ts';
@@ -127,4 +126,41 @@ function contentOf(
   more: { readonly example?: object } = {},
 ): ZodOpenApiContentObject {
   return Object.fromEntries(contentTypes.map((type) => [type, { schema, ...more }]));
+}
+
+/** The codes of an endpoint: its own, and those of the checks before it, in the order of the checks. */
+function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
+  const { input, isCounted, isSearch, errors } = endpoint;
+  return [
+    ...new Set<ErrorCode>([
+      'HOST_NOT_ALLOWED',
+      ...(isCounted ? (['API_RATE_LIMIT_EXCEEDED'] as const) : []),
+      ...accessCodes(endpoint),
+      ...(input.body === undefined
+        ? []
+        : (['REQUEST_BODY_TOO_LARGE', 'INVALID_REQUEST_BODY'] as const)),
+      ...(input.query === undefined ? [] : (['INVALID_QUERY_PARAMS'] as const)),
+      ...(isSearch ? (['SERVER_OVERLOADED'] as const) : []),
+      ...(input.path === undefined ? [] : (['NOT_FOUND'] as const)),
+      ...errors,
+      'UNEXPECTED_ERROR',
+    ]),
+  ];
+}
+
+/** Codes of the checks on the caller; NOT_READY if the store of accounts cannot be reached. */
+function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
+  const { access, method, entitlement, allowsAnonymous, requiresSameOrigin } = endpoint;
+  const codes: ErrorCode[] = [];
+  const hasCaller = access !== 'none';
+  if (hasCaller) codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED');
+  if (hasCaller && allowsAnonymous !== true) codes.push('NOT_AUTHENTICATED');
+  if (method !== 'GET' && (hasCaller || requiresSameOrigin === true))
+    codes.push('CROSS_ORIGIN_REQUEST');
+  if (entitlement !== undefined || hasRoleCheck(access)) codes.push('INSUFFICIENT_PERMISSIONS');
+  return codes;
+}
+
+function hasRoleCheck(access: Endpoint['access']): boolean {
+  return ['owner', 'operator', 'session', 'key'].includes(access);
 }

@@ -11,7 +11,6 @@ import { boundedText, jsonInteger } from '../shapes/input.ts';
 import { integer, text } from '../shapes/schemas.ts';
 import { linesOf } from '../sources/content-lines.ts';
 import { fileFields, readFile } from '../sources/file-reading.ts';
-import { nameAt } from './name-at.ts';
 import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
 
 /** A position in a file, with a name at it. */
@@ -166,3 +165,35 @@ export const findReferences = endpoint(
   },
   ({ body }, context) => find('references', body, context),
 );
+
+/** Languages with `$` in names. */
+const DOLLAR_LANGUAGES: ReadonlySet<string> = new Set([
+  'TypeScript',
+  'JavaScript',
+  'JSX',
+  'TSX',
+  'Java',
+  'Kotlin',
+  'Scala',
+  'Groovy',
+]);
+
+const NAME = /[\p{ID_Continue}]+/gu;
+const DOLLAR_NAME = /[\p{ID_Continue}$]+/gu;
+
+/**
+ * The name that contains or ends at a column; undefined: none.
+ *
+ * @param column  in code points, 1-based
+ */
+function nameAt(line: string, column: number, language: string): string | undefined {
+  const at = Array.from(line)
+    .slice(0, column - 1)
+    .join('').length;
+  const pattern = DOLLAR_LANGUAGES.has(language) ? DOLLAR_NAME : NAME;
+  const found = [...line.matchAll(pattern)].filter(
+    ({ index, 0: name }) => index <= at && at <= index + name.length,
+  );
+  // If two names touch, the one that starts there.
+  return found.at(-1)?.[0];
+}

@@ -205,7 +205,7 @@ interface EndpointHead extends Rights {
   readonly description?: string;
   /** Successful answers, by status. */
   readonly responses: ResponseShapes;
-  /** Error codes of the endpoint itself; others follow from the checks (api/instance/error-codes.ts). */
+  /** Error codes of the endpoint itself; others follow from the checks (api/instance/openapi-responses.ts). */
   readonly errors?: readonly ErrorCode[];
 }
 

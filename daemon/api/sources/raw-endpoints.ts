@@ -7,7 +7,6 @@ import { baseNameOf } from '../../base/paths.ts';
 import { encodeSegments } from '../../repos/links.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import type { Answer, HeaderShape, ResponseShape, TypedBytes } from '../shapes/endpoint.ts';
-import { type ByteRange, byteRangeOf } from './byte-range.ts';
 import { fileFields, noteFile, readFile } from './file-reading.ts';
 import { RAW_TYPES, isDisplayable, rawTypeOf } from './raw-type.ts';
 
@@ -127,3 +126,26 @@ export const getRaw = endpoint(
     return answerFor(context.fetchRequest(), query.path, content);
   },
 );
+
+/** Range of bytes; `end` is exclusive. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The range of a Range header (RFC 9110, 14.1.2), clipped to `size` bytes; several ranges are ignored, as the standard allows. Undefined: everything. 'none': no byte of the content is in the range.
+ */
+function byteRangeOf(header: string | null, size: number): ByteRange | 'none' | undefined {
+  const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '') ?? [];
+  if (first === undefined || last === undefined || first + last === '') return undefined;
+  if (first === '') return atEnd(Number(last), size);
+  const start = Number(first);
+  const end = last === '' ? size : Math.min(Number(last) + 1, size);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start < size ? { start, end } : 'none';
+}
+
+function atEnd(count: number, size: number): ByteRange | 'none' {
+  return count === 0 || size === 0 ? 'none' : { start: Math.max(0, size - count), end: size };
+}
