@@ -1,6 +1,6 @@
 // Experiment X17: what does it cost to put one changed repository into service, of thousands? Its record in the catalog,
 // synced, the snapshot that searches see, and telling threads; its shards apart. The daemon of the index must not run; the
-// data directory is not changed but for the files of the catalog, which say what they said before.
+// data directory is not changed but for `index.db`, which holds what it held before.
 //   node build/bench/experiments/x17-publish.js DATA_DIR
 
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,9 @@ import { compileCore } from '../../daemon/engine/host/core.ts';
 import { SearchPool } from '../../daemon/engine/host/pool.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { SnapshotManager } from '../../daemon/engine/search/snapshot.ts';
-import { readCatalog } from '../../daemon/app/open-index.ts';
+import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { Publication } from '../../daemon/index/served/publication.ts';
-import { QuarantineFile } from '../../daemon/index/served/quarantine-file.ts';
 import { Served } from '../../daemon/index/served/served.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
@@ -21,13 +20,13 @@ const ROUNDS = 200;
 
 const log = createLog({ level: 'error', format: 'text' });
 const module = await compileCore();
-const catalog = await readCatalog(dataDir);
+const catalog = new Catalog(dataDir);
+await catalog.load(true);
 const pool = new SearchPool({ module });
 const snapshots = new SnapshotManager(new Searcher(module), pool);
 const served = new Served({
   catalog,
   log,
-  quarantineFile: new QuarantineFile(dataDir),
   publish: (snapshot) => snapshots.publish(snapshot),
   onDamage: () => {},
   onSymbolsLost: () => {},
@@ -42,6 +41,7 @@ console.log(`${repos.length} repositories, ${ROUNDS} publishes, medians:`);
 console.log(`CPU ${median(costs.map(({ cpuMs }) => cpuMs)).toFixed(2)} ms`);
 console.log(`written ${median(costs.map(({ size }) => size))} bytes`);
 await pool.close();
+await catalog.close();
 
 async function costOf(repo: CatalogRepo): Promise<{ cpuMs: number; size: number }> {
   const [before, sizeBefore] = [process.cpuUsage(), writtenSize()];

@@ -28,7 +28,6 @@ import type { ConnectionLimits, HostAccess } from '../sync/connections/connectio
 import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
 import { type JobLimits, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { MergeLimits } from '../index/merge/merge-plan.ts';
-import { QuarantineFile } from '../index/served/quarantine-file.ts';
 import { Served } from '../index/served/served.ts';
 import { OnDemandRevisions } from '../index/on-demand/on-demand.ts';
 import type { OnDemandLimits } from '../index/on-demand/on-demand-limits.ts';
@@ -38,9 +37,8 @@ import { messageOf } from '../base/caught.ts';
 import { readSettings } from '../base/config/settings.ts';
 import type { Log } from '../base/log.ts';
 
-/** Files of a data directory: the shards being searched, and the progress of the integrity pass. */
+/** File of a data directory: the shards being searched. */
 const NOTE_FILE = 'searching';
-const INTEGRITY_FILE = 'integrity.json';
 /** Folder for revisions built on demand. */
 const ON_DEMAND_FOLDER = 'on-demand';
 
@@ -121,16 +119,16 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   boundGit(() => options.gitTimeoutMs ?? GIT_TIMEOUT_MS);
   if (!isOwner) return joined(options, await readCatalog(dataDir), undefined, unlock);
   const index = await openIndex(dataDir, databaseUrl, log);
-  const { catalog, store } = index;
+  const { catalog } = index;
   const close = async (): Promise<void> => {
-    await store.close();
+    await index.close();
     unlock();
   };
   try {
     await catalog.sweep();
     return await joined(options, catalog, index, close);
   } catch (error) {
-    await store.close();
+    await index.close();
     throw error;
   }
 }
@@ -196,7 +194,6 @@ async function openUpkeep(
     log,
     isConnected: (repoId) => indexer?.connections?.has(repoId),
     connected: () => indexer?.connections?.configured,
-    quarantineFile: new QuarantineFile(dataDir, index === undefined ? undefined : log),
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);
       onDemand?.noteChange();
@@ -254,7 +251,7 @@ async function joined(
   index: Index | undefined,
   close: () => void | Promise<void>,
 ): Promise<Instance> {
-  const { dataDir, isOwner, log } = options;
+  const { isOwner, log } = options;
   if (catalog.unusable !== undefined)
     log.warn('repositories are not searched until they are built again', catalog.unusable);
   const host = await openSearchHost(options, catalog);
@@ -269,7 +266,10 @@ async function joined(
   const shards = (): readonly LiveShard[] => snapshots.current.shards;
   const integrity = new IntegrityPass({
     module,
-    stateFile: path.join(dataDir, INTEGRITY_FILE),
+    progress: {
+      read: () => catalog.states.get('integrity'),
+      write: (text) => catalog.putState('integrity', text),
+    },
     shards,
     isBusy: () => pool.isBusy,
     onDamage,

@@ -25,7 +25,7 @@ import { objectPool } from '../sources/git/object-pool.ts';
 import { listRefs } from '../sources/git/refs.ts';
 import { readSource } from '../sources/reading/source-reader.ts';
 import { listFiles, listFolders } from '../sources/reading/tree-reader.ts';
-import { CATALOG_FILE, CHANGES_FILE } from '../index/catalog/catalog-files.ts';
+import { INDEX_FILE } from '../store/embedded.ts';
 import { LockedError } from '../index/catalog/lock.ts';
 import { watchSources } from '../sync/source-watch.ts';
 
@@ -322,9 +322,6 @@ function unindexedIn({ services }: Opened): readonly RepoRecord[] {
 
 /** Changes whenever the catalog does. */
 async function catalogStampOf(dataDir: string): Promise<string> {
-  const stamps = [CATALOG_FILE, CHANGES_FILE].map(async (name) => {
-    const found = await stat(path.join(dataDir, name)).catch(() => undefined);
-    return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
-  });
-  return (await Promise.all(stamps)).join(' ');
+  const found = await stat(path.join(dataDir, INDEX_FILE)).catch(() => undefined);
+  return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
 }

@@ -16,7 +16,6 @@ import { type Index, openIndex } from './open-index.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { removeOffline, unlistedOf } from '../sync/connections/remove-repos.ts';
 import { RepoDirectory } from '../repos/directory.ts';
-import type { Store } from '../store/store.ts';
 import type { Log } from '../base/log.ts';
 
 export interface Offline {
@@ -31,11 +30,11 @@ export interface Offline {
 export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
   const { dataDir, databaseUrl } = configuration;
   const unlock = await takeDataDir(dataDir, true);
-  let open: Store | undefined;
+  let index: Index | undefined;
   try {
-    const index = await openIndex(dataDir, databaseUrl?.reveal(), log);
-    const { catalog, store, registry } = index;
-    open = store;
+    const opened = await openIndex(dataDir, databaseUrl?.reveal(), log);
+    index = opened;
+    const { catalog, store, registry } = opened;
     const repos = catalog.repos.map(({ record }) => registry.ruled(record));
     const directory = new RepoDirectory(() => repos);
     // Only the daemon creates the owner given by the environment.
@@ -49,7 +48,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
     const { accounts, ledger } = control;
     const pipeline = new Pipeline({
       endpoints: ENDPOINTS,
-      services: servicesOf(operatorServiceOf(configuration, index)),
+      services: servicesOf(operatorServiceOf(configuration, opened)),
       settings: configuration.settings,
       accounts,
       ledger,
@@ -66,12 +65,12 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       async close() {
         await socket.close();
         await control.close();
-        await store.close();
+        await opened.close();
         unlock();
       },
     };
   } catch (error) {
-    await open?.close();
+    await index?.close();
     unlock();
     throw error;
   }

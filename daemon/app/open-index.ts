@@ -5,7 +5,7 @@ import path from 'node:path';
 import { systemCodeOf } from '../base/caught.ts';
 import { readOwn, writeOwn } from '../base/own-file.ts';
 import { Catalog } from '../index/catalog/catalog.ts';
-import { CatalogError } from '../index/catalog/catalog-files.ts';
+import { CatalogError } from '../store/index-tables.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import { openCatalog } from '../index/register/open-catalog.ts';
 import { RepoRegistry } from '../index/register/registry.ts';
@@ -18,6 +18,7 @@ export interface Index {
   readonly registry: RepoRegistry;
   /** Identifies this data directory among those that share the store: each has its own jobs. */
   readonly instanceId: string;
+  readonly close: () => Promise<void>;
 }
 
 /** File of a data directory. */
@@ -36,14 +37,18 @@ export async function openIndex(
   log: Log,
 ): Promise<Index> {
   const store = await openStore({ dataDir, databaseUrl, log, answerMsMax: ANSWER_MS_MAX });
+  const catalog = new Catalog(dataDir);
+  const close = async (): Promise<void> => {
+    await catalog.close();
+    await store.close();
+  };
   try {
-    const catalog = new Catalog(dataDir);
     const registry = await RepoRegistry.open(store.repos, log, ruleChanges(log));
     await openCatalog(catalog, registry, store.kind === 'embedded', log);
     const instanceId = store.kind === 'embedded' ? 'embedded' : instanceIdOf(dataDir);
-    return { catalog, store, registry, instanceId };
+    return { catalog, store, registry, instanceId, close };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }
@@ -70,6 +75,6 @@ export async function readCatalog(dataDir: string): Promise<Catalog> {
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
     const message = `${error.message}; "trawl index --data-dir ${dataDir}" builds the index again`;
-    throw new CatalogError(message, { cause: error });
+    throw new CatalogError(message, error);
   }
 }

@@ -3,19 +3,20 @@
 //
 //   backup.json           content, time and version; verifies the instance secret
 //   store/000001.ndjson   rows of the store, in parts: the dump of daemon/store/, the same for both engines
-//   catalog.json          the catalog as in a data directory; without the index its repos have no shards
+//   catalog.json          the catalog; without the index its repos have no shards
 //   sealed.json           instance secret and licence key, encrypted; only with a passphrase
 //   shards/ID.shard       shards, revision files, symbols; only with the index
 //   manifest.json         size and SHA-256 of all members before
 
 import { z } from 'zod';
 import { FILE_ID } from '../base/file-hash.ts';
+import { CATALOG_FILE } from '../index/catalog/former-catalog.ts';
 
 export const FORMAT_KIND = 'trawl-backup';
 export const FORMAT_VERSION = 1;
 
 export const HEADER_MEMBER = 'backup.json';
-export const CATALOG_MEMBER = 'catalog.json';
+export const CATALOG_MEMBER = CATALOG_FILE;
 export const SEALED_MEMBER = 'sealed.json';
 export const MANIFEST_MEMBER = 'manifest.json';
 export const STORE_FOLDER = 'store';

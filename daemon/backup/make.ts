@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
 import type { Catalog } from '../index/catalog/catalog.ts';
-import { encodeCatalog } from '../index/catalog/catalog-files.ts';
+import { encodeCatalog } from '../index/catalog/former-catalog.ts';
 import type { CatalogRepo } from '../index/catalog/catalog-records.ts';
 import type { DumpPart, DumpRow } from '../store/dump.ts';
 import type { Store } from '../store/store.ts';

@@ -101,7 +101,9 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   const staging = await makeStaging(dataDir);
   const unpacked = await unpackBackup(file, staging);
   const catalog = new Catalog(staging);
-  await catalog.load();
+  // Writes the catalog into the index file.
+  await catalog.load(true);
+  await catalog.close();
   const secrets = await openSecrets(staging, unpacked, options);
   const hasSecret = await provideSecret(staging, unpacked.header, secrets, options);
   const isSealed = secrets === undefined && unpacked.names.includes(SEALED_MEMBER);

@@ -15,8 +15,8 @@ import {
 } from '../engine/shards/inspect.ts';
 import { readCatalog } from '../app/open-index.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
-import { CatalogError } from '../index/catalog/catalog-files.ts';
-import { QuarantineFile } from '../index/served/quarantine-file.ts';
+import { quarantineIn } from '../index/served/quarantine.ts';
+import { CatalogError } from '../store/index-tables.ts';
 import {
   type NextMerge,
   type IndexSummary,
@@ -39,7 +39,7 @@ export interface ShardReport extends Inspection {
 
 /** Errors: no index; CatalogError. */
 export async function summarizeIndex(dataDir: string): Promise<IndexReport> {
-  return { dataDir: path.resolve(dataDir), ...summaryIn(dataDir, await indexIn(dataDir)) };
+  return { dataDir: path.resolve(dataDir), ...summaryIn(await indexIn(dataDir)) };
 }
 
 /** Errors: not a shard, unreadable. */
@@ -51,13 +51,13 @@ export async function inspectShard(request: InspectRequest): Promise<ShardReport
     throw error;
   });
   if (catalog === undefined) return inspection;
-  const { shards, nextMerge } = summaryIn(dataDir, catalog);
+  const { shards, nextMerge } = summaryIn(catalog);
   const row = shards.find(({ shardId }) => shardId === path.parse(request.path).name);
   return row === undefined ? inspection : { ...inspection, index: { ...row, nextMerge } };
 }
 
-function summaryIn(dataDir: string, catalog: Catalog): IndexSummary {
-  return summaryOf(catalog, new QuarantineFile(dataDir).read());
+function summaryIn(catalog: Catalog): IndexSummary {
+  return summaryOf(catalog, quarantineIn(catalog));
 }
 
 async function indexIn(dataDir: string): Promise<Catalog> {
@@ -105,7 +105,7 @@ type Verdicts = Map<string, string | undefined>;
 async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
   const verdicts: Verdicts = new Map();
   for (let catalog = await indexIn(dataDir); ;) {
-    const checks = [...shardChecks(module, dataDir, catalog, verdicts), ...revisionChecks(catalog)];
+    const checks = [...shardChecks(module, catalog, verdicts), ...revisionChecks(catalog)];
     const isThere = ({ path: file, problems }: FileCheck): boolean =>
       !problems.includes(MISSING) && existsSync(file);
     if (checks.every(isThere)) return checks;
@@ -143,7 +143,6 @@ function problemOfName(file: string): string | undefined {
 
 function shardChecks(
   module: WebAssembly.Module,
-  dataDir: string,
   catalog: Catalog,
   verdicts: Verdicts,
 ): FileCheck[] {
@@ -153,7 +152,7 @@ function shardChecks(
     if (verdict !== MISSING) verdicts.set(file, verdict);
     return verdict;
   };
-  const rows = new Map(summaryIn(dataDir, catalog).shards.map((row) => [row.shardId, row]));
+  const rows = new Map(summaryIn(catalog).shards.map((row) => [row.shardId, row]));
   return catalog.shardFiles.flatMap(({ shardId, path: file, symbols }) => {
     const { deadCount, outOfService } = rows.get(shardId)!;
     const check = {

@@ -27,8 +27,10 @@ import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
 
 const STORE_FILE = 'store.db';
-/** Of the index: it exists only if the store has been written. */
-const CATALOG_FILE = 'catalog.json';
+/** File of index-tables.ts. */
+export const INDEX_FILE = 'index.db';
+/** Of the index, of this version and of earlier ones: they exist only if the store has been written. */
+const INDEX_FILES = [INDEX_FILE, 'catalog.json'];
 const FILE_MODE = 0o600;
 
 /** Cached prepared statements; preparing one costs more than running it. */
@@ -72,14 +74,24 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
 }
 
 function openFile(file: string): Libsql.Database {
+  createFile(file);
+  return connect(file, 'WAL', 0);
+}
+
+/** Creates a database file if it is missing. Errors: NoFileError; the file system's. */
+export function createFile(file: string): void {
   for (const ending of ['-wal', '-shm', '-journal']) isThere(`${file}${ending}`);
-  // SQLite gives its other two files the mode of this one.
+  // SQLite gives its other files the mode of this one.
   // Safety: closing the file once it is open would release SQLite's locks on it.
   if (!isThere(file)) closeSync(openSync(file, 'wx', FILE_MODE));
   chmodSync(file, FILE_MODE);
-  const connection = new Libsql(file, { timeout: 0 });
+}
+
+/** @param timeout  milliseconds that a call waits for the locks of others */
+export function connect(file: string, journal: 'WAL' | 'DELETE', timeout: number): Libsql.Database {
+  const connection = new Libsql(file, { timeout });
   try {
-    connection.exec('PRAGMA journal_mode = WAL');
+    connection.exec(`PRAGMA journal_mode = ${journal}`);
     connection.exec('PRAGMA synchronous = FULL');
     connection.exec('PRAGMA foreign_keys = ON');
     connection.exec('PRAGMA trusted_schema = OFF');
@@ -98,7 +110,7 @@ function openFile(file: string): Libsql.Database {
  */
 function checkNotEmptied(file: string): void {
   const isEmpty = isThere(file) && statSync(file).size === 0;
-  if (isEmpty && existsSync(path.join(path.dirname(file), CATALOG_FILE)))
+  if (isEmpty && INDEX_FILES.some((name) => existsSync(path.join(path.dirname(file), name))))
     throw new DamageError('it is empty');
 }
 
@@ -253,7 +265,7 @@ function bindable(values: readonly unknown[]): readonly unknown[] {
 }
 
 const LOCKED = 'is locked by another process';
-const DAMAGED = 'is damaged';
+export const DAMAGED = 'is damaged';
 const REMEDY =
   'restore a backup ("trawl restore"), or move it away to start without accounts and permissions';
 
@@ -272,7 +284,7 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_NOMEM', 'cannot be read: memory is short'],
 ];
 
-function reasonOf(error: unknown): string | undefined {
+export function reasonOf(error: unknown): string | undefined {
   const code = systemCodeOf(error) ?? '';
   return REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
 }

@@ -37,6 +37,7 @@ const OPENERS: Readonly<Record<string, (dataDir: string) => unknown>> = {
   lock: lockDataDir,
   'store.db': (dataDir) => openStore({ dataDir, log }),
   'store.db-wal': (dataDir) => openStore({ dataDir, log }),
+  'index.db': readCatalog,
   'catalog.json': readCatalog,
 };
 

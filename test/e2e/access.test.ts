@@ -45,7 +45,7 @@ void test('with an owner key: only requests that carry it; the key is kept nowhe
   const { stderr } = await served.process.stop();
   assert.equal(stderr.includes(KEY), false);
   assert.equal(statSync(path.join(dataDir, 'secret')).mode & 0o777, 0o600);
-  assert.equal(readFileSync(path.join(dataDir, 'catalog.json'), 'utf8').includes(KEY), false);
+  assert.equal(readFileSync(path.join(dataDir, 'index.db')).includes(KEY), false);
 });
 
 void test('the curl line that is printed needs the key where the daemon does', async () => {

@@ -181,7 +181,7 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
     await again.process.stop();
   }
   const onTop = await ok(['restore', file, '--force'], options);
-  assert.match(onTop.stderr, /^replaced: .*catalog\.json.*store\.db/);
+  assert.match(onTop.stderr, /^replaced: .*index\.db.*store\.db/);
   assert.equal(onTop.stderr.includes('void'), false, 'the secret that is there is the right one');
 });
 
@@ -250,7 +250,7 @@ void test('what is not a whole backup is refused and changes nothing', async () 
   const wrong = { env: { ...options.env, TRAWL_BACKUP_PASSPHRASE: 'not the passphrase' } };
   assert.match(await refused(['restore', file, '--force'], wrong), /passphrase/);
   assert.match(await refused(['restore', path.join(folder, 'none'), '--force'], options), /none/);
-  assert.match(await refused(['restore', file], options), /not empty.*catalog\.json.*--force/);
+  assert.match(await refused(['restore', file], options), /not empty.*index\.db.*--force/);
   assert.match(await refused(['backup', path.join(file, 'x.gz')], options), /x\.gz/);
   assert.deepEqual(contentOf(dataDir), before);
 });

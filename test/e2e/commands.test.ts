@@ -5,19 +5,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import {
-  copyFileSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { IndexReport } from '../../daemon/cli/index-files.ts';
-import { CatalogFiles, encodeCatalog } from '../../daemon/index/catalog/catalog-files.ts';
+import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { freePort } from '../hosts/mirrors/git-server.ts';
@@ -329,14 +322,15 @@ async function nameAsBefore(dir: string): Promise<void> {
   const folder = path.join(dir, 'shards');
   for (const name of readdirSync(folder))
     renameSync(path.join(folder, name), path.join(folder, name.slice(0, 16) + path.extname(name)));
-  const { state } = await new CatalogFiles(dir).load();
-  const text = JSON.stringify(state.repos);
+  const catalog = new Catalog(dir);
+  await catalog.load(true);
+  const text = JSON.stringify(catalog.repos);
   const long = /"(shardId|symbolsId|revisionFile)":"([0-9a-f]{16})[0-9a-f]{48}"/g;
   assert.match(text, long);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only names differ
   const repos = JSON.parse(text.replaceAll(long, '"$1":"$2"')) as CatalogRepo[];
-  writeFileSync(path.join(dir, 'catalog.json'), encodeCatalog(repos));
-  rmSync(path.join(dir, 'catalog.changes'), { force: true });
+  await catalog.commit(() => ({ put: repos }));
+  await catalog.close();
 }
 
 void test('every command has help with examples; unknown things are exit 2', async () => {

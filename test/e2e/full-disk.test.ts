@@ -3,10 +3,12 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { readCatalog } from '../../daemon/app/open-index.ts';
+import { writeFormerCatalog } from '../index/former-files.ts';
 import { SmallDisk } from '../sync/small-disk.ts';
 import { call, eventually, get, type Outcome, post, serve, serveIndexed, trawl } from './daemon.ts';
 import { CodeHost } from './hosted.ts';
@@ -128,45 +130,47 @@ void test(
   },
 );
 
-void test('a start on a full disk says why there is none', { timeout: 120_000 }, async (t) => {
-  const disk = SmallDisk.mount('16m');
-  if (typeof disk === 'string') {
-    t.skip(disk);
-    return;
-  }
-  const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const flags = ['--port', '0', '--data-dir', disk.folder];
-  const first = await serveIndexed(disk.folder, [repo]);
-  await first.process.stop();
-  const names = readdirSync(disk.folder).sort();
-  // As a version before writes it: the start takes it over.
-  const catalog = path.join(disk.folder, 'catalog.json');
-  const text = readFileSync(catalog, 'utf8').replace(/"form": "[0-9a-f]{64}"/, '"form": "another"');
-  writeFileSync(catalog, text);
-  assert.match(text, /"another"/);
-  for (const pagesLeft of [0, 2, 24]) {
-    disk.fill(pagesLeft);
-    const { code, stderr } = await trawl(['serve', ...flags, repo]);
-    disk.clear();
-    assert.equal(code, 2, stderr);
-    assert.deepEqual(stateIn(readFileSync(catalog, 'utf8')), stateIn(text));
-    assert.match(stderr, /^error: .*(?:no space left on device, write '\/|the disk is full)/m);
-    assert.deepEqual(
-      readdirSync(disk.folder).filter((name) => name === 'lock'),
-      [],
-    );
-  }
-  const again = await serveIndexed(disk.folder, [repo]);
-  assert.equal((await post(again.url, { query: 'plum' })).body.files.length, 1);
-  await again.process.stop();
-  assert.deepEqual(readdirSync(disk.folder).sort(), names);
-});
-
-/** What a catalog holds. */
-function stateIn(text: string): unknown {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of our own
-  return (JSON.parse(text) as { state: unknown }).state;
-}
+void test(
+  'a read-only disk is searched; a start on a full one says why there is none',
+  { timeout: 120_000 },
+  async (t) => {
+    const disk = SmallDisk.mount('16m');
+    if (typeof disk === 'string') {
+      t.skip(disk);
+      return;
+    }
+    const repo = makeRepo({ 'a.txt': 'plum\n' });
+    const flags = ['--port', '0', '--data-dir', disk.folder];
+    const first = await serveIndexed(disk.folder, [repo]);
+    await first.process.stop();
+    const names = readdirSync(disk.folder).sort();
+    // Who only reads needs no file of its own.
+    disk.setReadOnly(true);
+    const found = await trawl(['search', 'plum', '--data-dir', disk.folder]);
+    assert.match(found.stdout, /a\.txt/, found.stderr);
+    disk.setReadOnly(false);
+    // As an earlier version wrote it: the start takes it over.
+    const { repos } = await readCatalog(disk.folder);
+    rmSync(path.join(disk.folder, 'index.db'));
+    writeFormerCatalog(disk.folder, repos);
+    for (const pagesLeft of [0, 2, 10]) {
+      disk.fill(pagesLeft);
+      const { code, stderr } = await trawl(['serve', ...flags, repo]);
+      disk.clear();
+      assert.equal(code, 2, stderr);
+      assert.deepEqual((await readCatalog(disk.folder)).repos, repos);
+      assert.match(stderr, /^error: .*(?:no space left on device, write '\/|the disk is full)/m);
+      assert.deepEqual(
+        readdirSync(disk.folder).filter((name) => name === 'lock'),
+        [],
+      );
+    }
+    const again = await serveIndexed(disk.folder, [repo]);
+    assert.equal((await post(again.url, { query: 'plum' })).body.files.length, 1);
+    await again.process.stop();
+    assert.deepEqual(readdirSync(disk.folder).sort(), names);
+  },
+);
 
 void test('a start on a full disk names the file that cannot be written', async (t) => {
   const disk = SmallDisk.mount('1m');

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
+import { readCatalog } from '../../daemon/app/open-index.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
@@ -405,22 +406,20 @@ void test('commands while the daemon starts and stops wait for it', async () => 
 void test('visibility and enforcement of sources that are given as arguments', async () => {
   const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const kept = (): { visibility?: string; enforcement?: string } => {
-    const { state: catalog } = JSON.parse(
-      readFileSync(path.join(jobFacade.dataDir, 'catalog.json'), 'utf8'),
-    ) as { state: { repos: { record: { visibility?: string; enforcement?: string } }[] } };
+  const kept = async (): Promise<{ visibility?: string; enforcement?: string }> => {
+    const catalog = await readCatalog(jobFacade.dataDir);
     const { visibility, enforcement } = catalog.repos[0]?.record ?? {};
     return { ...(visibility && { visibility }), ...(enforcement && { enforcement }) };
   };
   await jobFacade.ok(['index', repo]);
-  assert.deepEqual(kept(), { visibility: 'unknown' });
+  assert.deepEqual(await kept(), { visibility: 'unknown' });
   await jobFacade.ok(['index', repo, '--visibility', 'private', '--enforce-permissions']);
-  assert.deepEqual(kept(), { visibility: 'private', enforcement: 'restricted' });
+  assert.deepEqual(await kept(), { visibility: 'private', enforcement: 'restricted' });
   await jobFacade.ok(['index', repo, '--force']);
-  assert.deepEqual(kept(), { visibility: 'private', enforcement: 'restricted' });
+  assert.deepEqual(await kept(), { visibility: 'private', enforcement: 'restricted' });
   const enforced = ['--enforce-permissions', '--enforce-permissions-for-public-repos'];
   await jobFacade.ok(['index', '--visibility', 'public', ...enforced]);
-  assert.deepEqual(kept(), { visibility: 'public', enforcement: 'all' });
+  assert.deepEqual(await kept(), { visibility: 'public', enforcement: 'all' });
   assert.match(
     await jobFacade.refused(['index', repo, enforced[1] ?? '']),
     /requires --enforce-permissions/,

@@ -156,13 +156,9 @@ void test(
     assert.equal(totalMatchCount, 36_000);
     assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
     assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
-    // Then: one that runs writes its catalog anew when symbols are found.
     await served.process.stop();
-    const own = readdirSync(dataDir).filter((name) => !name.startsWith('store.db'));
-    // How far the check in the background is, is kept now and then.
-    const steady = own.filter((name) => !name.startsWith('integrity.json'));
-    const expected = ['.gitignore', 'catalog.json', 'catalog.last.json'];
-    assert.deepEqual(steady.sort(), [...expected, 'on-demand', 'secret', 'shards']);
+    const own = readdirSync(dataDir).filter((name) => !/^(?:store|index)\.db/.test(name));
+    assert.deepEqual(own.sort(), ['.gitignore', 'on-demand', 'secret', 'shards']);
   },
 );
 
@@ -299,13 +295,12 @@ void test(
   { timeout: 240_000 },
   async () => {
     const { repo, dataDir } = await indexedPlum();
-    for (const name of ['catalog.json', 'catalog.last.json'])
-      truncateSync(path.join(dataDir, name), 20);
+    truncateSync(path.join(dataDir, 'index.db'), 20);
     const { code, stderr } = await trawl(['search', 'plum', '--data-dir', dataDir]);
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /catalog\.json is damaged: it is not JSON; "trawl index .*builds the index/,
+      /index\.db is damaged: it is not a database; "trawl index .*builds the index/,
     );
     assert.doesNotMatch(stderr, /\n\s+at /);
     const served = await serveIndexed(dataDir, [repo]);

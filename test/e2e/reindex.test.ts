@@ -4,12 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { indexerOf } from '../../daemon/app/instance.ts';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { encodeCatalog } from '../../daemon/index/catalog/catalog-files.ts';
-import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
+import { readCatalog } from '../../daemon/app/open-index.ts';
+import { writeFormerCatalog } from '../index/former-files.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,
@@ -213,19 +213,13 @@ void test(
     const dataDir = temporaryFolder();
     const first = await serveIndexed(dataDir, [repo]);
     await first.process.stop();
-    const file = path.join(dataDir, 'catalog.json');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
-    const { state } = JSON.parse(readFileSync(file, 'utf8')) as {
-      state: { formatVersion: number; repos: CatalogRepo[] };
-    };
-    assert.equal(state.formatVersion, FORMAT_VERSION);
-    writeFileSync(file, encodeCatalog(state.repos, FORMAT_VERSION - 1));
+    const { repos } = await readCatalog(dataDir);
+    rmSync(path.join(dataDir, 'index.db'));
+    writeFormerCatalog(dataDir, repos, [], FORMAT_VERSION - 1);
     const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
     assert.match(
       found.stderr,
-      new RegExp(
-        `built again .*format ${FORMAT_VERSION - 1}, this version reads ${FORMAT_VERSION}`,
-      ),
+      new RegExp(`built again .*another format than ${FORMAT_VERSION}, which this version reads`),
     );
     assert.equal(found.stdout, '');
     const second = await serveIndexed(dataDir, [repo]);

@@ -158,7 +158,7 @@ void test('another mode, another order, another path: the same repo', TIMEOUT, (
 
 void test('the catalog lost, sources given in another order', TIMEOUT, () =>
   inWorld(async (world) => {
-    for (const name of ['catalog.json', 'catalog.last.json', 'shards'])
+    for (const name of ['index.db', 'index.db-wal', 'index.db-shm', 'shards'])
       rmSync(path.join(world.dataDir, name), { recursive: true, force: true });
     const { guest, member } = await shown(world, [B_PATH, A_PATH], ['--enforce-permissions']);
     // Said of both, and `a` is not granted to anybody.

@@ -17,7 +17,6 @@ import type {
   CatalogShard,
 } from '../../daemon/index/catalog/catalog-records.ts';
 import { Holdings } from '../../daemon/index/merge/holdings.ts';
-import { QuarantineFile } from '../../daemon/index/served/quarantine-file.ts';
 import { Served, type ServedOptions } from '../../daemon/index/served/served.ts';
 import { shardIdOf } from '../../daemon/index/served/visible-index.ts';
 import { repoRecord } from '../repos/record.ts';
@@ -54,7 +53,7 @@ class CountingCatalog extends Catalog {
 async function openCatalog(): Promise<CountingCatalog> {
   const catalog = new CountingCatalog(path.join(FOLDER, String(catalogCount++)));
   mkdirSync(catalog.shardFolder, { recursive: true });
-  await catalog.load();
+  await catalog.load(true);
   return catalog;
 }
 
@@ -74,7 +73,6 @@ function serve(
   const served = new Served({
     catalog,
     log,
-    quarantineFile: new QuarantineFile(FOLDER, log),
     publish: (next) => {
       snapshot = next;
       return [];

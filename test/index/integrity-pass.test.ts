@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import test from 'node:test';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import {
@@ -23,6 +22,18 @@ function makeShards(module: WebAssembly.Module, count: number): LiveShard[] {
   });
 }
 
+class Progress {
+  text: string | undefined;
+
+  read(): string | undefined {
+    return this.text;
+  }
+
+  async write(text: string): Promise<void> {
+    this.text = text;
+  }
+}
+
 interface World {
   readonly pass: IntegrityPass;
   readonly damage: string[];
@@ -30,7 +41,7 @@ interface World {
 
 async function openPass(
   shards: readonly LiveShard[],
-  options: Partial<IntegrityPassOptions> & { stateFile: string },
+  options: Partial<IntegrityPassOptions> & Pick<IntegrityPassOptions, 'progress'>,
 ): Promise<World> {
   const damage: string[] = [];
   const pass = new IntegrityPass({
@@ -55,8 +66,8 @@ void test('damage is found in contents and symbols', async () => {
   const shards = makeShards(await coreModule('release'), 4);
   changeByte(shards[1]!.path, 4096 + 30_000);
   changeByte(shards[2]!.symbols!.path, 400);
-  const stateFile = path.join(temporaryFolder(), 'state');
-  const { pass, damage } = await openPass(shards, { stateFile });
+  const progress = new Progress();
+  const { pass, damage } = await openPass(shards, { progress });
   pass.run();
   await eventually(async () => pass.checkedCount === 4);
   await pass.close();
@@ -71,11 +82,11 @@ void test('damage is found in contents and symbols', async () => {
 
 void test('a pass goes on where it was, and rests when it is through', async () => {
   const shards = makeShards(await coreModule('release'), 5);
-  const stateFile = path.join(temporaryFolder(), 'state');
+  const progress = new Progress();
   let isBusy = false;
   // Busy from the third shard on.
   const first = await openPass(shards, {
-    stateFile,
+    progress,
     isBusy: () => isBusy || first.pass.checkedCount === 2,
   });
   first.pass.run();
@@ -83,18 +94,18 @@ void test('a pass goes on where it was, and rests when it is through', async () 
   isBusy = true;
   await first.pass.close();
   assert.equal(first.pass.checkedCount, 2);
-  const second = await openPass(shards, { stateFile });
+  const second = await openPass(shards, { progress });
   second.pass.run();
   await eventually(async () => second.pass.checkedCount >= 3);
   await second.pass.close();
   assert.equal(second.pass.checkedCount, 3);
   // Through, and the next one is not due.
-  const third = await openPass(shards, { stateFile });
+  const third = await openPass(shards, { progress });
   third.pass.run();
   await third.pass.close();
   assert.equal(third.pass.checkedCount, 0);
   // Due again at once.
-  const fourth = await openPass(shards, { stateFile, intervalMs: 0 });
+  const fourth = await openPass(shards, { progress, intervalMs: 0 });
   fourth.pass.run();
   await eventually(async () => fourth.pass.checkedCount >= 6);
   await fourth.pass.close();
@@ -103,15 +114,15 @@ void test('a pass goes on where it was, and rests when it is through', async () 
 
 void test('a pass of a time to come is of a clock that was wrong: the next one begins at once', async () => {
   const shards = makeShards(await coreModule('release'), 2);
-  const stateFile = path.join(temporaryFolder(), 'state');
+  const progress = new Progress();
   const startedAt = Date.now() + 365 * 24 * 3600 * 1000;
   const checkedAfter = async (state: object): Promise<number> => {
-    writeFileSync(stateFile, JSON.stringify({ startedAt, ...state }));
-    const { pass } = await openPass(shards, { stateFile });
+    progress.text = JSON.stringify({ startedAt, ...state });
+    const { pass } = await openPass(shards, { progress });
     pass.run();
     // What is kept at the end is of this clock.
     const isThrough = (): boolean => {
-      const kept = JSON.parse(readFileSync(stateFile, 'utf8')) as {
+      const kept = JSON.parse(progress.text ?? '') as {
         startedAt: number;
         isDone: boolean;
       };
@@ -128,9 +139,9 @@ void test('a pass of a time to come is of a clock that was wrong: the next one b
 
 void test('a state that cannot be read costs a pass, no more', async () => {
   const shards = makeShards(await coreModule('release'), 2);
-  const stateFile = path.join(temporaryFolder(), 'state');
-  writeFileSync(stateFile, '{"startedAt": "never"}');
-  const { pass } = await openPass(shards, { stateFile });
+  const progress = new Progress();
+  progress.text = '{"startedAt": "never"}';
+  const { pass } = await openPass(shards, { progress });
   pass.run();
   await eventually(async () => pass.checkedCount === 2);
   await pass.close();

@@ -2,18 +2,14 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { openIndex } from '../../daemon/app/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
-import {
-  CatalogError,
-  CatalogFiles,
-  encodeCatalog,
-} from '../../daemon/index/catalog/catalog-files.ts';
+import { CatalogError } from '../../daemon/store/index-tables.ts';
 import { openCatalog } from '../../daemon/index/register/open-catalog.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -28,24 +24,27 @@ const HIDDEN = makeRepo({ 'b.txt': 'secret plum\n' });
 async function makeDataDir(): Promise<string> {
   const dataDir = temporaryFolder();
   const index = await openIndex(dataDir, undefined, log);
-  const { registry, catalog, store } = index;
+  const { registry, catalog } = index;
   await registry.admit([await probeSource(OPEN)], {});
   await registry.admit([await probeSource(HIDDEN)], {
     visibility: 'private',
     enforcement: 'restricted',
   });
-  await store.close();
-  rmSync(path.join(dataDir, 'catalog.json'), { force: true });
-  const again = await openIndex(dataDir, undefined, log);
-  await again.catalog.commit(() => ({ put: again.catalog.repos }));
-  await again.store.close();
-  assert.equal(catalog.isMissing, true);
+  assert.deepEqual(catalog.repos, []);
+  await index.close();
+  assert.deepEqual(await shown(dataDir), AS_BEFORE);
   return dataDir;
+}
+
+/** Removes the tables of the catalog. */
+function lose(dataDir: string): void {
+  for (const ending of ['', '-wal', '-shm'])
+    rmSync(path.join(dataDir, `index.db${ending}`), { force: true });
 }
 
 /** What the daemon would show now: `id name enforcement` of each repo, by id. */
 async function shown(dataDir: string): Promise<string[]> {
-  const { catalog, registry, store } = await openIndex(dataDir, undefined, log);
+  const { catalog, registry, close } = await openIndex(dataDir, undefined, log);
   try {
     return catalog.repos
       .map(({ record }) => registry.ruled(record))
@@ -55,16 +54,15 @@ async function shown(dataDir: string): Promise<string[]> {
       })
       .sort();
   } finally {
-    await store.close();
+    await close();
   }
 }
 
 const AS_BEFORE = ['1 open none', '2 hidden restricted'];
 
-void test('lost with its copy: made again of the store', async () => {
+void test('lost: made again of the store', async () => {
   const dataDir = await makeDataDir();
-  for (const name of ['catalog.json', 'catalog.last.json'])
-    rmSync(path.join(dataDir, name), { force: true });
+  lose(dataDir);
   assert.deepEqual(await shown(dataDir), AS_BEFORE);
 });
 
@@ -82,83 +80,50 @@ void test('a store that is gone: what was hidden stays hidden, and it is said', 
 
 void test('whatever bit is turned over: the same ids and rules', async () => {
   const dataDir = await makeDataDir();
-  const file = path.join(dataDir, 'catalog.json');
-  const whole = readFileSync(file);
-  const { registry, store } = await openIndex(dataDir, undefined, log);
+  const whole = readFileSync(path.join(dataDir, 'index.db'));
+  const { registry, close } = await openIndex(dataDir, undefined, log);
   const place = temporaryFolder();
-  for (let bit = 0; bit < whole.length * 8; bit += 13) {
+  for (let at = 0; at < whole.length; at += 97) {
     const damaged = Buffer.from(whole);
-    damaged[bit >> 3]! ^= 1 << (bit & 7);
-    for (const name of ['catalog.json', 'catalog.last.json'])
-      writeFileSync(path.join(place, name), damaged);
+    damaged[at]! ^= 1 << (at & 7);
+    lose(place);
+    writeFileSync(path.join(place, 'index.db'), damaged);
     const catalog = new Catalog(place);
     await openCatalog(catalog, registry, true, log);
-    const rules = catalog.repos.map(({ record }) => registry.ruled(record));
+    const rules = catalog.repos
+      .map(({ record }) => registry.ruled(record))
+      .sort((a, b) => a.repoId - b.repoId)
+      .map(({ repoId, source, enforcement }) => [repoId, source.path, enforcement]);
+    await catalog.close();
     assert.deepEqual(
-      rules.map(({ repoId, source, enforcement }) => [repoId, source.path, enforcement]),
+      rules,
       [
         [1, OPEN, undefined],
         [2, HIDDEN, 'restricted'],
       ],
-      `bit ${bit}`,
+      `byte ${at}`,
     );
   }
-  await store.close();
+  await close();
 });
 
-void test('damaged: the one before is used; damaged too: built again, and said why', async () => {
+void test('a damaged entry is built again, a damaged file is set aside, and both are logged', async () => {
   const dataDir = await makeDataDir();
-  const file = path.join(dataDir, 'catalog.json');
-  const { catalog, store } = await openIndex(dataDir, undefined, log);
-  await catalog.commit(() => ({ put: catalog.repos }));
-  await store.close();
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"restricted"', '"restricteD"'));
+  const file = path.join(dataDir, 'index.db');
+  const whole = readFileSync(file).toString('latin1');
+  writeFileSync(file, whole.replace('"restricted"', '"restricteD"'), 'latin1');
   lines.length = 0;
   assert.deepEqual(await shown(dataDir), AS_BEFORE);
-  assert.match(lines.join(''), /catalog\.json is damaged: state\.repos\.1\.record\.enforcement/);
+  assert.match(lines.join(''), /entries of index\.db are damaged.*entries=1/);
   lines.length = 0;
   assert.deepEqual(await shown(dataDir), AS_BEFORE);
   assert.deepEqual(lines, []);
 
-  writeFileSync(file, '{');
-  writeFileSync(path.join(dataDir, 'catalog.last.json'), '');
+  lose(dataDir);
+  writeFileSync(file, 'x'.repeat(5000));
   assert.deepEqual(await shown(dataDir), AS_BEFORE);
-  assert.match(lines.join(''), /built again.*catalog\.json is damaged: it is not JSON/);
-  assert.equal(readFileSync(path.join(dataDir, 'catalog.damaged.json'), 'utf8'), '{');
-});
-
-void test('a member that nobody knows is refused', async () => {
-  const dataDir = await makeDataDir();
-  const catalog = new Catalog(dataDir);
-  await catalog.load();
-  const file = path.join(dataDir, 'catalog.json');
-  const repos = catalog.repos.map((repo) => ({
-    ...repo,
-    record: { ...repo.record, enforcemeut: 1 },
-  }));
-  writeFileSync(file, ofAnotherForm(encodeCatalog(repos)));
-  rmSync(path.join(dataDir, 'catalog.last.json'), { force: true });
-  await assert.rejects(new Catalog(dataDir).load(), /damaged: .*enforcemeut/);
-});
-
-/** As a version writes it whose catalogs may hold something else. */
-function ofAnotherForm(text: string): string {
-  const changed = text.replace(/"form": "[0-9a-f]{64}"/, '"form": "another"');
-  assert.notEqual(changed, text);
-  return changed;
-}
-
-void test('a catalog of another form that holds nothing unknown is used, and written anew', async () => {
-  const dataDir = await makeDataDir();
-  const file = path.join(dataDir, 'catalog.json');
-  const text = readFileSync(file, 'utf8');
-  assert.equal((await new CatalogFiles(dataDir).load()).isOutdated, false);
-  writeFileSync(file, ofAnotherForm(text));
-  const { isOutdated, state } = await new CatalogFiles(dataDir).load();
-  assert.equal(isOutdated, true);
-  assert.deepEqual(state, JSON.parse(text).state);
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
-  assert.match(readFileSync(file, 'utf8'), /"form": "[0-9a-f]{64}"/);
+  assert.match(lines.join(''), /built again.*index\.db is damaged: it is not a database/);
+  assert.equal(readFileSync(`${file}.damaged`, 'latin1'), 'x'.repeat(5000));
 });
 
 void test('exchanged for that of another instance: hidden, under new ids', async () => {
@@ -169,18 +134,18 @@ void test('exchanged for that of another instance: hidden, under new ids', async
   // What is public elsewhere is not so here.
   const isPublic = { visibility: 'public', enforcement: 'restricted' } as const;
   await index.registry.admit([await probeSource(fourth)], isPublic);
-  await index.store.close();
-  rmSync(path.join(other, 'catalog.json'), { force: true });
+  await index.close();
   await shown(other);
-  cpSync(path.join(other, 'catalog.json'), path.join(dataDir, 'catalog.json'));
+  lose(dataDir);
+  cpSync(path.join(other, 'index.db'), path.join(dataDir, 'index.db'));
   assert.deepEqual(await shown(dataDir), ['3 open restricted', '4 open restricted']);
-  const { registry, store } = await openIndex(dataDir, undefined, log);
+  const { registry, close } = await openIndex(dataDir, undefined, log);
   const adopted = registry.all.filter(({ repoId }) => repoId > 2);
   assert.deepEqual(
     adopted.map(({ visibility }) => visibility),
     ['unknown', 'unknown'],
   );
-  await store.close();
+  await close();
 });
 
 const RECORD = {
@@ -209,8 +174,9 @@ void test('of an earlier version: ids and rules are taken over, once', async () 
   writeFileSync(file, oldCatalog());
   const expected = ['3 open none', '7 hidden restricted'];
   assert.deepEqual(await shown(dataDir), expected);
-  assert.match(readFileSync(file, 'utf8'), /^\{\n "checksum"/);
+  assert.equal(existsSync(file), false);
   // From now on the store says it, whatever an old catalog says.
+  lose(dataDir);
   writeFileSync(file, oldCatalog().replace('"enforcement": "restricted",', ''));
   assert.deepEqual(await shown(dataDir), expected);
 });
@@ -228,5 +194,8 @@ void test('of an earlier version and damaged: nothing is started, and nothing th
     return true;
   });
   assert.equal(readFileSync(file, 'utf8'), damaged);
-  assert.equal(existsSync(path.join(dataDir, 'catalog.damaged.json')), false);
+  assert.deepEqual(
+    readdirSync(dataDir).filter((name) => name.endsWith('.damaged')),
+    [],
+  );
 });

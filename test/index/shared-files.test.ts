@@ -49,7 +49,7 @@ void test('a file that has come stays until it is named or given up', async () =
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
   mkdirSync(catalog.shardFolder);
-  await catalog.load();
+  await catalog.load(true);
   const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
   const file = path.join(catalog.shardFolder, `${revisionFile}.revisions`);
   const before = [{ ...REPO, revisionFile }];
@@ -68,7 +68,7 @@ void test('a file that two have put there stays until both are done with it', as
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
   mkdirSync(catalog.shardFolder);
-  await catalog.load();
+  await catalog.load(true);
   const bytes = new RevisionWriter([]).bytes();
   const revisionFile = await catalog.writeRevisions(bytes);
   const file = catalog.revisionPath(revisionFile);

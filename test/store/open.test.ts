@@ -204,12 +204,14 @@ onEmbedded('opening the file', ({ within }) => {
 
   test('an empty file is refused beside an index, and is a new one without', () =>
     within(async (place) => {
-      const index = path.join(place.dataDir, 'catalog.json');
       writeFileSync(fileOf(place), '');
-      writeFileSync(index, '{}');
-      const error = await refuses(place.open(), 'NOT_READY');
-      assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
-      rmSync(index);
+      for (const name of ['index.db', 'catalog.json']) {
+        const index = path.join(place.dataDir, name);
+        writeFileSync(index, '{}');
+        const error = await refuses(place.open(), 'NOT_READY');
+        assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
+        rmSync(index);
+      }
       assert.equal(await (await place.open()).users.count(), 0);
     }));
 

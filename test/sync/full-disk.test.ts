@@ -8,8 +8,8 @@ import path from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/app/instance.ts';
-import { CatalogFiles } from '../../daemon/index/catalog/catalog-files.ts';
-import { applyChange, type CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
+import { Catalog } from '../../daemon/index/catalog/catalog.ts';
+import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { Merger } from '../../daemon/index/merge/merger.ts';
 import { messageOf } from '../../daemon/base/caught.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -47,27 +47,24 @@ function repoOf(repoId: number, note: string): CatalogRepo {
 void test('catalog: a change that does not fit is refused as a whole', TIMEOUT, async (t) => {
   const disk = diskOf('1m', t);
   if (disk === undefined) return;
-  const files = new CatalogFiles(disk.folder);
-  const repos = new Map<number, CatalogRepo>();
-  const keep = async (put: readonly CatalogRepo[]): Promise<void> => {
-    const next = new Map(repos);
-    applyChange(next, { put });
-    await files.keep({ put }, () => [...next.values()]);
-    applyChange(repos, { put });
-  };
+  const catalog = new Catalog(disk.folder);
+  await catalog.load(true);
+  const keep = async (put: readonly CatalogRepo[]): Promise<void> =>
+    void (await catalog.commit(() => ({ put })));
   await keep(Array.from({ length: 60 }, (_, i) => repoOf(i + 1, 'x'.repeat(1000))));
   let refused = 0;
   for (let i = 0; i < 60; i++) {
-    disk.fill(i % 3);
+    disk.fill((i % 3) * 8);
     await keep([repoOf((i % 60) + 1, `${i} `.repeat(1000 + 100 * i))]).catch(
       (error: NodeJS.ErrnoException) => {
         assert.equal(error.code, 'ENOSPC');
         refused++;
       },
     );
-    const { state, damage } = await new CatalogFiles(disk.folder).load();
-    assert.equal(damage, undefined, `${i}`);
-    assert.deepEqual(state.repos, [...repos.values()], `${i}`);
+    const read = new Catalog(disk.folder);
+    await read.load();
+    assert.deepEqual(read.damaged, [], `${i}`);
+    assert.deepEqual(read.repos, catalog.repos, `${i}`);
     disk.clear();
   }
   assert.ok(refused > 10 && refused < 60, `${refused}`);

@@ -6,14 +6,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Libsql from 'libsql';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import type { CatalogState } from '../../daemon/index/catalog/catalog-records.ts';
+import { readCatalog } from '../../daemon/app/open-index.ts';
 import { SECOND_FORM } from '../store/former-form.ts';
 import { newUser } from '../store/harness.ts';
 import { trawl } from '../e2e/daemon.ts';
@@ -54,16 +54,14 @@ async function makeIndex(dataDir: string): Promise<{ rules: unknown; shown: unkn
 }
 
 /** Turns the files into those of an earlier version. */
-function makeFormer(dataDir: string, kind: (typeof KINDS)[number]): void {
-  const file = path.join(dataDir, 'catalog.json');
-  const catalog: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this version
-  const { repos } = (catalog as { state: CatalogState }).state;
+async function makeFormer(dataDir: string, kind: (typeof KINDS)[number]): Promise<void> {
+  const { repos } = await readCatalog(dataDir);
   const formatVersion = FORMAT_VERSION - (kind === 'shards of another format' ? 1 : 0);
   // Without a checksum, and all in one file.
-  writeFileSync(file, `${JSON.stringify({ formatVersion, nextRepoId: 12, repos }, null, 1)}\n`);
-  for (const name of ['catalog.last.json', 'catalog.changes', 'catalog.last.changes'])
-    rmSync(path.join(dataDir, name), { force: true });
+  const text = JSON.stringify({ formatVersion, nextRepoId: 12, repos }, null, 1);
+  writeFileSync(path.join(dataDir, 'catalog.json'), `${text}\n`);
+  for (const end of ['', '-wal', '-shm'])
+    rmSync(path.join(dataDir, `index.db${end}`), { force: true });
   if (kind === 'no store')
     for (const end of ['', '-wal', '-shm'])
       rmSync(path.join(dataDir, `store.db${end}`), { force: true });
@@ -138,7 +136,7 @@ void test(`killed while it brings an index up, seed ${SEED}`, { timeout: 3_600_0
     const rules =
       kind === 'no store' ? Object.assign({}, made.rules, { userCount: 0 }) : made.rules;
     const expected = { rules, shown: made.shown };
-    makeFormer(former, kind);
+    await makeFormer(former, kind);
     const place = path.join(temporaryFolder(), 'index');
     const anew = (): void => {
       rmSync(place, { recursive: true, force: true });

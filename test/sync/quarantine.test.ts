@@ -1,8 +1,6 @@
 // Shards out of service stay so over a restart, with the reason, until their repos are built again.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -25,15 +23,8 @@ void test('what is out of service stays so until it is built again', async () =>
   await again.index([repo], {}, 'commits');
   assert.equal((await again.search('plum')).files.length, 1);
   await again.close();
-  assert.equal(readFileSync(path.join(dataDir, 'quarantine.json'), 'utf8'), '{}');
   const last = await openIndexOf(dataDir);
+  assert.equal(last.instance.served.quarantinedCount, 0);
   assert.equal((await last.search('plum')).isSearchExhaustive, true);
   await last.close();
-});
-
-void test('a sound index has no such file', async () => {
-  const dataDir = temporaryFolder();
-  const index = await indexOf(dataDir, makeRepo({ 'a.txt': 'plum\n' }));
-  await index.close();
-  assert.equal(existsSync(path.join(dataDir, 'quarantine.json')), false);
 });

@@ -33,6 +33,11 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
+  setReadOnly(isReadOnly: boolean): void {
+    const mounted = run('mount', '-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.folder);
+    assert.equal(mounted.status, 0, String(mounted.stderr));
+  }
+
   /** Leaves room for so many pages. */
   fill(pagesLeft: number): void {
     this.clear();

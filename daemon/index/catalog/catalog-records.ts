@@ -70,7 +70,7 @@ const recordSchema = z.strictObject({
   pushedAt: z.string().exactOptional(),
 });
 
-const repoSchema = z.strictObject({
+export const repoSchema = z.strictObject({
   record: recordSchema,
   /** Source, settings and format in one text: the docs are built again when it changes. */
   fingerprint: z.string().exactOptional(),

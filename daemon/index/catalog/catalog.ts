@@ -1,19 +1,22 @@
-// The catalog: which repos are indexed, and which shard files hold them. It is stored by catalog-files.ts. Shard files
-// and revision files (engine/shards/revisions.ts) are immutable and named by their content (base/file-hash.ts).
+// The catalog: which repos are indexed, and which shard files hold them. It is kept in memory and in
+// `index.db` (catalog-rows.ts, store/index-tables.ts). Shard files and revision files (engine/shards/revisions.ts) are immutable and
+// named by their content (base/file-hash.ts).
 //
 // The catalog may be lost: names, ids and permissions of repos are in the store; the copy here is for processes that
 // open the index without the store.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
-import { errorOf, systemCodeOf } from '../../base/caught.ts';
+import { atPath, errorOf, systemCodeOf } from '../../base/caught.ts';
 import { readOwnSoon } from '../../base/own-file.ts';
+import { syncPath } from '../../base/synced.ts';
 import type { ShardFile } from '../../engine/host/space.ts';
 import { RevisionTable, revisionFileId } from '../../engine/shards/revisions.ts';
 import { someNames } from '../../repos/some-names.ts';
-import { CatalogFiles, type LoadedCatalog } from './catalog-files.ts';
+import type { IndexWriter } from '../../store/index-tables.ts';
+import { entryOf, loadRows, putAway, type StateName } from './catalog-rows.ts';
 import {
   applyChange,
   type CatalogChange,
@@ -21,7 +24,6 @@ import {
   type CatalogShard,
   docCountOf,
 } from './catalog-records.ts';
-import { putAt, replaceFile } from './replace-file.ts';
 
 export const SHARD_FOLDER = 'shards';
 const MIRROR_FOLDER = 'clones';
@@ -52,12 +54,13 @@ export class Catalog {
   readonly mirrorFolder: string;
   /** Repos whose index `load` could not use, and why; undefined: none. */
   unusable: { readonly count: number; readonly repos: string; readonly reason: string } | undefined;
-  readonly #files: CatalogFiles;
-  #loaded: Omit<LoadedCatalog, 'state'> = {
-    isMissing: false,
-    isOutdated: false,
-    damage: undefined,
-  };
+  readonly #dataDir: string;
+  /** Of the owner. */
+  #writer: IndexWriter | undefined;
+  /** Ids of repos whose entries `load` found damaged. */
+  damaged: readonly number[] = [];
+  /** Texts kept with the catalog. */
+  states = new Map<StateName, string>();
   /** In order of arrival. */
   readonly #byId = new Map<number, CatalogRepo>();
   /** Created on first use. */
@@ -77,7 +80,7 @@ export class Catalog {
   readonly #tables = new Map<string, RevisionTable | Error>();
 
   constructor(dataDir: string) {
-    this.#files = new CatalogFiles(dataDir);
+    this.#dataDir = dataDir;
     this.shardFolder = path.join(dataDir, SHARD_FOLDER);
     this.mirrorFolder = path.join(path.resolve(dataDir), MIRROR_FOLDER);
   }
@@ -85,20 +88,6 @@ export class Catalog {
   /** Different after each change. */
   get version(): number {
     return this.#version;
-  }
-
-  get isMissing(): boolean {
-    return this.#loaded.isMissing;
-  }
-
-  /** Loaded from an older form or from the copy; must be rewritten. */
-  get isOutdated(): boolean {
-    return this.#loaded.isOutdated;
-  }
-
-  /** Why the previous state was loaded instead of the current one. */
-  get damage(): string | undefined {
-    return this.#loaded.damage;
   }
 
   get repos(): readonly CatalogRepo[] {
@@ -171,31 +160,48 @@ export class Catalog {
   }
 
   /**
-   * Reads the catalog, or its previous state if it is damaged or missing; without a file it is empty. A repo with
-   * shards of another format version is built again. Missing shard files are found when they are opened.
+   * Reads the catalog; without a file it is empty. A repo with shards of another format version is built again. Missing
+   * shard files are found when they are opened.
    *
-   * Errors: CatalogError.
+   * @param isOwner  of the data directory; others may only read
+   *
+   * Errors: CatalogError; NOT_READY.
    */
-  async load(): Promise<void> {
-    const { state, ...loaded } = await this.#files.load();
-    this.#loaded = loaded;
-    const isReadable = state.formatVersion === FORMAT_VERSION;
-    const reason = `shards have format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
-    const repos = isReadable ? state.repos : state.repos.map(unindexed);
-    const lost = isReadable ? [] : state.repos.filter(({ shards }) => shards.length > 0);
+  async load(isOwner = false): Promise<void> {
+    const { repos: stored, damaged, states, writer } = await loadRows(this.#dataDir, isOwner);
+    this.damaged = damaged;
+    this.states = states;
+    this.#writer = writer;
+    const lost: CatalogRepo[] = [];
+    const repos = stored.map(({ repo, formatVersion }) => {
+      if (formatVersion === FORMAT_VERSION) return repo;
+      if (repo.shards.length > 0) lost.push(repo);
+      return unindexed(repo);
+    });
     if (lost.length > 0) {
       const names = someNames(lost.map(({ record }) => record.name));
+      const reason = `shards have another format than ${FORMAT_VERSION}, which this version reads`;
       this.unusable = { count: lost.length, repos: names, reason };
     }
     for (const repo of repos) await this.#openRevisions(repo);
     this.#apply({ put: repos });
   }
 
-  /** Moves an unreadable catalog aside, so that it counts as missing. */
-  async putAway(): Promise<string> {
-    const location = await this.#files.putAway();
-    this.#loaded = { isMissing: true, isOutdated: false, damage: undefined };
-    return location;
+  /** Moves an unreadable catalog aside, so that `load` finds none. Returns the new paths. */
+  async putAway(): Promise<string[]> {
+    return putAway(this.#dataDir);
+  }
+
+  /** Keeps a text; on disk when it resolves, unless the catalog was loaded for reading. */
+  async putState(name: StateName, text: string): Promise<void> {
+    this.states.set(name, text);
+    await this.#serialized(async () => this.#writer?.change([[name, text]], []));
+  }
+
+  /** After running changes. */
+  async close(): Promise<void> {
+    await this.#serialized(async () => this.#writer?.close());
+    this.#writer = undefined;
   }
 
   async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
@@ -223,9 +229,16 @@ export class Catalog {
   /** Writes a revision file and returns its id. It is kept until `disown`, and then if the state names it. */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
+    const location = this.revisionPath(id);
+    const next = `${location}.next`;
     await this.#serialized(async () => {
-      await replaceFile(this.revisionPath(id), file);
-      this.#noteArrived(this.revisionPath(id));
+      try {
+        await writeFile(next, file, { mode: 0o600, flush: true });
+        await this.#place(next, location);
+      } catch (error) {
+        await rm(next, { force: true }).catch(() => {});
+        throw atPath(error, location);
+      }
     });
     // The damage was that of the replaced file.
     if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
@@ -284,18 +297,15 @@ export class Catalog {
     return this.#serialized(async () => {
       const change = changeOf();
       const { put = [], removed = [] } = change;
-      if (put.length === 0 && removed.length === 0 && !this.isOutdated) return [];
+      if (put.length === 0 && removed.length === 0) return [];
       for (const repo of put) {
         const { revisionFile } = repo;
         if (revisionFile !== undefined && !this.#tables.has(revisionFile))
           await this.#openRevisions(repo);
       }
-      await this.#files.keep(change, () => {
-        const next = new Map(this.#byId);
-        applyChange(next, change);
-        return [...next.values()];
-      });
-      this.#loaded = { isMissing: false, isOutdated: false, damage: undefined };
+      if (this.#writer === undefined) throw new Error('the catalog is open for reading only');
+      const entries = put.map((repo) => entryOf({ repo, formatVersion: FORMAT_VERSION }));
+      await this.#writer.change(entries, removed.map(String));
       return this.#apply(change);
     });
   }
@@ -332,22 +342,23 @@ export class Catalog {
 
   /** Renames a finished, synced shard file to its final name. It is kept until `disown`. */
   async adoptShard(file: string, shardId: string): Promise<void> {
-    await this.#adopt(file, this.shardPath(shardId));
+    await this.#serialized(() => this.#place(file, this.shardPath(shardId)));
   }
 
   async adoptSymbols(file: string, symbolsId: string): Promise<void> {
-    await this.#adopt(file, this.symbolsPath(symbolsId));
+    await this.#serialized(() => this.#place(file, this.symbolsPath(symbolsId)));
   }
 
-  async #adopt(file: string, location: string): Promise<void> {
-    await this.#serialized(async () => {
-      await putAt(file, location);
-      this.#noteArrived(location);
+  /** Renames a finished file, replacing an existing one. */
+  async #place(file: string, location: string): Promise<void> {
+    await rename(file, location).catch(async (error: unknown) => {
+      if (systemCodeOf(error) !== 'EISDIR') throw error;
+      // A folder with the name of our file is damage.
+      await rm(location, { recursive: true });
+      await rename(file, location);
     });
-  }
-
-  #noteArrived(file: string): void {
-    const name = path.basename(file);
+    await syncPath(path.dirname(location));
+    const name = path.basename(location);
     this.#arrived.set(name, (this.#arrived.get(name) ?? 0) + 1);
   }
 }

@@ -5,15 +5,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  CATALOG_FILE,
-  CHANGES_FILE,
-  DAMAGED_FILE,
-  LAST_CHANGES_FILE,
-  LAST_FILE,
-} from './catalog-files.ts';
 import { syncPath } from '../../base/synced.ts';
+import { INDEX_FILE } from '../../store/embedded.ts';
 import { SHARD_FOLDER } from './catalog.ts';
+import { removeFormerFiles } from './former-catalog.ts';
 
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
@@ -54,18 +49,14 @@ export async function finishPlacing(dataDir: string): Promise<void> {
     await rename(path.join(from, SHARD_FOLDER, name), path.join(shards, name));
   await syncPath(shards);
   const names = await namesIn(from);
-  if (names.includes('store.db')) {
-    // Safety: the log of the old file must not be applied to the new one.
-    for (const name of ['store.db-wal', 'store.db-shm'])
-      await rm(path.join(dataDir, name), { force: true, recursive: true });
-    await syncPath(dataDir);
-  }
-  // Removes the old index.
-  if (names.includes(CATALOG_FILE))
-    for (const name of [LAST_FILE, LAST_CHANGES_FILE, CHANGES_FILE, DAMAGED_FILE])
-      await rm(path.join(dataDir, name), { force: true });
-  // The catalog last: a concurrent reader sees the old index until then.
-  for (const name of ['store.db', 'secret', CATALOG_FILE])
+  // Safety: the journal of an old file must not be applied to the new one.
+  for (const name of ['store.db', INDEX_FILE].filter((one) => names.includes(one)))
+    for (const ending of ['-wal', '-shm', '-journal'])
+      await rm(path.join(dataDir, `${name}${ending}`), { force: true, recursive: true });
+  await removeFormerFiles(dataDir);
+  await syncPath(dataDir);
+  // The index last: a concurrent reader sees the old one until then.
+  for (const name of ['store.db', 'secret', INDEX_FILE])
     if (names.includes(name)) await rename(path.join(from, name), path.join(dataDir, name));
   await syncPath(dataDir);
   await rm(from, { recursive: true, force: true });

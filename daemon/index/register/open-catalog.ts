@@ -6,9 +6,9 @@ import path from 'node:path';
 import type { StoredRepo } from '../../store/repos.ts';
 import type { RepoRecord, RepoSource } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { CatalogError } from '../catalog/catalog-files.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { Log } from '../../base/log.ts';
+import { CatalogError } from '../../store/index-tables.ts';
 import { recordOf } from './change-repo.ts';
 import type { RepoRegistry } from './registry.ts';
 
@@ -26,9 +26,13 @@ export async function openCatalog(
   log: Log,
 ): Promise<void> {
   await loadOrPutAway(catalog, registry, log);
-  if (catalog.damage !== undefined)
-    log.error('the catalog is damaged; its previous version is used', { reason: catalog.damage });
-  if (catalog.isMissing && isAlone) await fillAgain(catalog, registry, log);
+  const { damaged } = catalog;
+  if (damaged.length > 0)
+    log.error('entries of index.db are damaged; their repositories are built again', {
+      entries: damaged.length,
+    });
+  if (catalog.repos.length === 0 || damaged.length > 0)
+    await fillAgain(catalog, isAlone ? registry.all : [], log);
   if (registry.all.length === 0 && catalog.repos.length > 0)
     log.warn(
       'the store is new and has no data for the existing index: permissions are taken from the catalog; if there was a ' +
@@ -39,7 +43,7 @@ export async function openCatalog(
     .map(({ record }) => record)
     .filter(({ repoId }) => registry.byId(repoId)?.host === undefined);
   const adopted = await registry.adopt(records);
-  if (adopted.size === 0 && !catalog.isOutdated) return;
+  if (adopted.size === 0) return;
   const right = new Set(records.map(({ repoId }) => repoId).filter((id) => !adopted.has(id)));
   const put = catalog.repos.flatMap((repo): CatalogRepo[] => {
     const now = adopted.get(repo.record.repoId);
@@ -123,7 +127,7 @@ export function hostedRecord(
 
 async function loadOrPutAway(catalog: Catalog, registry: RepoRegistry, log: Log): Promise<void> {
   try {
-    await catalog.load();
+    await catalog.load(true);
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
     if (registry.all.length === 0)
@@ -131,25 +135,28 @@ async function loadOrPutAway(catalog: Catalog, registry: RepoRegistry, log: Log)
         `${error.message}. It is of an earlier version, and only it says who may see which repository: restore a ` +
           'backup ("trawl restore"), or remove it and index each source again ("trawl index PATH"), with ' +
           '--visibility and --enforce-permissions for repositories that not everybody may see',
-        { cause: error },
+        error,
       );
     const putAway = await catalog.putAway();
     log.error('the catalog cannot be used; the index is built again', {
       reason: error.message,
-      putAway,
+      putAway: putAway.join(', '),
     });
+    await catalog.load(true);
   }
 }
 
-/** Fills a missing catalog with the repos of the store, to be built. */
-async function fillAgain(catalog: Catalog, registry: RepoRegistry, log: Log): Promise<void> {
-  const lost = registry.all.filter(({ place }) => place !== undefined);
-  if (lost.length === 0) return;
-  log.warn('there is no catalog; all repositories of the store will be built again', {
-    repos: lost.length,
-  });
+/** Replaces damaged entries, and adds the repos of the store that the catalog lacks, to be built. */
+async function fillAgain(catalog: Catalog, stored: readonly StoredRepo[], log: Log): Promise<void> {
+  const lost = stored.filter(
+    ({ place, repoId }) => place !== undefined && catalog.repo(repoId) === undefined,
+  );
+  if (lost.length > 0)
+    log.warn('repositories of the store that the catalog lacks will be built again', {
+      repos: lost.length,
+    });
   const repos = lost.map((repo) => unbuilt(recordOf(repo)));
-  await catalog.commit(() => ({ put: repos }));
+  await catalog.commit(() => ({ put: repos, removed: catalog.damaged }));
 }
 
 /** A repo without shards, to be built. */

@@ -12,7 +12,7 @@ import { GitPathError } from '../../sources/git/git-paths.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo, CatalogSymbols } from '../catalog/catalog-records.ts';
-import type { QuarantineFile } from './quarantine-file.ts';
+import { quarantineIn, quarantineText } from './quarantine.ts';
 import type { RepoRegistry } from '../register/registry.ts';
 import { OtherSourceError } from '../register/which-repo.ts';
 import { liveIdOf, shardIdOf, VisibleIndex } from './visible-index.ts';
@@ -33,8 +33,6 @@ export interface ServedOptions {
   /** In addition to the register: a different value whenever `isConnected` may change. */
   readonly connected?: () => unknown;
   readonly log: Log;
-  /** Stores shards out of service. */
-  readonly quarantineFile: QuarantineFile;
   /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
   readonly publish: (snapshot: Snapshot) => readonly ShardError[];
   /** Notified of a repo with a damaged shard. */
@@ -59,6 +57,8 @@ export class Served {
   repoIds: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined: Map<string, string>;
+  /** As it is stored. */
+  #storedText: string;
   /** Those that are valid but could not be mapped. */
   readonly #unmapped = new Set<string>();
   readonly #failCounts = new Map<string, number>();
@@ -79,7 +79,8 @@ export class Served {
 
   constructor(options: ServedOptions) {
     this.#options = options;
-    this.#quarantined = options.quarantineFile.read();
+    this.#quarantined = quarantineIn(options.catalog);
+    this.#storedText = quarantineText(this.#quarantined);
     this.#visible = this.#newVisibleIndex();
     options.catalog.follow((former, put) => {
       for (const { record } of [...former, ...put]) this.#changed.add(record.repoId);
@@ -373,7 +374,15 @@ export class Served {
   /** Why without unmapped ones: they are valid. */
   #noteQuarantined(): void {
     const damaged = [...this.#quarantined].filter(([shardId]) => !this.#unmapped.has(shardId));
-    this.#options.quarantineFile.write(new Map(damaged));
+    const { catalog, log } = this.#options;
+    const text = quarantineText(damaged);
+    if (text === this.#storedText) return;
+    this.#storedText = text;
+    catalog.putState('quarantine', text).catch((error: unknown) =>
+      log.warn('the list of shards out of service could not be saved', {
+        error: messageOf(error),
+      }),
+    );
   }
 
   /** The symbols file of the shard is gone, and its failure with it. */

@@ -8,7 +8,6 @@ import { PageCheck, type Pace } from '../../engine/host/page-check.ts';
 import type { ShardFault, ShardProblem } from '../../engine/host/space.ts';
 import type { LiveShard } from '../../engine/search/snapshot.ts';
 import { DAY_MS } from '../../base/durations.ts';
-import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 
@@ -34,8 +33,11 @@ type State = z.infer<typeof stateSchema>;
 
 export interface IntegrityPassOptions {
   readonly module: WebAssembly.Module;
-  /** Absolute path of the progress file. */
-  readonly stateFile: string;
+  /** Where progress is kept. */
+  readonly progress: {
+    readonly read: () => string | undefined;
+    readonly write: (text: string) => Promise<void>;
+  };
   /** The shards in service. */
   readonly shards: () => readonly LiveShard[];
   /** Whether a search runs. */
@@ -62,7 +64,7 @@ export class IntegrityPass {
 
   constructor(options: IntegrityPassOptions) {
     this.#options = options;
-    this.#state = readState(options.stateFile);
+    this.#state = stateIn(options.progress.read());
   }
 
   /** Runs until `close`. */
@@ -104,7 +106,7 @@ export class IntegrityPass {
       try {
         await this.#untilDue();
         await this.#passOver();
-        this.#save({ ...this.#state, shardId: '', isDone: true });
+        await this.#save({ ...this.#state, shardId: '', isDone: true });
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#options.log.error('the check of shards in the background failed', {
@@ -125,7 +127,7 @@ export class IntegrityPass {
     const { intervalMs = INTERVAL_MS } = this.#options;
     const dueMs = this.#state.startedAt + intervalMs - Date.now();
     if (dueMs > 0) await this.#wait(Math.min(dueMs, intervalMs));
-    this.#save({ startedAt: Date.now(), shardId: '', isDone: false });
+    await this.#save({ startedAt: Date.now(), shardId: '', isDone: false });
   }
 
   /** In order of ids, so that shards may come and go meanwhile. */
@@ -136,7 +138,7 @@ export class IntegrityPass {
       if (next === undefined) break;
       if (!(await this.#checkOne(next))) unread.push(next);
       this.#state = { ...this.#state, shardId: next.shardId };
-      if (performance.now() - this.#savedMs > SAVE_MS) this.#save(this.#state);
+      if (performance.now() - this.#savedMs > SAVE_MS) await this.#save(this.#state);
     }
     // Once more; what is unreadable then waits for the next pass.
     for (const shard of unread) if (this.#isInService(shard)) await this.#checkOne(shard);
@@ -180,14 +182,13 @@ export class IntegrityPass {
     await setTimeout(ms, undefined, { signal: this.#stop.signal, ref: false });
   }
 
-  #save(state: State): void {
+  async #save(state: State): Promise<void> {
     this.#state = state;
     this.#savedMs = performance.now();
-    const { stateFile, log } = this.#options;
     try {
-      replaceOwn(stateFile, JSON.stringify(state));
+      await this.#options.progress.write(JSON.stringify(state));
     } catch (error) {
-      log.warn('progress of the background check of shards could not be saved', {
+      this.#options.log.warn('progress of the background check of shards could not be saved', {
         error: messageOf(error),
       });
     }
@@ -196,13 +197,13 @@ export class IntegrityPass {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     await this.#running;
-    if (this.#running !== undefined) this.#save(this.#state);
+    if (this.#running !== undefined) await this.#save(this.#state);
   }
 }
 
-function readState(file: string): State {
+function stateIn(text: string | undefined): State {
   try {
-    const state = stateSchema.parse(JSON.parse(readOwn(file).toString()));
+    const state = stateSchema.parse(JSON.parse(text ?? ''));
     if (state.startedAt <= Date.now()) return state;
     // A start in the future, from a clock that was ahead, would delay the next pass at each restart. An unfinished pass
     // continues.

@@ -1,0 +1,189 @@
+// The catalog in `index.db` against a map in memory: what was committed is read again, also beside the writer; damage
+// is refused or contained. Files of earlier versions are migrated.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { FORMAT_VERSION } from '../../core/shared/format.ts';
+import { messageOf } from '../../daemon/base/caught.ts';
+import { Catalog } from '../../daemon/index/catalog/catalog.ts';
+import { applyChange, type CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
+import { CatalogError, IndexWriter, readIndex } from '../../daemon/store/index-tables.ts';
+import { StoreError } from '../../daemon/store/error.ts';
+import { repoRecord } from '../repos/record.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { writeFormerCatalog } from './former-files.ts';
+
+function repoOf(repoId: number, note: number): CatalogRepo {
+  return {
+    record: repoRecord(repoId, `host/repo-${repoId}`),
+    fingerprint: `print ${note}`,
+    shards: [],
+    skipped: { binary: note },
+  };
+}
+
+/** A number below a bound, at random and the same in each run. */
+function randomOf(seed: number): (bound: number) => number {
+  let state = seed;
+  return (bound) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+}
+
+async function read(dataDir: string): Promise<{ repos: readonly CatalogRepo[]; damaged: unknown }> {
+  const catalog = new Catalog(dataDir);
+  await catalog.load();
+  return { repos: catalog.repos, damaged: catalog.damaged };
+}
+
+void test('random changes are read again, in their order, beside the writer and after it', async () => {
+  const dataDir = temporaryFolder();
+  const catalog = new Catalog(dataDir);
+  await catalog.load(true);
+  const random = randomOf(7);
+  const repos = new Map<number, CatalogRepo>();
+  const states = [[...repos.values()]];
+  let nextId = 1;
+  let last = 0;
+  for (let i = 0; i < 60; i++) {
+    const known = Math.max(1, nextId - 1);
+    const put = Array.from({ length: random(3) }, () =>
+      repoOf(random(3) === 0 ? nextId++ : 1 + random(known), i),
+    );
+    const distinct = [...new Map(put.map((repo) => [repo.record.repoId, repo])).values()];
+    const change = { put: distinct, removed: random(8) === 0 ? [1 + random(known)] : [] };
+    applyChange(repos, change);
+    states.push([...repos.values()]);
+    const writing = catalog.commit(() => change);
+    const found = JSON.stringify((await read(dataDir)).repos);
+    const index = states.findLastIndex((state) => JSON.stringify(state) === found);
+    assert.ok(index >= last, 'a state that never was, or one before');
+    await writing;
+    last = states.length - 1;
+    assert.deepEqual(catalog.repos, states[last]);
+  }
+  await catalog.close();
+  assert.deepEqual(await read(dataDir), { repos: states[last], damaged: [] });
+});
+
+void test('whatever bit of the file is flipped: refused, or the damaged entries are named', async () => {
+  const dataDir = temporaryFolder();
+  const written = new Catalog(dataDir);
+  await written.load(true);
+  await written.commit(() => ({ put: Array.from({ length: 8 }, (_, i) => repoOf(i + 1, 0)) }));
+  await written.close();
+  const whole = readFileSync(path.join(dataDir, 'index.db'));
+  const expected = written.repos.map((repo) => JSON.stringify(repo));
+  const file = path.join(temporaryFolder(), 'index.db');
+  const found = { refused: 0, dropped: 0 };
+  for (let at = 0; at < whole.length; at += 67) {
+    const damaged = Buffer.from(whole);
+    damaged[at]! ^= 1 << (at & 7);
+    // A new file: a connection that was closed may still have the old one.
+    rmSync(file, { force: true });
+    writeFileSync(file, damaged);
+    const catalog = new Catalog(path.dirname(file));
+    const error = await catalog.load().catch((thrown: unknown) => thrown);
+    if (error !== undefined) {
+      assert.ok(error instanceof StoreError, `${at}: ${messageOf(error)}`);
+      found.refused++;
+      continue;
+    }
+    const repos = catalog.repos.map((repo) => JSON.stringify(repo));
+    assert.ok(
+      repos.every((repo) => expected.includes(repo)),
+      `${at}`,
+    );
+    assert.equal(repos.length + catalog.damaged.length, expected.length, `${at}`);
+    if (catalog.damaged.length > 0) found.dropped++;
+  }
+  assert.ok(found.refused > 2 && found.dropped > 5, JSON.stringify(found));
+});
+
+void test('who opens the catalog for reading cannot change it, and creates no file', async () => {
+  const dataDir = temporaryFolder();
+  const catalog = new Catalog(dataDir);
+  await catalog.load();
+  await catalog.putState('quarantine', '{}');
+  await assert.rejects(
+    catalog.commit(() => ({ put: [repoOf(1, 1)] })),
+    /for reading only/,
+  );
+  assert.deepEqual(readdirSync(dataDir), []);
+});
+
+void test('a file of a later version is refused, and so is an entry with unknown members', async () => {
+  const dataDir = temporaryFolder();
+  readIndex(dataDir, true);
+  const file = path.join(dataDir, 'index.db');
+  const text = (repo: CatalogRepo): string =>
+    JSON.stringify({ form: 'another', formatVersion: FORMAT_VERSION, repo });
+  const known = repoOf(1, 1);
+  const unknown = { ...repoOf(2, 2), enforcemeut: 1 };
+  const writer = new IndexWriter(dataDir);
+  await writer.change(
+    [
+      ['1', text(known)],
+      ['2', text(unknown)],
+    ],
+    [],
+  );
+  writer.close();
+  assert.deepEqual(await read(dataDir), { repos: [known], damaged: [2] });
+  const later = readFileSync(file);
+  // Source: "user version" in SQLite's file format.
+  later.writeUInt32BE(2, 60);
+  rmSync(file);
+  writeFileSync(file, later);
+  await assert.rejects(
+    read(dataDir),
+    /index\.db is damaged: it has version 2, and this program reads version 1/,
+  );
+});
+
+void test('files of an earlier version: the changes before the first damaged one are read, then they are removed', async () => {
+  const first = [repoOf(1, 0), repoOf(2, 0)];
+  const changes = [{ put: [repoOf(3, 1)] }, { put: [repoOf(1, 2)], removed: [2] }];
+  const states = [first, [...first, repoOf(3, 1)], [repoOf(1, 2), repoOf(3, 1)]];
+  for (const lineCount of [0, 1, 2]) {
+    const dataDir = temporaryFolder();
+    writeFormerCatalog(dataDir, first, changes);
+    const file = path.join(dataDir, 'catalog.changes');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    if (lineCount < 2) lines[lineCount] = lines[lineCount]!.replace('print', 'pring');
+    writeFileSync(file, lines.join('\n'));
+    writeFileSync(path.join(dataDir, 'integrity.json'), '{}');
+    const expected = { repos: states[lineCount], damaged: [] };
+    // A reader leaves them.
+    assert.deepEqual(await read(dataDir), expected);
+    const catalog = new Catalog(dataDir);
+    await catalog.load(true);
+    assert.deepEqual(catalog.repos, expected.repos);
+    await catalog.close();
+    assert.deepEqual(readdirSync(dataDir), ['index.db']);
+    assert.deepEqual(await read(dataDir), expected);
+  }
+});
+
+void test('a file of an earlier version that is damaged is refused', async () => {
+  const dataDir = temporaryFolder();
+  writeFormerCatalog(dataDir, [repoOf(1, 0)]);
+  const file = path.join(dataDir, 'catalog.json');
+  const text = readFileSync(file, 'utf8');
+  for (const [damaged, reason] of [
+    [text.replace('repo-1', 'repo-2'), /catalog\.json is damaged: its checksum is wrong/],
+    [text.replace('visibility', 'visibilitx'), /catalog\.json is damaged: repos\.0\.record/],
+    ['{', /catalog\.json is damaged: it is not JSON/],
+  ] as const) {
+    writeFileSync(file, damaged);
+    await assert.rejects(new Catalog(dataDir).load(true), (error) => {
+      assert.ok(error instanceof CatalogError);
+      assert.match(error.message, reason);
+      return true;
+    });
+    assert.equal(readFileSync(file, 'utf8'), damaged);
+  }
+});
