@@ -165,7 +165,8 @@ function faultIn(file: string, error: unknown): unknown {
   if (reason === undefined) return error;
   const message = `${file} ${reason}`;
   if (reason.startsWith(DAMAGED)) return new CatalogError(message, error);
-  const fault = new StoreError('NOT_READY', message, error);
-  // Jobs treat it as if the file system said it.
-  return systemCodeOf(error) === 'SQLITE_FULL' ? Object.assign(fault, { code: 'ENOSPC' }) : fault;
+  if (systemCodeOf(error) !== 'SQLITE_FULL') return new StoreError('NOT_READY', message, error);
+  // As the file system says it, so that jobs treat it the same.
+  const full = `ENOSPC: no space left on device, write '${file}'`;
+  return Object.assign(new StoreError('NOT_READY', full, error), { code: 'ENOSPC' });
 }

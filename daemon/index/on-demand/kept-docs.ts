@@ -13,7 +13,6 @@ import {
   sizeOnDisk,
   withOnDemandDocs,
 } from './on-demand-docs.ts';
-import type { SymbolsSink } from './on-demand-symbols.ts';
 
 /** Snapshots kept open for further searches of the same revisions. */
 const SNAPSHOTS_MAX = 32;
@@ -25,7 +24,7 @@ interface KeptSnapshot {
   readonly docs: readonly OnDemandDocs[];
 }
 
-export class KeptDocs implements SymbolsSink {
+export class KeptDocs {
   readonly #manager: SnapshotManager;
   readonly #log: Log;
   readonly #diskBytes: () => number;
@@ -85,7 +84,7 @@ export class KeptDocs implements SymbolsSink {
     return this.#kept.get(docs.key) === docs;
   }
 
-  /** Later searches see these symbols. */
+  /** Later searches see these symbols. Takes ownership of the file; false: the docs are gone, or there is no room. */
   async addSymbols(
     docs: OnDemandDocs,
     shard: OnDemandShard,

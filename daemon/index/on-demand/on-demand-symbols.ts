@@ -4,38 +4,23 @@
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { SymbolPasses } from '../../engine/symbols/pass.ts';
+import type { KeptDocs } from './kept-docs.ts';
 import type { OnDemandDocs, OnDemandShard } from './on-demand-docs.ts';
 
-export interface OnDemandSymbolsOptions {
-  readonly module: WebAssembly.Module;
-  readonly log: Log;
-  /** Contents read at a time. */
-  readonly workers?: number | undefined;
-}
-
-/** Where found symbols are stored. */
-export interface SymbolsSink {
-  /** Whether the docs are still kept. */
-  isKept(docs: OnDemandDocs): boolean;
-  /** Takes ownership of the file; false: the docs are gone, or there is no room. */
-  addSymbols(
-    docs: OnDemandDocs,
-    shard: OnDemandShard,
-    symbols: NonNullable<OnDemandShard['symbols']>,
-  ): Promise<boolean>;
-}
-
 export class OnDemandSymbols {
-  readonly #options: OnDemandSymbolsOptions;
-  readonly #sink: SymbolsSink;
+  readonly #kept: KeptDocs;
+  readonly #log: Log;
+  readonly #workers: number;
   readonly #passes: SymbolPasses;
   readonly #stop = new AbortController();
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: OnDemandSymbolsOptions, sink: SymbolsSink) {
-    this.#options = options;
-    this.#sink = sink;
-    this.#passes = new SymbolPasses(options.module);
+  /** @param workers  contents read at a time */
+  constructor(module: WebAssembly.Module, kept: KeptDocs, log: Log, workers: number) {
+    this.#kept = kept;
+    this.#log = log;
+    this.#workers = workers;
+    this.#passes = new SymbolPasses(module);
   }
 
   /** Queues docs; they are processed in order. */
@@ -46,14 +31,14 @@ export class OnDemandSymbols {
   async #findBehind(before: Promise<void>, docs: OnDemandDocs): Promise<void> {
     await before;
     for (const shard of docs.shards) {
-      if (this.#stop.signal.aborted || !this.#sink.isKept(docs)) return;
+      if (this.#stop.signal.aborted || !this.#kept.isKept(docs)) return;
       await this.#findIn(docs, shard);
     }
   }
 
   /** Errors: none; failures are logged. */
   async #findIn(docs: OnDemandDocs, shard: OnDemandShard): Promise<void> {
-    const { log, workers: concurrency } = this.#options;
+    const log = this.#log;
     const path = `${shard.path}.tags`;
     try {
       const { signal } = this.#stop;
@@ -62,14 +47,14 @@ export class OnDemandSymbols {
         outPath: path,
         log,
         signal,
-        concurrency,
+        concurrency: this.#workers,
       });
       const { fileId: symbolsId, size, symbolCount } = found;
-      if (await this.#sink.addSymbols(docs, shard, { symbolsId, path, size }))
+      if (await this.#kept.addSymbols(docs, shard, { symbolsId, path, size }))
         log.info('symbols found in revisions on demand', { commits: docs.commits, symbolCount });
     } catch (error) {
       // Files of docs that are not kept may be removed at any time.
-      if (this.#stop.signal.aborted || !this.#sink.isKept(docs)) return;
+      if (this.#stop.signal.aborted || !this.#kept.isKept(docs)) return;
       const fields = { commits: docs.commits, error: messageOf(error) };
       log.warn('symbols could not be found in revisions on demand', fields);
     }

@@ -22,7 +22,8 @@ import type { Snapshot, SnapshotManager, UnreadRevision } from '../../engine/sea
 import { RevisionTable } from '../../engine/shards/revisions.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { GitError, isGitExit } from '../../sources/git/git.ts';
-import { RepoGoneError } from '../../sources/git/resolve.ts';
+import { checkRef, RefError, shortIdOf } from '../../sources/git/names.ts';
+import { RepoGoneError, resolveRef } from '../../sources/git/resolve.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { OnDemandRepo, OnDemandDocs } from './on-demand-docs.ts';
@@ -39,7 +40,6 @@ import {
   sumMessage,
   timeMessage,
 } from './on-demand-limits.ts';
-import { type RequestedRevisions, requestedRevisionsOf } from './requested-revisions.ts';
 
 export interface OnDemandOptions {
   readonly module: WebAssembly.Module;
@@ -99,7 +99,7 @@ export class OnDemandRevisions {
     this.#options = options;
     this.#kept = new KeptDocs(options.snapshots, options.log, () => options.limits().diskBytes);
     const { module, log, symbolWorkers: workers } = options;
-    if (workers > 0) this.#symbols = new OnDemandSymbols({ module, log, workers }, this.#kept);
+    if (workers > 0) this.#symbols = new OnDemandSymbols(module, this.#kept, log, workers);
   }
 
   /** Empties the folder. Errors: of the file system. */
@@ -404,6 +404,45 @@ export class OnDemandRevisions {
     await this.#options.threads.close();
     this.#kept.close();
   }
+}
+
+interface RequestedRevisions {
+  readonly record: RepoRecord;
+  readonly revisions: OnDemandRepo['revisions'];
+}
+
+/**
+ * The names that the repo's git can resolve and read.
+ *
+ * @param onError  called with the reason if a name cannot be looked up; may throw
+ */
+async function requestedRevisionsOf(
+  record: RepoRecord,
+  names: readonly string[],
+  signal: AbortSignal,
+  onError: (name: string, error: unknown) => undefined,
+): Promise<RequestedRevisions> {
+  const revisions: { name: string; commit: string }[] = [];
+  for (const name of names) {
+    const commit = await commitOf(record, name, signal).catch((error: unknown) =>
+      error instanceof RefError ? undefined : onError(name, error),
+    );
+    if (commit !== undefined) revisions.push({ name, commit });
+  }
+  return { record, revisions };
+}
+
+/** Undefined: the name is an id of fewer than seven digits. Errors: those of resolveRef. */
+async function commitOf(
+  record: RepoRecord,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  checkRef(name);
+  const short = shortIdOf(name);
+  const found = short === undefined ? undefined : await resolveRef(record, short, signal);
+  if (found?.startsWith(short!.toLowerCase()) === true) return undefined;
+  return await resolveRef(record, name, signal);
 }
 
 /** With the indexed shards that it was computed from. */

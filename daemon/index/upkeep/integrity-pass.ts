@@ -19,8 +19,8 @@ const INTERVAL_MS = DAY_MS;
 const BUSY_PAUSE_MS = 50;
 /** Pause after the machine ran out of a resource. Bound: further load. */
 const FAULT_PAUSE_MS = 60_000;
-/** How often progress is stored. */
-const SAVE_MS = 10_000;
+/** How often progress is stored. Bound: a reader of the index opens it again after each change of its file. */
+const SAVE_MS = 600_000;
 
 const stateSchema = z.strictObject({
   /** Start of the pass, ms since 1970. */
