@@ -10,12 +10,8 @@ import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/repo-access.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { PresentedToken, TokenBounds } from './oauth/token-use.ts';
-import type { ApiKey } from '../store/api-keys.ts';
 import { StoreError } from '../store/error.ts';
 import type { HostAccount } from '../store/host-readers.ts';
-import type { StoredOAuthToken } from '../store/oauth-consents.ts';
-import type { ScopedToken } from '../store/scoped-tokens.ts';
-import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { type Caller, type Person, personOf } from './caller.ts';
 import {
@@ -38,6 +34,9 @@ const ISSUER_TOKEN_MS = 5 * 60_000;
 const PROBE_MS = 1_000;
 /** Users and credentials. Bound: memory; each takes about 1 KB. */
 const KEPT_MAX = 200_000;
+
+/** Members that some kinds of credentials lack. */
+const BLANK = { id: '', repoIds: [], expiresAtMs: Infinity, stampedMs: 0 } as const;
 
 type Header = (name: string) => string | undefined;
 type MaybePromise<Value> = Value | Promise<Value>;
@@ -279,25 +278,38 @@ export class Callers {
     return credential;
   }
 
-  async #readCredential({
-    source,
-    hash,
-    value = '',
-  }: HashedCredential): Promise<
-    (Omit<CachedCredential, 'cached' | 'hash'> & { userId: string }) | undefined
-  > {
+  async #readCredential({ source, hash, value = '' }: HashedCredential) {
     const { store, issuerTokens, now } = this.#options;
     switch (source) {
-      case 'session':
-        return ofSession(await store.sessions.byHash(hash));
-      case 'api_key':
-        return ofKey(await store.apiKeys.byHash(hash));
-      case 'scoped_access_token':
-        return ofToken(await store.scopedTokens.byHash(hash));
-      case 'issuer_token':
-        return ofIssuerToken(await issuerTokens.userOf(value), now());
-      case 'oauth':
-        return ofOAuthToken(await store.oauthConsents.token(hash));
+      case 'session': {
+        const session = await store.sessions.byHash(hash);
+        if (session === undefined) return undefined;
+        const { userId, expiresAt: expiresAtMs } = session;
+        return { ...BLANK, kind: 'session' as const, userId, expiresAtMs };
+      }
+      case 'api_key': {
+        const key = await store.apiKeys.byHash(hash);
+        if (key === undefined) return undefined;
+        const { userId, id, lastUsedAt } = key;
+        return { ...BLANK, kind: 'key' as const, userId, id, stampedMs: lastUsedAt ?? 0 };
+      }
+      case 'scoped_access_token': {
+        const token = await store.scopedTokens.byHash(hash);
+        if (token === undefined) return undefined;
+        const { userId, id, repoIds, expiresAt: expiresAtMs } = token;
+        return { ...BLANK, kind: 'token' as const, userId, id, repoIds, expiresAtMs };
+      }
+      case 'issuer_token': {
+        const token = await issuerTokens.userOf(value);
+        return token && { ...BLANK, kind: 'issuer' as const, ...token, stampedMs: now() };
+      }
+      case 'oauth': {
+        const token = await store.oauthConsents.token(hash);
+        if (token === undefined) return undefined;
+        const { userId, consentId: id, resource, keyHash, expiresAt: expiresAtMs } = token;
+        const bounds = { resource, keyHash };
+        return { ...BLANK, kind: 'oauth' as const, userId, id, bounds, expiresAtMs };
+      }
     }
   }
 
@@ -418,71 +430,4 @@ function isStoreAway(error: unknown): boolean {
 
 function needsRenewal({ kind, expiresAtMs }: CachedCredential, nowMs: number): boolean {
   return kind === 'session' && expiresAtMs - SESSION_MS + RENEWAL_MS <= nowMs;
-}
-
-function ofSession(session: Session | undefined) {
-  if (session === undefined) return undefined;
-  const { userId, hash, expiresAt } = session;
-  return {
-    kind: 'session' as const,
-    userId,
-    id: hash,
-    repoIds: [],
-    expiresAtMs: expiresAt,
-    stampedMs: 0,
-  };
-}
-
-function ofKey(key: ApiKey | undefined) {
-  if (key === undefined) return undefined;
-  const { userId, id, lastUsedAt } = key;
-  return {
-    kind: 'key' as const,
-    userId,
-    id,
-    repoIds: [],
-    expiresAtMs: Infinity,
-    stampedMs: lastUsedAt ?? 0,
-  };
-}
-
-function ofToken(token: ScopedToken | undefined) {
-  if (token === undefined) return undefined;
-  const { userId, id, repoIds, expiresAt } = token;
-  return {
-    kind: 'token' as const,
-    userId,
-    id,
-    repoIds,
-    expiresAtMs: expiresAt,
-    stampedMs: 0,
-  };
-}
-
-function ofIssuerToken(token: TokenUser | undefined, nowMs: number) {
-  if (token === undefined) return undefined;
-  const { userId, provider, expiresAtMs } = token;
-  return {
-    kind: 'issuer' as const,
-    userId,
-    id: '',
-    repoIds: [],
-    provider,
-    expiresAtMs,
-    stampedMs: nowMs,
-  };
-}
-
-function ofOAuthToken(token: StoredOAuthToken | undefined) {
-  if (token === undefined) return undefined;
-  const { userId, consentId, resource, keyHash, expiresAt } = token;
-  return {
-    kind: 'oauth' as const,
-    userId,
-    id: consentId,
-    repoIds: [],
-    bounds: { resource, keyHash },
-    expiresAtMs: expiresAt,
-    stampedMs: 0,
-  };
 }

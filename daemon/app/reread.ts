@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError, RefusedFileError } from '../base/config/error.ts';
-import { watchFile } from '../base/config/file-watch.ts';
 import type { Log } from '../base/log.ts';
 
 /** Guess: a writer has finished the file within this time. */
@@ -29,18 +28,16 @@ export class Reread {
   readonly #ending = new AbortController();
   /** The current read; the next one waits for it. */
   #looking: Promise<void> = Promise.resolve();
-  readonly #watch: { close(): Promise<void> } | undefined;
+  #isReading = false;
+  readonly #timer: NodeJS.Timeout | undefined;
 
   /** Starts to watch the file. */
   constructor(parts: RereadParts) {
     this.#parts = parts;
-    const { log, configuration } = parts;
-    const { source } = configuration;
+    const { source } = parts.configuration;
     if (source === undefined) return;
     this.#keep();
-    const onError = (reason: string): void =>
-      log.warn('the configuration file cannot be watched; it is checked every 10 s', { reason });
-    this.#watch = watchFile({ source, onChange: () => this.#check(false), onError });
+    this.#timer = setInterval(() => this.#isReading || this.#check(false), source.pollMs).unref();
   }
 
   /** Problems, as sentences for the owner (API.md 18.2); empty: none. */
@@ -64,7 +61,7 @@ export class Reread {
 
   async close(): Promise<void> {
     this.#ending.abort();
-    await this.#watch?.close();
+    clearInterval(this.#timer);
     await this.#looking;
   }
 
@@ -77,9 +74,12 @@ export class Reread {
   async #read(isRequested: boolean): Promise<void> {
     const { configuration, log } = this.#parts;
     const { signal } = this.#ending;
+    this.#isReading = true;
     try {
       const isOther = await configuration.source?.refresh(signal);
-      if (isOther !== true && !isRequested && this.#fault === undefined) return;
+      // An address may answer again, with the same text.
+      const isAway = this.#fault !== undefined && configuration.source?.isAddress === true;
+      if (isOther !== true && !isRequested && !isAway) return;
       const before = configuration.notices;
       this.#apply(await this.#readSettled(isRequested), isRequested);
       for (const notice of configuration.notices) if (!before.includes(notice)) log.warn(notice);
@@ -87,6 +87,8 @@ export class Reread {
       if (signal.aborted) return;
       if (error instanceof ConfigError) this.#refuse(error, isRequested);
       else log.error('the configuration file could not be read again', { error });
+    } finally {
+      this.#isReading = false;
     }
   }
 

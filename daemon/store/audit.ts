@@ -75,29 +75,14 @@ interface Period {
   readonly until: number;
 }
 
+/** Scans the whole period in steps: there is no index by action or actor, and counting all at once blocks the event loop. */
 async function list(db: Kysely<Schema>, query: AuditQuery): Promise<Page<AuditRecord>> {
-  const { since = 0, until = Number.MAX_SAFE_INTEGER, offset, limit, action, actorId } = query;
-  const period = { since, until };
-  if (action !== undefined || actorId !== undefined) return listChosen(db, period, query);
-  const { count: total } = await pass(db, period, Infinity);
-  if (offset >= total) return { total, rows: [] };
-  const { last } = await pass(db, period, offset);
-  const rows = await newestFirst(db, period, last).selectAll().limit(limit).execute();
-  return { total, rows: rows.map(recordOf) };
-}
-
-/** Scans the whole period in steps: there is no index by action or actor. */
-async function listChosen(
-  db: Kysely<Schema>,
-  period: Period,
-  query: AuditQuery,
-): Promise<Page<AuditRecord>> {
-  const { offset, limit } = query;
+  const { since = 0, until = Number.MAX_SAFE_INTEGER, offset, limit } = query;
   const rows: AuditTable[] = [];
   let total = 0;
   let after: Key | undefined;
   for (; ; await nextTurn()) {
-    const step = newestFirst(db, period, after);
+    const step = newestFirst(db, { since, until }, after);
     const end = await keyAt(step, STEP_COUNT);
     const chosen = chosenOf(end === undefined ? step : step.where(besides(end, '>=')), query);
     const count = await countOf(chosen);
@@ -143,28 +128,6 @@ function newestFirst(
   if (after === undefined) return query.where('timestamp', '<', until);
   // Why instead: given both, SQLite would start at `until` and scan everything before `after`.
   return query.where(besides(after, '<'));
-}
-
-/**
- * Scans up to `countMax` of the newest records: their number, and the last of them.
- *
- * Why: a count or an offset scans all it counts, which would block the event loop.
- */
-async function pass(
-  db: Kysely<Schema>,
-  period: Period,
-  countMax: number,
-): Promise<{ readonly count: number; readonly last: Key | undefined }> {
-  let last: Key | undefined;
-  for (let count = 0; ; await nextTurn()) {
-    const stepCount = Math.min(STEP_COUNT, countMax - count);
-    if (stepCount === 0) return { count, last };
-    const rest = newestFirst(db, period, last);
-    const next = await keyAt(rest, stepCount);
-    if (next === undefined) return { count: count + (await countOf(rest)), last: undefined };
-    count += stepCount;
-    last = next;
-  }
 }
 
 /** Key of the record with this number, from 1; undefined: there are fewer. */

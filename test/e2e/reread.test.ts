@@ -90,6 +90,19 @@ async function changes(dataDir: string): Promise<Change[]> {
     .map(({ actorId, metadata }) => ({ actorId, metadata }));
 }
 
+/** The members by their whole keys; an empty list counts as absent. */
+function under(head: string, members: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members)
+      .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+      .map(([key, value]: [string, unknown]) => [`${head}.${key}`, value]),
+  );
+}
+
+function nulls(members: object): Record<string, null> {
+  return Object.fromEntries(Object.keys(members).map((key) => [key, null]));
+}
+
 void test('level and form of the log follow the file, unless a flag says', async () => {
   const { served, reread } = await serveWithFile({ settings: { logLevel: 'debug' } });
   await post(served.url, { query: 'first' }, OWNER);
@@ -124,7 +137,7 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
     actorId: 'configuration-file',
     metadata: { file, ...metadata },
   });
-  const first = said({ settings: ['memory'], from: { memory: null }, to: { memory: 1e9 } });
+  const first = said({ from: { 'settings.memory': null }, to: { 'settings.memory': 1e9 } });
   const settings = { settings: { memory: 1e9 } };
   let served = await start(settings);
   assert.deepEqual(await changes(dataDir), [first]);
@@ -141,13 +154,26 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
   writeFileSync(file, JSON.stringify({ settings: { maxMatchCount: 5 }, permissions, connections }));
   served.process.child.kill('SIGHUP');
   await served.process.until(/read again/, 2);
+  const crew = 'permissions.groups.crew';
+  const grants = 'permissions.grants';
+  const maxMatchCount = 'settings.maxMatchCount';
+  const tool = (token: object): object =>
+    under('connections.tools', connectionSchema.parse({ ...host, token }));
   const second = said({
-    settings: ['memory', 'maxMatchCount'],
-    from: { memory: 1e9, maxMatchCount: null },
-    to: { memory: null, maxMatchCount: 5 },
-    groups: { crew: { added: ['ann@example.com'] } },
-    grants: { added: ['group:crew: local/*'] },
-    connections: { tools: { from: null, to: connectionSchema.parse(connections.tools) } },
+    from: {
+      'settings.memory': 1e9,
+      [grants]: null,
+      [crew]: null,
+      [maxMatchCount]: null,
+      ...nulls(tool({ env: 'FIRST' })),
+    },
+    to: {
+      'settings.memory': null,
+      [grants]: permissions.grants,
+      [crew]: ['ann@example.com'],
+      [maxMatchCount]: 5,
+      ...tool({ env: 'FIRST' }),
+    },
   });
   await eventually(async () => (await changes(dataDir)).length > 1);
   assert.deepEqual(await changes(dataDir), [first, second]);
@@ -169,25 +195,23 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
     connections: { tools },
     identityProviders,
   });
+  const provider = under('identityProviders.sso', sso);
+  const token = 'connections.tools.token';
   const third = said({
-    groups: { crew: { removed: ['ann@example.com'] } },
-    grants: { removed: ['group:crew: local/*'] },
-    connections: {
-      tools: { from: { token: { env: 'FIRST' } }, to: { token: { env: 'SECOND' } } },
+    from: {
+      [crew]: ['ann@example.com'],
+      [grants]: permissions.grants,
+      [token]: { env: 'FIRST' },
+      ...nulls(provider),
     },
-    identityProviders: { sso: { from: null, to: sso } },
+    to: { [crew]: null, [grants]: null, [token]: { env: 'SECOND' }, ...provider },
   });
   assert.deepEqual(await changes(dataDir), [first, second, third]);
   await served.process.stop();
 
   served = await serve(dataDir, [repo]);
-  const last = said({
-    settings: ['maxMatchCount'],
-    from: { maxMatchCount: 5 },
-    to: { maxMatchCount: null },
-    connections: { tools: { from: connectionSchema.parse(tools), to: null } },
-    identityProviders: { sso: { from: sso, to: null } },
-  });
+  const gone = { [maxMatchCount]: 5, ...tool({ env: 'SECOND' }), ...provider };
+  const last = said({ from: gone, to: nulls(gone) });
   assert.deepEqual(await changes(dataDir), [first, second, third, last]);
   await served.process.stop();
 });

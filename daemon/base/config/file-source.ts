@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -19,7 +20,12 @@ export interface ConfigurationSource {
   readonly isAddress: boolean;
   /** The text; of an address, as fetched last. Errors: ConfigError. */
   read(): string;
-  /** Fetches an address. Returns false if the text is unchanged. Errors: ConfigError; the reason of the signal. */
+  /** Milliseconds between two refreshes. */
+  readonly pollMs: number;
+  /**
+   * Fetches an address, or looks whether the file changed. Returns false if the text is unchanged. Errors, of an address:
+   * ConfigError; the reason of the signal.
+   */
   refresh(signal?: AbortSignal): Promise<boolean>;
   /** Stores the valid text of an address, for a start while the address does not answer. Errors: the file system's. */
   keep(dataDir: string): void;
@@ -31,6 +37,9 @@ export interface ConfigurationSource {
 const COPY_NAME = 'configuration-copy.json';
 /** The address is stored as a digest because it may contain a key. Configuration files contain no secrets. */
 const copySchema = z.strictObject({ addressDigest: z.string(), text: z.string() });
+
+const ADDRESS_POLL_MS = 60_000;
+const FILE_POLL_MS = 1_000;
 
 /** Bound: a larger file is refused. */
 const FILE_SIZE_MAX = 4 * 1024 * 1024;
@@ -88,6 +97,9 @@ export class MissingError extends ConfigError {}
 class PathSource implements ConfigurationSource {
   readonly name: string;
   readonly isAddress = false;
+  readonly pollMs = FILE_POLL_MS;
+  /** Of the file at the last refresh; "": none, or it may change without showing it. */
+  #fingerprint = '';
 
   constructor(file: string) {
     this.name = file;
@@ -112,8 +124,16 @@ class PathSource implements ConfigurationSource {
     }
   }
 
+  /** Why polled: however the file is written, replaced or linked to, this sees it. */
   async refresh(): Promise<boolean> {
-    return true;
+    const found = await stat(this.name, { bigint: true }).catch(() => undefined);
+    const { dev, ino, size, mtimeNs, mtimeMs } = found ?? {};
+    const before = this.#fingerprint;
+    const next = [dev, ino, size, mtimeNs].join(':');
+    // A second write of the same size may get the same time.
+    const isSettled = Math.abs(Date.now() - Number(mtimeMs ?? 0)) > FILE_POLL_MS;
+    this.#fingerprint = isSettled ? next : '';
+    return next !== before;
   }
 
   keep(): void {}
@@ -126,6 +146,7 @@ class PathSource implements ConfigurationSource {
 class AddressSource implements ConfigurationSource {
   readonly name: string;
   readonly isAddress = true;
+  readonly pollMs = ADDRESS_POLL_MS;
   readonly #url: URL;
   readonly #env: Environment;
   #text: string | undefined;

@@ -1,7 +1,7 @@
 // Where a configuration file comes from: an address that is asked of a real server, and a file that comes late.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -215,4 +215,46 @@ void test('a configuration may come from an address', async (t) => {
   await kept.source?.refresh();
   assert.deepEqual(kept.readAgain(), ['maxMatchCount']);
   assert.deepEqual(kept.notices, []);
+});
+
+void test('a file: a refresh sees it written, replaced, removed, linked to; once, and not its neighbours', async () => {
+  const folder = temporaryFolder();
+  const [file, link] = [path.join(folder, 'one', 'trawl.json'), path.join(folder, 'trawl.json')];
+  const replace = (text: string): void => {
+    writeFileSync(`${file}~`, text);
+    renameSync(`${file}~`, file);
+  };
+  for (const name of ['one', 'two']) {
+    mkdirSync(path.join(folder, name));
+    writeFileSync(path.join(folder, name, 'trawl.json'), name);
+  }
+  // As volumes of configuration are mounted into containers.
+  symlinkSync('one', path.join(folder, '..data'));
+  symlinkSync(path.join('..data', 'trawl.json'), link);
+  const source = openSource(link, '/');
+  assert.equal(await source.refresh(), true);
+  for (const change of [
+    () => writeFileSync(file, 'two'),
+    () => replace('six'),
+    () => rmSync(file),
+    () =>
+      symlinkSync('two', path.join(folder, '..new')) ??
+      renameSync(path.join(folder, '..new'), path.join(folder, '..data')),
+  ]) {
+    writeFileSync(file, 'one');
+    for (const name of ['one', 'two']) utimesSync(path.join(folder, name, 'trawl.json'), 1, 1);
+    await source.refresh();
+    writeFileSync(path.join(folder, 'one', 'other.json'), 'x');
+    assert.equal(await source.refresh(), false);
+    change();
+    assert.equal(await source.refresh(), true, String(change));
+  }
+});
+
+void test('a file that was written just now may be written again at the same time: it is read once more', async () => {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(file, 'a');
+  const source = openSource(file, '/');
+  assert.equal(await source.refresh(), true);
+  assert.equal(await source.refresh(), true);
 });
