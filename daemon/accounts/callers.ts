@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../base/durations.ts';
 import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
+import { type MaybePromise, thenDo } from '../base/maybe-promise.ts';
 import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/repo-access.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
@@ -39,7 +40,6 @@ const KEPT_MAX = 200_000;
 const BLANK = { id: '', repoIds: [], expiresAtMs: Infinity, stampedMs: 0 } as const;
 
 type Header = (name: string) => string | undefined;
-type MaybePromise<Value> = Value | Promise<Value>;
 
 /** Whether a token may be used for a request. */
 type TokenUse = (bounds: TokenBounds) => MaybePromise<boolean>;
@@ -206,17 +206,10 @@ export class Callers {
   ): MaybePromise<Caller | undefined> {
     const one = presented[index];
     if (one === undefined) return this.#withoutCredential(isAtThisMachine);
-    const found = this.#lookUp(one);
-    const goOn = (caller: Caller | undefined): MaybePromise<Caller | undefined> =>
-      caller ?? this.#tryFrom(presented, index + 1, isAtThisMachine);
-    return found instanceof Promise ? found.then(goOn) : goOn(found);
-  }
-
-  #lookUp(one: HashedCredential): MaybePromise<Caller | undefined> {
-    const found = this.#find(one);
-    return found instanceof Promise
-      ? found.then((credential) => this.#ifAllowed(credential, one))
-      : this.#ifAllowed(found, one);
+    return thenDo(
+      thenDo(this.#find(one), (found) => this.#ifAllowed(found, one)),
+      (caller) => caller ?? this.#tryFrom(presented, index + 1, isAtThisMachine),
+    );
   }
 
   /** The caller of a credential, if it may be used for this request. */
@@ -225,10 +218,10 @@ export class Callers {
     { use }: HashedCredential,
   ): MaybePromise<Caller | undefined> {
     if (credential === undefined) return undefined;
-    const isAllowed = credential.bounds === undefined || (use?.(credential.bounds) ?? false);
-    if (isAllowed instanceof Promise)
-      return isAllowed.then((is) => (is ? this.#callerOf(credential) : undefined));
-    return isAllowed ? this.#callerOf(credential) : undefined;
+    if (credential.bounds === undefined) return this.#callerOf(credential);
+    return thenDo(use?.(credential.bounds) ?? false, (isAllowed) =>
+      isAllowed ? this.#callerOf(credential) : undefined,
+    );
   }
 
   #find(one: HashedCredential): MaybePromise<CachedCredential | undefined> {

@@ -8,6 +8,7 @@ import type { Endpoint, Rights } from '../api/shapes/endpoint.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import { ownOrigins } from '../api/shapes/own-origins.ts';
 import type { Settings } from '../base/config/settings.ts';
+import { type MaybePromise, thenDo } from '../base/maybe-promise.ts';
 import {
   type Decision,
   type Ledger,
@@ -49,11 +50,10 @@ export interface CheckedCall {
   readonly caller?: Caller | undefined;
 }
 
-type MaybePromise = void | Promise<void>;
-type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
+type CallerFinder = () => MaybePromise<Caller | undefined>;
 
 /** Step 4: finds the caller. Errors: NOT_READY if the store is needed and cannot be reached. */
-export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise {
+export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise<void> {
   const { endpoint, request, operator } = access;
   if (operator !== undefined) {
     access.caller = operator;
@@ -67,9 +67,7 @@ export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): 
     () => isAtThisMachine(request),
   );
   access.callerFinder = endpoint.access === 'none' ? () => heeded(finder) : finder;
-  const found = access.callerFinder();
-  if (found instanceof Promise) return found.then((caller) => noteCaller(accounts, access, caller));
-  return noteCaller(accounts, access, found);
+  return thenDo(access.callerFinder(), (caller) => noteCaller(accounts, access, caller));
 }
 
 /** A failed lookup counts as anonymous where the endpoint needs no caller. */
@@ -82,15 +80,13 @@ async function heeded(finder: CallerFinder): Promise<Caller | undefined> {
 }
 
 /**
- * Finds the caller again before the endpoint answers: since step 4 the request may have waited for its body and for a
- * permit. Refuses callers who lost the credential or the role; updates what the caller may see.
+ * Finds the caller again before the endpoint answers, if the request has waited since step 4. Refuses callers who lost
+ * the credential or the role; updates what the caller may see.
  *
  * Errors: those of steps 4, 6, 7, 8, 10 and 11.
  */
-export function findCallerAgain(parts: AccessParts, access: Access): MaybePromise {
-  const found = access.callerFinder?.();
-  if (found instanceof Promise) return found.then((caller) => checkAgain(parts, access, caller));
-  return checkAgain(parts, access, found);
+export function findCallerAgain(parts: AccessParts, access: Access): MaybePromise<void> {
+  return thenDo(access.callerFinder?.(), (caller) => checkAgain(parts, access, caller));
 }
 
 function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefined): void {
@@ -117,11 +113,9 @@ export function checkRights(parts: AccessParts, call: CheckedCall): void {
  *
  * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody else, such as a guest.
  */
-export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise {
+export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise<void> {
   const now: Access = { ...access, answerHeaders: {} };
-  const checked = findCallerAgain(parts, now);
-  if (checked instanceof Promise) return checked.then(() => checkSameCaller(access, now));
-  return checkSameCaller(access, now);
+  return thenDo(findCallerAgain(parts, now), () => checkSameCaller(access, now));
 }
 
 function checkSameCaller({ caller: before }: Access, { caller: now }: Access): void {
@@ -133,7 +127,11 @@ function checkSameCaller({ caller: before }: Access, { caller: now }: Access): v
   if (!isSame) throw new ApiError('NOT_AUTHENTICATED', 'The credential is no longer valid.');
 }
 
-function noteCaller(accounts: Accounts, access: Access, caller: Caller | undefined): MaybePromise {
+function noteCaller(
+  accounts: Accounts,
+  access: Access,
+  caller: Caller | undefined,
+): MaybePromise<void> {
   access.caller = caller;
   if (access.endpoint.access === 'none') return undefined;
   if (caller?.source === 'session' && caller.person !== undefined)
@@ -152,11 +150,9 @@ async function renewSession(
 }
 
 /** Step 5: counts the request and adds the rate limit headers. Errors: those of `countCall`. */
-export function countRequest(parts: AccessParts, access: Access): MaybePromise {
+export function countRequest(parts: AccessParts, access: Access): MaybePromise<void> {
   if (!access.endpoint.isCounted) return undefined;
-  const taken = takeCall(parts, access.caller);
-  if (taken instanceof Promise) return taken.then((decision) => apply(decision, parts, access));
-  return apply(taken, parts, access);
+  return thenDo(takeCall(parts, access.caller), (decision) => apply(decision, parts, access));
 }
 
 function apply(
@@ -179,7 +175,7 @@ export async function countCall(parts: AccessParts, caller: Caller | undefined):
 function takeCall(
   { ledger, accounts, rateLimit }: AccessParts,
   caller: Caller | undefined,
-): Decision | Promise<Decision> | undefined {
+): MaybePromise<Decision | undefined> {
   if (caller?.person === undefined || !isProgrammatic(caller)) return undefined;
   const limit = limitOf(caller.person.requestsPerDay, rateLimit.requestsPerDay);
   return limit === null ? undefined : ledger.take(caller.person.id, limit, accounts.now());

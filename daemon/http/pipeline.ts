@@ -479,12 +479,13 @@ async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
-  if (exchange.endpoint?.isCounted === true) {
-    const pause = pauseOf(exchange);
-    if (pause !== undefined) await pause;
-  }
-  const again = findCallerAgain(pipeline.accessParts, accessOf(exchange));
-  if (again !== undefined) await again;
+  const { endpoint } = exchange;
+  const pause = endpoint?.isCounted === true ? pauseOf(exchange) : undefined;
+  if (pause !== undefined) await pause;
+  // For its time slice, its body or a permit.
+  const hasWaited =
+    pause !== undefined || endpoint?.input.body !== undefined || endpoint?.isSearch === true;
+  if (hasWaited) await findCallerAgain(pipeline.accessParts, accessOf(exchange));
   return await exchange.handler?.(pipeline.context(exchange));
 }
 
