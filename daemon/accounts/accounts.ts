@@ -50,6 +50,8 @@ export interface AccountsOptions {
 /** Bound: queries to a store that does not answer: one a second. */
 const READING_PAUSE_MS = 1_000;
 
+const PRUNE_MS = 600_000;
+
 /** Setting with the daemon's last address. */
 const ADDRESS_SETTING = 'instance.baseUrl';
 
@@ -86,6 +88,9 @@ export class Accounts {
   readonly #log: Log;
   readonly #ignore: () => void;
   #nextReading: NodeJS.Timeout | undefined;
+  /** The lists of readers may have changed. */
+  #areListsDue = false;
+  readonly #pruning: NodeJS.Timeout;
   #isClosed = false;
   #cookieScope: CookieScope = { basePath: '', isSecure: false };
   #baseUrl = '';
@@ -119,7 +124,7 @@ export class Accounts {
     this.#configuredChanges = new ConfiguredChanges({ configuration, auditLog, log });
     this.#configuredGrants = configuredGrants(configuration.permissions);
     this.hostRules = hostRulesOf(configuration);
-    this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
+    this.hostLists = new HostLists({ store, rules: this.hostRules, now });
     // Each needs the ones above it; those below only for some calls.
     this.oauth = this.#newOAuth();
     this.callers = this.#newCallers();
@@ -129,8 +134,11 @@ export class Accounts {
     this.keys = this.#newKeys();
     this.grants = this.#newGrants();
     this.#ignore = store.onChange((change) => {
-      if ('topic' in change && change.topic !== 'readers') void this.#reload();
+      if (!('topic' in change) || change.topic === 'readers') return;
+      this.#areListsDue ||= change.topic === 'all';
+      void this.#reload();
     });
+    this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS).unref();
   }
 
   #newOAuth(): OAuthServer {
@@ -332,8 +340,7 @@ export class Accounts {
     this.#isClosed = true;
     clearTimeout(this.#nextReading);
     this.#ignore();
-    this.keys.close();
-    this.oauth.close();
+    clearInterval(this.#pruning);
     this.callers.close();
     this.hostLists.close();
     await this.auditLog.close();
@@ -363,12 +370,22 @@ export class Accounts {
     );
   }
 
+  /** Removes expired rows. Why ignore failures: they are refused anyway, and the next run removes them. */
+  async #prune(): Promise<void> {
+    const { sessions, scopedTokens, setupLinks } = this.store;
+    const nowMs = this.now();
+    const tables = [sessions, scopedTokens, setupLinks, this.oauth];
+    await Promise.allSettled(tables.map((table) => table.prune(nowMs)));
+  }
+
   /** Reloads changed settings; until that succeeds the strictest settings apply. */
   async #reload(isRepeated = false): Promise<void> {
     clearTimeout(this.#nextReading);
     try {
       await this.settings.load();
       await this.licences.load();
+      if (this.#areListsDue) await this.hostLists.load();
+      this.#areListsDue = false;
     } catch (error) {
       if (!isRepeated) this.#log.warn('settings could not be reloaded', { error: String(error) });
       this.settings.distrust();

@@ -31,8 +31,6 @@ const STAMP_MS = 5 * 60_000;
 const RENEWAL_MS = DAY_MS;
 /** An issuer's token is verified again after this time: its key may be withdrawn. */
 const ISSUER_TOKEN_MS = 5 * 60_000;
-/** Interval of checks whether an unreachable store is back. */
-const PROBE_MS = 1_000;
 /** Users and credentials. Bound: memory; each takes about 1 KB. */
 const KEPT_MAX = 200_000;
 
@@ -116,7 +114,6 @@ export class Callers {
   #allowsLocalAnonymous = false;
   /** Whether this is allowed. */
   #mayAllowLocalAnonymous = false;
-  #probedAtMs = -Infinity;
 
   constructor(options: CallersOptions) {
     this.#options = options;
@@ -235,10 +232,8 @@ export class Callers {
     const kept = isCurrent ? found : undefined;
     if (kept !== undefined && store.isInformed) return kept;
     const hasGrace = (): boolean => store.uninformedMs <= this.#options.storeGraceMs;
-    if (kept !== undefined && store.isAway && hasGrace()) {
-      this.#probeStore();
-      return kept;
-    }
+    // The store notices by itself when it is back (store/write-health.ts).
+    if (kept !== undefined && store.isAway && hasGrace()) return kept;
     return this.#read(one).catch((error: unknown) => {
       if (kept !== undefined && isStoreAway(error) && hasGrace()) return kept;
       throw error;
@@ -248,14 +243,6 @@ export class Callers {
   /** Whether it must be verified again. */
   #isOld({ kind, stampedMs }: CachedCredential): boolean {
     return kind === 'issuer' && this.#options.now() - stampedMs >= ISSUER_TOKEN_MS;
-  }
-
-  /** Checks in the background whether the store is back. */
-  #probeStore(): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#probedAtMs < PROBE_MS) return;
-    this.#probedAtMs = nowMs;
-    this.#options.store.ping().catch(() => {});
   }
 
   async #read(one: HashedCredential): Promise<CachedCredential | undefined> {

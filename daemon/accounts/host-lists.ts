@@ -5,7 +5,6 @@
 // Invariant: setting the clock makes no list count longer. A list's age is what the clock says, but at least its age when
 // it was first reported plus the elapsed time; a list dated in the future does not count.
 
-import type { Log } from '../base/log.ts';
 import type { HostRules } from './host-rules.ts';
 import type { Change, ListStamp } from '../store/engine.ts';
 import type { HostReaders } from '../store/host-readers.ts';
@@ -23,7 +22,6 @@ export interface HostListsOptions {
   readonly now: () => number;
   /** Monotonic milliseconds; default: of the process. */
   readonly elapsed?: () => number;
-  readonly log: Log;
 }
 
 interface TimedList {
@@ -47,7 +45,6 @@ interface View {
 
 /** Tolerance for clocks of daemons that share a store, and for corrections of a clock. */
 const AHEAD_MS_MAX = 60_000;
-const READING_PAUSE_MS = 1_000;
 
 export class HostLists {
   readonly #options: HostListsOptions;
@@ -58,25 +55,20 @@ export class HostLists {
   #isChanged = true;
   /** Changes reported while all lists are being read; undefined: not reading. */
   #stampsMeanwhile: ListStamp[] | undefined;
-  #nextReading: NodeJS.Timeout | undefined;
-  #isClosed = false;
 
   constructor(options: HostListsOptions) {
     this.#options = options;
     this.#elapsed = options.elapsed ?? (() => performance.now());
     this.#ignore = options.store.onChange((change) => {
       if ('list' in change) this.#hear(change.list);
-      else if ('topic' in change && change.topic === 'all') void this.#loadAgain();
     });
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#nextReading);
     this.#ignore();
   }
 
-  /** Reads all lists. Errors: NOT_READY. */
+  /** Reads all lists. Errors: NOT_READY; the known lists then count, no longer than allowed. */
   async load(): Promise<void> {
     const meanwhile: ListStamp[] = [];
     this.#stampsMeanwhile = meanwhile;
@@ -181,19 +173,6 @@ export class HostLists {
   #timedList(takenAt: number): TimedList {
     const ageMs = Math.max(0, this.#options.now() - takenAt);
     return { takenAt, bornMs: this.#elapsed() - ageMs };
-  }
-
-  /** Errors: none: until it succeeds the known lists count, no longer than allowed. */
-  async #loadAgain(isRepeated = false): Promise<void> {
-    clearTimeout(this.#nextReading);
-    try {
-      await this.load();
-    } catch (error) {
-      if (this.#isClosed) return;
-      const { log } = this.#options;
-      if (!isRepeated) log.warn('lists of readers could not be reloaded', { error: String(error) });
-      this.#nextReading = setTimeout(() => void this.#loadAgain(true), READING_PAUSE_MS).unref();
-    }
   }
 }
 

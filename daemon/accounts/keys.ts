@@ -17,7 +17,6 @@ import { HOUR_MS } from '../base/durations.ts';
 export const TOKEN_MS = HOUR_MS;
 /** Characters of the name of an API key. */
 export const KEY_NAME_LENGTH_MAX = 64;
-const PRUNE_MS = 600_000;
 
 export interface KeysOptions {
   readonly store: Store;
@@ -40,23 +39,9 @@ export interface MadeToken extends ScopedToken {
 
 export class Keys {
   readonly #options: KeysOptions;
-  readonly #pruning: NodeJS.Timeout;
 
   constructor(options: KeysOptions) {
     this.#options = options;
-    const { store, now } = options;
-    // Why ignore failures: expired tokens are refused anyway, and the next run removes them.
-    const prune = (): void =>
-      void Promise.allSettled([
-        store.scopedTokens.prune(now()),
-        store.sessions.prune(now()),
-        store.setupLinks.prune(now()),
-      ]);
-    this.#pruning = setInterval(prune, PRUNE_MS).unref();
-  }
-
-  close(): void {
-    clearInterval(this.#pruning);
   }
 
   list(person: Person): Promise<ApiKey[]> {

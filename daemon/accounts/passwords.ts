@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { Slots } from '../base/slots.ts';
+import { AccountError } from './error.ts';
 
 export const PASSWORD_LENGTH_MIN = 8; // characters (code points)
 export const PASSWORD_LENGTH_MAX = 256;
@@ -23,18 +24,6 @@ export const NOBODY_HASH =
 const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /** Bound: with one at a time the last of these waits about a second. */
 const WAITING_MAX = 32;
-/** New passwords are few and have their own queue, so that they do not delay sign-ins. */
-const MAKING = { runningMax: 1, waitingMax: 8 };
-
-/** The queue of hashes is full. Nothing was hashed. */
-export class PasswordsBusyError extends Error {
-  override readonly name = 'PasswordsBusyError';
-  readonly errorCode = 'SERVER_OVERLOADED';
-
-  constructor() {
-    super('too many sign-ins at once; try again in a second');
-  }
-}
 
 /** Whether the length of `password` is allowed for a new one. */
 export function isPasswordAllowed(password: string): boolean {
@@ -43,28 +32,29 @@ export function isPasswordAllowed(password: string): boolean {
   return length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX;
 }
 
-export interface PasswordsOptions {
-  readonly runningMax?: number;
-  readonly waitingMax?: number;
-}
-
-function newQueue(options: Required<PasswordsOptions>): Slots {
-  return new Slots({ ...options, busyError: () => new PasswordsBusyError() });
+function newQueue(runningMax: number, waitingMax: number): Slots {
+  const text = 'too many sign-ins at once; try again in a second';
+  return new Slots({
+    runningMax,
+    waitingMax,
+    busyError: () => new AccountError('SERVER_OVERLOADED', text, 1),
+  });
 }
 
 /** Hashes and verifies passwords with a queue. One for the whole daemon. */
 export class Passwords {
   readonly #checks: Slots;
-  readonly #makes = newQueue(MAKING);
+  /** New passwords are few and have their own queue, so that they do not delay sign-ins. */
+  readonly #makes = newQueue(1, 8);
 
-  constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX }: PasswordsOptions = {}) {
-    this.#checks = newQueue({ runningMax, waitingMax });
+  constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX } = {}) {
+    this.#checks = newQueue(runningMax, waitingMax);
   }
 
   /**
    * The stored form of an allowed password: an argon2id text with its own salt.
    *
-   * Errors: RangeError if the length is not allowed; PasswordsBusyError.
+   * Errors: RangeError if the length is not allowed; SERVER_OVERLOADED.
    */
   async hash(password: string): Promise<string> {
     if (!isPasswordAllowed(password)) {
@@ -81,7 +71,7 @@ export class Passwords {
    * @param kept  the stored text; null or undefined: there is no such user or no password. The answer
    *              is then false, in the time that a wrong password takes.
    *
-   * Errors: PasswordsBusyError; throws if `kept` is no argon2 text.
+   * Errors: SERVER_OVERLOADED; throws if `kept` is no argon2 text.
    */
   async verify(kept: string | null | undefined, password: string): Promise<boolean> {
     const candidate = normalized(password.slice(0, PASSWORD_LENGTH_MAX * 2 + 1));

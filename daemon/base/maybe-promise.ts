@@ -5,7 +5,7 @@ export type MaybePromise<Value> = Value | Promise<Value>;
 /** Continues at once, or when the promise resolves. */
 export function thenDo<Value, Result>(
   value: MaybePromise<Value>,
-  next: (value: Value) => MaybePromise<Result>,
+  proceed: (value: Value) => MaybePromise<Result>,
 ): MaybePromise<Result> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return value instanceof Promise ? value.then(proceed) : proceed(value);
 }

@@ -4,6 +4,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
+import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { Change } from './engine.ts';
@@ -108,30 +109,23 @@ export class PostgresListener {
   }
 }
 
-/** Text of a change: `user:<id>`, `topic:<name>` or `list:<repoId>:<takenAt or ->:<connection>`. */
-export function encodeChange(change: Change): string {
-  if ('userId' in change) return `user:${change.userId}`;
-  if ('topic' in change) return `topic:${change.topic}`;
-  const { repoId, takenAt, connection } = change.list;
-  return `list:${repoId}:${takenAt ?? '-'}:${connection}`;
-}
+const changeSchema = z.union([
+  z.strictObject({ userId: z.string() }),
+  z.strictObject({ topic: z.enum(['settings', 'repos', 'readers', 'all']) }),
+  z.strictObject({
+    list: z.strictObject({
+      repoId: z.int(),
+      connection: z.string(),
+      takenAt: z.number().nullable(),
+    }),
+  }),
+]);
 
 /** An unknown text may be any change. */
 function decodeChange(text: string): Change {
-  if (text.startsWith('user:')) return { userId: text.slice(5) };
-  const list = /^list:(\d+):(-|\d+):(.+)$/s.exec(text);
-  if (list !== null) {
-    const [, repoId, takenAt, connection = ''] = list;
-    return {
-      list: {
-        repoId: Number(repoId),
-        takenAt: takenAt === '-' ? null : Number(takenAt),
-        connection,
-      },
-    };
+  try {
+    return changeSchema.parse(JSON.parse(text));
+  } catch {
+    return { topic: 'all' };
   }
-  const topic = (['settings', 'repos', 'readers'] as const).find(
-    (name) => text === `topic:${name}`,
-  );
-  return { topic: topic ?? 'all' };
 }

@@ -16,7 +16,7 @@ import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { type Engine, type Fault, PLUGINS } from './engine.ts';
 import { StoreError, UnwritableError } from './error.ts';
-import { CHANNEL, PostgresListener, encodeChange } from './postgres-listener.ts';
+import { CHANNEL, PostgresListener } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
 
 const CONNECTION_COUNT_MAX = 10;
@@ -59,7 +59,7 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
       await sql`select pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);
     },
     announce: async (trx, changes) => {
-      for (const text of new Set(changes.map(encodeChange))) {
+      for (const text of new Set(changes.map((change) => JSON.stringify(change)))) {
         await sql`select pg_notify(${CHANNEL}, ${text})`.execute(trx);
       }
     },

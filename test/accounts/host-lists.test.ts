@@ -72,7 +72,6 @@ async function startDaemon(store: Store, now: Circumstances) {
     },
     now: clock,
     elapsed: () => now.trueMs,
-    log,
   });
   await lists.load();
   const repos = records();

@@ -4,12 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOptions } from '@node-rs/argon2';
-import {
-  NOBODY_HASH,
-  Passwords,
-  PasswordsBusyError,
-  isPasswordAllowed,
-} from '../../daemon/accounts/passwords.ts';
+import { NOBODY_HASH, Passwords, isPasswordAllowed } from '../../daemon/accounts/passwords.ts';
 import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 
 const passwords = new Passwords();
@@ -93,7 +88,6 @@ test('a few at a time, a few waiting, more are refused', async () => {
     [...Array<string>(5).fill('fulfilled'), ...Array<string>(4).fill('rejected')],
   );
   const { reason } = outcomes[8] as PromiseRejectedResult;
-  assert.ok(reason instanceof PasswordsBusyError);
   assert.equal(toApiError(reason)?.statusCode, 503);
   assert.equal(toApiError(reason)?.errorCode, 'SERVER_OVERLOADED');
   assert.deepEqual(toApiError(reason)?.headers, { 'Retry-After': '1' });
@@ -109,16 +103,4 @@ test('new passwords do not keep others from signing in', async () => {
   assert.equal(await shared.verify(undefined, 'some password'), false);
   const refused = (await kept).filter(({ status }) => status === 'rejected');
   assert.equal(refused.length, 60 - 9);
-});
-
-test('waiting ones are served in order', async () => {
-  const single = new Passwords({ runningMax: 1 });
-  const order: number[] = [];
-  await Promise.all(
-    [0, 1, 2, 3, 4].map(async (i) => {
-      await single.verify(undefined, 'some password');
-      order.push(i);
-    }),
-  );
-  assert.deepEqual(order, [0, 1, 2, 3, 4]);
 });

@@ -135,8 +135,7 @@ export class Clients {
       throw new OAuthError('temporarily_unavailable', 'too many registrations', seconds);
   }
 
-  prune(): Promise<number> {
-    const { store, now } = this.#context;
-    return store.oauthClients.prune(now() - CLIENT_MS);
+  prune(nowMs: number): Promise<number> {
+    return this.#context.store.oauthClients.prune(nowMs - CLIENT_MS);
   }
 }

@@ -1,4 +1,4 @@
-// The OAuth server for tool clients (API.md 16): its parts, and periodic cleanup. Endpoints are in api/oauth/.
+// The OAuth server for tool clients (API.md 16): its parts. Endpoints are in api/oauth/.
 //
 // Clients are public, and there are no scopes: a token acts as its user, at the resource that the token is for.
 
@@ -11,7 +11,6 @@ import { Rate } from './rates.ts';
 import { type PresentedToken, type TokenBounds, tokenUse } from './token-use.ts';
 import { Tokens } from './tokens.ts';
 
-const PRUNE_MS = 600_000;
 /** Requests of any kind of one user or, if unknown, of one network. Why: each may query the store. */
 const REQUESTS = { countMax: 300, windowMs: 60_000 };
 
@@ -21,18 +20,12 @@ export class OAuthServer {
   readonly tokens: Tokens;
   readonly #context: OAuthContext;
   readonly #requests = new Rate(REQUESTS);
-  readonly #pruning: NodeJS.Timeout;
 
   constructor(options: Omit<OAuthContext, 'proofs'>) {
     this.#context = { ...options, proofs: new Proofs(options.now) };
     this.clients = new Clients(this.#context);
     this.consents = new Consents(this.#context);
     this.tokens = new Tokens(this.#context, this.consents);
-    this.#pruning = setInterval(() => void this.prune(), PRUNE_MS).unref();
-  }
-
-  close(): void {
-    clearInterval(this.#pruning);
   }
 
   /** Counts a request for a user or a network. Errors: OAuthError temporarily_unavailable. */
@@ -46,10 +39,9 @@ export class OAuthServer {
     return tokenUse(this.#context.proofs, presented, this.#context.baseUrl());
   }
 
-  /** Removes expired rows. Why ignore failures: expired rows are refused anyway, and the next run removes them. */
-  async prune(): Promise<void> {
-    const { store, now } = this.#context;
-    await store.oauthConsents.prune(now()).catch(() => {});
-    await this.clients.prune().catch(() => {});
+  /** Removes expired rows, and clients that were not used for long. */
+  async prune(nowMs: number): Promise<void> {
+    await this.#context.store.oauthConsents.prune(nowMs);
+    await this.clients.prune(nowMs);
   }
 }

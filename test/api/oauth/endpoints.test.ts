@@ -455,12 +455,12 @@ test('what is over is swept', async () => {
   };
   const all = { oauth_clients: 1, oauth_requests: 1, oauth_consents: 2, oauth_tokens: 1 };
   assert.deepEqual(await count(), all);
-  await accounts.oauth.prune();
+  await accounts.oauth.prune(accounts.now());
   assert.deepEqual(await count(), all);
   world.clock.nowMs += 3_600_000;
-  await accounts.oauth.prune();
+  await accounts.oauth.prune(accounts.now());
   assert.deepEqual(await count(), { oauth_clients: 1, oauth_consents: 1 });
   world.clock.nowMs += 90 * DAY_MS;
-  await accounts.oauth.prune();
+  await accounts.oauth.prune(accounts.now());
   assert.deepEqual(await count(), {});
 });

@@ -69,7 +69,7 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
     ageMsMax: () => AGE_MS_MAX,
     intervalMs: () => INTERVAL_MS,
   };
-  const lists = new HostLists({ store, rules, now, elapsed: now, log });
+  const lists = new HostLists({ store, rules, now, elapsed: now });
   await lists.load();
   const syncs: MemberSync[] = [];
   const world: World = {
