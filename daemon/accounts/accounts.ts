@@ -141,42 +141,35 @@ export class Accounts {
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS).unref();
   }
 
+  /** What most services need. */
+  get #common() {
+    const { store, directory, auditLog, now } = this;
+    return { store, directory, auditLog, now, secret: this.#secret, log: this.#log };
+  }
+
   #newOAuth(): OAuthServer {
-    const { store, auditLog, now } = this;
     return new OAuthServer({
-      store,
+      ...this.#common,
       hash: (value) => hashCredential(this.#secret, value),
-      auditLog,
-      now,
       baseUrl: () => this.#baseUrl,
       settings: () => this.#configuration.settings.oauth,
-      log: this.#log,
     });
   }
 
   #newCallers(): Callers {
-    const { store, directory, settings, now } = this;
+    const { store, directory, settings } = this;
     const configuration = this.#configuration;
-    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
     const accessResolver = new RepoAccessResolver({
       directory,
-      get configuredGrants() {
-        return grantsNow();
-      },
+      configuredGrants: () => this.#configuredGrants,
       countingLists: () => this.hostLists.counting,
       hasGrants: () => this.isEntitled('permissions'),
       areRulesLoaded: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
     return new Callers({
-      store,
-      secret: this.#secret,
+      ...this.#common,
       accessResolver,
-      get storeGraceMs() {
-        return configuration.settings.storeGraceMs;
-      },
-      get apiKeyHeaderAliases() {
-        return configuration.settings.apiKeyHeaderAliases;
-      },
+      settings: () => configuration.settings,
       isAnonymousAllowed: () => settings.current.anonymousAccess,
       hasScopedTokens: () => this.isEntitled('scoped-tokens'),
       hostAccountsOf: (userId) => hostAccountsOf(store, this.hostRules, userId),
@@ -187,73 +180,48 @@ export class Accounts {
       hasOAuth: () => this.isEntitled('oauth'),
       tokenUse: (presented) => this.oauth.use(presented),
       cookieScope: () => this.#cookieScope,
-      now,
-      log: this.#log,
     });
   }
 
   #newSignIn(): SignIn {
-    const { store, auditLog, settings, now } = this;
     return new SignIn({
-      store,
-      secret: this.#secret,
+      ...this.#common,
       passwords: new Passwords(),
       limiter: new SignInLimiter(),
-      auditLog,
-      now,
-      isPasswordLoginAllowed: () => settings.current.passwordLogin,
+      isPasswordLoginAllowed: () => this.settings.current.passwordLogin,
     });
   }
 
   #newMembers(signIn: SignIn): Members {
-    const { store, auditLog, licences, now } = this;
-    return new Members({
-      store,
-      signIn,
-      auditLog,
-      now,
-      seatMax: () => licences.licence.seatMax(now()),
-    });
+    const seatMax = (): number | undefined => this.licences.licence.seatMax(this.now());
+    return new Members({ ...this.#common, signIn, seatMax });
   }
 
   #newSignOn(members: Members, signIn: SignIn): SingleSignOn {
-    const { store, auditLog, now } = this;
     return new SingleSignOn({
-      store,
-      secret: this.#secret,
+      ...this.#common,
       configuration: this.#configuration,
       members,
       signIn,
-      auditLog,
       hasBearer: () => this.isEntitled('oauth'),
-      now,
-      log: this.#log,
     });
   }
 
   #newKeys(): Keys {
-    const { store, auditLog, settings, directory, now } = this;
-    return new Keys({
-      store,
-      secret: this.#secret,
-      auditLog,
-      now,
-      mayMembersCreate: () => settings.mayMembers('apiKeyCreation'),
-      directory,
-    });
+    const mayMembersCreate = (): boolean => this.settings.mayMembers('apiKeyCreation');
+    return new Keys({ ...this.#common, mayMembersCreate });
   }
 
   #newGrants(): GrantService {
-    const { store, hostLists, hostRules, auditLog } = this;
+    const { hostLists, hostRules } = this;
     const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
     return new GrantService({
-      store,
+      ...this.#common,
       get configuredGrants() {
         return grantsNow();
       },
       hostLists,
       hostRules,
-      auditLog,
     });
   }
 

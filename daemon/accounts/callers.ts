@@ -10,6 +10,7 @@ import { type MaybePromise, thenDo } from '../base/maybe-promise.ts';
 import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/repo-access.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
+import type { Settings } from '../base/config/settings.ts';
 import type { PresentedToken, TokenBounds } from './oauth/token-use.ts';
 import { StoreError } from '../store/error.ts';
 import type { HostAccount } from '../store/host-readers.ts';
@@ -81,10 +82,7 @@ export interface CallersOptions {
   /** The instance secret. */
   readonly secret: Buffer;
   readonly accessResolver: RepoAccessResolver;
-  /** How long known callers keep their rights while the store is unreachable. */
-  readonly storeGraceMs: number;
-  /** Further headers for API keys. */
-  readonly apiKeyHeaderAliases: readonly string[];
+  readonly settings: () => Pick<Settings, 'storeGraceMs' | 'apiKeyHeaderAliases'>;
   readonly isAnonymousAllowed: () => boolean;
   /** Whether the licence includes scoped tokens now. */
   readonly hasScopedTokens: () => boolean;
@@ -174,7 +172,8 @@ export class Callers {
     request: () => PresentedToken['request'],
     isAtThisMachine = () => false,
   ): () => MaybePromise<Caller | undefined> {
-    const { secret, apiKeyHeaderAliases, tokenUse } = this.#options;
+    const { secret, settings, tokenUse } = this.#options;
+    const { apiKeyHeaderAliases } = settings();
     const hashed = presentedCredentials(header, apiKeyHeaderAliases).map((presented) => {
       const { source, value, scheme = 'bearer' } = presented;
       const one: HashedCredential = { source, hash: hashCredential(secret, value) };
@@ -231,7 +230,7 @@ export class Callers {
       !this.#isOld(found);
     const kept = isCurrent ? found : undefined;
     if (kept !== undefined && store.isInformed) return kept;
-    const hasGrace = (): boolean => store.uninformedMs <= this.#options.storeGraceMs;
+    const hasGrace = (): boolean => store.uninformedMs <= this.#options.settings().storeGraceMs;
     // The store notices by itself when it is back (store/write-health.ts).
     if (kept !== undefined && store.isAway && hasGrace()) return kept;
     return this.#read(one).catch((error: unknown) => {

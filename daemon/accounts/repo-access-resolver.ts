@@ -14,7 +14,7 @@ import type { CountingLists } from './host-lists.ts';
 export interface RepoAccessSources {
   readonly directory: RepoDirectory;
   /** A new array after each change. */
-  readonly configuredGrants: readonly ConfiguredGrant[];
+  readonly configuredGrants: () => readonly ConfiguredGrant[];
   /** Reader lists that count now; a new object after each change. */
   readonly countingLists: () => CountingLists;
   /** Whether the entitlement `permissions` is in force. Without it grants have no effect. */
@@ -132,7 +132,7 @@ export class RepoAccessResolver {
   #configuredFor(person: Person | undefined, directory: Directory): number[] {
     const base = person === undefined ? directory.guests : directory.members;
     const found: number[] = [];
-    for (const [index, grant] of this.#sources.configuredGrants.entries()) {
+    for (const [index, grant] of directory.grants.entries()) {
       const isCounted =
         grant.isForEveryone || (person !== undefined && grant.emails.has(person.email));
       if (!isCounted) continue;
@@ -142,7 +142,8 @@ export class RepoAccessResolver {
   }
 
   #currentDirectory(): Directory {
-    const { configuredGrants, directory } = this.#sources;
+    const { directory } = this.#sources;
+    const configuredGrants = this.#sources.configuredGrants();
     const { all } = directory;
     const areRulesLoaded = this.#sources.areRulesLoaded();
     const kept = this.#directory;

@@ -1,6 +1,8 @@
 // A large answer assembled in windows while it is sent: its parts are in several buffers, and one copy would double the
 // memory.
 
+import { nextTurn } from './next-turn.ts';
+
 export interface LazyBytes {
   readonly byteLength: number;
   /** Bytes of memory that it holds, approximately. */
@@ -19,6 +21,35 @@ export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
     const chunk = bytes.from(offset);
     all.set(chunk, offset);
     offset += chunk.byteLength;
+  }
+  return all;
+}
+
+/** Bytes between two turns of the event loop. Bound: its stop, a few milliseconds with making them. */
+const BYTES_PER_TURN = 1 << 20;
+
+/**
+ * Copies all bytes into a new buffer. `bytes` must not be read meanwhile.
+ *
+ * @param clientKey  the client that they are for
+ */
+export async function gatherBytes(
+  bytes: Uint8Array | LazyBytes,
+  clientKey: string,
+): Promise<Uint8Array<ArrayBuffer>> {
+  // Why: needs no zero fill, and has its own memory, which can be transferred to a thread.
+  const all = Buffer.allocUnsafeSlow(bytes.byteLength);
+  let turnEnd = BYTES_PER_TURN;
+  for (let offset = 0; offset < bytes.byteLength;) {
+    const chunk =
+      bytes instanceof Uint8Array
+        ? bytes.subarray(offset, offset + BYTES_PER_TURN)
+        : bytes.from(offset);
+    all.set(chunk, offset);
+    offset += chunk.byteLength;
+    if (offset < turnEnd) continue;
+    turnEnd = offset + BYTES_PER_TURN;
+    await nextTurn(clientKey);
   }
   return all;
 }

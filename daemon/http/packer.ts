@@ -2,9 +2,8 @@
 // which frees its memory.
 
 import { Worker } from 'node:worker_threads';
-import { allBytes, type LazyBytes } from '../base/lazy-bytes.ts';
+import { allBytes, gatherBytes, type LazyBytes } from '../base/lazy-bytes.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
-import { gatherBytes } from './gather-bytes.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 import { programFile } from '../base/program-files.ts';
 

@@ -4,7 +4,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { type Asset, isUnchanged } from '../api/shapes/asset.ts';
 import type { Answer, TypedBytes } from '../api/shapes/endpoint.ts';
-import type { LazyBytes } from '../base/lazy-bytes.ts';
+import { gatherBytes, type LazyBytes } from '../base/lazy-bytes.ts';
 import type { EventStream } from '../api/shapes/endpoint-services.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from './event-body.ts';
 import type { EventBodyOptions } from './event-body.ts';
 import { StreamCoder, compressors } from './coding.ts';
-import { gatherBytes } from './gather-bytes.ts';
 import { type Reservation, noMemoryError } from './adapters/memory-budget.ts';
 import { chooseCoding, type ContentCoding, prefersMessagePack } from './negotiation.ts';
 import { pack } from './packer.ts';

@@ -17,19 +17,16 @@ const PARAMETER_SIZE_MAX = 1024;
 
 /** Paths of the same form, with parameters or a wildcard. */
 interface Pattern {
-  readonly segments: readonly string[];
+  readonly path: string;
+  /** With a group for each parameter. */
+  readonly regex: RegExp;
   readonly route: Map<string, Endpoint>;
 }
 
 export class Router {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
-  /** By the form of the path without parameter names. */
-  readonly #patterns = new Map<string, Pattern>();
-  /**
-   * In matching order: without a wildcard first, then with one, the longest first; a literal segment goes before a
-   * parameter.
-   */
-  readonly #ordered: readonly Pattern[];
+  /** In matching order. */
+  readonly #patterns: readonly Pattern[];
   /** Precedes every path; may be empty. */
   readonly prefix: string;
 
@@ -40,24 +37,13 @@ export class Router {
    */
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
     this.prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
-    for (const endpoint of endpoints) this.#routeFor(endpoint.path).set(endpoint.method, endpoint);
-    this.#ordered = [...this.#patterns.values()].sort(
-      (a, b) => rankOf(a) - rankOf(b) || byNames(a, b),
-    );
-  }
-
-  #routeFor(path: string): Map<string, Endpoint> {
-    if (/\/\*.*\//.test(path)) throw new Error(`a wildcard that is not at the end: ${path}`);
-    if (!/[{*]/.test(path)) {
-      const route = this.#exact.get(path) ?? new Map<string, Endpoint>();
-      this.#exact.set(path, route);
-      return route;
+    const patterns = new Map<string, Pattern>();
+    for (const endpoint of endpoints) {
+      const { path, method } = endpoint;
+      if (/[{*]/.test(path)) patternOf(path, patterns).route.set(method, endpoint);
+      else this.#exact.set(path, (this.#exact.get(path) ?? new Map()).set(method, endpoint));
     }
-    const form = path.replaceAll(/\{\w+\}/g, '{}').replace(/\*\w+$/, '*');
-    const pattern = this.#patterns.get(form) ?? { segments: path.split('/'), route: new Map() };
-    if (pattern.segments.join('/') !== path) throw new Error(`two names for one path: ${path}`);
-    this.#patterns.set(form, pattern);
-    return pattern.route;
+    this.#patterns = [...patterns].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
   }
 
   /** The path without the prefix, which follows the name of a well-known document. The prefix alone is its root. */
@@ -76,9 +62,8 @@ export class Router {
     if (rest === undefined) return undefined;
     const route = this.#exact.get(rest);
     if (route !== undefined) return { route, pathValues: {} };
-    const segments = rest.split('/');
-    for (const pattern of this.#ordered) {
-      const pathValues = matchSegments(pattern, segments);
+    for (const pattern of this.#patterns) {
+      const pathValues = valuesOf(pattern.regex.exec(rest)?.groups);
       if (pathValues !== undefined) return { route: pattern.route, pathValues };
     }
     return undefined;
@@ -90,52 +75,28 @@ export class Router {
  */
 const WELL_KNOWN = /^\/\.well-known\/[^/]+/;
 
-function hasWildcard({ segments }: Pattern): boolean {
-  return segments.at(-1)?.startsWith('*') === true;
+/** The pattern of a path, by its form: paths without a wildcard first, a literal segment before a parameter. */
+function patternOf(path: string, patterns: Map<string, Pattern>): Pattern {
+  if (/\/\*.*\//.test(path)) throw new Error(`a wildcard that is not at the end: ${path}`);
+  const kinds = path.split('/').map((one) => ({ '{': '}', '*': '~' })[one.slice(0, 1)] ?? one);
+  const form = `${path.includes('*') ? 1 : 0}${kinds.join('/')}`;
+  const source = path
+    .replaceAll('.', '\\.')
+    .replaceAll(/\{(\w+)\}/g, `(?<$1>[^/]{1,${PARAMETER_SIZE_MAX}})`)
+    .replace(/\*(\w+)$/, '(?<$1>.*)');
+  const regex = new RegExp(`^${source}$`, 's');
+  const pattern = patterns.get(form) ?? { path, regex, route: new Map() };
+  if (pattern.path !== path) throw new Error(`two names for one path: ${path}`);
+  patterns.set(form, pattern);
+  return pattern;
 }
 
-function rankOf(pattern: Pattern): number {
-  return hasWildcard(pattern) ? 1 / pattern.segments.length : 0;
-}
-
-/** A literal segment goes before a parameter: the first difference decides. */
-function byNames(a: Pattern, b: Pattern): number {
-  const opens = ({ segments }: Pattern): number[] =>
-    segments.map((segment) => (/^[{*]/.test(segment) ? 1 : 0));
-  const [left, right] = [opens(a), opens(b)];
-  const position = left.findIndex((open, index) => open !== right[index]);
-  return position < 0 ? 0 : left[position]! - (right[position] ?? 0);
-}
-
-function matchSegments(
-  pattern: Pattern,
-  segments: readonly string[],
-): Record<string, string> | undefined {
-  const count = pattern.segments.length;
-  if (hasWildcard(pattern) ? segments.length < count : segments.length !== count) return undefined;
-  const values: Record<string, string> = {};
-  for (const [index, part] of pattern.segments.entries()) {
-    const segment = segments[index] ?? '';
-    if (!/^[{*]/.test(part)) {
-      if (part !== segment) return undefined;
-      continue;
-    }
-    const isRest = part.startsWith('*');
-    const value = isRest ? decode(segments.slice(index).join('/')) : decodeParameter(segment);
-    if (value === undefined) return undefined;
-    values[part.replaceAll(/[{*}]/g, '')] = value;
-  }
-  return values;
-}
-
-/** The segment without percent-encoding; undefined if it is empty, too long or malformed. */
-function decodeParameter(segment: string): string | undefined {
-  return segment === '' || segment.length > PARAMETER_SIZE_MAX ? undefined : decode(segment);
-}
-
-function decode(text: string): string | undefined {
+/** Decoded; undefined: no match, or malformed percent-encoding. */
+function valuesOf(groups: Record<string, string> | undefined): Record<string, string> | undefined {
+  if (groups === undefined) return undefined;
   try {
-    return decodeURIComponent(text);
+    const decoded = Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]);
+    return Object.fromEntries(decoded);
   } catch {
     return undefined;
   }

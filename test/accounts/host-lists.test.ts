@@ -58,6 +58,8 @@ interface Circumstances {
   connections: ReadonlySet<string>;
 }
 
+const NO_GRANTS: readonly [] = [];
+
 /** A daemon on a store, as far as it finds callers. */
 async function startDaemon(store: Store, now: Circumstances) {
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
@@ -77,7 +79,7 @@ async function startDaemon(store: Store, now: Circumstances) {
   const repos = records();
   const accessResolver = new RepoAccessResolver({
     directory: new RepoDirectory(() => repos),
-    configuredGrants: [],
+    configuredGrants: () => NO_GRANTS,
     countingLists: () => lists.counting,
     hasGrants: () => now.hasGrants,
     areRulesLoaded: () => true,
@@ -86,8 +88,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     store,
     secret: SECRET,
     accessResolver,
-    storeGraceMs: 0,
-    apiKeyHeaderAliases: [],
+    settings: () => ({ storeGraceMs: 0, apiKeyHeaderAliases: [] }),
     isAnonymousAllowed: () => true,
     hasScopedTokens: () => true,
     hostAccountsOf: async () => [],

@@ -29,7 +29,7 @@ import {
 } from '../../daemon/http/adapters/adapter.ts';
 import { BUFFER_SIZE_MAX } from '../../daemon/http/adapters/pump.ts';
 import { FRAME_SIZE_MAX } from '../../daemon/http/event-body.ts';
-import { BODY_VALUES_MAX } from '../../daemon/http/json-body.ts';
+import { BODY_VALUES_MAX } from '../../daemon/http/request-body.ts';
 import { wholeDocument } from './document.ts';
 
 const KIB = 1024;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
-import { gatherBytes } from '../../daemon/http/gather-bytes.ts';
+import { gatherBytes } from '../../daemon/base/lazy-bytes.ts';
 import { pack, Packer } from '../../daemon/http/packer.ts';
 
 function jsonOf(count: number): Buffer {

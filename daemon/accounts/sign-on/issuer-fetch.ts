@@ -5,11 +5,9 @@
 // The operator configures the issuer's address; addresses that it names itself (endpoints, keys) must be https, or, for an
 // issuer without https, of the same origin.
 
-// oxlint-disable-next-line import/no-unassigned-import -- for its side effect
-import '../../base/own-fetch.ts';
 import { LRUCache } from 'lru-cache';
-import { type Dispatcher, request } from 'undici';
-import { openSingleUseDispatcher, type Environment } from '../../base/config/dispatcher.ts';
+import type { Environment } from '../../base/config/dispatcher.ts';
+import { type AddressAnswer, fetchAddress } from '../../base/config/fetch-address.ts';
 
 export const ISSUER_LIMITS = {
   /** Of a request with its answer. */
@@ -53,7 +51,17 @@ export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): Issuer
     const limit = AbortSignal.timeout(answerMs);
     const signal = question.signal ? AbortSignal.any([question.signal, limit]) : limit;
     try {
-      return await send(url, { ...question, signal }, env, bytes, answerMs);
+      const answer = await fetchAddress({
+        url,
+        method: question.method === 'POST' ? 'POST' : 'GET',
+        headers: Object.fromEntries(new Headers(question.headers)),
+        body: textOf(question.body),
+        env,
+        signal,
+        sizeMax: bytes,
+        silenceMs: answerMs,
+      });
+      return responseOf(answer, bytes);
     } catch (error) {
       if (isKept) failed.set(url.href, true);
       throw error;
@@ -71,30 +79,6 @@ function allowed(url: URL, issuer: URL): URL {
   );
 }
 
-async function send(
-  url: URL,
-  { method = 'GET', headers, body, signal }: Question,
-  env: Environment,
-  sizeMax: number,
-  answerMs: number,
-): Promise<Response> {
-  const dispatcher = openSingleUseDispatcher(url, env, answerMs);
-  try {
-    const answer = await request(url, {
-      method: method === 'POST' ? 'POST' : 'GET',
-      headers: { ...Object.fromEntries(new Headers(headers)), 'user-agent': 'trawl' },
-      body: textOf(body),
-      signal: signal ?? null,
-      dispatcher: dispatcher,
-      // Safety: as in hosts/transport.ts.
-      highWaterMark: 2 * sizeMax,
-    });
-    return await responseOf(answer, sizeMax);
-  } finally {
-    await dispatcher.destroy();
-  }
-}
-
 function textOf(body: unknown): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return body;
@@ -103,26 +87,14 @@ function textOf(body: unknown): string | null {
 }
 
 /** Errors: an answer that is too large, or a redirect. */
-async function responseOf(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-  sizeMax: number,
-): Promise<Response> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > sizeMax) throw new Error(`an answer of more than ${sizeMax} bytes`);
-    chunks.push(chunk);
-  }
-  if (statusCode >= 500 || (statusCode >= 300 && statusCode < 400))
-    throw new Error(`an answer with status ${statusCode}`);
+function responseOf({ status, headers, body }: AddressAnswer, sizeMax: number): Response {
+  if (body === undefined) throw new Error(`an answer of more than ${sizeMax} bytes`);
+  if (status >= 500 || (status >= 300 && status < 400))
+    throw new Error(`an answer with status ${status}`);
   const type = headers['content-type'];
-  const kept = new Headers(typeof type === 'string' ? { 'content-type': type } : {});
+  const kept = new Headers(type === undefined ? {} : { 'content-type': type });
   for (const one of [headers['www-authenticate'] ?? []].flat())
     kept.append('www-authenticate', one);
-  const isEmpty = statusCode === 204 || statusCode === 205;
-  return new Response(isEmpty ? null : Buffer.concat(chunks), {
-    status: statusCode,
-    headers: kept,
-  });
+  const isEmpty = status === 204 || status === 205;
+  return new Response(isEmpty ? null : body, { status, headers: kept });
 }

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf, systemCodeOf } from '../caught.ts';
+import { omitUndefined } from '../omit-undefined.ts';
 import { NoFileError, readOwn, replaceOwn } from '../own-file.ts';
 import type { AddressAnswer } from './fetch-address.ts';
 import { ConfigError } from './error.ts';
@@ -127,9 +128,10 @@ class PathSource implements ConfigurationSource {
   /** Why polled: however the file is written, replaced or linked to, this sees it. */
   async refresh(): Promise<boolean> {
     const found = await stat(this.name, { bigint: true }).catch(() => undefined);
-    const { dev, ino, size, mtimeNs, mtimeMs } = found ?? {};
+    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs } = found ?? {};
     const before = this.#fingerprint;
-    const next = [dev, ino, size, mtimeNs].join(':');
+    // The time of a change too: the file may become readable.
+    const next = [dev, ino, size, mtimeNs, ctimeNs].join(':');
     // A second write of the same size may get the same time.
     const isSettled = Math.abs(Date.now() - Number(mtimeMs ?? 0)) > FILE_POLL_MS;
     this.#fingerprint = isSettled ? next : '';
@@ -195,13 +197,13 @@ class AddressSource implements ConfigurationSource {
     const limit = AbortSignal.timeout(TIMEOUT_MS);
     const signal = ending === undefined ? limit : AbortSignal.any([limit, ending]);
     try {
-      const { status, text, tag } = await this.#fetch(signal);
+      const { status, headers, body } = await this.#fetch(signal);
       if (status === 304 && this.#text !== undefined) return false;
       if (status !== 200) throw this.#refused(`answered with status ${status}`);
-      if (text === undefined) throw tooLarge(this.name);
-      const plain = withoutMark(text);
+      if (body === undefined) throw tooLarge(this.name);
+      const plain = withoutMark(body.toString('utf8'));
       const isOther = plain !== this.#text;
-      [this.#text, this.#tag] = [plain, tag];
+      [this.#text, this.#tag] = [plain, textOf(headers['etag'])];
       return isOther;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
@@ -217,13 +219,14 @@ class AddressSource implements ConfigurationSource {
     for (let count = 0; count <= REDIRECTS_MAX; count++) {
       const answer = await fetchAddress({
         url,
-        tag: this.#tag,
+        headers: { accept: '*/*', ...omitUndefined({ 'if-none-match': this.#tag }) },
         env: this.#env,
         signal,
         sizeMax: FILE_SIZE_MAX,
         silenceMs: TIMEOUT_MS,
       });
-      const { status, location } = answer;
+      const { status } = answer;
+      const location = textOf(answer.headers['location']);
       if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return answer;
       url = this.#allowed(location, url);
     }
@@ -248,6 +251,10 @@ class AddressSource implements ConfigurationSource {
       `${reason}; allowed: an address that answers with the file`,
     );
   }
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
 }
 
 function tooLarge(name: string): ConfigError {

@@ -1,7 +1,15 @@
 // Where a configuration file comes from: an address that is asked of a real server, and a file that comes late.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -237,6 +245,7 @@ void test('a file: a refresh sees it written, replaced, removed, linked to; once
     () => writeFileSync(file, 'two'),
     () => replace('six'),
     () => rmSync(file),
+    () => chmodSync(file, 0o600),
     () =>
       symlinkSync('two', path.join(folder, '..new')) ??
       renameSync(path.join(folder, '..new'), path.join(folder, '..data')),

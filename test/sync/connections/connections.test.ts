@@ -604,7 +604,7 @@ function guestOf(index: ConnectedIndex): RepoAccessResolver {
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
   return new RepoAccessResolver({
     directory,
-    configuredGrants: [],
+    configuredGrants: () => [],
     countingLists: () => new Map(),
     hasGrants: () => false,
     areRulesLoaded: () => true,

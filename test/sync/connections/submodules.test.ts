@@ -96,9 +96,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
   let configuredGrants: ConfiguredGrant[] = [];
   const accessResolver = new RepoAccessResolver({
     directory,
-    get configuredGrants() {
-      return configuredGrants;
-    },
+    configuredGrants: () => configuredGrants,
     countingLists: () => new Map(),
     hasGrants: () => true,
     areRulesLoaded: () => true,
