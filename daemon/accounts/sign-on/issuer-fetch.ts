@@ -92,7 +92,7 @@ function responseOf({ status, headers, body }: AddressAnswer, sizeMax: number): 
   if (status >= 500 || (status >= 300 && status < 400))
     throw new Error(`an answer with status ${status}`);
   const type = headers['content-type'];
-  const kept = new Headers(type === undefined ? {} : { 'content-type': type });
+  const kept = new Headers(typeof type === 'string' ? { 'content-type': type } : {});
   for (const one of [headers['www-authenticate'] ?? []].flat())
     kept.append('www-authenticate', one);
   const isEmpty = status === 204 || status === 205;
