@@ -2,10 +2,6 @@
 // Called by `trawl serve`.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backupSource } from '../backup/backup-source.ts';
-import type { Actor } from '../store/audit.ts';
-import { unlistedOf } from '../sync/connections/remove-repos.ts';
-import type { StoredRepos, StoredRepo } from '../store/repos.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
@@ -13,51 +9,32 @@ import type { ControlServer } from '../http/control-server.ts';
 import type { HttpHandler } from '../http/adapters/adapter.ts';
 import { createServer, type RunningServer } from '../http/server.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
-import { readSource } from '../sources/reading/source-reader.ts';
-import { listFiles, listFolders } from '../sources/reading/tree-reader.ts';
 import { readSecretSource } from '../base/config/secret-source.ts';
 import { memberSyncOf } from './member-lists.ts';
 import type { MemberSync } from '../sync/members/member-sync.ts';
-import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
-import type { StoredConnection } from '../store/connections.ts';
 import { openConnection } from '../sync/sources/open-connection.ts';
 import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
 import { DaemonMetrics } from './metrics.ts';
 import { HealthSeries } from './health-series.ts';
 import { privateSizeOfProcess } from '../engine/host/heap.ts';
-import { repoSizes } from '../index/catalog/repo-sizes.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
-import type {
-  ConnectionService,
-  ConnectionView,
-  JobService,
-  Services,
-  ShardFailure,
-} from '../api/shapes/endpoint-services.ts';
-import type { OperatorService, RepoRule } from '../api/shapes/operator-service.ts';
-import type { StatusReport, StatusSource } from '../api/shapes/status-report.ts';
+import type { Services } from '../api/shapes/endpoint-services.ts';
+import type { StatusReport } from '../api/shapes/status-report.ts';
 import { RepoDirectory } from '../repos/directory.ts';
 import type { History } from '../sources/history/history.ts';
 import { endGits } from '../sources/git/git.ts';
 import { objectPool } from '../sources/git/object-pool.ts';
 import type { SourceKind } from '../repos/records.ts';
-import { listRefs } from '../sources/git/refs.ts';
 import { Reread } from './reread.ts';
-import { explain } from '../engine/search/explain.ts';
-import { navigate } from '../engine/search/navigation.ts';
 import type { CompletedSearch } from '../engine/search/prepare.ts';
-import { search } from '../engine/search/service.ts';
-import { listSkipped } from '../engine/search/skipped.ts';
-import { suggest } from '../engine/search/suggest.ts';
-import { startStream } from '../engine/search/stream.ts';
 import type { Indexer } from '../sync/indexer.ts';
 import { jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import type { AddedSources } from '../sync/sources/repo-sources.ts';
 import type { Served } from '../index/served/served.ts';
+import { servicesOf } from './services.ts';
 import { statusSource } from './status.ts';
 import { watchSources } from '../sync/source-watch.ts';
-import { omitUndefined } from '../base/omit-undefined.ts';
 import { someNames } from '../repos/some-names.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import type { Log } from '../base/log.ts';
@@ -123,8 +100,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await applyConnections(instance, configuration);
     const probed = await probeSources(instance, options, abort.signal);
     instance.served.publish();
-    const repos = new RepoDirectory(() => instance.parts.snapshots.current.repos);
-    const control = opened.add(await openControl(instance, repos, options));
+    const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
+    const control = opened.add(await openControl(instance, directory, options));
     const members = opened.add(openMembers(instance, control, log));
     const history = opened.add(await openHistory(configuration, instance.catalog, log));
     let server: RunningServer | undefined;
@@ -135,20 +112,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     health = opened.add(openHealth(instance, () => server));
     const problems = (): readonly string[] => problemsOf(instance, services);
     const status = statusSource(instance, () => server?.url ?? '', startedMs, problems);
-    const services: Services = {
-      ...servicesOf(log, instance, repos, history, control, members, reread, health),
-      operator: operatorServiceOf(instance, control, configuration, status, signal),
-    };
-    server = await createServer({
+    const services: Services = servicesOf({
       configuration,
-      services,
       log,
-      onAnswerOver: (size) => instance.heap.noteFreed(size),
-      onRequest: (seen) => metrics.noteRequest(seen),
-      ...control,
+      instance,
+      directory,
+      control,
+      members,
+      history,
+      reread,
+      health,
+      status,
+      stopping: signal,
     });
-    opened.add(server);
-    metrics.watch(server, services.readiness, instance.parts.pool);
+    server = opened.add(await openServer(options, instance, control, metrics, services));
     opened.add(await openControlSocket(server, log));
     const indexer = indexerOf(instance);
     opened.add(watchSources({ ...instance, indexer, probed: probed.adding, log, signal }));
@@ -165,8 +142,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metricsText: () => metrics.text(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
-        const jobs = Promise.allSettled([indexed, prepared]);
-        await whileGitsEnd(() => opened.close(() => jobs));
+        await whileGitsEnd(() => opened.close(() => Promise.allSettled([indexed, prepared])));
         log.info('the daemon has stopped');
       },
     };
@@ -205,6 +181,25 @@ function openHealth({ parts }: Instance, serverOf: () => RunningServer | undefin
     privateBytes: privateSizeOfProcess(),
     shards: parts.snapshots.current.shards.length,
   }));
+}
+
+async function openServer(
+  { configuration, log }: DaemonOptions,
+  instance: Instance,
+  control: ControlPlane,
+  metrics: DaemonMetrics,
+  services: Services,
+): Promise<RunningServer> {
+  const server = await createServer({
+    configuration,
+    services,
+    log,
+    onAnswerOver: (size) => instance.heap.noteFreed(size),
+    onRequest: (seen) => metrics.noteRequest(seen),
+    ...control,
+  });
+  metrics.watch(server, services.readiness, instance.parts.pool);
+  return server;
 }
 
 /** Creates the part that applies configuration changes. */
@@ -383,30 +378,6 @@ function openControlSocket(server: RunningServer, log: Log): Promise<ControlServ
   });
 }
 
-/** @param stopping  aborted when the daemon stops, which cancels a backup */
-function operatorServiceOf(
-  instance: Instance,
-  { store }: ControlPlane,
-  configuration: Configuration,
-  status: StatusSource,
-  stopping: AbortSignal,
-): OperatorService {
-  return {
-    rules: {
-      list: () => rulesOf(instance),
-      change: (...call) => indexerOf(instance).rules.change(...call),
-      remove: (...call) => removeUnserved(instance, ...call),
-    },
-    status,
-    async *backup(input, signal) {
-      // Why here: it would add some 15 ms to each start.
-      const { makeBackup } = await import('../backup/make.ts');
-      const source = backupSource(configuration, instance.catalog, store);
-      yield* makeBackup(source, input, AbortSignal.any([signal, stopping]));
-    },
-  };
-}
-
 /**
  * Indexes the sources, several at a time, and writes commit graphs; then starts the recurring work.
  */
@@ -451,39 +422,6 @@ async function startAgain(
   return { records: served.records, failed: [] };
 }
 
-/** All repos of the store. */
-function reposOf({ index }: Instance): readonly StoredRepo[] {
-  return index?.registry.all ?? [];
-}
-
-function rulesOf(instance: Instance): readonly RepoRule[] {
-  const { failed } = indexerOf(instance).jobs;
-  const served = new Set(instance.served.records.map(({ repoId }) => repoId));
-  return reposOf(instance).map((repo) => {
-    const { repoId } = repo;
-    return {
-      ...repo,
-      isServed: served.has(repoId),
-      isListed: indexerOf(instance).connections?.has(repoId) === true,
-      ...omitUndefined({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
-      failure: failed.reasonOf(repoId),
-    };
-  });
-}
-
-async function removeUnserved(
-  instance: Instance,
-  repoIds: ReadonlySet<number>,
-  actor: Actor,
-): Promise<void> {
-  const toGo = (stored: StoredRepos): ReadonlySet<number> => {
-    const served = new Set(instance.served.records.map(({ repoId }) => repoId));
-    const unlisted = unlistedOf(stored, repoIds);
-    return new Set([...unlisted].filter((repoId) => !served.has(repoId)));
-  };
-  await indexerOf(instance).connections?.remover.remove([...repoIds], toGo, actor);
-}
-
 /** Warns of indexed repos that are not served, because nobody named their source. */
 function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
   const servedRepos = new Set(served.repos);
@@ -495,132 +433,4 @@ function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
       ? '1 known repository is'
       : `${unservedRepos.length} known repositories are`;
   log.warn(`${count} not among the sources, and not served: ${names}`);
-}
-
-function jobServiceOf(instance: Instance): JobService {
-  const { catalog } = instance;
-  const { jobFacade, connections } = indexerOf(instance);
-  return {
-    index: async (repoId) => {
-      const repo = catalog.repo(repoId);
-      if (repo === undefined) return undefined;
-      connections?.mirrors.markStale(repoId);
-      return jobFacade.index(repo.record);
-    },
-    latest: (repoIds) => jobFacade.latest(repoIds),
-    list: (query) => jobFacade.list(query),
-    lines: (queue, id) => jobFacade.lines(queue, id),
-    counts: (records) => jobFacade.counts(records),
-    commitOf: (repoId) => catalog.repo(repoId)?.commits?.[0] ?? undefined,
-    states: () => jobFacade.states(),
-    sizesOf: (repoId) => {
-      const repo = catalog.repo(repoId);
-      if (repo?.record.indexedAt === undefined) return undefined;
-      const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
-      return { docs, contentBytes: contentSize, shardBytes: shardSize, skipped: repo.skipped };
-    },
-    askedAt: (repoId) => connections?.mirrors.lastFetch(repoId).fetchedAt,
-  };
-}
-
-/** Limit for shards out of service in an owner's answer. */
-const QUARANTINE_MAX = 100;
-
-function quarantineOf({ parts }: Instance): ShardFailure[] {
-  const { quarantined, repos } = parts.snapshots.current;
-  const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
-  return quarantined.slice(0, QUARANTINE_MAX).map((shard) => ({
-    shardId: shard.shardId,
-    bytes: shard.size,
-    reason: shard.reason,
-    repositories: shard.parts.flatMap(({ repoId }) => names.get(repoId) ?? []),
-  }));
-}
-
-function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
-  const { connections, jobFacade } = indexerOf(instance);
-  return {
-    list: () =>
-      (connections?.all ?? []).map((one) =>
-        viewOfConnection(one, connections?.lastErrorOf(one), members.countsOf(one.name)),
-      ),
-    idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
-    latest: (ids) => jobFacade.latest(ids, SYNC_QUEUE),
-    sync: async (id) => {
-      const name = connections?.all.find(({ connectionId }) => connectionId === id)?.name;
-      if (name !== undefined) members.request(name);
-      return connections?.requestSync(id);
-    },
-    counts: () => connections?.counts ?? { firstTime: 0, failed: 0, warned: 0 },
-  };
-}
-
-function viewOfConnection(
-  { connectionId: id, name, type, syncedAt }: StoredConnection,
-  trouble: string | undefined,
-  readers: ConnectionView['readers'],
-): ConnectionView {
-  return {
-    id,
-    name,
-    connectionType: type,
-    syncedAt,
-    ...omitUndefined({ trouble, readers }),
-  };
-}
-
-/** The services of the endpoints. */
-function servicesOf(
-  log: Log,
-  instance: Instance,
-  directory: RepoDirectory,
-  history: History,
-  control: ControlPlane,
-  members: MemberSync,
-  reread: Reread,
-  health: HealthSeries,
-): Omit<Services, 'operator'> {
-  const { served, parts } = instance;
-  return {
-    search: {
-      search: (call, context) => search(parts, call, context),
-      stream: (call, context) => startStream(parts, call, context),
-      explain: (call, context, isWhole) => explain(parts, call, context, isWhole),
-      navigate: (kind, call, context) => navigate(parts, kind, call, context),
-      suggest: (call, context) => suggest(parts, call, context),
-    },
-    repos: directory,
-    source: { read: readSource },
-    history,
-    trees: { files: listFiles, folders: listFolders },
-    refs: { list: listRefs },
-    skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
-    jobs: jobServiceOf(instance),
-    connections: connectionServiceOf(instance, members),
-    webhooks: {
-      take: async (delivery) =>
-        (await indexerOf(instance).connections?.pushes.take(delivery)) ?? {
-          outcome: 'off',
-          repositories: 0,
-        },
-    },
-    readiness: {
-      status: () => ({
-        isReady: true,
-        isStoreLost: control.isLost(),
-        shardCount: parts.snapshots.current.shards.length,
-        repoCount: directory.all.length,
-        quarantinedShardCount: served.quarantinedCount,
-        degraded: [
-          ...control.degraded(),
-          ...indexerOf(instance).degradations,
-          ...members.degradations,
-          ...reread.degradations,
-          ...(log.lastError === undefined ? [] : [`the log cannot be written: ${log.lastError}`]),
-        ],
-      }),
-      quarantine: () => quarantineOf(instance),
-    },
-    health,
-  };
 }

@@ -49,9 +49,10 @@ async function readBody(
   exchange: Exchange,
   reservation: Reservation,
 ): Promise<Buffer> {
-  const limit = options.settings.maxRequestBodyBytes;
-  const isIdentified = exchange.caller !== undefined;
-  const sizeMax = isIdentified ? limit : Math.min(limit, UNASKED_BODY_SIZE_MAX);
+  const { bodySizeMax } = accessOf(exchange).endpoint;
+  const limit = bodySizeMax ?? options.settings.maxRequestBodyBytes;
+  const isSmall = bodySizeMax === undefined && exchange.caller === undefined;
+  const sizeMax = isSmall ? Math.min(limit, UNASKED_BODY_SIZE_MAX) : limit;
   try {
     return await exchange.request.body({ sizeMax, reservation });
   } catch (error) {

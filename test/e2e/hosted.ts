@@ -65,6 +65,8 @@ export class CodeHost {
     const page = `${this.url}/acme/${name}`;
     const body = JSON.stringify({
       ref: 'refs/heads/main',
+      // As large as a delivery with many commits.
+      commits: [{ message: 'x'.repeat(100_000) }],
       repository: { id: idOf(name), full_name: `acme/${name}`, html_url: page, ...more },
     });
     const proof = createHmac('sha256', secret).update(body).digest('hex');

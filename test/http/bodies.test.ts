@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BodyCollector } from '../../daemon/http/adapters/exchange-parts.ts';
 import { MemoryBudget } from '../../daemon/http/adapters/memory-budget.ts';
+import { DELIVERY_MAX } from '../../daemon/hosts/webhook.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
 import type { World } from './harness.ts';
@@ -38,6 +39,10 @@ onBothAdapters('bodies', (kind) => {
     const logIn = (size: number) => ask(world, '/api/auth/login', '{}'.padEnd(size));
     assert.equal(await logIn(UNKNOWN_SIZE_MAX), '400 INVALID_REQUEST_BODY');
     assert.equal(await logIn(UNKNOWN_SIZE_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
+    // Code hosts have no credential of ours: the endpoint has its own limit (API.md 13.6).
+    const deliver = (size: number) => ask(world, '/api/webhook', '{}'.padEnd(size));
+    assert.equal(await deliver(DELIVERY_MAX), '202');
+    assert.equal(await deliver(DELIVERY_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
   });
 
   test('bodies share a budget with a share for each caller, and give it back', async () => {

@@ -221,7 +221,10 @@ function indexingOf({ jobs, connections }: WorldOptions): IndexingServices {
       counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
       ...connections,
     },
-    webhooks: { take: () => Promise.resolve({ outcome: 'off', repositories: 0 }) },
+    webhooks: {
+      isOn: () => true,
+      take: ({ body }) => Promise.resolve({ outcome: 'taken', repositories: body.length }),
+    },
   };
 }
 

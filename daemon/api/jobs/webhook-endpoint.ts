@@ -2,6 +2,7 @@
 // configuration; without a secret the endpoint does not exist.
 
 import { z } from 'zod';
+import { DELIVERY_MAX } from '../../hosts/webhook.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint } from '../shapes/endpoint.ts';
 import { integer } from '../shapes/schemas.ts';
@@ -12,6 +13,7 @@ export const receiveWebhook = endpoint(
     method: 'POST',
     path: '/api/webhook',
     access: 'none',
+    bodySizeMax: DELIVERY_MAX,
     tag: 'Connections',
     summary: 'Report a push',
     description:
@@ -27,14 +29,15 @@ export const receiveWebhook = endpoint(
     errors: ['NOT_FOUND', 'NOT_AUTHENTICATED', 'REQUEST_BODY_TOO_LARGE'],
   },
   async (_, { fetchRequest, services }) => {
+    // Before the body is read, which may be large.
+    if (!services.webhooks.isOn())
+      throw new ApiError('NOT_FOUND', 'Webhooks are off: settings.webhooks.secret is not set.');
     const request = fetchRequest();
     const body = new Uint8Array(await request.arrayBuffer());
     const { outcome, repositories } = await services.webhooks.take({
       headers: Object.fromEntries(request.headers),
       body,
     });
-    if (outcome === 'off')
-      throw new ApiError('NOT_FOUND', 'Webhooks are off: settings.webhooks.secret is not set.');
     if (outcome === 'unproven')
       throw new ApiError(
         'NOT_AUTHENTICATED',

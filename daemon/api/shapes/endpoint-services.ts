@@ -165,12 +165,14 @@ export interface Services {
   readonly connections: ConnectionService;
   /** Webhook deliveries of code hosts. */
   readonly webhooks: {
+    /** Whether there is a secret. */
+    isOn(): boolean;
     /** Resolves when a repository that became private is hidden. */
     take(delivery: {
       /** By lower-case name. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Uint8Array;
-    }): Promise<{ readonly outcome: 'off' | 'unproven' | 'taken'; readonly repositories: number }>;
+    }): Promise<{ readonly outcome: 'unproven' | 'taken'; readonly repositories: number }>;
   };
   readonly readiness: {
     status(): ReadinessStatus;

@@ -220,6 +220,8 @@ interface EndpointFlags {
   readonly usesOptionalCredential?: boolean;
   /** Refuses pages of other origins, whoever the caller is. */
   readonly requiresSameOrigin?: boolean;
+  /** Bytes of a body; default: the setting `maxRequestBodyBytes`, and 64 KiB without a caller. */
+  readonly bodySizeMax?: number;
 }
 
 export interface Endpoint extends Description, EndpointHead, EndpointFlags {

@@ -95,7 +95,7 @@ export const INTEGER_SETTINGS = {
     'searches that wait; the next is refused, or the last one of the caller with most',
   ),
   maxSourceBytes: row(1, 67108864, 'largest file content that is served'),
-  maxRequestBodyBytes: row(1, 1048576, 'largest request body'),
+  maxRequestBodyBytes: row(1, 1048576, 'largest request body; without a credential 64 KiB'),
   gitTimeoutMs: row(1, 30000, 'deadline of a git command'),
   memory: row(1, 536870912, 'bytes of requests and waiting answers; a caller may hold an eighth'),
   storeGraceMs: row(1, 60000, 'how long known callers are served while PostgreSQL is unreachable'),

@@ -34,9 +34,8 @@ export interface PushesOptions {
   readonly log: Log;
 }
 
-/** `off`: no secret is configured. */
 export interface TakenDelivery {
-  readonly outcome: 'off' | 'unproven' | 'taken';
+  readonly outcome: 'unproven' | 'taken';
   /** Repos that it affects. */
   readonly repositories: number;
 }
@@ -75,7 +74,7 @@ export class Pushes {
    */
   async take(delivery: Delivery): Promise<TakenDelivery> {
     const secret = this.#secret();
-    if (secret === undefined) return { outcome: 'off', repositories: 0 };
+    if (secret === undefined) return { outcome: 'unproven', repositories: 0 };
     const webhook = readWebhook(delivery, secret);
     if (webhook === undefined) {
       this.#noteRefused();
