@@ -19,7 +19,7 @@ import { CONTEXT_LINES_MAX } from '../../daemon/engine/query/request.ts';
 import { PROGRAM_COUNT_MAX } from '../../daemon/engine/regex/compile.ts';
 import { PATTERN_SIZE_MAX, REPEAT_MAX } from '../../daemon/engine/regex/syntax.ts';
 import { CHUNK_SIZE_MAX } from '../../daemon/engine/search/backlog.ts';
-import { DELIVERY_MAX } from '../../daemon/hosts/webhook.ts';
+import { DELIVERY_MAX } from '../../daemon/api/jobs/webhook-endpoint.ts';
 import {
   HEAD_SIZE_MAX,
   HEAD_TIMEOUT_MS,

@@ -232,6 +232,18 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'GET /api/openapi.json': NOTHING,
   'GET /api/reference': NOTHING,
   'GET /api/reference/{file}': [{ values: { file: 'none' } }],
+  // Of the operator alone.
+  'PUT /api/ee/user/password': bodies([
+    { userId: 'owner@example.com', password: 'a new password' },
+  ]),
+  'DELETE /api/ee/user/links': queries([{ userId: 'owner@example.com' }]),
+  'GET /api/ee/repos': queries([{}, { name: 'hidden' }]),
+  'PATCH /api/ee/repos': bodies([{ names: [NAME], visibility: 'public' }]),
+  'DELETE /api/ee/repos': queries([{ name: NAME }]),
+  'GET /api/status': NOTHING,
+  'POST /api/backup': bodies([{}]),
+  // Last: it would change what others answer.
+  'DELETE /api/license': NOTHING,
 };
 
 function sendTo(app: App, ask: Ask, endpoint: string, headers: Headers): Promise<Response> {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BodyCollector } from '../../daemon/http/adapters/exchange-parts.ts';
 import { MemoryBudget } from '../../daemon/http/adapters/memory-budget.ts';
-import { DELIVERY_MAX } from '../../daemon/hosts/webhook.ts';
+import { DELIVERY_MAX } from '../../daemon/api/jobs/webhook-endpoint.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
 import type { World } from './harness.ts';

@@ -2,10 +2,12 @@
 // configuration; without a secret the endpoint does not exist.
 
 import { z } from 'zod';
-import { DELIVERY_MAX } from '../../hosts/webhook.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint } from '../shapes/endpoint.ts';
 import { integer } from '../shapes/schemas.ts';
+
+/** Unit: bytes. GitHub's maximum. */
+export const DELIVERY_MAX = 25 * 1024 * 1024;
 
 export const receiveWebhook = endpoint(
   {
