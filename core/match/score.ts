@@ -12,7 +12,7 @@ const POINTS_NAME: u32 = 7000;
 const POINTS_NAME_EDGE: u32 = 5500;
 const POINTS_NAME_INSIDE: u32 = 4000;
 const POINTS_SHARE: u32 = 400;
-/** A whole base name has 30,000, a class that is the whole query 30,400 and more. */
+/** A whole base name has 30,000: fewer than a doc with a class that is the whole query. */
 const PATH_SCALE: u32 = 4;
 
 /** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
@@ -30,8 +30,8 @@ export function symbolPoints(edges: u32, kind: u32): u32 {
 }
 
 /**
- * Points of the range [rangeStart, rangeEnd) in the path [start, end): a base name has about as
- * many as a doc whose content has a definition (doc-score.ts).
+ * Points of the range [rangeStart, rangeEnd) in the path [start, end). Docs with matches in their
+ * content are scored by doc-score.ts.
  */
 export function pathPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   return PATH_SCALE * positionPoints(rangeStart, rangeEnd, start, end);

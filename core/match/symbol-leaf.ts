@@ -1,4 +1,5 @@
-// SYMBOL and SYMBOL_REGEX: the name of a symbol contains a literal or a match of an expression.
+// Runs `sym:`: finds the docs with a symbol whose name contains a literal (plan node SYMBOL) or a
+// match of an expression (SYMBOL_REGEX).
 // Bound to the blocks that may contain such symbols: a literal that begins a name, or a word of
 // one, is looked up in the order of names; else the grams of the content tell where the name may
 // be. Evaluated by walking the symbols of these blocks and testing each name in the content.

@@ -1,8 +1,8 @@
-// A forward scan for texts where look-ahead goes far and in vain: `z(?:.*q)?` on a line of many z
-// and no q reads the rest of the line behind each match. This scan remembers where a look-ahead
-// failed: from the same state at the same position it would fail again. So all scans of a text
-// together are linear in it. It is slower than scanForward; regex.ts switches to it once too much
-// was read more than once. One memory of positions serves all expressions, one text at a time.
+// A slower forward scan that remembers where a look-ahead failed, so that all matches of a text
+// together take linear time. regex.ts switches to it when scanForward (dfa.ts) reads the same bytes
+// again and again: `z(?:.*q)?` on a line of many z and no q reads the rest of the line behind each
+// match. From the same state at the same position it would fail again. One memory of positions
+// serves all expressions, one text at a time.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';

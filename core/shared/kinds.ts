@@ -1,5 +1,5 @@
-// Properties of symbol kinds by their number (symbols.ts): two lists with the same eight kinds, row
-// for row. The daemon has its own list of names, for their types (daemon/engine/symbols/kinds.ts);
+// Properties of symbol kinds by their number (symbols.ts): two lists in the order of the numbers,
+// both with eight entries a line, so that they can be compared. The daemon has its own list of names, for their types (daemon/engine/symbols/kinds.ts);
 // a test compares the two.
 
 /** As in the API. */

@@ -13,8 +13,8 @@ import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
 import { AccountError } from './error.ts';
 import { HOUR_MS } from '../base/durations.ts';
 
-/** Life of a token. */
-export const TOKEN_MS = HOUR_MS;
+/** How long a scoped access token is valid. It cannot be extended. */
+const SCOPED_TOKEN_MS = HOUR_MS;
 /** Characters of the name of an API key. */
 export const KEY_NAME_LENGTH_MAX = 64;
 
@@ -124,7 +124,7 @@ export class Keys {
       apiKeyId: caller.credentialId ?? '',
       repoIds: unique,
       createdAt,
-      expiresAt: createdAt + TOKEN_MS,
+      expiresAt: createdAt + SCOPED_TOKEN_MS,
     };
     await store.scopedTokens.create(token);
     const target = { id: token.id, type: 'scoped_token' } as const;

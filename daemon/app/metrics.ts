@@ -119,7 +119,12 @@ export class DaemonMetrics {
     this.#read('search_threads', 'Search threads.', () => pool.size);
     this.#readTotal('search_threads_lost_total', 'Threads replaced.', () => pool.deathCount);
     const version = readProductVersion();
-    this.#readRows('build_info', '1.', ['version'], () => [[{ version }, 1]]);
+    this.#readRows(
+      'build_info',
+      'Version of the daemon; the value is always 1.',
+      ['version'],
+      () => [[{ version }, 1]],
+    );
     this.#readRows('pool', 'Bytes held by pools.', ['pool', 'kind'], measuredPools);
     this.#readRows('cache_entries', 'Entries of caches.', ['cache'], measuredCaches);
   }

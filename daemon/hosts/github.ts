@@ -1,4 +1,5 @@
-// GitHub: github.com, ghe.com and own servers. A connection uses a token, or the apps of its address, or no credential.
+// Lists the repositories of a GitHub connection (github.com, ghe.com, own servers) and who may read them, and gives git its
+// credential: a token, that of an app of its address, or none.
 
 import { z } from 'zod';
 import { omitUndefined } from '../base/omit-undefined.ts';

@@ -66,12 +66,12 @@ export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): 
     () => provenRequest(baseUrl, request),
     () => isAtThisMachine(request),
   );
-  access.callerFinder = endpoint.access === 'none' ? () => heeded(finder) : finder;
+  access.callerFinder = endpoint.access === 'none' ? () => callerOrAnonymous(finder) : finder;
   return thenDo(access.callerFinder(), (caller) => noteCaller(accounts, access, caller));
 }
 
 /** A failed lookup counts as anonymous where the endpoint needs no caller. */
-async function heeded(finder: CallerFinder): Promise<Caller | undefined> {
+async function callerOrAnonymous(finder: CallerFinder): Promise<Caller | undefined> {
   try {
     return await finder();
   } catch {

@@ -111,7 +111,7 @@ export class Admission {
 
   #overloaded(): ApiError {
     this.#refusedCount++;
-    return new ApiError('SERVER_OVERLOADED', 'Too many searches.', { 'Retry-After': '1' });
+    return new ApiError('SERVER_OVERLOADED', 'Too many searches.');
   }
 
   #shareOf(clientKey: string): Share {

@@ -124,9 +124,9 @@ export class Backlog {
     }
     const moved = this.#moved;
     if (moved !== undefined) fresh.push(moved);
-    const unlost = this.#docs.filter((doc) => doc !== moved);
+    const others = this.#docs.filter((doc) => doc !== moved);
     const sorted = yield* sortDocs({ found, docs: new Uint32Array(fresh) }, this.#context);
-    const docs = yield* mergeDocs(found, unlost, sorted, this.#context);
+    const docs = yield* mergeDocs(found, others, sorted, this.#context);
     if (this.#isClosed) return;
     this.#docs = withDiversity({ found, docs }, this.#context).docs;
     this.#moved = this.#docs[2] === docs[2] ? undefined : this.#docs[2];
@@ -174,12 +174,12 @@ export class Backlog {
     const found = this.#found;
     const isLost = (doc: number): boolean => found.shard(doc) === shard;
     this.#lost.add(shard);
-    const unlost = this.#docs.filter(isLost);
+    const lostSorted = this.#docs.filter(isLost);
     const waiting = found.range(this.#firstNew, found.count).filter(isLost);
     const lost = batch.filter(isLost);
-    for (const doc of [...lost, ...unlost]) this.#remainingRanges += found.rangeMax(doc);
-    for (const doc of [...lost, ...unlost, ...waiting]) this.lostCount += found.rangeCount(doc);
-    this.#forget(unlost);
+    for (const doc of [...lost, ...lostSorted]) this.#remainingRanges += found.rangeMax(doc);
+    for (const doc of [...lost, ...lostSorted, ...waiting]) this.lostCount += found.rangeCount(doc);
+    this.#forget(lostSorted);
     this.#forget(waiting);
     this.#docs = this.#docs.filter((doc) => !isLost(doc));
     if (this.#moved !== undefined && isLost(this.#moved)) this.#moved = undefined;

@@ -1,4 +1,4 @@
-// Names in the searched part of the index, read from the shards' tables: of the visible parts and the default revision.
+// Counts over the docs that a search may see: files of each language, and bytes of contents, from the shards' tables.
 
 import { Breather } from '../../base/next-turn.ts';
 import { containsDoc } from '../shards/bits.ts';

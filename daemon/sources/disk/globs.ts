@@ -40,9 +40,9 @@ export function compileIgnoreGlobs(globs: readonly string[] = []): PathTest {
   const folders = new Map<string, boolean>([['', false]]);
   const isExcluded = (path: string): boolean => isFolderExcluded(folderOf(path)) || matches(path);
   const isFolderExcluded = (folder: string): boolean => {
-    const cached = folders.get(folder) ?? isExcluded(folder);
-    folders.set(folder, cached);
-    return cached;
+    const isOut = folders.get(folder) ?? isExcluded(folder);
+    folders.set(folder, isOut);
+    return isOut;
   };
   return isExcluded;
 }

@@ -72,13 +72,13 @@ export class RefWatch {
     for (const record of records) {
       await breather.pause();
       const { repoId } = record;
-      const existing = this.#states.get(repoId);
+      const stateBefore = this.#states.get(repoId);
       const observed = current.get(record);
-      if (observed !== undefined && this.#hasMoved(record, existing, observed)) {
+      if (observed !== undefined && this.#hasMoved(record, stateBefore, observed)) {
         this.#movedMs.set(repoId, performance.now());
         moved.push(record);
       }
-      const state = observed ?? existing;
+      const state = observed ?? stateBefore;
       if (state !== undefined) states.set(repoId, state);
     }
     this.#states = states;
@@ -88,20 +88,20 @@ export class RefWatch {
 
   /** Forgets repos that are no longer served. */
   #forgetOthers(served: ReadonlySet<number>): void {
-    for (const existing of [this.#unindexed, this.#movedMs])
-      for (const repoId of existing.keys()) if (!served.has(repoId)) existing.delete(repoId);
+    for (const table of [this.#unindexed, this.#movedMs])
+      for (const repoId of table.keys()) if (!served.has(repoId)) table.delete(repoId);
   }
 
   /**
    * Whether a repo has moved since it was last seen, or indexed if it is seen for the first time.
    */
-  #hasMoved(record: RepoRecord, existing: string | undefined, state: string): boolean {
+  #hasMoved(record: RepoRecord, stateBefore: string | undefined, state: string): boolean {
     const { repoId, indexedAt } = record;
     const isFirst = indexedAt !== undefined && this.#unindexed.delete(repoId);
     if (indexedAt === undefined) this.#unindexed.add(repoId);
     const isSame =
-      existing === undefined || isFirst ? this.#options.wasIndexedIn(record, state) : undefined;
-    return isSame === undefined ? existing !== undefined && existing !== state : !isSame;
+      stateBefore === undefined || isFirst ? this.#options.wasIndexedIn(record, state) : undefined;
+    return isSame === undefined ? stateBefore !== undefined && stateBefore !== state : !isSame;
   }
 
   /** Repos that are not checked in this round are absent. */

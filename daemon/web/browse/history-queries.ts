@@ -1,4 +1,4 @@
-// Queries for the history of a repository.
+// React hooks that load commits, blame and diffs from the API, a page at a time.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
