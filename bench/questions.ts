@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIndex, findSymbols, startDaemon } from './daemon.ts';
-import { type Place, type Toolbox, walk, type Walk } from './questions/agent.ts';
+import { type Location, type Toolbox, walk, type Walk } from './questions/agent.ts';
 import { shellToolbox } from './questions/shell-toolbox.ts';
 import { openTrawl } from './questions/trawl-toolbox.ts';
 import { seededRandom } from './samples.ts';
@@ -29,7 +29,7 @@ interface Question {
   readonly repo: string;
   readonly ask: string;
   /** All of them are asked for. */
-  readonly places?: readonly AnswerLine[];
+  readonly locations?: readonly AnswerLine[];
   readonly commit?: string;
 }
 
@@ -46,8 +46,8 @@ function readQuestions(folder: string): Question[] {
     const questions = JSON.parse(
       readFileSync(path.join(data, `${repo}.json`), 'utf8'),
     ) as readonly Omit<Question, 'repo'>[];
-    for (const { places = [] } of questions)
-      for (const place of places) checkLine(path.join(folder, repo), place);
+    for (const { locations = [] } of questions)
+      for (const place of locations) checkLine(path.join(folder, repo), place);
     return questions.map((question) => ({ ...question, repo }));
   });
 }
@@ -59,13 +59,13 @@ function checkLine(root: string, { path: file, line, text }: AnswerLine): void {
     throw new Error(`${file}:${String(line)} of ${root} is not: ${text}`);
 }
 
-function isFound({ places = [], commit }: Question, seen: readonly Place[]): boolean {
+function isFound({ locations = [], commit }: Question, seen: readonly Location[]): boolean {
   const keys = new Set(seen.map(keyOf));
-  const requested: Place[] = commit === undefined ? [...places] : [{ commit }];
+  const requested: Location[] = commit === undefined ? [...locations] : [{ commit }];
   return requested.every((place) => keys.has(keyOf(place)));
 }
 
-function keyOf(place: Place): string {
+function keyOf(place: Location): string {
   return 'commit' in place ? place.commit : `${place.path}:${String(place.line)}`;
 }
 
@@ -73,7 +73,7 @@ async function answerAll(toolbox: Toolbox, questions: readonly Question[]): Prom
   const outcomes: Outcome[] = [];
   for (const question of questions) {
     const taken = await walk(toolbox, question.repo, question.ask);
-    outcomes.push({ question, walk: taken, isFound: isFound(question, taken.places) });
+    outcomes.push({ question, walk: taken, isFound: isFound(question, taken.locations) });
   }
   return outcomes;
 }

@@ -67,7 +67,7 @@ function characterStart(text: string, index: number): number {
   return code >= 0xdc00 && code <= 0xdfff && index > 0 ? index - 1 : index;
 }
 
-function pieceAtPlace(text: string, random: Random): string {
+function pieceAtLocation(text: string, random: Random): string {
   const start = characterStart(text, Math.floor(random() * text.length));
   return prefixOfSize(text.slice(start, start + SIZE_MAX + 1), sampleSize(random));
 }
@@ -122,10 +122,10 @@ function isUsable(literal: string): boolean {
 }
 
 function drawLiteral(kind: SampleKind, text: string, random: Random): string {
-  if (kind === 'place') return pieceAtPlace(text, random);
+  if (kind === 'place') return pieceAtLocation(text, random);
   if (kind === 'identifier') return pieceOfIdentifier(text, random);
   if (kind === 'border') return pieceAcrossBorder(text, random);
-  return mutate(pieceAtPlace(text, random), random);
+  return mutate(pieceAtLocation(text, random), random);
 }
 
 /**

@@ -8,37 +8,37 @@ export const PARTS = [
   {
     name: 'core',
     what: 'the search engine, WebAssembly, twice',
-    places: ['core', 'asconfig.json', 'package-lock.json'],
+    locations: ['core', 'asconfig.json', 'package-lock.json'],
   },
   {
     name: 'languages',
     what: 'names of languages',
-    places: ['scripts/languages.mjs', 'package-lock.json'],
+    locations: ['scripts/languages.mjs', 'package-lock.json'],
   },
   {
     name: 'grammars',
     what: 'grammars of tree-sitter',
-    places: ['scripts/grammars.mjs', 'package-lock.json'],
+    locations: ['scripts/grammars.mjs', 'package-lock.json'],
   },
   {
     name: 'daemon',
     what: 'the daemon and its tests',
-    places: ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
+    locations: ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
   },
   {
     name: 'openapi',
     what: 'the description of the API',
-    places: ['daemon', 'package.json', 'package-lock.json'],
+    locations: ['daemon', 'package.json', 'package-lock.json'],
   },
   {
     name: 'web',
     what: 'the page',
-    places: ['scripts/web.mjs', 'daemon/web', 'daemon/api', 'package-lock.json'],
+    locations: ['scripts/web.mjs', 'daemon/web', 'daemon/api', 'package-lock.json'],
   },
   {
     name: 'bundle',
     what: 'the program',
-    places: [
+    locations: [
       'scripts/bundle.mjs',
       'scripts/keep-code.mjs',
       'scripts/run-bundle.mjs',
@@ -61,8 +61,8 @@ export function isStale(root, part) {
 }
 
 /** Newest modification time, in ms, of the files below the places of a part. */
-export function newestSource(root, { places }) {
-  return Math.max(0, ...places.map((place) => newestBelow(path.join(root, place))));
+export function newestSource(root, { locations }) {
+  return Math.max(0, ...locations.map((place) => newestBelow(path.join(root, place))));
 }
 
 /** By path: parts share places. */

@@ -99,11 +99,11 @@ async function measureRound({ url, pid }: RunningDaemon, host: string): Promise<
   const names = (await listedRepos(url)).map(({ repoName }) => path.basename(repoName));
   const [startMs, cpu] = [performance.now(), cpuSeconds(pid)];
   for (const name of names) await report(url, host, name);
-  const told = `${names.length} are told of after ${seconds(performance.now() - startMs)}`;
+  const reported = `${names.length} are reported after ${seconds(performance.now() - startMs)}`;
   while ((await openJobs(url)) > 0) await sleep(POLL_MS);
   const spent = cpuSeconds(pid) - cpu;
   const tookMs = performance.now() - startMs;
-  print('nothing changed', `${seconds(tookMs)}, ${spent.toFixed(1)} CPU s; ${told}`);
+  print('nothing changed', `${seconds(tookMs)}, ${spent.toFixed(1)} CPU s; ${reported}`);
 }
 
 /** Ten files change; the host tells of it. */

@@ -46,7 +46,7 @@ const open = (engine: EngineName): Promise<Extractor> =>
 const ctags = await open('ctags');
 const treeSitter = await open('tree-sitter');
 const rows = new Map<string, Row>();
-const shown: string[] = [];
+const displayed: string[] = [];
 
 for (const folder of positionals) {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -70,10 +70,10 @@ async function compare(file: string): Promise<void> {
   row.treeMs += treeMs;
   if (byCtags === undefined || byTree === undefined) row.failures++;
   count(row, byCtags ?? [], byTree ?? [], (symbol, isCtags) => {
-    if (language !== values.show || shown.length >= ROWS_MAX * 50) return;
+    if (language !== values.show || displayed.length >= ROWS_MAX * 50) return;
     const line = content.subarray(0, symbol.start).toString('latin1').split('\n').length;
     const text = content.toString('utf8', symbol.start, symbol.start + symbol.size);
-    shown.push(
+    displayed.push(
       `${isCtags ? 'ctags' : 'tree '} ${SYMBOL_KINDS[symbol.kind]} ${text}  ${file}:${line}`,
     );
   });
@@ -156,8 +156,8 @@ function print(): void {
   }));
   console.log(formatTable(titles, table));
   // Spread over the files, not the first few.
-  const step = Math.max(1, Math.ceil(shown.length / ROWS_MAX));
-  for (let i = 0; i < shown.length; i += step) console.log(shown[i]);
+  const step = Math.max(1, Math.ceil(displayed.length / ROWS_MAX));
+  for (let i = 0; i < displayed.length; i += step) console.log(displayed[i]);
 }
 
 function percent(part: number, whole: number): string {

@@ -6,7 +6,7 @@
 import { addToList } from '../../daemon/base/lists.ts';
 
 /** A line of a file; or a commit. */
-export type Place =
+export type Location =
   | { readonly path: string; readonly line: number; readonly content?: string }
   | { readonly commit: string };
 
@@ -15,7 +15,7 @@ export interface Reading {
   /** Characters that the agent reads: what it asked, and the answer. */
   readonly text: string;
   /** What they show, the best first. */
-  readonly places: readonly Place[];
+  readonly locations: readonly Location[];
   /** Another pattern that the result says finds something. */
   readonly next?: string | undefined;
 }
@@ -47,7 +47,7 @@ export interface Toolbox {
 export interface Walk {
   readonly calls: readonly string[];
   readonly text: string;
-  readonly places: readonly Place[];
+  readonly locations: readonly Location[];
 }
 
 /** Calls of a walk. */
@@ -81,7 +81,7 @@ export async function walk(toolbox: Toolbox, repo: string, ask: string): Promise
 
 class Walker implements Walk {
   readonly calls: string[] = [];
-  readonly places: Place[] = [];
+  readonly locations: Location[] = [];
   text = '';
   readonly #toolbox: Toolbox;
   readonly #repo: string;
@@ -118,24 +118,24 @@ class Walker implements Walk {
     const found = isUse
       ? await this.#take(`refer ${name}`, (box, repo) => box.refer(repo, name))
       : await this.#take(`define ${name}`, (box, repo) => box.define(repo, name));
-    const places = found.length > 0 ? found : await this.#search(`\\b${name}\\b`);
+    const locations = found.length > 0 ? found : await this.#search(`\\b${name}\\b`);
     const definition = definitionOf(name);
-    await this.#readFiles(places, (content) => Number(definition.test(content) !== isUse));
+    await this.#readFiles(locations, (content) => Number(definition.test(content) !== isUse));
   }
 
-  async #findWords(ask: string): Promise<readonly Place[]> {
-    const places: Place[] = [];
+  async #findWords(ask: string): Promise<readonly Location[]> {
+    const locations: Location[] = [];
     let searchCount = 0;
     for (const pattern of patternsFor(ask, either)) {
       const found = await this.#search(pattern);
       if (found.length > 0) searchCount++;
-      places.push(...found);
+      locations.push(...found);
       if (searchCount === SEARCHES || this.calls.length >= SEARCHES_MAX) break;
     }
-    return places;
+    return locations;
   }
 
-  async #search(pattern: string, path?: string): Promise<readonly Place[]> {
+  async #search(pattern: string, path?: string): Promise<readonly Location[]> {
     const what = path === undefined ? `search ${pattern}` : `look into ${path}`;
     return await this.#take(what, (box, repo) => box.search(repo, pattern, path));
   }
@@ -146,11 +146,11 @@ class Walker implements Walk {
    * @param pattern  looked for in a file that is not read whole
    */
   async #readFiles(
-    places: readonly Place[],
+    locations: readonly Location[],
     scoreOf: (content: string) => number,
     pattern?: string,
   ): Promise<void> {
-    for (const file of filesOf(places, scoreOf).slice(0, FILES_READ)) {
+    for (const file of filesOf(locations, scoreOf).slice(0, FILES_READ)) {
       const isLooked = pattern !== undefined && !this.#toolbox.isWhole;
       const found = isLooked ? await this.#search(pattern, file.path) : [];
       await this.#readFile(file.path, [...file.lines, ...scored(found, scoreOf)]);
@@ -173,20 +173,20 @@ class Walker implements Walk {
   async #take(
     what: string,
     call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
-  ): Promise<readonly Place[]> {
-    const { places, next } = await this.#call(what, call);
-    return next === undefined || places.length > 0 ? places : await this.#search(next);
+  ): Promise<readonly Location[]> {
+    const { locations, next } = await this.#call(what, call);
+    return next === undefined || locations.length > 0 ? locations : await this.#search(next);
   }
 
   async #call(
     what: string,
     call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
   ): Promise<Reading> {
-    if (this.calls.length >= CALLS_MAX) return { text: '', places: [] };
+    if (this.calls.length >= CALLS_MAX) return { text: '', locations: [] };
     this.calls.push(what);
     const reading = await call(this.#toolbox, this.#repo);
     this.text += reading.text;
-    this.places.push(...reading.places);
+    this.locations.push(...reading.locations);
     return reading;
   }
 }
@@ -224,8 +224,11 @@ interface ScoredFile {
   readonly lines: readonly ScoredLine[];
 }
 
-function scored(places: readonly Place[], scoreOf: (content: string) => number): ScoredLine[] {
-  return places.flatMap((place) =>
+function scored(
+  locations: readonly Location[],
+  scoreOf: (content: string) => number,
+): ScoredLine[] {
+  return locations.flatMap((place) =>
     'path' in place ? [{ line: place.line, score: scoreOf(place.content ?? '') }] : [],
   );
 }
@@ -234,9 +237,12 @@ function scored(places: readonly Place[], scoreOf: (content: string) => number):
 const ASIDE = /(?:^|[/_.])tests?[/_.]|\.md$/;
 
 /** The files of places, that with the best line first. */
-function filesOf(places: readonly Place[], scoreOf: (content: string) => number): ScoredFile[] {
-  const byPath = new Map<string, Place[]>();
-  for (const place of places) if ('path' in place) addToList(byPath, place.path, place);
+function filesOf(
+  locations: readonly Location[],
+  scoreOf: (content: string) => number,
+): ScoredFile[] {
+  const byPath = new Map<string, Location[]>();
+  for (const place of locations) if ('path' in place) addToList(byPath, place.path, place);
   const files = [...byPath].map(([path, own]) => ({ path, lines: scored(own, scoreOf) }));
   const best = ({ lines }: ScoredFile): number => Math.max(...lines.map(({ score }) => score));
   const aside = ({ path }: ScoredFile): number => Number(ASIDE.test(path));

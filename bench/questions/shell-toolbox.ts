@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Place, Reading, Toolbox } from './agent.ts';
+import type { Location, Reading, Toolbox } from './agent.ts';
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
   const search = async (repo: string, args: readonly string[], place = '.'): Promise<Reading> => {
     const flags = ['-n', '-H', '--no-heading', '--sort', 'path'];
     const { text, answer } = await runTool(repo, 'rg', [...flags, ...args, place]);
-    return { text, places: mostFirst(foundIn(answer)) };
+    return { text, locations: mostFirst(foundIn(answer)) };
   };
   return {
     name: `ripgrep and ${reader}`,
@@ -49,12 +49,12 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
     async commits(repo, pattern) {
       const args = ['log', '-i', '--oneline', `-${COMMITS_MAX}`, '--no-abbrev-commit'];
       const { text, answer } = await runTool(repo, 'git', [...args, `--grep=${pattern}`]);
-      const places = [...answer.matchAll(/^([0-9a-f]{40}) /gm)];
-      return { text, places: places.map(([, commit = '']) => ({ commit })) };
+      const locations = [...answer.matchAll(/^([0-9a-f]{40}) /gm)];
+      return { text, locations: locations.map(([, commit = '']) => ({ commit })) };
     },
     async show(repo, commit) {
       const { text } = await runTool(repo, 'git', ['show', commit]);
-      return { text, places: [{ commit }] };
+      return { text, locations: [{ commit }] };
     },
     async read(repo, file, line, isAgain) {
       const isWhole = reader === 'cat' && !isAgain;
@@ -64,12 +64,12 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
         ? await runTool(repo, 'cat', [file])
         : await runTool(repo, 'sed', ['-n', range, file]);
       const lines = answer.split('\n').map((_, index) => ({ path: file, line: first + index }));
-      return { text, places: lines };
+      return { text, locations: lines };
     },
   };
 }
 
-type FoundLine = Extract<Place, { readonly path: string }> & { readonly content: string };
+type FoundLine = Extract<Location, { readonly path: string }> & { readonly content: string };
 
 function foundIn(answer: string): FoundLine[] {
   return answer.split('\n').flatMap((line) => {

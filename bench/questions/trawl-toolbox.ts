@@ -3,7 +3,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { omitUndefined } from '../../daemon/base/omit-undefined.ts';
-import type { Place, Reading, Toolbox } from './agent.ts';
+import type { Location, Reading, Toolbox } from './agent.ts';
 
 /** Lines before the one that a file is read for. */
 const LINES_BEFORE = 30;
@@ -32,11 +32,11 @@ export async function openTrawl(
   };
   const lines = async (name: string, repo: string, args: object): Promise<Reading> => {
     const text = await call(name, repo, args);
-    return { text, places: linesIn(text), next: hintIn(text) };
+    return { text, locations: linesIn(text), next: hintIn(text) };
   };
   const read = async (repo: string, path: string, offset: number): Promise<Reading> => {
     const text = await call('read_file', repo, { path, offset });
-    return { text, places: numberedIn(text, path) };
+    return { text, locations: numberedIn(text, path) };
   };
   return {
     name: 'trawl',
@@ -48,11 +48,11 @@ export async function openTrawl(
     refer: (repo, symbol) => lines('find_symbol_references', repo, { symbol }),
     async commits(repo, query) {
       const text = await call('list_commits', repo, { query });
-      return { text, places: commitsIn(text) };
+      return { text, locations: commitsIn(text) };
     },
     async show(repo, commit) {
       const text = await call('get_diff', repo, { base: `${commit}^`, head: commit });
-      return { text, places: [{ commit }] };
+      return { text, locations: [{ commit }] };
     },
     read: (repo, path, line) => read(repo, path, Math.max(1, line - LINES_BEFORE)),
     close: () => client.close(),
@@ -60,7 +60,7 @@ export async function openTrawl(
 }
 
 /** Lines with matches, in the form of API.md 17.3. */
-function linesIn(text: string): Place[] {
+function linesIn(text: string): Location[] {
   let path = '';
   return text.split('\n').flatMap((line) => {
     path = /^\[[^\]]+\] (.*):$/.exec(line)?.[1] ?? path;
@@ -74,10 +74,10 @@ function hintIn(text: string): string | undefined {
   return /^.*there are matches: use (?:\(\?i\))?(.*)$/m.exec(text)?.[1];
 }
 
-function commitsIn(text: string): Place[] {
+function commitsIn(text: string): Location[] {
   return [...text.matchAll(/"hash":"([0-9a-f]{40})"/g)].map(([, commit = '']) => ({ commit }));
 }
 
-function numberedIn(text: string, path: string): Place[] {
+function numberedIn(text: string, path: string): Location[] {
   return [...text.matchAll(/^(\d+): /gm)].map(([, line]) => ({ path, line: Number(line) }));
 }

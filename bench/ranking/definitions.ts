@@ -26,7 +26,7 @@ export interface DefinitionOptions extends ServerOptions {
   readonly isFull: boolean;
 }
 
-export interface NamePlace extends DefinedName {
+export interface NameLocation extends DefinedName {
   /** Of the first defining file, 1 for the best; 0: it is not in the answer. */
   readonly place: number;
   /** First files of the answer. */
@@ -36,7 +36,7 @@ export interface NamePlace extends DefinedName {
 export interface DefinitionFigure {
   /** Number of matches asked for, and how. */
   readonly way: string;
-  readonly names: readonly NamePlace[];
+  readonly names: readonly NameLocation[];
 }
 
 interface Way {
@@ -61,13 +61,13 @@ const STREAM: Way = {
   find: (client, query) => client.stream(JSON.stringify({ query, matches: STREAM_MATCHES })),
 };
 
-async function place(client: SearchClient, way: Way, name: DefinedName): Promise<NamePlace> {
+async function place(client: SearchClient, way: Way, name: DefinedName): Promise<NameLocation> {
   const files = await way.find(client, name.name);
   const at = files.findIndex((file) => name.files.includes(file));
   return { ...name, place: at + 1, first: files.slice(0, FIRST_FILES) };
 }
 
-async function placeNames(
+async function locationNames(
   client: SearchClient,
   names: readonly DefinedName[],
   isFull: boolean,
@@ -75,9 +75,9 @@ async function placeNames(
   const ways = isFull ? [blocking(100), STREAM, blocking(100_000)] : [blocking(100)];
   const figures: DefinitionFigure[] = [];
   for (const way of ways) {
-    const places: NamePlace[] = [];
-    for (const name of names) places.push(await place(client, way, name));
-    figures.push({ way: way.name, names: places });
+    const locations: NameLocation[] = [];
+    for (const name of names) locations.push(await place(client, way, name));
+    figures.push({ way: way.name, names: locations });
   }
   return figures;
 }
@@ -112,7 +112,7 @@ async function askAt(url: string, options: DefinitionOptions): Promise<Definitio
     // Why first: while a tree is read, the server closes a connection that is open.
     const names = await chooseNames(client, options);
     await checkTrees(client, [{ name: path.basename(root), root }]);
-    return await placeNames(client, names, options.isFull);
+    return await locationNames(client, names, options.isFull);
   } finally {
     client.close();
   }

@@ -12,14 +12,14 @@ export const HALVES = ['tune', 'report'] as const;
 export type Half = (typeof HALVES)[number];
 
 /** What is asked for: words, or one phrase as it stands. */
-export interface Asked {
+export interface Requested {
   readonly text: string;
   readonly isPhrase: boolean;
   /** Paths; any of them is right. */
   readonly expected: readonly string[];
 }
 
-export interface RankingQuery extends Asked {
+export interface RankingQuery extends Requested {
   /** Name of the repo. */
   readonly tree: string;
   readonly class: string;
@@ -38,7 +38,7 @@ export interface Facts extends Source {
 }
 
 /** Nothing where the rule does not fit. */
-export type Rule<T> = (facts: Facts, one: T, random: Random) => Asked | undefined;
+export type Rule<T> = (facts: Facts, one: T, random: Random) => Requested | undefined;
 
 /** Parts of a name as it is spelled: `HTTPServer_name2` has `HTTP`, `Server`, `name2`. */
 export function partsOfName(name: string): string[] {
@@ -68,7 +68,7 @@ export function filesOf({ docs }: Source): { readonly doc: SourceDoc }[] {
 }
 
 /** A query of words. */
-export function words(list: readonly string[], ...expected: string[]): Asked {
+export function words(list: readonly string[], ...expected: string[]): Requested {
   return { text: list.join(' '), isPhrase: false, expected };
 }
 
@@ -114,11 +114,11 @@ export function draw<T extends { readonly doc: SourceDoc }>(
   const queries: RankingQuery[] = [];
   for (const one of shuffled(own, random).slice(0, TRY_COUNT_MAX)) {
     if (queries.length === count) break;
-    const asked = rule(facts, one, random);
-    if (asked === undefined || asked.expected.some((file) => seen.has(file))) continue;
-    for (const file of asked.expected) seen.add(file);
-    const half = halves[hashOf(tree, queryClass, asked.text) % halves.length] ?? 'report';
-    queries.push({ tree, class: queryClass, half, ...asked });
+    const requested = rule(facts, one, random);
+    if (requested === undefined || requested.expected.some((file) => seen.has(file))) continue;
+    for (const file of requested.expected) seen.add(file);
+    const half = halves[hashOf(tree, queryClass, requested.text) % halves.length] ?? 'report';
+    queries.push({ tree, class: queryClass, half, ...requested });
   }
   return queries;
 }

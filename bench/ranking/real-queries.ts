@@ -37,7 +37,7 @@ function wordsOfFolder(file: string): string[] {
 }
 
 /** Path without endings: the same for a header and its source. */
-function placeOf(file: string): string {
+function locationOf(file: string): string {
   return path.posix.join(path.posix.dirname(file), stemOf(file));
 }
 
@@ -74,7 +74,7 @@ export const folderAndBase: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc
     ({ path: other, isOwn }) =>
       isOwn && isSource(other) && containsAll(new Set(wordsOfPath(other)), chosen),
   );
-  const isOne = matching.every(({ path: other }) => placeOf(other) === placeOf(doc.path));
+  const isOne = matching.every(({ path: other }) => locationOf(other) === locationOf(doc.path));
   return isOne ? words(chosen, ...matching.map((one) => one.path)) : undefined;
 };
 

@@ -37,8 +37,8 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
-function recall(places: readonly number[], placeMax: number): number {
-  return mean(places.map((place) => (place > 0 && place <= placeMax ? 1 : 0)));
+function recall(locations: readonly number[], locationMax: number): number {
+  return mean(locations.map((place) => (place > 0 && place <= locationMax ? 1 : 0)));
 }
 
 /** All figures, those over all classes last in each half. */
@@ -52,15 +52,15 @@ export function figuresOf(
     for (const name of [...classes, ALL]) {
       const chosen = queries.filter((one) => one.half === half && [one.class, ALL].includes(name));
       for (const system of systems) {
-        const places = chosen.map((one) => one.places[system] ?? 0);
+        const locations = chosen.map((one) => one.locations[system] ?? 0);
         figures.push({
           half,
           class: name,
           system,
-          queryCount: places.length,
-          mrr: mean(places.map((place) => (place > 0 ? 1 / place : 0))),
-          recallAt1: recall(places, 1),
-          recallAt5: recall(places, 5),
+          queryCount: locations.length,
+          mrr: mean(locations.map((place) => (place > 0 ? 1 / place : 0))),
+          recallAt1: recall(locations, 1),
+          recallAt5: recall(locations, 5),
         });
       }
     }
@@ -111,9 +111,9 @@ export function formatRanking({ figures, systems, digest, trees }: RankingReport
 /** Each query of a half of which no file that was meant is first, by system. */
 export function formatMisses({ queries, systems }: RankingReport, half: Half): string {
   const tables = systems.map((system) => {
-    const misses = queries.filter((one) => one.half === half && one.places[system] !== 1);
+    const misses = queries.filter((one) => one.half === half && one.locations[system] !== 1);
     const lines = misses.map((one) => {
-      const place = one.places[system] ?? 0;
+      const place = one.locations[system] ?? 0;
       const found = place === 0 ? 'not there' : `place ${String(place)}`;
       const first = one.first[system]?.join(', ') ?? '';
       return `  ${one.class} | ${one.tree} | ${one.text}\n    meant ${one.expected.join(', ')}: ${found}; first ${first || 'nothing'}`;

@@ -18,7 +18,7 @@ export interface System {
 
 export interface RankedQuery extends RankingQuery {
   /** By the name of the system: the place of the first file that was meant, 1 for the best; 0: it was not found. */
-  readonly places: Readonly<Record<string, number>>;
+  readonly locations: Readonly<Record<string, number>>;
   /** By the name of the system: the first files of its answer. */
   readonly first: Readonly<Record<string, readonly string[]>>;
 }
@@ -97,14 +97,14 @@ export function zoektSystems(url: string): System[] {
 }
 
 async function rankQuery(query: RankingQuery, systems: readonly System[]): Promise<RankedQuery> {
-  const places: Record<string, number> = {};
+  const locations: Record<string, number> = {};
   const first: Record<string, readonly string[]> = {};
   for (const system of systems) {
     const files = await system.find(query);
-    places[system.name] = 1 + files.findIndex((file) => query.expected.includes(file));
+    locations[system.name] = 1 + files.findIndex((file) => query.expected.includes(file));
     first[system.name] = files.slice(0, FIRST_FILES);
   }
-  return { ...query, places, first };
+  return { ...query, locations, first };
 }
 
 /** The queries with their places in the answers of all systems. Errors: rejects if one refuses a query. */

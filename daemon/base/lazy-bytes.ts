@@ -1,7 +1,7 @@
 // A large answer assembled in windows while it is sent: its parts are in several buffers, and one copy would double the
 // memory.
 
-import { nextTurn } from './next-turn.ts';
+import { nextTimeSlice } from './next-time-slice.ts';
 
 export interface LazyBytes {
   readonly byteLength: number;
@@ -26,7 +26,7 @@ export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
 }
 
 /** Bytes between two turns of the event loop. Bound: its stop, a few milliseconds with making them. */
-const BYTES_PER_TURN = 1 << 20;
+const BYTES_PER_TIME_SLICE = 1 << 20;
 
 /**
  * Copies all bytes into a new buffer. `bytes` must not be read meanwhile.
@@ -39,17 +39,17 @@ export async function gatherBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   // Why: needs no zero fill, and has its own memory, which can be transferred to a thread.
   const all = Buffer.allocUnsafeSlow(bytes.byteLength);
-  let turnEnd = BYTES_PER_TURN;
+  let timeSliceEnd = BYTES_PER_TIME_SLICE;
   for (let offset = 0; offset < bytes.byteLength;) {
     const chunk =
       bytes instanceof Uint8Array
-        ? bytes.subarray(offset, offset + BYTES_PER_TURN)
+        ? bytes.subarray(offset, offset + BYTES_PER_TIME_SLICE)
         : bytes.from(offset);
     all.set(chunk, offset);
     offset += chunk.byteLength;
-    if (offset < turnEnd) continue;
-    turnEnd = offset + BYTES_PER_TURN;
-    await nextTurn(clientKey);
+    if (offset < timeSliceEnd) continue;
+    timeSliceEnd = offset + BYTES_PER_TIME_SLICE;
+    await nextTimeSlice(clientKey);
   }
   return all;
 }

@@ -1,7 +1,7 @@
 // Spreads many requests that arrive at the same time over turns of the event loop: a request that finds many others started
 // in this turn waits for its own.
 
-import { nextTurn } from './next-turn.ts';
+import { nextTimeSlice } from './next-time-slice.ts';
 
 /**
  * Requests started per turn.
@@ -17,7 +17,7 @@ function end(): void {
 
 /** Call before starting a request of a holder, and await the result, if any. */
 export function paced(clientKey: string): Promise<void> | undefined {
-  if (startCount === STARTS_MAX) return nextTurn(clientKey);
+  if (startCount === STARTS_MAX) return nextTimeSlice(clientKey);
   if (startCount === 0) setImmediate(end);
   startCount++;
   return undefined;

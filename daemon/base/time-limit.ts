@@ -46,8 +46,8 @@ export function limitedSignal(outer: AbortSignal, timeoutMs: number, message: st
   const abort = (): void => controller.abort(outer.reason);
   if (outer.aborted) abort();
   else outer.addEventListener('abort', abort, { once: true });
-  const asked = new WeakRef(controller);
-  const endIt = (): void => asked.deref()?.abort(new DOMException(message, 'TimeoutError'));
+  const requested = new WeakRef(controller);
+  const endIt = (): void => requested.deref()?.abort(new DOMException(message, 'TimeoutError'));
   setTimeout(endIt, timeoutMs).unref();
   return controller.signal;
 }

@@ -1,7 +1,7 @@
 // Audit records: appended, listed newest first, pruned. Callers define their content.
 
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { type Kysely, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
@@ -81,7 +81,7 @@ async function list(db: Kysely<Schema>, query: AuditQuery): Promise<Page<AuditRe
   const rows: AuditTable[] = [];
   let total = 0;
   let after: Key | undefined;
-  for (; ; await nextTurn()) {
+  for (; ; await nextTimeSlice()) {
     const step = newestFirst(db, { since, until }, after);
     const end = await keyAt(step, STEP_COUNT);
     const chosen = chosenOf(end === undefined ? step : step.where(besides(end, '>=')), query);
@@ -157,7 +157,7 @@ async function prune(database: Database, before: number): Promise<number> {
     const count = await database.write(({ db }) => pruneSome(db, before));
     removed += count;
     if (count === 0) return removed;
-    await nextTurn();
+    await nextTimeSlice();
   }
 }
 

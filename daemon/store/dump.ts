@@ -1,7 +1,7 @@
 // Dumps and loads the whole store as rows, the same for both engines: for backups, and to move from one engine to the
 // other. A dump is a snapshot taken while writes continue; callers store it.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
@@ -161,7 +161,7 @@ async function loadParts(
       }
     }
     isVersionChecked = true;
-    await nextTurn();
+    await nextTimeSlice();
   }
   if (!isVersionChecked) throw new DumpError('the dump is empty');
   changed({ topic: 'all' });

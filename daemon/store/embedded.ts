@@ -7,7 +7,7 @@
 
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
 import type {
   DatabaseConnection,
@@ -182,7 +182,7 @@ class EmbeddedDriver extends SqliteDriver {
   #lastUse: Promise<void> = Promise.resolve();
   #endUse: () => void = () => {};
   /** Start of the first use in this turn of the event loop; undefined: none. */
-  #turnStartMs: number | undefined;
+  #timeSliceStartMs: number | undefined;
 
   constructor(connection: Libsql.Database) {
     super({ database: cached(connection) });
@@ -195,19 +195,19 @@ class EmbeddedDriver extends SqliteDriver {
     this.#lastUse = use.promise;
     await before;
     // Why: calls without a pause are one turn, however long they take together.
-    if (performance.now() - this.#startOfTurn() > READING_MS) await nextTurn();
+    if (performance.now() - this.#startOfTurn() > READING_MS) await nextTimeSlice();
     this.#endUse = use.resolve;
     return super.acquireConnection();
   }
 
   #startOfTurn(): number {
-    if (this.#turnStartMs === undefined) {
-      this.#turnStartMs = performance.now();
+    if (this.#timeSliceStartMs === undefined) {
+      this.#timeSliceStartMs = performance.now();
       setImmediate(() => {
-        this.#turnStartMs = undefined;
+        this.#timeSliceStartMs = undefined;
       });
     }
-    return this.#turnStartMs;
+    return this.#timeSliceStartMs;
   }
 
   override async releaseConnection(): Promise<void> {

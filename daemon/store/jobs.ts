@@ -2,7 +2,7 @@
 // Daemons on one store have separate indexes, so every job belongs to one of them, its instance, and only that one reads it.
 
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
@@ -41,7 +41,7 @@ export interface JobClaim {
 }
 
 /** What a queue stores in one transaction. */
-export interface JobTurn {
+export interface JobTimeSlice {
   /** Jobs that ended, or wait again. */
   readonly writes: readonly JobWrite[];
   /** Ids of jobs that are not worth a row any more. */
@@ -58,7 +58,7 @@ export interface JobTurn {
   readonly now: number;
 }
 
-export interface JobTurnResult {
+export interface JobTimeSliceResult {
   /** The pending jobs of the requested targets, before any was claimed. */
   readonly pending: readonly JobWrite[];
   readonly claimed: readonly JobWrite[];
@@ -99,8 +99,8 @@ export type JobRows = ReturnType<typeof jobsIn>;
 export function jobsIn(database: Database) {
   return {
     /** Stores changes of a queue and claims jobs that may start, as one transaction. */
-    turn: (name: QueueName, turn: JobTurn): Promise<JobTurnResult> =>
-      database.write(({ db }) => runTurn(db, database.kind === 'postgres', name, turn), {
+    timeSlice: (name: QueueName, timeSlice: JobTimeSlice): Promise<JobTimeSliceResult> =>
+      database.write(({ db }) => runTimeSlice(db, database.kind === 'postgres', name, timeSlice), {
         isLong: true,
       }),
     /**
@@ -183,22 +183,26 @@ async function put(
     .execute();
 }
 
-async function runTurn(
+async function runTimeSlice(
   db: Kysely<Schema>,
   isShared: boolean,
   name: QueueName,
-  turn: JobTurn,
-): Promise<JobTurnResult> {
-  for await (const ids of inBatches(turn.gone, STEP_COUNT))
+  timeSlice: JobTimeSlice,
+): Promise<JobTimeSliceResult> {
+  for await (const ids of inBatches(timeSlice.gone, STEP_COUNT))
     await db.deleteFrom('jobs').where('id', 'in', ids).execute();
-  for await (const batch of inBatches(turn.writes, STEP_COUNT))
-    await put(db, name.instance, turn.owner, batch);
-  for (const [targetId, error] of turn.cancelled) await cancel(db, name, targetId, error, turn.now);
+  for await (const batch of inBatches(timeSlice.writes, STEP_COUNT))
+    await put(db, name.instance, timeSlice.owner, batch);
+  for (const [targetId, error] of timeSlice.cancelled)
+    await cancel(db, name, targetId, error, timeSlice.now);
   const pending: JobWrite[] = [];
-  for await (const batch of inBatches(turn.requests, STEP_COUNT))
+  for await (const batch of inBatches(timeSlice.requests, STEP_COUNT))
     pending.push(...(await request(db, name, batch)));
-  const claimed = turn.claim === undefined ? [] : await claim(db, isShared, name, turn, turn.claim);
-  return { pending, claimed, ...(await dueIn(db, name, turn.now)) };
+  const claimed =
+    timeSlice.claim === undefined
+      ? []
+      : await claim(db, isShared, name, timeSlice, timeSlice.claim);
+  return { pending, claimed, ...(await dueIn(db, name, timeSlice.now)) };
 }
 
 /** The target is gone: its pending job ends, and no other follows. */
@@ -262,7 +266,7 @@ async function claim(
   db: Kysely<Schema>,
   isShared: boolean,
   name: QueueName,
-  { owner, now }: JobTurn,
+  { owner, now }: JobTimeSlice,
   { leaseMs, running, runningMax, busy }: JobClaim,
 ): Promise<JobWrite[]> {
   await endClaims(db, name, now, (claims) => {
@@ -325,7 +329,7 @@ async function dueIn(
   db: Kysely<Schema>,
   name: QueueName,
   now: number,
-): Promise<Pick<JobTurnResult, 'dueTargets' | 'hasReady' | 'nextDueAt'>> {
+): Promise<Pick<JobTimeSliceResult, 'dueTargets' | 'hasReady' | 'nextDueAt'>> {
   const jobs = () => inQueue(db.selectFrom('jobs'), name);
   const failed = await jobs()
     .select(['id', 'targetId'])
@@ -448,7 +452,7 @@ async function list(
 }
 
 async function prune(database: Database, before: number): Promise<number> {
-  for (let removed = 0; ; await nextTurn()) {
+  for (let removed = 0; ; await nextTimeSlice()) {
     const rows = await database.read((db) =>
       db
         .selectFrom('jobs')

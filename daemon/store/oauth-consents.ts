@@ -113,7 +113,7 @@ async function addRequest(
   const client = db.selectFrom('oauth_clients').select('id').where('id', '=', clientId);
   if ((await client.executeTakeFirst()) === undefined)
     throw new StoreError('NOT_FOUND', 'client not found');
-  const asked = db
+  const requested = db
     .selectFrom('oauth_requests')
     .select('hash')
     .where('userId', '=', userId)
@@ -121,7 +121,7 @@ async function addRequest(
     .orderBy('hash');
   await db
     .deleteFrom('oauth_requests')
-    .where('hash', 'in', rowsBeyond(asked, perUserMax))
+    .where('hash', 'in', rowsBeyond(requested, perUserMax))
     .execute();
   const row = { ...request, state: storableOrNull(request.state) };
   await db.insertInto('oauth_requests').values(row).execute();

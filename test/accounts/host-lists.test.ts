@@ -16,7 +16,7 @@ import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { canSee } from '../../daemon/repos/repo-access.ts';
 import { repo } from '../http/harness.ts';
-import { onBothEngines, withEmbeddedPlace } from '../store/harness.ts';
+import { onBothEngines, withEmbeddedLocation } from '../store/harness.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const HOUR_MS = 3_600_000;
@@ -316,7 +316,7 @@ onBothEngines('lists of readers and callers', ({ kind, withStore }) => {
 });
 
 test('a list ends by the time that passed, though the clock was set back a little', () =>
-  withEmbeddedPlace(async (place) => {
+  withEmbeddedLocation(async (place) => {
     const store = await place.open();
     await makeRepos(store);
     const { id } = await store.users.create({ email: 'ann@x.org', role: 'MEMBER' });
@@ -344,7 +344,7 @@ test('a list ends by the time that passed, though the clock was set back a littl
   }));
 
 test('thousands of lists that are taken again leave what is kept of a user as it is', () =>
-  withEmbeddedPlace(async (place) => {
+  withEmbeddedLocation(async (place) => {
     const store = await place.open();
     await makeRepos(store);
     const now = { trueMs: HOUR_MS, offsetMs: 0, hasGrants: true, connections: new Set(['gh']) };

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { Store } from '../../daemon/store/store.ts';
 import { onBothEngines, onEmbedded, onPostgres } from '../store/harness.ts';
-import type { Place } from '../store/harness.ts';
+import type { Location } from '../store/harness.ts';
 import { advance, Daemon, NOON_MS, settle, stopTime, TODAY } from './limits-harness.ts';
 import { play, steps } from './limits-model.ts';
 import type { LimitsWorld } from './limits-model.ts';
@@ -16,7 +16,7 @@ import type { LimitsWorld } from './limits-model.ts';
 const SPEED = 10;
 const FAST = { tickMs: 2_000 / SPEED };
 
-async function embeddedWorld(place: Place): Promise<LimitsWorld> {
+async function embeddedWorld(place: Location): Promise<LimitsWorld> {
   let nowMs = 0;
   const open = (): Promise<Store> => place.open({ now: () => NOON_MS + nowMs });
   let store = await open();
@@ -40,11 +40,11 @@ async function embeddedWorld(place: Place): Promise<LimitsWorld> {
 }
 
 /** A daemon with connections of its own. */
-async function openDaemon(place: Place): Promise<Daemon> {
+async function openDaemon(place: Location): Promise<Daemon> {
   return new Daemon((await place.open()).usage, FAST);
 }
 
-async function postgresWorld(place: Place): Promise<LimitsWorld> {
+async function postgresWorld(place: Location): Promise<LimitsWorld> {
   const reader = await place.open();
   // Each has its connections: daemons that have ended leave theirs to the next one.
   const stores = [await place.open(), await place.open()];

@@ -483,11 +483,11 @@ test('git ends when its client leaves', async () => {
   braked.brake();
   const client = new AbortController();
   const query = 'repo=local/many.git&path=f0';
-  const asked = app.call(`/api/blame?${query}`, { signal: client.signal });
+  const requested = app.call(`/api/blame?${query}`, { signal: client.signal });
   const pid = await braked.blamerStarted();
   assert.ok(isRunning(pid));
   client.abort();
-  await assert.rejects(asked);
+  await assert.rejects(requested);
   await goneSoon(pid);
   braked.release();
   assert.equal(await codeOf('blame', 'many.git', { path: 'f0' }), 'OK');
@@ -496,11 +496,11 @@ test('git ends when its client leaves', async () => {
 test('hundreds at a time: so many processes, so many wait, the others are told to come back', async () => {
   braked.blamers();
   braked.brake();
-  const asked = Array.from({ length: MANY }, (_, i) =>
+  const requested = Array.from({ length: MANY }, (_, i) =>
     ask('blame', 'many.git', { path: `f${i}`, ref: 'main' }),
   );
   const refused = await Promise.race(
-    asked.map(async (one) => ((await one).status === 503 ? one : new Promise<never>(() => {}))),
+    requested.map(async (one) => ((await one).status === 503 ? one : new Promise<never>(() => {}))),
   );
   assert.equal(refused.body['errorCode'], 'SERVER_OVERLOADED');
   assert.equal(refused.headers.get('retry-after'), '1');
@@ -513,7 +513,7 @@ test('hundreds at a time: so many processes, so many wait, the others are told t
   assert.deepEqual(braked.blamers(), []);
   assert.equal(running.filter(isRunning).length, RUNNING_MAX);
   braked.release();
-  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  const statuses = (await Promise.all(requested)).map(({ status }) => status);
   assert.deepEqual(new Set(statuses), new Set([200, 503]));
   assert.ok(statuses.filter((status) => status === 200).length >= RUNNING_MAX);
   assert.equal(await codeOf('blame', 'many.git', { path: `f${MANY - 1}` }), 'OK');

@@ -289,14 +289,16 @@ void test('a git that is killed is replaced', { skip: !hasProc }, async () => {
   const running = gitProcesses();
   assert.ok(running.length > 0);
   for (const id of running) process.kill(id, 'SIGKILL');
-  const asked = Array.from({ length: 20 }, () => folderOf('bare.git', 'src', 'main'));
-  for (const { status } of await Promise.all(asked)) assert.equal(status, 200);
+  const requested = Array.from({ length: 20 }, () => folderOf('bare.git', 'src', 'main'));
+  for (const { status } of await Promise.all(requested)) assert.equal(status, 200);
 });
 
 void test('many at once need few processes', { skip: !hasProc }, async () => {
-  const asked = Array.from({ length: 100 }, (_, i) => folderOf('bare.git', 'src', `main~${i % 2}`));
+  const requested = Array.from({ length: 100 }, (_, i) =>
+    folderOf('bare.git', 'src', `main~${i % 2}`),
+  );
   let most = 0;
-  const done = Promise.all(asked);
+  const done = Promise.all(requested);
   const state = { isDone: false };
   void done.finally(() => (state.isDone = true));
   while (!state.isDone) {
@@ -311,10 +313,10 @@ void test('too many at once are told to come back', { skip: !hasProc }, async ()
   // git waits for somebody who writes into it, so that nobody's turn ends.
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
   execFileSync('mkfifo', [pipe]);
-  const asked = Array.from({ length: 500 }, () =>
+  const requested = Array.from({ length: 500 }, () =>
     app.call(`/api/refs?repo=${encodeURIComponent(goingName)}`),
   );
-  const refused = await Promise.race(asked);
+  const refused = await Promise.race(requested);
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get('retry-after'), '1');
   assert.equal(((await refused.json()) as Failure).errorCode, 'SERVER_OVERLOADED');
@@ -322,7 +324,7 @@ void test('too many at once are told to come back', { skip: !hasProc }, async ()
   const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
   rmSync(pipe);
   closeSync(end);
-  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  const statuses = (await Promise.all(requested)).map(({ status }) => status);
   assert.deepEqual(new Set(statuses), new Set([200, 503]));
   assert.equal((await refsOf('bare.git')).status, 200);
 });
@@ -340,13 +342,13 @@ void test('what hangs ends when its client leaves', { skip: !hasProc }, async ()
     `/api/source?repo=${name}&path=a.txt&ref=stuck~1000`,
     `/api/refs?repo=${name}`,
   ];
-  const asked = [...addresses, ...addresses, ...addresses].map((address) =>
+  const requested = [...addresses, ...addresses, ...addresses].map((address) =>
     app.call(address, { signal }).catch(() => undefined),
   );
   const more = () => gitProcesses().filter((id) => !settled.has(id));
   while (more().length < 4) await delay(10);
   abort.abort();
-  await Promise.all(asked);
+  await Promise.all(requested);
   while (more().length > 0) await delay(10);
   rmSync(pipe);
   const answer = await refsOf(path.basename(goingRepo));

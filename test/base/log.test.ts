@@ -181,13 +181,13 @@ test('a disk without room ends nothing: lines wait, others are counted, and it i
   assert.match(lastError, /EFBIG/);
   const parsed = JSON.parse(lines) as { message: string; i?: number; lostLines?: number }[];
   assert.ok(parsed.filter(({ i }) => i !== undefined).length < 2000);
-  const told = parsed.filter(({ message }) => message.includes('could not be written'));
-  assert.equal(told.length, 1);
+  const reported = parsed.filter(({ message }) => message.includes('could not be written'));
+  assert.equal(reported.length, 1);
   const written = parsed.filter(({ i }) => i !== undefined);
   assert.deepEqual(
     written.map(({ i }) => i),
     written.map((_, index) => index),
   );
-  assert.ok(told[0]!.lostLines! >= 2000 - written.length);
+  assert.ok(reported[0]!.lostLines! >= 2000 - written.length);
   rmSync(folder, { recursive: true });
 });

@@ -31,12 +31,14 @@ test('who leaves waits no longer, and work that nobody waits for is told to end'
     end = signal;
     return new Promise(() => {});
   };
-  const asked = leaving.map(({ signal }) => assert.rejects(work.get('a', signal, make), /gone/));
+  const requested = leaving.map(({ signal }) =>
+    assert.rejects(work.get('a', signal, make), /gone/),
+  );
   leaving[0]!.abort(new Error('gone'));
-  await asked[0];
+  await requested[0];
   assert.deepEqual([end?.aborted, work.count], [false, 1]);
   leaving[1]!.abort(new Error('gone'));
-  await asked[1];
+  await requested[1];
   assert.deepEqual([end?.aborted, work.count], [true, 0]);
   await assert.rejects(work.get('a', leaving[0]!.signal, make), /gone/);
   assert.equal(await work.get('a', NEVER, () => Promise.resolve(7)), 7);

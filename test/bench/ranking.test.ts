@@ -96,7 +96,7 @@ function ranked(name: string, place: number, half: RankedQuery['half']): RankedQ
     text: `${name} text`,
     isPhrase: false,
     expected: ['right'],
-    places: { one: place },
+    locations: { one: place },
     first: { one: place === 1 ? ['right'] : ['x', 'y', 'z'] },
   };
 }
@@ -124,9 +124,9 @@ test('a real daemon is asked with all numbers of matches', async () => {
   const report = await measureRanking(QUERY_SETS.drawn, [makeTree()], {});
   assert.deepEqual(report.systems, ['100', '1000', '10000', '100000']);
   const [name] = report.queries.filter(({ text }) => text === 'Alone');
-  assert.deepEqual(Object.values(name?.places ?? {}), [1, 1, 1, 1]);
+  assert.deepEqual(Object.values(name?.locations ?? {}), [1, 1, 1, 1]);
   const [phrase] = report.queries.filter(({ isPhrase }) => isPhrase);
-  assert.ok(Object.values(phrase?.places ?? {}).every((place) => place > 0));
+  assert.ok(Object.values(phrase?.locations ?? {}).every((place) => place > 0));
 });
 
 test('Zoekt is asked in its own words, in both modes', async () => {
@@ -145,12 +145,12 @@ test('Zoekt is asked in its own words, in both modes', async () => {
   };
   const [ranked] = await rankQueries([query], zoektSystems(server.url));
   await server.close();
-  assert.deepEqual(ranked?.places, { Zoekt: 2, 'Zoekt BM25': 2 });
+  assert.deepEqual(ranked?.locations, { Zoekt: 2, 'Zoekt BM25': 2 });
   const options = { ChunkMatches: true, MaxDocDisplayCount: 10_000 };
-  const asked = String.raw`repo:\bt-1\.0$ "f\\(\"x\""`;
+  const requested = String.raw`repo:\bt-1\.0$ "f\\(\"x\""`;
   assert.deepEqual(bodies, [
-    { Q: asked, Opts: { ...options, UseBM25Scoring: false } },
-    { Q: asked, Opts: { ...options, UseBM25Scoring: true } },
+    { Q: requested, Opts: { ...options, UseBM25Scoring: false } },
+    { Q: requested, Opts: { ...options, UseBM25Scoring: true } },
   ]);
 });
 

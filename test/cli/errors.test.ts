@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RequestError, describeError, pointAt } from '../../daemon/cli/errors.ts';
 
-const CARETS: readonly (readonly [query: string, position: number, shown: string])[] = [
+const CARETS: readonly (readonly [query: string, position: number, displayed: string])[] = [
   ['foo or or bar', 7, '  foo or or bar\n         ^'],
   ['', 0, '  \n  ^'],
   ['foo file:', 9, '  foo file:\n           ^'],
@@ -15,9 +15,9 @@ const CARETS: readonly (readonly [query: string, position: number, shown: string
   ['a\u001b(', 2, '  a\\x1b(\n       ^'],
 ];
 
-for (const [query, position, shown] of CARETS) {
+for (const [query, position, displayed] of CARETS) {
   void test(`caret: ${JSON.stringify(query)} at ${String(position)}`, () => {
-    assert.equal(pointAt(query, position), shown);
+    assert.equal(pointAt(query, position), displayed);
   });
 }
 

@@ -60,12 +60,15 @@ test('issue, verify: a licence alone on standard output, valid under the pair', 
   const file = path.join(folder, 'license.jwt');
   writeFileSync(file, licence);
   const env = { TRAWL_LICENSE_PUBLIC_KEY: publicKey };
-  const shown = await license(['verify', file], { env });
-  assert.equal(shown.code, 0);
-  assert.equal(shown.stderr, '');
-  assert.match(shown.stdout, /^state: +valid\nid: +[0-9a-f-]{36}\ncustomer: +Acme \\x1b\[31m\n/);
-  assert.match(shown.stdout, /\nentitlements: oauth, audit, mcp\nseats: +5\nissued: +2/);
-  assert.match(shown.stdout, /\nexpires: +2999-01-01T00:00:00\.000Z\n$/);
+  const displayed = await license(['verify', file], { env });
+  assert.equal(displayed.code, 0);
+  assert.equal(displayed.stderr, '');
+  assert.match(
+    displayed.stdout,
+    /^state: +valid\nid: +[0-9a-f-]{36}\ncustomer: +Acme \\x1b\[31m\n/,
+  );
+  assert.match(displayed.stdout, /\nentitlements: oauth, audit, mcp\nseats: +5\nissued: +2/);
+  assert.match(displayed.stdout, /\nexpires: +2999-01-01T00:00:00\.000Z\n$/);
   const json = await license(['verify', '--json', '--public-key', publicKey, '-'], {
     input: licence,
   });
@@ -82,15 +85,15 @@ test('verify: what is not valid is exit 1, with its state', async () => {
   assert.equal(old.code, 0);
   assert.match(old.stderr, /already expired/);
   const good = await issued(...options, '1h');
-  const table: [input: string, env: Record<string, string>, shown: RegExp][] = [
+  const table: [input: string, env: Record<string, string>, displayed: RegExp][] = [
     [old.stdout, env, /^state: +expired\n[^]*entitlements: audit\n/],
     ['', env, /^state: none\n$/],
     ['words', env, /^state: +invalid\nreason: +it is not a signed JWT\n$/],
     [good, {}, /^state: +invalid\nreason: +the signature does not fit the public key\n$/],
   ];
-  for (const [input, env, shown] of table) {
+  for (const [input, env, displayed] of table) {
     const { code, stdout, stderr } = await license(['verify', '-'], { env, input });
-    assert.match(stdout, shown);
+    assert.match(stdout, displayed);
     assert.equal(code, 1);
     assert.equal(stderr, '');
   }

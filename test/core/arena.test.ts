@@ -69,8 +69,8 @@ for (const build of BUILDS) {
       });
       const input = fc.array(request, { minLength: 1, maxLength: 30 });
       fc.assert(
-        fc.property(input, fc.nat(6000), fc.nat(63), (requests, room, shift) => {
-          const end = start + shift + room;
+        fc.property(input, fc.nat(6000), fc.nat(63), (requests, capacity, shift) => {
+          const end = start + shift + capacity;
           exports.arenaInit(arena, start + shift, end);
           let previousEnd = start + shift;
           for (const { size, align } of requests) {

@@ -34,11 +34,13 @@ for (const build of BUILDS) {
       const start = base + shift;
       bytes.fill(around, base, base + shift + text.length + 64);
       bytes.set(text, start);
-      const room = 6 * text.length + 16;
-      bytes.fill(GUARD, out - 1, out + room + 16);
+      const capacity = 6 * text.length + 16;
+      bytes.fill(GUARD, out - 1, out + capacity + 16);
       const end = exports.writeJsonString(out, start, start + text.length);
       assert.equal(bytes[out - 1], GUARD);
-      assert.ok(bytes.subarray(out + room, out + room + 16).every((byte) => byte === GUARD));
+      assert.ok(
+        bytes.subarray(out + capacity, out + capacity + 16).every((byte) => byte === GUARD),
+      );
       return decoder.decode(bytes.slice(out, end));
     }
 

@@ -16,7 +16,7 @@ interface SetExports {
     bytes: number,
     caseSensitive: number,
     out: number,
-    room: number,
+    capacity: number,
   ): number;
   findInSet(set: number, start: number, end: number, flags: number): number;
   foundSetEnd(): number;
@@ -38,7 +38,7 @@ type Match = [start: number, end: number, index: number];
 
 const ENTRY = 'test/core/assembly/kernels.ts';
 const FOLDS_INTO_ASCII = 1;
-const ROOM = 1 << 17;
+const CAPACITY = 1 << 17;
 const encoder = new TextEncoder();
 
 /** One set at a time on one instance. */
@@ -55,8 +55,8 @@ class SetSearcher {
     this.core = core;
     this.rows = core.base;
     this.text = core.base + 1024;
-    this.set = core.base + ROOM;
-    this.haystack = this.set + 8 * ROOM;
+    this.set = core.base + CAPACITY;
+    this.haystack = this.set + 8 * CAPACITY;
   }
 
   /** Writes rows and bytes; behind the rows of one set may stand those of another one. */
@@ -74,8 +74,8 @@ class SetSearcher {
 
   status(literals: readonly Uint8Array[], missing = 0, count = literals.length): number {
     const { exports } = this.core;
-    const room = exports.literalSetSizeMax(literals.length, this.write(literals)) - missing;
-    return exports.compileLiteralSet(this.rows, count, this.text, 1, this.set, room);
+    const capacity = exports.literalSetSizeMax(literals.length, this.write(literals)) - missing;
+    return exports.compileLiteralSet(this.rows, count, this.text, 1, this.set, capacity);
   }
 
   compile(literals: readonly Uint8Array[], isCaseSensitive: boolean): void {
@@ -83,22 +83,24 @@ class SetSearcher {
     const size = this.write(literals);
     this.count = literals.length;
     this.isFolding = +!isCaseSensitive;
-    const room = exports.literalSetSizeMax(literals.length, size);
-    bytes.fill(0xee, this.set, this.set + room + 64);
+    const capacity = exports.literalSetSizeMax(literals.length, size);
+    bytes.fill(0xee, this.set, this.set + capacity + 64);
     const used = exports.compileLiteralSet(
       this.rows,
       literals.length,
       this.text,
       +isCaseSensitive,
       this.set,
-      room,
+      capacity,
     );
-    assert.ok(used > 0 && used <= room && used % 16 === 0);
-    assert.ok(bytes.subarray(this.set + room, this.set + room + 64).every((b) => b === 0xee));
+    assert.ok(used > 0 && used <= capacity && used % 16 === 0);
+    assert.ok(
+      bytes.subarray(this.set + capacity, this.set + capacity + 64).every((b) => b === 0xee),
+    );
     // The compiled form may be copied.
-    bytes.copyWithin(this.set + 4 * ROOM, this.set, this.set + used);
-    bytes.fill(0xcc, this.set, this.set + room);
-    bytes.copyWithin(this.set + 16, this.set + 4 * ROOM, this.set + 4 * ROOM + used);
+    bytes.copyWithin(this.set + 4 * CAPACITY, this.set, this.set + used);
+    bytes.fill(0xcc, this.set, this.set + capacity);
+    bytes.copyWithin(this.set + 16, this.set + 4 * CAPACITY, this.set + 4 * CAPACITY + used);
   }
 
   /**

@@ -13,7 +13,7 @@ interface ScanExports {
     size: number,
     caseSensitive: number,
     out: number,
-    room: number,
+    capacity: number,
   ): number;
   needleSizeMax(size: number): number;
   findNeedle(needle: number, start: number, end: number, flags: number): number;
@@ -27,7 +27,7 @@ const ASCII_FOLD = 2;
 const GENERAL = 3;
 const FOLDS_INTO_ASCII = 1;
 
-const NEEDLE_ROOM = 1 << 16;
+const NEEDLE_CAPACITY = 1 << 16;
 const encoder = new TextEncoder();
 
 /** The searcher on one instance, with places for a needle, its compiled form and a haystack. */
@@ -40,26 +40,26 @@ class Searcher {
   constructor(core: CoreInstance<ScanExports>) {
     this.core = core;
     this.text = core.base;
-    this.needle = this.text + NEEDLE_ROOM;
-    this.haystack = this.needle + 4 * NEEDLE_ROOM;
+    this.needle = this.text + NEEDLE_CAPACITY;
+    this.haystack = this.needle + 4 * NEEDLE_CAPACITY;
   }
 
   /** Compiles `needle`; returns the engine, which is the first number of the compiled form. */
   compile(needle: Uint8Array, isCaseSensitive: boolean): number {
     const { exports, bytes } = this.core;
     bytes.set(needle, this.text);
-    const room = exports.needleSizeMax(needle.length);
-    bytes.fill(0xee, this.needle, this.needle + room + 16);
+    const capacity = exports.needleSizeMax(needle.length);
+    bytes.fill(0xee, this.needle, this.needle + capacity + 16);
     const used = exports.compileNeedle(
       this.text,
       needle.length,
       +isCaseSensitive,
       this.needle,
-      room,
+      capacity,
     );
-    assert.ok(used > 0 && used <= room);
-    const behind = bytes.subarray(this.needle + used, this.needle + room + 16);
-    assert.ok(behind.subarray(room - used).every((byte) => byte === 0xee));
+    assert.ok(used > 0 && used <= capacity);
+    const behind = bytes.subarray(this.needle + used, this.needle + capacity + 16);
+    assert.ok(behind.subarray(capacity - used).every((byte) => byte === 0xee));
     bytes.fill(0xcc, this.text, this.text + needle.length);
     return new DataView(bytes.buffer).getUint32(this.needle, true);
   }
@@ -128,7 +128,7 @@ for (const build of BUILDS) {
 
     await t.test('refuses what it cannot compile', () => {
       const { exports, base } = core;
-      const out = base + NEEDLE_ROOM;
+      const out = base + NEEDLE_CAPACITY;
       assert.equal(exports.compileNeedle(base, 0, 1, out, 4096), -1);
       assert.equal(exports.compileNeedle(base, 5, 1, out, exports.needleSizeMax(5) - 1), -2);
       assert.equal(exports.compileNeedle(base, 65537, 1, out, 1 << 30), -3);

@@ -118,15 +118,15 @@ export function textArbitrary(pieceCountMax: number): fc.Arbitrary<Uint8Array> {
 }
 
 /** The text with U+FFFD for bad bytes, and the offset in the text of each byte of that and of its end. */
-export function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
-  const sound: number[] = [];
+export function rewrite(text: Uint8Array): { valid: Uint8Array; offsets: number[] } {
+  const valid: number[] = [];
   const offsets: number[] = [];
   let at = 0;
   for (const { point, size } of decodeText(text)) {
     const bytes = encoder.encode(String.fromCodePoint(point));
-    sound.push(...bytes);
+    valid.push(...bytes);
     offsets.push(...[...bytes].map(() => at));
     at += size;
   }
-  return { sound: Uint8Array.from(sound), offsets: [...offsets, at] };
+  return { valid: Uint8Array.from(valid), offsets: [...offsets, at] };
 }

@@ -209,15 +209,15 @@ for (const build of BUILDS) {
       const twin = readTwin(program);
       fc.assert(
         fc.property(badTexts, fc.nat(40), (text, place) => {
-          const { sound, offsets } = rewrite(text);
+          const { valid, offsets } = rewrite(text);
           const start = offsets.indexOf(offsets[Math.min(place, offsets.length - 1)]!);
-          const found = matchesOf(twin, sound.subarray(start));
+          const found = matchesOf(twin, valid.subarray(start));
           const wanted = found.map((match) => [
             offsets[start + match.start]!,
             offsets[start + match.end]!,
           ]);
           for (const match of found)
-            assert.equal(startOf(twin, sound.subarray(start), match.from, match.end), match.start);
+            assert.equal(startOf(twin, valid.subarray(start), match.from, match.end), match.start);
           assert.ok(engine.compile(program));
           engine.setText(text);
           assert.deepEqual(engine.find(offsets[start]), wanted);

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import * as format from '../../core/shared/program.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../../core/shared/status.ts';
 import { BUILDS } from './driver.ts';
-import { Engine, PLACES_SIZE } from './regex-harness.ts';
+import { Engine, LOCATIONS_SIZE } from './regex-harness.ts';
 import {
   concat,
   encodeProgram,
@@ -28,11 +28,11 @@ const TREE = concat(
 const FORWARD = makeAutomaton(TREE, false);
 const REVERSE = makeAutomaton(TREE, true);
 const NEEDLES = { kind: format.NEEDLES_PREFIX, literals: ['ab', 'abc'] };
-const SOUND = programOf(TREE, NEEDLES);
+const VALID = programOf(TREE, NEEDLES);
 const TEXT = new TextEncoder().encode('ab abc\nxab ab\n\u00e9abz');
 
 /** A sound program with one number changed. */
-function changed(offset: number, value: number, program = SOUND): Uint8Array {
+function changed(offset: number, value: number, program = VALID): Uint8Array {
   const bytes = program.slice();
   new DataView(bytes.buffer).setUint32(offset, value, true);
   return bytes;
@@ -59,8 +59,8 @@ function unsoundPrograms(): [string, Uint8Array][] {
   const firstState = format.PROGRAM_HEADER_SIZE;
   const rowOf = (index: number): number => firstState + index * format.STATE_SIZE;
   return [
-    ['size', changed(format.PROGRAM_SIZE_OFFSET, SOUND.length + 4)],
-    ['cut', SOUND.subarray(0, SOUND.length - 4)],
+    ['size', changed(format.PROGRAM_SIZE_OFFSET, VALID.length + 4)],
+    ['cut', VALID.subarray(0, VALID.length - 4)],
     ['flags', changed(format.PROGRAM_FLAGS_OFFSET, 8)],
     ['reserved', changed(format.PROGRAM_RESERVED_OFFSET, 1)],
     ['forward start', changed(format.PROGRAM_FORWARD_START_OFFSET, count)],
@@ -96,7 +96,7 @@ for (const build of BUILDS) {
     const engine = await Engine.make(build);
 
     await t.test('what is not sound is refused', () => {
-      assert.ok(engine.compile(SOUND));
+      assert.ok(engine.compile(VALID));
       for (const [name, program] of unsoundPrograms()) {
         assert.equal(engine.compile(program), false, name);
         assert.equal(engine.status, STATUS_BAD_PLAN, name);
@@ -104,14 +104,14 @@ for (const build of BUILDS) {
     });
 
     await t.test('a full arena is a status', () => {
-      const needed = PLACES_SIZE + (1 << 15);
-      assert.ok(engine.compile(SOUND, [4096, 4096], needed));
+      const needed = LOCATIONS_SIZE + (1 << 15);
+      assert.ok(engine.compile(VALID, [4096, 4096], needed));
       let size = 64;
-      for (; !engine.compile(SOUND, [4096, 4096], size); size += 64) {
+      for (; !engine.compile(VALID, [4096, 4096], size); size += 64) {
         assert.equal(engine.status, STATUS_OUT_OF_MEMORY);
       }
       // What all expressions share is not all that can be missing.
-      assert.ok(size > PLACES_SIZE + 4096 && size <= needed);
+      assert.ok(size > LOCATIONS_SIZE + 4096 && size <= needed);
     });
 
     await t.test('what matches parts of code points comes to an end', () => {
@@ -129,7 +129,7 @@ for (const build of BUILDS) {
         [0xbd, 0xbd],
         [0x80, 0xbf],
       ] as const) {
-        for (const arenaSize of [undefined, PLACES_SIZE + (1 << 14)]) {
+        for (const arenaSize of [undefined, LOCATIONS_SIZE + (1 << 14)]) {
           for (const sign of ['?', '+'] as const) {
             const tree = concat(range(first, last), repeat(range(first, last), sign));
             assert.ok(engine.compile(programOf(tree), [2048, 2048], arenaSize));
@@ -145,13 +145,13 @@ for (const build of BUILDS) {
     });
 
     await t.test('random changes are refused or harmless', () => {
-      const change = fc.tuple(fc.nat(SOUND.length / 4 - 1), fc.oneof(fc.nat(12), fc.nat(0x7f7f)));
+      const change = fc.tuple(fc.nat(VALID.length / 4 - 1), fc.oneof(fc.nat(12), fc.nat(0x7f7f)));
       let acceptedCount = 0;
       fc.assert(
         fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
           const program = changes.reduce(
             (bytes, [index, value]) => changed(index * 4, value, bytes),
-            SOUND,
+            VALID,
           );
           if (!engine.compile(program, [2048, 2048])) return;
           acceptedCount++;

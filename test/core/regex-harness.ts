@@ -24,7 +24,7 @@ export interface RegexExports {
 }
 
 /** Where a text lies, and its flags. */
-export interface TextPlace {
+export interface TextLocation {
   readonly start: number;
   readonly size: number;
   readonly flags: number;
@@ -33,9 +33,9 @@ export interface TextPlace {
 type Matches = [number, number][];
 
 const PAGE_SIZE = 65536;
-const PROGRAM_ROOM = 4 << 20;
+const PROGRAM_CAPACITY = 4 << 20;
 /** Bytes that all expressions share (core/regex/careful.ts), and do not compile without. */
-export const PLACES_SIZE = 1 << 17;
+export const LOCATIONS_SIZE = 1 << 17;
 /** Texts lie between bytes that would change results if they were read. */
 const MARGIN = 64;
 const ASCII = 0;
@@ -50,27 +50,27 @@ export class Engine {
   /** Of the last program: 0, or why it was refused. */
   status = 0;
 
-  private constructor(core: CoreInstance<RegexExports>, textRoom: number) {
+  private constructor(core: CoreInstance<RegexExports>, textCapacity: number) {
     this.core = core;
-    this.arenaEnd = core.bytes.length - textRoom - 2 * MARGIN;
+    this.arenaEnd = core.bytes.length - textCapacity - 2 * MARGIN;
     this.textPtr = this.arenaEnd + MARGIN;
   }
 
-  static async make(build: Build, textRoom = 1 << 20, pages = 512): Promise<Engine> {
-    const all = pages + Math.ceil(textRoom / PAGE_SIZE);
+  static async make(build: Build, textCapacity = 1 << 20, pages = 512): Promise<Engine> {
+    const all = pages + Math.ceil(textCapacity / PAGE_SIZE);
     const core = await instantiateCore<RegexExports>('test/core/assembly/regex.ts', build, all);
-    return new Engine(core, textRoom);
+    return new Engine(core, textCapacity);
   }
 
   /**
    * Compiles a program; false if it was refused, and why is in `status`. `caches`: bytes for the forward and the
-   * reverse DFA. `arenaSize`: bytes of the arena. What all expressions share takes PLACES_SIZE of it, and a
+   * reverse DFA. `arenaSize`: bytes of the arena. What all expressions share takes LOCATIONS_SIZE of it, and a
    * sixteenth of the rest is scratch memory for bad bytes.
    */
   compile(program: Uint8Array, caches?: readonly [number, number], arenaSize?: number): boolean {
     const { exports, bytes, base } = this.core;
     bytes.set(program, base);
-    const arenaStart = base + PROGRAM_ROOM;
+    const arenaStart = base + PROGRAM_CAPACITY;
     const arenaEnd = arenaSize === undefined ? this.arenaEnd : arenaStart + arenaSize;
     this.regex = 0;
     this.status = exports.beginRegexes(arenaStart, arenaEnd);
@@ -85,11 +85,11 @@ export class Engine {
 
   /** Puts a text `shift` bytes from an aligned place, and makes it the current one. */
   setText(text: Uint8Array, shift = 0, around = 0x61): void {
-    this.useText(this.placeText(text, shift, around));
+    this.useText(this.locationText(text, shift, around));
   }
 
   /** Puts a text where it stays until another one is put there; the room must suffice. */
-  placeText(text: Uint8Array, shift = 0, around = 0x61): TextPlace {
+  locationText(text: Uint8Array, shift = 0, around = 0x61): TextLocation {
     const { bytes } = this.core;
     const start = this.textPtr + shift;
     bytes.fill(around, start - MARGIN, start);
@@ -100,7 +100,7 @@ export class Engine {
   }
 
   /** Makes a text the current one. */
-  useText({ start, size, flags }: TextPlace): void {
+  useText({ start, size, flags }: TextLocation): void {
     const { exports } = this.core;
     exports.forgetRegexTexts();
     exports.beginRegexText(this.regex, start, start + size, flags);

@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { NEEDLES_INNER, NEEDLES_PREFIX, PROGRAM_SPANS_LINES } from '../../core/shared/program.ts';
 import { BUILDS } from './driver.ts';
 import { rewrite } from './oracle.ts';
-import { Engine, PLACES_SIZE } from './regex-harness.ts';
+import { Engine, LOCATIONS_SIZE } from './regex-harness.ts';
 import {
   choice,
   concat,
@@ -175,17 +175,17 @@ for (const build of BUILDS) {
     await t.test('each bad byte is read as U+FFFD where the text can be rewritten', () => {
       fc.assert(
         fc.property(fc.constantFrom(...POINT_TREES), badTexts, fc.nat(40), (tree, text, place) => {
-          const { sound, offsets } = rewrite(text);
+          const { valid, offsets } = rewrite(text);
           const automaton = makeAutomaton(tree, false);
           const from = Math.min(place, offsets.length - 1);
           // A place within a code point is none where a search begins.
           const start = offsets.indexOf(offsets[from]!);
-          const wanted = inText(offsets, matchesOf(automaton, sound, start));
+          const wanted = inText(offsets, matchesOf(automaton, valid, start));
           assert.ok(engine.compile(programOf(tree)));
           engine.setText(text);
           assert.deepEqual(engine.find(offsets[start]), wanted);
           assert.equal(engine.count(offsets[start]), wanted.length);
-          assert.equal(engine.test(), matchesAnywhere(automaton, sound));
+          assert.equal(engine.test(), matchesAnywhere(automaton, valid));
           assert.ok(tree === PREFERS_EMPTY || engine.simulationCount === 0);
           assert.deepEqual(engine.simulate(offsets[start]), wanted);
         }),
@@ -195,27 +195,27 @@ for (const build of BUILDS) {
 
     await t.test('and where it cannot: then it is simulated in place', () => {
       const scratchSize = 1024;
-      const arenaSize = PLACES_SIZE + 16 * scratchSize;
+      const arenaSize = LOCATIONS_SIZE + 16 * scratchSize;
       fc.assert(
         fc.property(fc.constantFrom(...POINT_TREES), badTexts, (tree, matchStart) => {
           const text = new Uint8Array(matchStart.length + 2 + scratchSize).fill(0x2e);
           text.set(matchStart);
           text.set([0xff, NEWLINE], matchStart.length);
-          const { sound, offsets } = rewrite(text);
+          const { valid, offsets } = rewrite(text);
           const automaton = makeAutomaton(tree, false);
-          const wanted = inText(offsets, matchesOf(automaton, sound));
+          const wanted = inText(offsets, matchesOf(automaton, valid));
           assert.ok(engine.compile(programOf(tree), [4096, 2048], arenaSize));
           engine.setText(text);
           const searches = [
             () => assert.deepEqual(engine.find(), wanted),
             () => assert.equal(engine.count(), wanted.length),
-            () => assert.equal(engine.test(), matchesAnywhere(automaton, sound)),
+            () => assert.equal(engine.test(), matchesAnywhere(automaton, valid)),
           ];
           for (const search of searches) {
             const before = engine.simulationCount;
             search();
             // Where the empty text matches, a test is over before.
-            const isOver = search === searches[2] && matchAt(automaton, sound, 0) === 0;
+            const isOver = search === searches[2] && matchAt(automaton, valid, 0) === 0;
             assert.ok(isOver || engine.simulationCount > before);
           }
         }),

@@ -70,11 +70,11 @@ for (const build of BUILDS) {
       const input = fc.record({
         text: fc.uint8Array({ maxLength: 300 }),
         seed: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-        places: fc.array(fc.nat(300), { maxLength: 8 }),
+        locations: fc.array(fc.nat(300), { maxLength: 8 }),
       });
       fc.assert(
-        fc.property(input, ({ text, seed, places }) => {
-          const cuts = places.map((place) => Math.min(place, text.length)).sort((a, b) => a - b);
+        fc.property(input, ({ text, seed, locations }) => {
+          const cuts = locations.map((place) => Math.min(place, text.length)).sort((a, b) => a - b);
           assert.equal(hashPieces(text, seed, cuts), hasher.h64Raw(text, seed));
         }),
         { numRuns: 500 },

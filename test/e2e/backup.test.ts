@@ -272,8 +272,8 @@ void test('killed while it backs up: no file of that name, and nothing in the wa
   const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
-  const hasBegun = (): boolean => readdirSync(folder).length > 0;
-  await killAt(['backup', file, '--with-index'], withPassphrase(options), hasBegun);
+  const hasStarted = (): boolean => readdirSync(folder).length > 0;
+  await killAt(['backup', file, '--with-index'], withPassphrase(options), hasStarted);
   const left = readdirSync(folder);
   if (left.includes(path.basename(file))) assert.equal(left.length, 1, 'it was done before');
   assert.equal((await usersOf(dataDir)).emails.length, USER_COUNT + 1);

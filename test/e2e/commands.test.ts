@@ -250,7 +250,7 @@ void test(
     const dir = temporaryFolder();
     const index = (...args: string[]): Promise<Outcome> =>
       trawl(['index', '--mode', 'commits', '--data-dir', dir, ...args]);
-    const survey = async (dataDirectory: string): Promise<IndexReport> => {
+    const summary = async (dataDirectory: string): Promise<IndexReport> => {
       const { stdout } = await trawl(['inspect', '--json', '--data-dir', dataDirectory]);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
       return JSON.parse(stdout) as IndexReport;
@@ -261,7 +261,7 @@ void test(
     const followed = await index(repos[0]!);
     assert.match(followed.stderr, /repo indexed .*built=delta .*deadCount=1/);
     assert.match(followed.stdout, /: 3 docs, 1 in no revision, /);
-    const before = await survey(dir);
+    const before = await summary(dir);
     assert.deepEqual([before.repoCount, before.docCount, before.deadCount], [16, 49, 1]);
     assert.equal(before.nextMerge, null);
     const shared = before.shards.find((shard) => shard.repos.length === 16)!;
@@ -290,10 +290,10 @@ void test(
     const elsewhere = temporaryFolder();
     assert.equal((await trawl(['backup', '--with-index', '--data-dir', dir, backup])).code, 0);
     assert.equal((await trawl(['restore', '--data-dir', elsewhere, backup])).code, 0);
-    assert.deepEqual(await survey(elsewhere), { ...before, dataDir: elsewhere });
+    assert.deepEqual(await summary(elsewhere), { ...before, dataDir: elsewhere });
     assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
     await nameAsBefore(elsewhere);
-    const asBefore = await survey(elsewhere);
+    const asBefore = await summary(elsewhere);
     assert.deepEqual(
       asBefore.shards.map(({ shardId }) => shardId),
       before.shards.map(({ shardId }) => shardId.slice(0, 16)),
@@ -303,17 +303,17 @@ void test(
     assert.equal((await trawl(['backup', '--with-index', '--data-dir', elsewhere, twice])).code, 0);
     const again = temporaryFolder();
     assert.equal((await trawl(['restore', '--data-dir', again, twice])).code, 0);
-    assert.deepEqual(await survey(again), { ...asBefore, dataDir: again });
+    assert.deepEqual(await summary(again), { ...asBefore, dataDir: again });
     const found = await trawl(['search', '--data-dir', again, 'b15']);
     assert.equal(found.code, 0, found.stderr);
     const unchanged = await trawl(['index', '--mode', 'commits', '--data-dir', again, ...repos]);
     assert.equal(unchanged.code, 0);
     assert.doesNotMatch(unchanged.stderr, /built=/);
-    assert.deepEqual((await survey(again)).shards, asBefore.shards);
+    assert.deepEqual((await summary(again)).shards, asBefore.shards);
     const forced = await index('--force', '--repo', shared.repos[0]!);
     assert.match(forced.stderr, /repo indexed .*built=whole reason=requested/);
     assert.match(forced.stdout, / \(rebuilt: requested\)\n$/);
-    assert.equal((await survey(dir)).deadCount, 0);
+    assert.equal((await summary(dir)).deadCount, 0);
   },
 );
 

@@ -126,7 +126,7 @@ void test('a push is found once its webhook came, and only by the secret', TIMEO
   assert.deepEqual([status, body], [202, { repositories: 1 }]);
   assert.deepEqual((await push('one', SECRET)).body, { repositories: 0 }, 'a repeat');
   await eventually(async () => (await found('pushedword')).length === 1);
-  assert.deepEqual(elsewhere.asked, [], 'what a push says of addresses is not asked for');
+  assert.deepEqual(elsewhere.requested, [], 'what a push says of addresses is not asked for');
 });
 
 void test('the second of two pushes that follow each other is not missed', TIMEOUT, async () => {
@@ -304,12 +304,12 @@ void test(
     const reply = await call(`${own.url}/api/connections`, {
       headers: { authorization: `Bearer ${KEY}` },
     });
-    const told = (await reply.json()) as { name: string; trouble?: string }[];
+    const reported = (await reply.json()) as { name: string; trouble?: string }[];
     assert.deepEqual(
-      told.map(({ name }) => name),
+      reported.map(({ name }) => name),
       ['frozen', 'slow', 'tool'],
     );
-    for (const { trouble } of told) assert.match(trouble!, /has not answered since/);
+    for (const { trouble } of reported) assert.match(trouble!, /has not answered since/);
     assert.match(own.process.stderr, /the code host does not answer and is retried/);
     t.diagnostic('API and log tell of them');
     // The line of progress comes every few seconds.

@@ -235,10 +235,10 @@ void test('refused requests: 400 with code and position', async () => {
   ];
   for (const [request, code, message] of bad) {
     const { status, body } = await post<Record<string, unknown>>(served.url, request);
-    const shown = JSON.stringify(body);
-    assert.equal(status, 400, shown);
+    const displayed = JSON.stringify(body);
+    assert.equal(status, 400, displayed);
     assert.deepEqual(Object.keys(body).sort(), ['errorCode', 'message', 'statusCode']);
-    assert.equal(body['errorCode'], code, shown);
+    assert.equal(body['errorCode'], code, displayed);
     assert.match(String(body['message']), message);
   }
   const text = await call(`${served.url}/api/search`, { method: 'POST', body: '{"query":' });
@@ -293,11 +293,11 @@ void test('hostile expressions and bytes are refused by both searches, with posi
       const answer = await call(`${served.url}/api/${path}`, { method: 'POST', body });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked here
       const error = (await answer.json()) as Record<string, unknown>;
-      const shown = `${path} ${Buffer.from(body).toString().slice(0, 60)} ${JSON.stringify(error)}`;
-      assert.equal(answer.status, 400, shown);
-      assert.deepEqual(Object.keys(error), ['statusCode', 'errorCode', 'message'], shown);
-      assert.deepEqual([error['statusCode'], error['errorCode']], [400, errorCode], shown);
-      assert.match(String(error['message']), message, shown);
+      const displayed = `${path} ${Buffer.from(body).toString().slice(0, 60)} ${JSON.stringify(error)}`;
+      assert.equal(answer.status, 400, displayed);
+      assert.deepEqual(Object.keys(error), ['statusCode', 'errorCode', 'message'], displayed);
+      assert.deepEqual([error['statusCode'], error['errorCode']], [400, errorCode], displayed);
+      assert.match(String(error['message']), message, displayed);
     }
   }
 });
@@ -330,8 +330,8 @@ void test('long and odd queries are answered or refused, never a failure', async
         query,
         isRegexEnabled,
       });
-      const shown = `${query.slice(0, 60)} ${JSON.stringify(body).slice(0, 200)}`;
-      assert.ok(status === 200 || body['errorCode'] === 'FAILED_TO_PARSE_QUERY', shown);
+      const displayed = `${query.slice(0, 60)} ${JSON.stringify(body).slice(0, 200)}`;
+      assert.ok(status === 200 || body['errorCode'] === 'FAILED_TO_PARSE_QUERY', displayed);
     }
   }
 });

@@ -155,7 +155,7 @@ for (const [what, ending, size] of [
   });
 }
 
-for (const [what, ending, offset, told] of [
+for (const [what, ending, offset, reported] of [
   ['contents', '.shard', 4096 + 8000, /shard quarantined.*page 2 is damaged/],
   ['symbols', '.tags', 5000, /symbols taken out of service.*page 1 is damaged/],
 ] as const) {
@@ -176,7 +176,7 @@ for (const [what, ending, offset, told] of [
       const second = await serve(dataDir, sources);
       // Nothing was searched yet.
       assert.match(second.process.stderr, /the last process crashed/);
-      assert.match(second.process.stderr, told);
+      assert.match(second.process.stderr, reported);
       await eventually(async () => (await definitions(second, repoName)) === 200);
       await second.process.stop();
     },

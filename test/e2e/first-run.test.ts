@@ -99,10 +99,10 @@ void test('bare, mirror, detached, empty, folder: several sources at once', asyn
     names.map((name) => path.join(folder, name)),
   );
   const found = await search(served.url, 'plum');
-  const places = found.files.map(({ repository, fileName }) => `${repository}:${fileName.text}`);
+  const locations = found.files.map(({ repository, fileName }) => `${repository}:${fileName.text}`);
   const expected = ['bare.git:a.txt', 'detached:a.txt', 'mirror.git:a.txt', 'plain:b.txt'];
   assert.deepEqual(
-    places.sort(),
+    locations.sort(),
     expected.map((place) => `local/${place}`),
   );
   assert.equal(found.isSearchExhaustive, true);
@@ -358,8 +358,8 @@ async function shownOnTerminal(args: readonly string[]): Promise<Outcome & { lin
   const outcome = await new Running('script', ['-qec', quoted, '/dev/null'], {
     env: { TERM: 'xterm' },
   }).ended;
-  const [shown = ''] = outcome.stdout.split(SHOWS_CURSOR).slice(-1);
-  const lines = stripVTControlCharacters(shown);
+  const [displayed = ''] = outcome.stdout.split(SHOWS_CURSOR).slice(-1);
+  const lines = stripVTControlCharacters(displayed);
   return { ...outcome, lines: lines.split(/\r?\n/).filter((line) => line !== '') };
 }
 

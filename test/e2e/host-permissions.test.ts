@@ -43,7 +43,7 @@ void test('who may read a project at GitLab sees it here, and no longer than the
       },
     ],
   };
-  const server = await startServer(t, (asked) => answerAsGitLab(asked, world));
+  const server = await startServer(t, (requested) => answerAsGitLab(requested, world));
   const [dataDir, file] = [temporaryFolder(), path.join(temporaryFolder(), 'trawl.json')];
   const configure = (changes: object = {}): void => {
     const access = { url: server.url, token: { env: 'LAB_TOKEN' }, groups: ['acme'] };
@@ -86,11 +86,11 @@ void test('who may read a project at GitLab sees it here, and no longer than the
   world.members = [member(8, 'eve@x.org')];
   const headers = { authorization: `Bearer ${KEY}` };
   const { body } = await get<{ id: number }[]>(`${url}/api/connections`, headers);
-  const asked = await call(`${url}/api/connections/${body[0]?.id}/sync`, {
+  const requested = await call(`${url}/api/connections/${body[0]?.id}/sync`, {
     method: 'POST',
     headers,
   });
-  assert.ok(asked.ok, await asked.text());
+  assert.ok(requested.ok, await requested.text());
   await eventually(async () => (await seen(ann)).length === 0);
   const { stderr } = await process.stop();
   assert.ok(!stderr.includes(TOKEN));

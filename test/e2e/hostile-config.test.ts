@@ -137,10 +137,10 @@ after(() => served.process.stop());
 test('no program that a repository names is run, whatever is asked', async () => {
   const repoName = (await search(served.url, 'plum')).files[0]?.repository;
   assert.ok(repoName !== undefined, served.process.stderr);
-  const asked: string[] = [];
+  const requested: string[] = [];
   const ask = async (name: string, query: Readonly<Record<string, string>>): Promise<void> => {
     const answer = await call(`${served.url}/api/${name}?${new URLSearchParams(query).toString()}`);
-    asked.push(`${name} ${answer.status}`);
+    requested.push(`${name} ${answer.status}`);
   };
   for (const ref of ['main', 'outer', 'HEAD~1', 'main^{/second}']) {
     for (const file of ['a.txt', 'gone.txt']) {
@@ -162,8 +162,10 @@ test('no program that a repository names is run, whatever is asked', async () =>
       body: JSON.stringify({ repoName, revisionName: 'main', paths: ['a.txt'] }),
     });
   assert.ok(
-    asked.includes('blame 200') && asked.includes('diff 200') && asked.includes('commit 200'),
-    asked.join(),
+    requested.includes('blame 200') &&
+      requested.includes('diff 200') &&
+      requested.includes('commit 200'),
+    requested.join(),
   );
   assert.equal(existsSync(marker) ? readFileSync(marker, 'utf8') : '', '');
 });

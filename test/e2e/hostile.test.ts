@@ -136,14 +136,14 @@ async function consentRequests(url: string, session: Record<string, string>): Pr
     body: JSON.stringify(client),
   });
   const { client_id: clientId } = (await registered.json()) as { readonly client_id: string };
-  const asked = new URLSearchParams({
+  const requested = new URLSearchParams({
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
     code_challenge: 'x'.repeat(43),
     code_challenge_method: 'S256',
   });
-  const address = `${url}/oauth/authorize?${asked.toString()}`;
+  const address = `${url}/oauth/authorize?${requested.toString()}`;
   const ids = Array.from({ length: 8 }, async () => {
     const answer = await fetch(address, { headers: session, redirect: 'manual' });
     return new URL(answer.headers.get('location') ?? '').searchParams.get('request') ?? '';
@@ -167,8 +167,8 @@ async function prepare(served: Served): Promise<Vocabulary> {
   const repoNames = ((await repos.json()) as { repoName: string }[]).map(
     ({ repoName }) => repoName,
   );
-  const asked = await done(`${url}/api/repos/1/index`, 'POST');
-  const { jobId } = (await asked.json()) as { jobId: string };
+  const requested = await done(`${url}/api/repos/1/index`, 'POST');
+  const { jobId } = (await requested.json()) as { jobId: string };
   const words = {
     repo: repoNames,
     path: ['a.txt', 'src/b.ts', 'src', 'none'],

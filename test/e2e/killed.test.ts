@@ -40,7 +40,7 @@ class World {
   readonly repos: string[] = [];
   readonly worktree: string;
   /** By repo, the number that a search has shown last. */
-  readonly shown: number[] = [];
+  readonly displayed: number[] = [];
   readonly jobIds = new Set<string>();
   #count = 0;
 
@@ -94,10 +94,10 @@ async function work(world: World, served: Served): Promise<void> {
       await search(served.url, `plum${repo} rev:${commit}`);
     } else if (what < 0.8) {
       // Of the start: the other worker may see a later number meanwhile.
-      const known = world.shown[repo] ?? -1;
+      const known = world.displayed[repo] ?? -1;
       const number = await numberOf(served, `plum${repo}`);
       assert.ok(number >= known, `${repo}: ${number}`);
-      world.shown[repo] = Math.max(number, world.shown[repo] ?? -1);
+      world.displayed[repo] = Math.max(number, world.displayed[repo] ?? -1);
     } else world.save();
     await sleep(random() * 30);
   }
@@ -118,7 +118,7 @@ async function check(world: World, served: Served, message: string): Promise<voi
   );
   for (let repo = 0; repo < REPOS; repo++) {
     const number = await numberOf(served, `plum${repo}`);
-    const known = world.shown[repo] ?? -1;
+    const known = world.displayed[repo] ?? -1;
     assert.ok(number >= known, `${message}: ${repo} is ${number}, was ${known}`);
   }
   for (const jobId of jobIds) {

@@ -65,58 +65,58 @@ async function ask(
 }
 
 /** `path:line content` of every place, sorted. */
-async function placesOf(kind: 'definitions' | 'references', body: object): Promise<string[]> {
+async function locationsOf(kind: 'definitions' | 'references', body: object): Promise<string[]> {
   const { status, body: found } = await ask(kind, body);
   assert.equal(status, 200);
-  const places = found.files.flatMap(({ fileName, matches }) =>
+  const locations = found.files.flatMap(({ fileName, matches }) =>
     matches.map(({ lineContent }) => `${fileName}:${lineContent.trimEnd()}`),
   );
-  assert.equal(found.stats.matchCount, places.length);
-  return places.sort();
+  assert.equal(found.stats.matchCount, locations.length);
+  return locations.sort();
 }
 
 void test('definitions are symbols, references all words', TIMEOUT, async () => {
-  assert.deepEqual(await placesOf('definitions', { symbolName: 'plum' }), [
+  assert.deepEqual(await locationsOf('definitions', { symbolName: 'plum' }), [
     'plum.py:def plum(): pass',
     'src/plum.c:int plum(int stone)',
     'web/new.js:function plum() { return 2; }',
     'web/plum.ts:export function plum(): Pear {',
   ]);
-  assert.deepEqual(await placesOf('references', { symbolName: 'plum', language: 'C' }), [
+  assert.deepEqual(await locationsOf('references', { symbolName: 'plum', language: 'C' }), [
     'src/fruit.cpp:int a = plum(1);',
     'src/plum.c:  return plum_count + plum(stone);',
     'src/plum.c:int plum(int stone)',
     'src/plum.h:#define PLUM plum',
   ]);
-  assert.deepEqual(await placesOf('definitions', { symbolName: 'Plum' }), []);
-  assert.deepEqual(await placesOf('definitions', { symbolName: 'plu' }), []);
-  assert.deepEqual(await placesOf('definitions', { symbolName: 'pl.m' }), []);
+  assert.deepEqual(await locationsOf('definitions', { symbolName: 'Plum' }), []);
+  assert.deepEqual(await locationsOf('definitions', { symbolName: 'plu' }), []);
+  assert.deepEqual(await locationsOf('definitions', { symbolName: 'pl.m' }), []);
 });
 
 void test('names that are no words are found as they are', TIMEOUT, async () => {
-  assert.deepEqual(await placesOf('references', { symbolName: 'operator+' }), [
+  assert.deepEqual(await locationsOf('references', { symbolName: 'operator+' }), [
     'src/fruit.cpp:  Fruit operator+(const Fruit &other);',
   ]);
-  assert.deepEqual(await placesOf('references', { symbolName: '(stone)' }), [
+  assert.deepEqual(await locationsOf('references', { symbolName: '(stone)' }), [
     'src/plum.c:  return plum_count + plum(stone);',
   ]);
-  assert.deepEqual(await placesOf('references', { symbolName: '\\b.*[' }), []);
+  assert.deepEqual(await locationsOf('references', { symbolName: '\\b.*[' }), []);
 });
 
 void test('language, revision and repository narrow it', TIMEOUT, async () => {
   const ofWeb = { symbolName: 'plum', language: 'TypeScript' };
-  assert.deepEqual(await placesOf('definitions', ofWeb), [
+  assert.deepEqual(await locationsOf('definitions', ofWeb), [
     'web/new.js:function plum() { return 2; }',
     'web/plum.ts:export function plum(): Pear {',
   ]);
-  assert.deepEqual(await placesOf('references', { ...ofWeb, language: 'TSX' }), [
+  assert.deepEqual(await locationsOf('references', { ...ofWeb, language: 'TSX' }), [
     'web/new.js:function plum() { return 2; }',
     'web/plum.ts:export function plum(): Pear {',
     'web/view.tsx:export const View = () => plum();',
   ]);
   // As it is indexed, and as git knows it.
   for (const revisionName of ['refs/heads/old', 'old'])
-    assert.deepEqual(await placesOf('definitions', { ...ofWeb, revisionName }), [
+    assert.deepEqual(await locationsOf('definitions', { ...ofWeb, revisionName }), [
       'web/plum.ts:export function plum(): Pear {',
     ]);
   for (const nothing of [
@@ -127,8 +127,8 @@ void test('language, revision and repository narrow it', TIMEOUT, async () => {
     { ...ofWeb, repoName: 'x'.repeat(20_000) },
     { ...ofWeb, language: 'nosuch' },
   ])
-    assert.deepEqual(await placesOf('definitions', nothing), [], JSON.stringify(nothing));
-  assert.equal((await placesOf('definitions', { ...ofWeb, repoName })).length, 2);
+    assert.deepEqual(await locationsOf('definitions', nothing), [], JSON.stringify(nothing));
+  assert.equal((await locationsOf('definitions', { ...ofWeb, repoName })).length, 2);
 });
 
 void test('a place has its lines and its range', TIMEOUT, async () => {

@@ -55,9 +55,9 @@ before(async () => {
 
 /** The user's browser is sent to an address, the user says yes: where the browser is sent next. */
 async function sayYes(address: URL): Promise<URL> {
-  const shown = await fetch(address, { headers: { cookie }, redirect: 'manual' });
-  assert.equal(shown.status, 303, await shown.text());
-  const id = new URL(shown.headers.get('location') ?? '').searchParams.get('request') ?? '';
+  const displayed = await fetch(address, { headers: { cookie }, redirect: 'manual' });
+  assert.equal(displayed.status, 303, await displayed.text());
+  const id = new URL(displayed.headers.get('location') ?? '').searchParams.get('request') ?? '';
   const answered = await fetch(`${served.url}/api/ee/oauth/request/${id}`, {
     method: 'POST',
     headers: { cookie, origin: served.url },
@@ -68,7 +68,7 @@ async function sayYes(address: URL): Promise<URL> {
 }
 
 /** What a program keeps of itself for the official client. */
-class Keeper implements OAuthClientProvider {
+class CredentialStore implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT;
   readonly clientMetadata = {
     client_name: 'Official client',
@@ -126,20 +126,20 @@ function transportOf(authProvider: OAuthClientProvider): StreamableHTTPClientTra
 }
 
 test('the official client signs in, searches, and goes on with new tokens', TIMEOUT, async () => {
-  const keeper = new Keeper();
-  await assert.rejects(connect(keeper), UnauthorizedError);
-  assert.ok(keeper.wanted !== undefined);
-  assert.equal(keeper.wanted.searchParams.get('resource'), `${served.url}/api/mcp`);
-  const back = await sayYes(keeper.wanted);
+  const credentialStore = new CredentialStore();
+  await assert.rejects(connect(credentialStore), UnauthorizedError);
+  assert.ok(credentialStore.wanted !== undefined);
+  assert.equal(credentialStore.wanted.searchParams.get('resource'), `${served.url}/api/mcp`);
+  const back = await sayYes(credentialStore.wanted);
   assert.equal(back.searchParams.get('state'), 'a state');
-  await transportOf(keeper).finishAuth(back.searchParams.get('code') ?? '');
-  const client = await connect(keeper);
+  await transportOf(credentialStore).finishAuth(back.searchParams.get('code') ?? '');
+  const client = await connect(credentialStore);
   const ask = () => callTool(client, 'grep', { pattern: 'plum_count' });
   assert.match((await ask()).text, /^Found 1 matches? in 1 files?/);
   await pause((TTL + 0.5) * 1000);
   assert.match((await ask()).text, /^Found 1 matches? in 1 files?/);
   // On a busy machine there may be more.
-  assert.ok(new Set(keeper.refreshTokens).size >= 2);
+  assert.ok(new Set(credentialStore.refreshTokens).size >= 2);
   await client.close();
   // The user ends it: the client asks again.
   const own = { headers: { cookie, origin: served.url } };
@@ -150,9 +150,9 @@ test('the official client signs in, searches, and goes on with new tokens', TIME
     ...own,
     method: 'DELETE',
   });
-  keeper.wanted = undefined;
-  await assert.rejects(connect(keeper), UnauthorizedError);
-  assert.ok(keeper.wanted !== undefined);
+  credentialStore.wanted = undefined;
+  await assert.rejects(connect(credentialStore), UnauthorizedError);
+  assert.ok(credentialStore.wanted !== undefined);
 });
 
 /** Its servers must have https unless it is told otherwise. */
@@ -160,8 +160,8 @@ const HTTP = { [oauth.allowInsecureRequests]: true };
 
 async function registered(): Promise<{ as: oauth.AuthorizationServer; client: oauth.Client }> {
   const tools = new URL(`${served.url}/api/mcp`);
-  const asked = await oauth.resourceDiscoveryRequest(tools, HTTP);
-  const resource = await oauth.processResourceDiscoveryResponse(tools, asked);
+  const requested = await oauth.resourceDiscoveryRequest(tools, HTTP);
+  const resource = await oauth.processResourceDiscoveryResponse(tools, requested);
   const issuer = new URL(resource.authorization_servers?.[0] ?? '');
   const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...HTTP });
   const as = await oauth.processDiscoveryResponse(issuer, found);

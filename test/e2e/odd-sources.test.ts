@@ -162,7 +162,7 @@ void test('a source whose git has come to lead elsewhere is hidden, with what wa
   await (await serveIndexed(dataDir, [good, stray])).process.stop();
   const link = path.join(stray, '.git/objects/pack/pack-1.pack');
   symlinkSync(path.join(makeRepo({ x: '' }), '.git/config'), link);
-  const shown = async (sources: readonly string[], paths: readonly string[]): Promise<void> => {
+  const displayed = async (sources: readonly string[], paths: readonly string[]): Promise<void> => {
     const served = await serve(dataDir, sources);
     await jobsEnded(served, 2);
     assert.deepEqual(pathsOf(await search(served.url, 'plum')), paths);
@@ -175,10 +175,10 @@ void test('a source whose git has come to lead elsewhere is hidden, with what wa
     await served.process.stop();
   };
   // Named, and found in the catalog.
-  await shown([good, stray], ['a.txt']);
-  await shown([], ['a.txt']);
+  await displayed([good, stray], ['a.txt']);
+  await displayed([], ['a.txt']);
   const local = await trawl(['search', '--data-dir', dataDir, '-l', 'plum']);
   assert.doesNotMatch(local.stdout, /b\.txt/);
   rmSync(link);
-  await shown([], ['a.txt', 'b.txt']);
+  await displayed([], ['a.txt', 'b.txt']);
 });

@@ -212,8 +212,8 @@ async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
     if (NAMED_ACTIONS.test(action)) assert.match(String(metadata?.['email']), /@x\.org$/, action);
   assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);
   // Repositories come in by themselves.
-  const asked = rows.filter(({ action }) => action !== 'settings.changed');
-  const accounts = new Set(asked.map(({ metadata }) => metadata?.['account']));
+  const requested = rows.filter(({ action }) => action !== 'settings.changed');
+  const accounts = new Set(requested.map(({ metadata }) => metadata?.['account']));
   for (const action of ['grant.added', 'grant.removed']) {
     const { metadata } = rows.find((row) => row.action === action)!;
     const { email, repoIds, repoCount } = metadata ?? {};
@@ -344,14 +344,14 @@ void test("a daemon that was killed leaves a socket that is in nobody's way", as
 
 void test('a job that failed is told to the operator and to owners, with its reason', async () => {
   const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
-  const [sound, broken] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'pear\n' })];
+  const [valid, broken] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'pear\n' })];
   const owner = `svk_${'b2'.repeat(32)}`;
   const env = { TRAWL_OWNER_EMAIL: 'o@x.org', TRAWL_OWNER_API_KEY: owner };
   const options = { env, flags: ['--mode', 'commits', '--anonymous'] };
-  await (await serveIndexed(jobFacade.dataDir, [sound, broken], options)).process.stop();
+  await (await serveIndexed(jobFacade.dataDir, [valid, broken], options)).process.stop();
   rmSync(path.join(broken, '.git', 'objects'), { recursive: true });
   const missing = path.join(temporaryFolder(), 'missing');
-  const served = await serve(jobFacade.dataDir, [sound, broken, missing], options);
+  const served = await serve(jobFacade.dataDir, [valid, broken, missing], options);
   await served.process.until(/ indexing failed /, 2);
   const names = [broken, missing].map((one) =>
     one === missing ? one : `local/${path.basename(one)}`,
@@ -370,7 +370,7 @@ void test('a job that failed is told to the operator and to owners, with its rea
     failure: string | null;
   }[];
   const failures = new Map(rows.map(({ repo, failure }) => [repo, failure]));
-  assert.equal(failures.get(`local/${path.basename(sound)}`), null);
+  assert.equal(failures.get(`local/${path.basename(valid)}`), null);
   assert.match(failures.get(names[0]!) ?? '', /./);
   await served.process.stop();
 });

@@ -199,8 +199,8 @@ void test(
   { timeout: 240_000 },
   async () => {
     const { dataDir, shard } = await indexedPlum();
-    const sound = makeRepo(manyFiles('pear'));
-    assert.equal((await trawl(['index', '--data-dir', dataDir, sound])).code, 0);
+    const valid = makeRepo(manyFiles('pear'));
+    assert.equal((await trawl(['index', '--data-dir', dataDir, valid])).code, 0);
     damageTables(shard);
     assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 1);
 

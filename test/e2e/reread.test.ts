@@ -330,9 +330,9 @@ void test('a file that is refused is logged once, however often it is touched', 
     const { body } = await get<{ degraded?: string[] }>(`${served.url}/api/ready`, OWNER);
     return (body.degraded ?? []).filter((sentence) => !sentence.startsWith('symbols of '));
   };
-  const told = await degraded();
+  const reported = await degraded();
   assert.deepEqual(
-    told.map((line) => line.replace(/ \S*trawl/, ' trawl')),
+    reported.map((line) => line.replace(/ \S*trawl/, ' trawl')),
     [
       'the configuration file is refused: trawl.json:1: setings: no such key; did you mean settings?',
       'the configuration file is refused: trawl.json:2: conections: no such key; did you mean connections?',

@@ -120,7 +120,7 @@ async function seenBy({ url }: Served, key?: string): Promise<string[]> {
 }
 
 /** Serves the sources, and tells what a guest and the member see. */
-async function shown(
+async function displayed(
   { dataDir, memberKey }: World,
   sources: readonly string[],
   flags: readonly string[] = [],
@@ -145,7 +145,7 @@ void test('another mode, another order, another path: the same repo', TIMEOUT, (
       sources: readonly string[],
       flags: readonly string[] = [],
     ): Promise<void> => {
-      const { guest, member } = await shown(world, sources, flags);
+      const { guest, member } = await displayed(world, sources, flags);
       assert.deepEqual([guest, member], [[A], [A, B]]);
     };
     await same([B_PATH, A_PATH]);
@@ -160,7 +160,7 @@ void test('the catalog lost, sources given in another order', TIMEOUT, () =>
   inWorld(async (world) => {
     for (const name of ['index.db', 'index.db-wal', 'index.db-shm', 'shards'])
       rmSync(path.join(world.dataDir, name), { recursive: true, force: true });
-    const { guest, member } = await shown(world, [B_PATH, A_PATH], ['--enforce-permissions']);
+    const { guest, member } = await displayed(world, [B_PATH, A_PATH], ['--enforce-permissions']);
     // Said of both, and `a` is not granted to anybody.
     assert.deepEqual([guest, member], [[], [B]]);
   }),
@@ -172,11 +172,11 @@ void test('a source that nobody knows is hidden until an owner says otherwise', 
     cpSync(B_PATH, copy, { recursive: true });
     const plain = temporaryFolder();
     writeFiles(plain, { 'p.txt': 'plum\n' });
-    const before = await shown(world, [A_PATH, copy, plain]);
+    const before = await displayed(world, [A_PATH, copy, plain]);
     assert.deepEqual([before.guest, before.member], [[A], [A]]);
     assert.match(before.stderr, /only to owners.*repo set --no-enforce-permissions local\/copy/);
     await ok(world.dataDir, ['repo', 'set', '--no-enforce-permissions', 'local/copy']);
-    const after = await shown(world, [A_PATH, copy]);
+    const after = await displayed(world, [A_PATH, copy]);
     assert.deepEqual(after.guest, [A, '3 local/copy']);
   }),
 );
@@ -248,7 +248,7 @@ void test(
         stderr,
         /WARN .*1 known repository is not among the sources, and not served: local\/b/,
       );
-      const whole = await shown(world, [A_PATH, B_PATH]);
+      const whole = await displayed(world, [A_PATH, B_PATH]);
       assert.deepEqual(whole.member, [A]);
       assert.doesNotMatch(whole.stderr, /not among the sources/);
       assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *2 +local\/b .* - +20\S+Z /m);

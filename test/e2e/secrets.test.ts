@@ -166,8 +166,8 @@ void test('no secret is anywhere but where it belongs', async () => {
     const sealed = path.join(folder, 'onsealed.gz');
     env['TRAWL_DATA_DIR'] = path.join(folder, 'again');
     await run(['restore', sealed, '--passphrase-stdin'], PASSPHRASE);
-    const shown = await run(['license', 'show']);
-    assert.match(shown, /^state: +valid$/m, 'the licence key came with the passphrase');
+    const displayed = await run(['license', 'show']);
+    assert.match(displayed, /^state: +valid$/m, 'the licence key came with the passphrase');
     await run(['restore', path.join(folder, 'onplain.gz'), '--force']);
   });
   note('instance secret', readFileSync(path.join(dataDir, 'secret'), 'utf8').trim());

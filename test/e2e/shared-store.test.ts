@@ -125,8 +125,8 @@ void test(
     assert.ok(seen.has(200));
     for (const status of seen) assert.ok(status === 200 || status === 503, String(status));
     for (const { process } of daemons) {
-      const [shown] = /.*(?:one secret for both|svk_|\n\s+at )/.exec(process.stderr) ?? [];
-      assert.equal(shown, undefined);
+      const [displayed] = /.*(?:one secret for both|svk_|\n\s+at )/.exec(process.stderr) ?? [];
+      assert.equal(displayed, undefined);
     }
   },
 );

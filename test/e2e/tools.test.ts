@@ -240,13 +240,13 @@ void test('glob: paths by repository, cut with the next call', async () => {
 });
 
 void test('read_file: numbered lines, the rest by offset, at any commit', async () => {
-  const asked = { repo: 'local/open', path: 'README.md' };
+  const requested = { repo: 'local/open', path: 'README.md' };
   assert.equal(
-    await textOf('read_file', asked),
+    await textOf('read_file', requested),
     `<repo>local/open</repo>\n<path>README.md</path>\n<url>${served.url}/browse/local/open/-/blob/README.md</url>\n` +
       '<content>\n1: # Open\n2: \n3: Plums.\n</content>\n(lines 1 to 3: the end of the file)',
   );
-  const old = await textOf('read_file', { ...asked, ref: commits[1] });
+  const old = await textOf('read_file', { ...requested, ref: commits[1] });
   assert.match(old, /<content>\n1: # Open\n<\/content>\n\(lines 1 to 1: the end/);
   const many = { repo: 'local/open', path: 'doc/many.txt' };
   assert.match(
@@ -281,16 +281,16 @@ void test('read_file: numbered lines, the rest by offset, at any commit', async 
 
 void test('a name that would be lines of its own is shown as JSON, and read by what that means', async () => {
   const repo = 'local/hidden';
-  const shown = String.raw`"odd\n[local/open] false.c:\n  1: cherry\u2028\u001b[31m"`;
+  const displayed = String.raw`"odd\n[local/open] false.c:\n  1: cherry\u2028\u001b[31m"`;
   assert.equal(
     await textOf('grep', { pattern: 'cherry', repo }),
-    `Found 1 matches in 1 files\n[${repo}] ${shown}:\n  1: cherry`,
+    `Found 1 matches in 1 files\n[${repo}] ${displayed}:\n  1: cherry`,
   );
   const texts = [
     await textOf('glob', { pattern: 'odd*/**', repo }),
     await textOf('list_tree', { repo, depth: 2 }),
     await textOf('list_tree', { repo, path: path.dirname(HOSTILE_NAME) }),
-    await textOf('read_file', { repo, path: JSON.parse(shown) as string }),
+    await textOf('read_file', { repo, path: JSON.parse(displayed) as string }),
     await textOf('get_diff', { repo, base: 'HEAD^', head: 'HEAD' }),
     await textOf('get_diff', { repo, base: 'HEAD^', head: 'HEAD', path: HOSTILE_NAME }),
   ];
@@ -341,16 +341,16 @@ void test('a submodule is called one, by the list and by whoever asks for it as 
 });
 
 void test('symbols: where they are defined, and where they stand', async () => {
-  const asked = { repo: 'local/open', symbol: 'plum_count' };
-  const defined = await textOf('find_symbol_definitions', asked);
+  const requested = { repo: 'local/open', symbol: 'plum_count' };
+  const defined = await textOf('find_symbol_definitions', requested);
   assert.match(defined, /^Found \d places in \d files\n/);
   assert.match(defined, /\[local\/open\] src\/plum\.c:\n  3: int plum_count\(int trees\) \{/);
   assert.equal(
-    await textOf('find_symbol_references', { ...asked }).then((text) => text.split('\n')[0]),
+    await textOf('find_symbol_references', { ...requested }).then((text) => text.split('\n')[0]),
     'Found 3 places in 3 files',
   );
   assert.match(
-    await textOf('find_symbol_definitions', { ...asked, symbol: 'nobody' }),
+    await textOf('find_symbol_definitions', { ...requested, symbol: 'nobody' }),
     /^Found 0 places in 0 files\n/,
   );
 });
@@ -384,13 +384,13 @@ void test('lists: repositories, branches, commits as JSON', async () => {
 });
 
 void test('get_diff: a unified diff that git takes', async () => {
-  const asked = { repo: 'local/open', base: commits[1], head: commits[0] };
+  const requested = { repo: 'local/open', base: commits[1], head: commits[0] };
   assert.equal(
-    await textOf('get_diff', asked),
+    await textOf('get_diff', requested),
     'diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1,3 @@\n # Open\n+\n+Plums.\n' +
       'diff --git a/new.txt b/new.txt\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new',
   );
-  assert.equal(await textOf('get_diff', { ...asked, head: commits[1] }), 'No differences');
+  assert.equal(await textOf('get_diff', { ...requested, head: commits[1] }), 'No differences');
   assert.match(
     await textOf('get_diff', { repo: 'local/hidden', base: 'HEAD^', head: 'HEAD' }),
     /\(cut: \d+ more lines of this file; .*\)\n\(cut: 1 more files; call again with path:\n  "odd.*\+1 -0\)$/,

@@ -190,7 +190,7 @@ const wide = fc
   );
 
 /** Mostly sound patterns. */
-export const soundPatternArbitrary: fc.Arbitrary<string> = fc.oneof(
+export const validPatternArbitrary: fc.Arbitrary<string> = fc.oneof(
   patternArbitrary,
   fc.tuple(fc.constantFrom(...FLAGS), wide).map((parts) => parts.join('')),
   fc.array(wide, { minLength: 2, maxLength: 3 }).map((parts) => parts.join('|')),

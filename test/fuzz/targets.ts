@@ -20,7 +20,7 @@ import { checkMatch } from '../engine/regex/check-match.ts';
 import { hasEmptyRounds, rangesInJavaScript } from '../engine/regex/javascript.ts';
 import { patternArbitrary } from '../engine/regex/patterns.ts';
 import { matchesAnywhere, matchesOf, readTwin, startOf } from '../engine/regex/twin.ts';
-import { garbageArbitrary, soundPatternArbitrary, textArbitrary } from './patterns.ts';
+import { garbageArbitrary, validPatternArbitrary, textArbitrary } from './patterns.ts';
 
 export interface Target {
   readonly property: fc.IAsyncProperty<unknown>;
@@ -87,7 +87,7 @@ export async function parserTarget(): Promise<Target> {
 }
 
 /** The text with U+FFFD for bad bytes, and the offset in the text of each byte of that and of its end. */
-function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
+function rewrite(text: Uint8Array): { valid: Uint8Array; offsets: number[] } {
   const parts: Buffer[] = [];
   const offsets: number[] = [];
   let at = 0;
@@ -97,7 +97,7 @@ function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
     for (let i = 0; i < bytes.length; i++) offsets.push(at);
     at += size;
   }
-  return { sound: Uint8Array.from(Buffer.concat(parts)), offsets: [...offsets, at] };
+  return { valid: Uint8Array.from(Buffer.concat(parts)), offsets: [...offsets, at] };
 }
 
 /** More states are too slow for the twin. */
@@ -118,7 +118,7 @@ export async function engineTarget(): Promise<Target> {
   };
   const caches = fc.constantFrom(undefined, [16384, 8192], [2048, 2048], [700, 500], [64, 64]);
   const property = fc.asyncProperty(
-    soundPatternArbitrary,
+    validPatternArbitrary,
     fc.boolean(),
     fc.array(textArbitrary, { minLength: 1, maxLength: 4 }),
     caches,
@@ -131,21 +131,21 @@ export async function engineTarget(): Promise<Target> {
       const twin = readTwin(compiled.program);
       assert.ok(engine.compile(compiled.program, sizes));
       for (const text of texts) {
-        const { sound, offsets } = rewrite(text);
-        const found = matchesOf(twin, sound);
+        const { valid, offsets } = rewrite(text);
+        const found = matchesOf(twin, valid);
         const wanted = found.map(({ start, end }) => [offsets[start], offsets[end]]);
         engine.setText(text, text.length % 3);
         assert.deepEqual(engine.find(), wanted, 'find');
         assert.equal(engine.count(), wanted.length, 'count');
         assert.deepEqual(engine.simulate(), wanted, 'simulate');
-        assert.equal(engine.test(), matchesAnywhere(twin, sound), 'test');
+        assert.equal(engine.test(), matchesAnywhere(twin, valid), 'test');
         for (const { start, end, from } of found) {
-          assert.equal(startOf(twin, sound, from, end), start, 'backwards');
-          checkMatch(compiled, twin, Buffer.from(sound).toString('utf8', start, end), 'promise');
+          assert.equal(startOf(twin, valid, from, end), start, 'backwards');
+          checkMatch(compiled, twin, Buffer.from(valid).toString('utf8', start, end), 'promise');
         }
         counts.compared++;
         counts.matches += found.length;
-        if (sound.length !== text.length) counts.badTexts++;
+        if (valid.length !== text.length) counts.badTexts++;
       }
       counts.clears += engine.clearCount;
       counts.simulations += engine.simulationCount;
@@ -211,7 +211,7 @@ export async function programTarget(): Promise<Target> {
   const changes = fc.array(change, { minLength: 1, maxLength: 3 });
   const builds = fc.constantFrom('debug' as const, 'release' as const);
   const property = fc.asyncProperty(
-    soundPatternArbitrary,
+    validPatternArbitrary,
     changes,
     textArbitrary,
     builds,

@@ -7,7 +7,7 @@ import type { GitRepository } from 'azure-devops-node-api/interfaces/GitInterfac
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
 
 interface Repository {
@@ -95,32 +95,34 @@ const LOCATIONS = {
 
 const BASIC = `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`;
 
-function answer(asked: Asked, world: World): WebhookChange {
+function answer(requested: Requested, world: World): WebhookChange {
   // Not a refusal: a page for people.
-  if (asked.headers.authorization !== BASIC)
+  if (requested.headers.authorization !== BASIC)
     return { status: 203, body: '<html>Sign In</html>', headers: { 'content-type': 'text/html' } };
-  const [place = '', what = ''] = asked.path.split('/_apis/').map(decodeURIComponent);
+  const [place = '', what = ''] = requested.path.split('/_apis/').map(decodeURIComponent);
   const names = place.split('/').filter((name) => name !== '' && name !== 'tfs');
-  if (asked.method === 'OPTIONS') return locations(what);
+  if (requested.method === 'OPTIONS') return locations(what);
   if (what === 'profile/profiles/me')
     return { body: { id: 'me', displayName: 'Ann', emailAddress: 'ann@example.com' } };
   if (what === 'connectionData')
     return {
       body: { authenticatedUser: { id: 'me', providerDisplayName: 'Ann' }, instanceId: 'x' },
     };
-  if (what === 'accounts') return accounts(asked, world);
-  if (what === 'projectCollections') return collections(asked, world);
-  assert.match(asked.headers.accept ?? '', /^application\/json;api-version=7\.1/);
+  if (what === 'accounts') return accounts(requested, world);
+  if (what === 'projectCollections') return collections(requested, world);
+  assert.match(requested.headers.accept ?? '', /^application\/json;api-version=7\.1/);
   const own = world.repositories.filter(({ path }) => path.startsWith(`${names.join('/')}/`));
   const [, , slug] = what.split('/');
   const one = own.find(({ path }) => path.split('/')[2] === slug);
-  if (slug !== undefined && one !== undefined) return { body: shownOf(one, asked) };
+  if (slug !== undefined && one !== undefined) return { body: shownOf(one, requested) };
   if (slug !== undefined || (own.length === 0 && names[0] !== 'empty'))
     return {
       status: 404,
       body: { $id: '1', message: `TF200016: ${names.at(-1)} does not exist.`, errorCode: 0 },
     };
-  return { body: shapedList({ count: own.length, value: own.map((one) => shownOf(one, asked)) }) };
+  return {
+    body: shapedList({ count: own.length, value: own.map((one) => shownOf(one, requested)) }),
+  };
 }
 
 function locations(area: string): WebhookChange {
@@ -143,8 +145,8 @@ function orgsOf({ repositories }: World): string[] {
   return [...new Set(repositories.map(({ path }) => path.split('/')[0]!))];
 }
 
-function accounts(asked: Asked, world: World): WebhookChange {
-  assert.equal(asked.query.get('memberId'), 'me');
+function accounts(requested: Requested, world: World): WebhookChange {
+  assert.equal(requested.query.get('memberId'), 'me');
   const value = orgsOf(world).map((accountName) => ({
     accountId: `id-${accountName}`,
     accountUri: `https://vssps.example/${accountName}`,
@@ -154,9 +156,9 @@ function accounts(asked: Asked, world: World): WebhookChange {
   return { body: shapedAccounts({ count: value.length, value }) };
 }
 
-function collections(asked: Asked, world: World): WebhookChange {
-  const skipped = Number(asked.query.get('$skip') ?? 0);
-  const count = Number(asked.query.get('$top') ?? 100);
+function collections(requested: Requested, world: World): WebhookChange {
+  const skipped = Number(requested.query.get('$skip') ?? 0);
+  const count = Number(requested.query.get('$top') ?? 100);
   const all = world.collections ?? orgsOf(world);
   const value = all
     .slice(skipped, skipped + count)
@@ -172,7 +174,7 @@ type VisibleIndex = Omit<GitRepository, 'project'> & {
   };
 };
 
-function shownOf(repository: Repository, asked: Asked): VisibleIndex {
+function shownOf(repository: Repository, requested: Requested): VisibleIndex {
   const {
     id,
     path,
@@ -183,7 +185,7 @@ function shownOf(repository: Repository, asked: Asked): VisibleIndex {
     defaultBranch,
   } = repository;
   const [org = '', project = '', name = ''] = path.split('/');
-  const url = `http://${asked.headers.host}/${org}`;
+  const url = `http://${requested.headers.host}/${org}`;
   return {
     id,
     name,
@@ -223,12 +225,12 @@ testListing({
   otherTarget: 'orgs: other',
   // Its client asks first which versions there are.
   repositoryRequests: 2,
-  answer: (asked, count) => answer(asked, worldOf(count)),
+  answer: (requested, count) => answer(requested, worldOf(count)),
   skippedBy: ({ method, path }) =>
     method === 'GET' && path === '/full/_apis/git/repositories' ? 0 : undefined,
-  answerOne: (asked, isMoved) => {
+  answerOne: (requested, isMoved) => {
     const path = isMoved ? 'other/web/after' : 'full/web/before';
-    return answer(asked, { repositories: [{ id: '8', path }] });
+    return answer(requested, { repositories: [{ id: '8', path }] });
   },
   missing: [
     { orgs: ['nobody'], projects: ['full/gone'], repos: ['full/web/gone', 'other/web/one'] },
@@ -241,7 +243,7 @@ testListing({
 });
 
 async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
-  const server = await startServer(t, (asked) => answer(asked, world));
+  const server = await startServer(t, (requested) => answer(requested, world));
   return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
 }
 
@@ -298,7 +300,8 @@ test('azure devops: organizations, projects, repositories, or everything', async
     assert.deepEqual(issues, []);
     assert.deepEqual(pathsOf({ repos }), left, JSON.stringify(settings));
     const isBelowTfs = 'useTfsPath' in settings;
-    for (const { path } of server.asked) assert.equal(path.startsWith('/tfs/'), isBelowTfs, path);
+    for (const { path } of server.requested)
+      assert.equal(path.startsWith('/tfs/'), isBelowTfs, path);
     for (const { cloneUrl } of repos) assert.equal(cloneUrl.includes('/tfs/'), isBelowTfs);
   }
 });
@@ -308,9 +311,9 @@ test('azure devops: public is what the organization shows to all; what its membe
     [true, ['public', 'private', 'private']],
     [false, ['internal', 'private', 'private']],
   ] as const) {
-    const server = await startServer(t, (asked) => {
-      const isNobody = asked.headers.authorization === undefined;
-      return isNobody && isOpen ? { body: { id: '1' } } : answer(asked, WORLD);
+    const server = await startServer(t, (requested) => {
+      const isNobody = requested.headers.authorization === undefined;
+      return isNobody && isOpen ? { body: { id: '1' } } : answer(requested, WORLD);
     });
     const { host } = await openForTest(t, { ...common, url: server.url, orgs: ['a'] });
     assert.deepEqual(visibilitiesOf(await listAll(host)), visibilities);
@@ -329,11 +332,11 @@ test('azure devops: a server with more collections than a page holds', async (t)
 
 test('azure devops: a page to sign in means that the credential is not taken', async (t) => {
   const elsewhere = await startServer(t, () => ({ body: '<html>Sign In</html>' }));
-  for (const told of [
+  for (const reported of [
     { status: 203, body: '<html>Sign In</html>' },
     { status: 302, headers: { location: `${elsewhere.url}/_signin` } },
   ]) {
-    const server = await startServer(t, () => told);
+    const server = await startServer(t, () => reported);
     for (const orgs of [['a'], []]) {
       const { host } = await openForTest(t, { ...common, url: server.url, orgs });
       await assert.rejects(
@@ -342,7 +345,7 @@ test('azure devops: a page to sign in means that the credential is not taken', a
       );
     }
   }
-  assert.deepEqual(elsewhere.asked, []);
+  assert.deepEqual(elsewhere.requested, []);
 });
 
 test('azure devops: credential for git, and who the caller is', async (t) => {
@@ -351,8 +354,8 @@ test('azure devops: credential for git, and who the caller is', async (t) => {
   assert.equal(credential?.password.reveal(), TOKEN);
   assert.equal(await host.probe(SIGNAL), 'Ann');
   // A token of one organization alone may ask that one, not for all.
-  const server = await startServer(t, (asked) =>
-    asked.path.startsWith('/_apis/') ? { status: 401, body: '' } : answer(asked, WORLD),
+  const server = await startServer(t, (requested) =>
+    requested.path.startsWith('/_apis/') ? { status: 401, body: '' } : answer(requested, WORLD),
   );
   const { host: one } = await openForTest(t, { ...common, url: server.url, projects: ['a/x'] });
   assert.equal(await one.probe(SIGNAL), 'Ann');

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openForTest, pathsOf, testListing, TOKEN, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
 
 interface Repository {
@@ -68,47 +68,53 @@ const shapedWorkspaces = shapedBy(
 );
 
 function answer(
-  asked: Asked,
+  requested: Requested,
   { repositories, workspaces = ['full', 'other'] }: World,
 ): WebhookChange {
-  const [, version, area, workspace = '', slug] = asked.path.split('/').map(decodeURIComponent);
+  const [, version, area, workspace = '', slug] = requested.path.split('/').map(decodeURIComponent);
   assert.equal(version, '2.0');
   if (area === 'user' && workspace === '')
     return { body: { type: 'user', uuid: '{7}', display_name: 'Ann' } };
-  if (area === 'user') return workspacePage(asked, workspaces);
+  if (area === 'user') return workspacePage(requested, workspaces);
   const own = repositories.filter((one) => one.full_name.startsWith(`${workspace}/`));
   const one = own.find((one) => one.full_name === `${workspace}/${slug}`);
   if (one !== undefined)
-    return { body: picked({ values: [shownOf(one)] }, asked, 'values.').values[0] };
+    return { body: picked({ values: [shownOf(one)] }, requested, 'values.').values[0] };
   const error = { type: 'error', error: { message: `Workspace ${workspace} not found` } };
   if (slug !== undefined || !workspaces.includes(workspace)) return { status: 404, body: error };
-  const key = /^project\.key="(.*)"$/.exec(asked.query.get('q') ?? '')?.[1];
+  const key = /^project\.key="(.*)"$/.exec(requested.query.get('q') ?? '')?.[1];
   const all = own.filter((one) => key === undefined || one.key === key).map(shownOf);
-  return { body: picked(shapedPage({ ...paged(asked, all), size: all.length }), asked, '') };
+  return {
+    body: picked(shapedPage({ ...paged(requested, all), size: all.length }), requested, ''),
+  };
 }
 
-function workspacePage(asked: Asked, slugs: readonly string[]): WebhookChange {
+function workspacePage(requested: Requested, slugs: readonly string[]): WebhookChange {
   const all = slugs.map((slug) => {
     const workspace = { type: 'workspace_base', uuid: `{${slug}}`, slug };
     return { type: 'workspace_access', administrator: false, workspace };
   });
-  return { body: shapedWorkspaces(paged(asked, all)) };
+  return { body: shapedWorkspaces(paged(requested, all)) };
 }
 
 /** The page that is asked for, 10 to a page unless asked for more, 100 at most; the next one is named by its whole address. */
-function paged<Item>(asked: Asked, all: readonly Item[]) {
-  const page = Number(asked.query.get('page') ?? 1);
-  const pagelen = Math.min(100, Number(asked.query.get('pagelen') ?? 10));
-  const query = new URLSearchParams(asked.query);
+function paged<Item>(requested: Requested, all: readonly Item[]) {
+  const page = Number(requested.query.get('page') ?? 1);
+  const pagelen = Math.min(100, Number(requested.query.get('pagelen') ?? 10));
+  const query = new URLSearchParams(requested.query);
   query.set('page', String(page + 1));
-  const next = `http://${asked.headers.host}${asked.path}?${query.toString()}`;
+  const next = `http://${requested.headers.host}${requested.path}?${query.toString()}`;
   const values = all.slice((page - 1) * pagelen, page * pagelen);
   return { values, pagelen, page, ...(page * pagelen < all.length ? { next } : {}) };
 }
 
 /** Leaves what `fields` names, as Bitbucket does. */
-function picked(body: { values?: Record<string, unknown>[] }, asked: Asked, prefix: string) {
-  const fields = asked.query
+function picked(
+  body: { values?: Record<string, unknown>[] },
+  requested: Requested,
+  prefix: string,
+) {
+  const fields = requested.query
     .get('fields')!
     .split(',')
     .map((field) => prefix + field);
@@ -159,12 +165,12 @@ testListing({
   settings: { type: 'bitbucket', token, workspaces: ['full', 'other'] },
   fullTarget: 'workspaces: full',
   otherTarget: 'workspaces: other',
-  answer: (asked, count) => answer(asked, worldOf(count)),
+  answer: (requested, count) => answer(requested, worldOf(count)),
   skippedBy: ({ path, query }) =>
     path === '/2.0/repositories/full' ? (Number(query.get('page') ?? 1) - 1) * 100 : undefined,
-  answerOne: (asked, isMoved) => {
+  answerOne: (requested, isMoved) => {
     const full_name = isMoved ? 'other/after' : 'full/before';
-    return answer(asked, { repositories: [{ uuid: '{8}', full_name }] });
+    return answer(requested, { repositories: [{ uuid: '{8}', full_name }] });
   },
   missing: [
     { workspaces: ['nobody'], repos: ['full/p1', 'full/gone'] },
@@ -177,7 +183,7 @@ testListing({
 });
 
 async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
-  const server = await startServer(t, (asked) => answer(asked, world));
+  const server = await startServer(t, (requested) => answer(requested, world));
   return { server, ...(await openForTest(t, { type: 'bitbucket', url: server.url, ...settings })) };
 }
 
@@ -233,10 +239,10 @@ test('bitbucket cloud: workspaces, projects, repositories, and all of the own wo
 });
 
 test('bitbucket cloud: own workspaces that cannot be listed are an issue, what is named is listed', async (t) => {
-  const server = await startServer(t, (asked) =>
-    asked.path === '/2.0/user/workspaces'
+  const server = await startServer(t, (requested) =>
+    requested.path === '/2.0/user/workspaces'
       ? { status: 410, body: { type: 'error', error: { message: 'CHANGE-2770' } } }
-      : answer(asked, worldOf(3)),
+      : answer(requested, worldOf(3)),
   );
   const settings = { type: 'bitbucket', url: server.url, token, all: true, workspaces: ['other'] };
   const { host } = await openForTest(t, settings);
@@ -276,7 +282,7 @@ test('bitbucket cloud: each kind of token goes with its name, to the API and to 
       ...settings,
     });
     await listAll(host);
-    assert.equal(server.asked[0]?.headers.authorization, authorization);
+    assert.equal(server.requested[0]?.headers.authorization, authorization);
     const credential = await host.gitCredential({ path: 'full/p0', cloneUrl: 'x' }, SIGNAL);
     assert.deepEqual([credential?.user, credential?.password.reveal()], [gitUser, TOKEN]);
     assert.equal(await host.probe(SIGNAL), 'Ann');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type WebhookChange } from './servers.ts';
 import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, WEB } from './shapes.ts';
 
 interface Repository {
@@ -59,9 +59,11 @@ const shapedPage = shapedBy(
 /** As many repositories as a page has at most. */
 const LIMIT = 1000;
 
-function answer(asked: Asked, { repositories }: World): WebhookChange {
-  const found = /^\/rest\/api\/1\.0(?:\/projects\/([^/]+))?\/repos(?:\/([^/]+))?$/.exec(asked.path);
-  assert.notEqual(found, null, asked.path);
+function answer(requested: Requested, { repositories }: World): WebhookChange {
+  const found = /^\/rest\/api\/1\.0(?:\/projects\/([^/]+))?\/repos(?:\/([^/]+))?$/.exec(
+    requested.path,
+  );
+  assert.notEqual(found, null, requested.path);
   const [key, slug] = [found![1], found![2]].map((text) => text && decodeURIComponent(text));
   const own = repositories.filter(({ path }) => key === undefined || path.startsWith(`${key}/`));
   const one = own.find(({ path }) => path === `${key}/${slug}`);
@@ -75,10 +77,10 @@ function answer(asked: Asked, { repositories }: World): WebhookChange {
     };
   const all = own.filter(
     ({ archived }) =>
-      key !== undefined || archived !== true || asked.query.get('archived') === 'ALL',
+      key !== undefined || archived !== true || requested.query.get('archived') === 'ALL',
   );
-  const start = Number(asked.query.get('start') ?? 0);
-  const limit = Math.min(LIMIT, Number(asked.query.get('limit') ?? 25));
+  const start = Number(requested.query.get('start') ?? 0);
+  const limit = Math.min(LIMIT, Number(requested.query.get('limit') ?? 25));
   const values = all.slice(start, start + limit).map(shownOf);
   const isLastPage = start + limit >= all.length;
   const next = isLastPage ? { nextPageStart: null } : { nextPageStart: start + limit };
@@ -132,14 +134,14 @@ testListing({
   settings: { ...common, projects: ['FULL', 'other'] },
   fullTarget: 'projects: FULL',
   otherTarget: 'projects: other',
-  answer: (asked, count) => {
-    const told = answer(asked, worldOf(Math.max(1, count)));
-    if (count > 0 || asked.path !== FULL) return told;
+  answer: (requested, count) => {
+    const reported = answer(requested, worldOf(Math.max(1, count)));
+    if (count > 0 || requested.path !== FULL) return reported;
     return { body: { size: 0, limit: LIMIT, isLastPage: true, values: [], start: 0 } };
   },
   skippedBy: ({ path, query }) => (path === FULL ? Number(query.get('start')) : undefined),
-  answerOne: (asked, isMoved) =>
-    answer(asked, { repositories: [{ id: 8, path: isMoved ? 'other/after' : 'FULL/before' }] }),
+  answerOne: (requested, isMoved) =>
+    answer(requested, { repositories: [{ id: 8, path: isMoved ? 'other/after' : 'FULL/before' }] }),
   missing: [
     { projects: ['nobody'], repos: ['other/one', 'FULL/gone'] },
     [
@@ -151,7 +153,7 @@ testListing({
 const FULL = '/rest/api/1.0/projects/FULL/repos';
 
 async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
-  const server = await startServer(t, (asked) => answer(asked, world));
+  const server = await startServer(t, (requested) => answer(requested, world));
   return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
 }
 
@@ -223,20 +225,22 @@ test('bitbucket server: what is public on a server that is closed to strangers i
       { id: 2, path: 'A/b' },
     ],
   };
-  const server = await startServer(t, (asked) =>
-    asked.headers.authorization === undefined
+  const server = await startServer(t, (requested) =>
+    requested.headers.authorization === undefined
       ? { status: 401, body: { errors: [{ message: 'no' }] } }
-      : answer(asked, world),
+      : answer(requested, world),
   );
   const { host } = await openForTest(t, { ...common, url: server.url, projects: ['A'] });
   assert.deepEqual(visibilitiesOf(await listAll(host)), ['internal', 'private']);
 });
 
 test('bitbucket server: a page that is filtered to nothing is not the last', async (t) => {
-  const server = await startServer(t, (asked) => {
-    const from = Number(asked.query.get('start'));
+  const server = await startServer(t, (requested) => {
+    const from = Number(requested.query.get('start'));
     const page = { size: 0, limit: 1000, isLastPage: false, values: [], start: from };
-    return from < 3000 ? { body: { ...page, nextPageStart: from + 1000 } } : answer(asked, late);
+    return from < 3000
+      ? { body: { ...page, nextPageStart: from + 1000 } }
+      : answer(requested, late);
   });
   const late = {
     repositories: [...worldOf(3000).repositories.slice(0, 3000), { id: 9998, path: 'FULL/last' }],
@@ -246,8 +250,8 @@ test('bitbucket server: a page that is filtered to nothing is not the last', asy
 });
 
 test('bitbucket server: a server below a path; tokens with and without a user', async (t) => {
-  const server = await startServer(t, (asked) =>
-    answer({ ...asked, path: asked.path.replace(/^\/stash/, '') }, worldOf(1)),
+  const server = await startServer(t, (requested) =>
+    answer({ ...requested, path: requested.path.replace(/^\/stash/, '') }, worldOf(1)),
   );
   const basic = `Basic ${Buffer.from(`ann:${TOKEN}`).toString('base64')}`;
   for (const [settings, authorization, gitUser] of [
@@ -259,7 +263,7 @@ test('bitbucket server: a server below a path; tokens with and without a user', 
     const { host } = await openForTest(t, { ...common, ...where, ...settings });
     const { repos } = await listAll(host);
     assert.equal(repos[0]?.cloneUrl, `${server.url}/stash/scm/full/p0.git`);
-    assert.equal(server.asked.at(-1)?.headers.authorization, authorization);
+    assert.equal(server.requested.at(-1)?.headers.authorization, authorization);
     const credential = await host.gitCredential({ path: 'FULL/p0', cloneUrl: 'x' }, SIGNAL);
     assert.deepEqual([credential?.user, credential?.password.reveal()], [gitUser, TOKEN]);
     assert.equal(await host.probe(SIGNAL), 'user' in settings ? 'ann' : 'an access token');

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN, pathsOf, issuesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Asked, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type WebhookChange } from './servers.ts';
 import { FLAG, objectOf, shapedBy, TEXT, listOf } from './shapes.ts';
 
 interface Project {
@@ -35,14 +35,14 @@ function guarded(value: unknown): WebhookChange {
   return { body: `)]}'\n${JSON.stringify(value)}`, headers };
 }
 
-function answer(asked: Asked, projects: readonly Project[]): WebhookChange {
-  const isKnown = asked.path.startsWith('/a/');
-  if (isKnown && asked.headers.authorization !== BASIC)
+function answer(requested: Requested, projects: readonly Project[]): WebhookChange {
+  const isKnown = requested.path.startsWith('/a/');
+  if (isKnown && requested.headers.authorization !== BASIC)
     return { status: 401, body: 'Unauthorized' };
-  const path = isKnown ? asked.path.slice(2) : asked.path;
+  const path = isKnown ? requested.path.slice(2) : requested.path;
   if (path === '/accounts/self') return guarded({ _account_id: 7, name: 'Ann', username: 'ann' });
   assert.equal(path, '/projects/');
-  const { query } = asked;
+  const { query } = requested;
   assert.equal(query.get('type') ?? 'CODE', 'CODE');
   const visible = projects
     .filter(({ isForAll = true }) => isKnown || isForAll)
@@ -76,7 +76,7 @@ testListing({
   settings: { type: 'gerrit', ...credential },
   fullTarget: 'projects',
   otherTarget: undefined,
-  answer: (asked, count) => answer(asked, many(count)),
+  answer: (requested, count) => answer(requested, many(count)),
   skippedBy: ({ path, query }) => (path === '/a/projects/' ? Number(query.get('S')) : undefined),
   callers: ['ann', 'ann'],
 });
@@ -86,7 +86,7 @@ async function start(
   projects: readonly Project[],
   settings: Readonly<Record<string, unknown>>,
 ) {
-  const server = await startServer(t, (asked) => answer(asked, projects));
+  const server = await startServer(t, (requested) => answer(requested, projects));
   return { server, ...(await openForTest(t, { type: 'gerrit', url: server.url, ...settings })) };
 }
 
@@ -126,7 +126,7 @@ test('gerrit: what is said of a project, with credentials and without', async (t
       visibility: 'public',
     },
   ]);
-  assert.equal(asNobody.server.asked[0]?.headers.authorization, undefined);
+  assert.equal(asNobody.server.requested[0]?.headers.authorization, undefined);
 });
 
 test('gerrit: which projects are wanted', async (t) => {

@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test';
 import type { Organization, Repository, User } from 'gitea-js';
-import { startServer, type Asked, type RunningServer, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type RunningServer, type WebhookChange } from './servers.ts';
 
 export interface FakeGiteaRepository {
   readonly id: number;
@@ -27,7 +27,7 @@ export interface GiteaState {
   /** Whether it counts all that it has. */
   hasNoCount?: boolean;
   delayMs?: number;
-  instead?: (asked: Asked) => WebhookChange | undefined;
+  instead?: (requested: Requested) => WebhookChange | undefined;
 }
 
 export interface GiteaServer extends RunningServer {
@@ -39,10 +39,10 @@ export async function startGitea(
   given: Partial<GiteaState>,
 ): Promise<GiteaServer> {
   const state = giteaState(given);
-  const server = await startServer(t, async (asked) => {
+  const server = await startServer(t, async (requested) => {
     if (state.delayMs !== undefined)
       await new Promise((resolve) => setTimeout(resolve, state.delayMs));
-    return state.instead?.(asked) ?? answerAsGitea(asked, state);
+    return state.instead?.(requested) ?? answerAsGitea(requested, state);
   });
   return { ...server, state };
 }
@@ -63,15 +63,15 @@ export function giteaRefusal(status: number, message: string): WebhookChange {
 }
 
 /** Answers as Gitea does. */
-export function answerAsGitea(asked: Asked, state: GiteaState): WebhookChange {
-  const url = `http://${asked.headers.host}`;
-  const { authorization } = asked.headers;
+export function answerAsGitea(requested: Requested, state: GiteaState): WebhookChange {
+  const url = `http://${requested.headers.host}`;
+  const { authorization } = requested.headers;
   const isKnown = authorization === `token ${state.token}`;
   if (authorization !== undefined && !isKnown)
     return giteaRefusal(401, 'user does not exist [uid: 0, name: ]');
   if (state.isClosed && !isKnown)
     return giteaRefusal(403, 'Only signed in user is allowed to call APIs.');
-  const [, , version, kind, ...names] = asked.path.split('/').map(decodeURIComponent);
+  const [, , version, kind, ...names] = requested.path.split('/').map(decodeURIComponent);
   if (version !== 'v1') return { status: 404, body: '404 page not found\n' };
   const own = state.repositories.filter(({ isPrivate }) => isKnown || isPrivate !== true);
   switch (kind) {
@@ -84,9 +84,11 @@ export function answerAsGitea(asked: Asked, state: GiteaState): WebhookChange {
     case 'users':
       return ownerOf(state.users, names[0]!, userOf);
     case 'repos':
-      return names[0] === 'search' ? search(state, asked, own, url) : one(state, own, names, url);
+      return names[0] === 'search'
+        ? search(state, requested, own, url)
+        : one(state, own, names, url);
     default:
-      return giteaRefusal(404, `no route ${asked.path}`);
+      return giteaRefusal(404, `no route ${requested.path}`);
   }
 }
 
@@ -115,7 +117,7 @@ function one(
 /** In the order that is asked for; without one by name, and by what was pushed last. */
 function search(
   state: GiteaState,
-  { query }: Asked,
+  { query }: Requested,
   own: readonly FakeGiteaRepository[],
   url: string,
 ): WebhookChange {

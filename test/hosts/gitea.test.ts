@@ -32,9 +32,9 @@ testListing({
   settings: { type: 'gitea', ...SIGNED, orgs: ['full', 'other'] },
   fullTarget: 'orgs: full',
   otherTarget: 'orgs: other',
-  answer: (asked, count) =>
+  answer: (requested, count) =>
     answerAsGitea(
-      asked,
+      requested,
       giteaState({
         orgs: { full: 101, other: 102 },
         token: TOKEN,
@@ -134,9 +134,9 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
     );
     const { repos } = await listAll(host);
     for (const repo of repos) {
-      const count = server.asked.length;
+      const count = server.requested.length;
       assert.deepEqual(await host.repository!(repo.path, SIGNAL), repo);
-      assert.equal(server.asked.length, count + 1);
+      assert.equal(server.requested.length, count + 1);
       assert.deepEqual(await alone.repository!(repo.path, SIGNAL), repo, 'before any listing');
     }
     await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
@@ -159,7 +159,7 @@ test('where those who do not sign in have asked too often nobody knows what they
   assert.deepEqual(visibilitiesOf({ repos }), ['maybe-public', 'maybe-public']);
   assert.deepEqual(issuesOf({ issues }), ['RATE_LIMITED TARGET_SKIPPED']);
   assert.match(issues[0]!.message, /repositories that were public stay public/);
-  const anonymous = server.asked.filter(({ headers }) => headers.authorization === undefined);
+  const anonymous = server.requested.filter(({ headers }) => headers.authorization === undefined);
   assert.equal(anonymous.length, 1);
 });
 
@@ -213,9 +213,9 @@ for (const how of [
 test('a page with fewer repositories than the count says is no complete listing', async (t) => {
   for (const short of [1, 2, 3]) {
     const state = giteaState({ repositories: many('acme', 130) });
-    const instead: GiteaState['instead'] = (asked) => {
-      const answered = answerAsGitea(asked, state);
-      if (asked.query.get('page') !== String(short)) return answered;
+    const instead: GiteaState['instead'] = (requested) => {
+      const answered = answerAsGitea(requested, state);
+      if (requested.query.get('page') !== String(short)) return answered;
       const { data } = answered.body as { data: object[] };
       return { ...answered, body: { ok: true, data: data.slice(1) } };
     };
@@ -239,7 +239,7 @@ test('without a token what is public is listed', async (t) => {
   );
   assert.equal(await host.gitCredential({ path: 'acme/open', cloneUrl: '' }, SIGNAL), undefined);
   assert.equal(await host.probe(SIGNAL), 'anonymous');
-  assert.ok(server.asked.every(({ headers }) => headers.authorization === undefined));
+  assert.ok(server.requested.every(({ headers }) => headers.authorization === undefined));
   const closed = await open(t, { isClosed: true }, { orgs: ['acme'] });
   await assert.rejects(closed.host.probe(SIGNAL), /Only signed in user/);
 });
@@ -250,6 +250,6 @@ test('a server below a folder is asked there', async (t) => {
   const below = { type: 'gitea', url: `${server.url}/git/`, orgs: ['acme'], ...SIGNED };
   const { host: other } = await openedHost(t, below, { env: ENV });
   await listAll(other).catch(() => {});
-  assert.ok(server.asked.length > 0);
-  assert.ok(server.asked.every(({ path }) => path.startsWith('/git/api/v1/')));
+  assert.ok(server.requested.length > 0);
+  assert.ok(server.requested.every(({ path }) => path.startsWith('/git/api/v1/')));
 });

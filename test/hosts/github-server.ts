@@ -4,7 +4,7 @@
 import { createVerify } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { components } from '@octokit/openapi-types';
-import { startServer, type Asked, type RunningServer, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type RunningServer, type WebhookChange } from './servers.ts';
 
 type Schemas = components['schemas'];
 
@@ -54,7 +54,7 @@ export interface GithubState {
   hasNoLastLink?: boolean;
   delayMs?: number;
   /** What is answered instead. */
-  instead?: (asked: Asked) => WebhookChange | undefined;
+  instead?: (requested: Requested) => WebhookChange | undefined;
 }
 
 export interface GithubServer extends RunningServer {
@@ -68,12 +68,12 @@ export async function startGithub(
   given: Partial<GithubState>,
 ): Promise<GithubServer> {
   const state = githubState(given);
-  const server = await startServer(t, async (asked) => {
+  const server = await startServer(t, async (requested) => {
     if (state.delayMs !== undefined)
       await new Promise((resolve) => setTimeout(resolve, state.delayMs));
-    const told = state.instead?.(asked) ?? answerAsGithub(asked, state);
+    const reported = state.instead?.(requested) ?? answerAsGithub(requested, state);
     const date = new Date(Date.now() + (state.clockAheadMs ?? 0)).toUTCString();
-    return { ...told, headers: { date, ...told.headers } };
+    return { ...reported, headers: { date, ...reported.headers } };
   });
   return { ...server, state };
 }
@@ -89,8 +89,8 @@ export function githubState(given: Partial<GithubState>): GithubState {
 }
 
 /** Answers as GitHub does. */
-export function answerAsGithub(asked: Asked, state: GithubState): WebhookChange {
-  return new Answering(state, `http://${asked.headers.host}${PREFIX}`, asked).answer();
+export function answerAsGithub(requested: Requested, state: GithubState): WebhookChange {
+  return new Answering(state, `http://${requested.headers.host}${PREFIX}`, requested).answer();
 }
 
 export function refusal(
@@ -113,20 +113,20 @@ const BAD_CREDENTIALS = refusal(401, 'Bad credentials');
 class Answering {
   readonly #state: GithubState;
   readonly #url: string;
-  readonly #asked: Asked;
+  readonly #requested: Requested;
   /** Undefined: nobody asks; null: a credential that does not count. */
   readonly #caller: Caller | undefined | null;
 
-  constructor(state: GithubState, url: string, asked: Asked) {
+  constructor(state: GithubState, url: string, requested: Requested) {
     this.#state = state;
     this.#url = url;
-    this.#asked = asked;
-    this.#caller = this.#callerOf(asked.headers.authorization);
+    this.#requested = requested;
+    this.#caller = this.#callerOf(requested.headers.authorization);
   }
 
   answer(): WebhookChange {
     if (this.#caller === null) return BAD_CREDENTIALS;
-    const { method, path } = this.#asked;
+    const { method, path } = this.#requested;
     const parts = path.slice(PREFIX.length + 1).split('/');
     const route = `${method} ${parts[0]}/${parts.length}${parts.length > 2 ? ` ${parts.at(-1)}` : ''}`;
     if (!path.startsWith(PREFIX)) return { status: 404, body: '<html>GitHub</html>' };
@@ -216,14 +216,14 @@ class Answering {
   #ofOwner(
     owners: readonly string[],
     owner: string,
-    isShown: (one: FakeRepository) => boolean,
+    isVisible: (one: FakeRepository) => boolean,
   ): WebhookChange {
     if (!owners.includes(owner.toLowerCase())) return NOT_FOUND;
     const own = this.#state.repositories.filter(({ path }) =>
       path.toLowerCase().startsWith(`${owner.toLowerCase()}/`),
     );
-    const shown = own.filter((one) => isShown(one) && this.#sees(one));
-    return this.#page(shown, (one) => this.#shape(one));
+    const displayed = own.filter((one) => isVisible(one) && this.#sees(one));
+    return this.#page(displayed, (one) => this.#shape(one));
   }
 
   #ofInstallation(): WebhookChange {
@@ -231,8 +231,8 @@ class Answering {
     if (given === undefined)
       return refusal(403, 'You must authenticate with an installation access token');
     const own = this.#state.repositories.filter(({ id }) => given.includes(id));
-    const { body, ...told } = this.#page(own, (one) => this.#shape(one));
-    return { ...told, body: { total_count: own.length, repositories: body } };
+    const { body, ...reported } = this.#page(own, (one) => this.#shape(one));
+    return { ...reported, body: { total_count: own.length, repositories: body } };
   }
 
   #repository([, owner = '', name = '', what]: readonly string[]): WebhookChange {
@@ -254,7 +254,7 @@ class Answering {
 
   #collaborators(found: FakeRepository | undefined): WebhookChange {
     if (found === undefined || !this.#sees(found)) return NOT_FOUND;
-    const isAll = this.#asked.query.get('affiliation') === 'all';
+    const isAll = this.#requested.query.get('affiliation') === 'all';
     const others = { triage: false, push: false, maintain: false, admin: false };
     const all = isAll ? Object.entries(found.collaborators ?? {}) : [];
     return this.#page(all, ([login, role]) => ({
@@ -266,7 +266,7 @@ class Answering {
 
   /** The page that is asked for, with links to others. */
   #page<Item>(all: readonly Item[], shape: (item: Item) => object): WebhookChange {
-    const { query, path } = this.#asked;
+    const { query, path } = this.#requested;
     const size = Math.min(Number(query.get('per_page') ?? 30), 100);
     const page = Number(query.get('page') ?? 1);
     const last = Math.max(1, Math.ceil(all.length / size));

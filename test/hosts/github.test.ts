@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import type { HostRepo } from '../../daemon/hosts/host.ts';
 import { hostPauses } from '../../daemon/hosts/host-pauses.ts';
 import {
@@ -50,9 +50,9 @@ testListing({
   settings: { type: 'github', token, orgs: ['full', 'other'] },
   fullTarget: 'orgs: full',
   otherTarget: 'orgs: other',
-  answer: (asked, count) =>
+  answer: (requested, count) =>
     answerAsGithub(
-      asked,
+      requested,
       githubState({
         orgs: ['full', 'other'],
         tokens: new Map([[TOKEN, 'ann']]),
@@ -224,9 +224,10 @@ const BROKEN: Readonly<Record<string, { body: unknown; headers?: Record<string, 
   },
 };
 
-for (const [name, told] of Object.entries(BROKEN)) {
+for (const [name, reported] of Object.entries(BROKEN)) {
   test(`an answer that is none is an issue: ${name}`, async (t) => {
-    const instead = ({ path }: { path: string }) => (path.includes('/orgs/') ? told : undefined);
+    const instead = ({ path }: { path: string }) =>
+      path.includes('/orgs/') ? reported : undefined;
     const { host } = await open(t, { instead }, { orgs: ['acme'] });
     const listed = await listAll(host);
     assert.deepEqual(listed.repos, []);
@@ -264,10 +265,10 @@ test('one repository is described as in a listing, by one request, whatever the 
   assert.deepEqual((await listAll(host)).repos, []);
   // Whether the server is open to all is asked once.
   await host.repository!('acme/one', SIGNAL);
-  const count = server.asked.length;
+  const count = server.requested.length;
   const { hostId, visibility } = await host.repository!('acme/one', SIGNAL);
   assert.deepEqual([hostId, visibility], ['12', 'public']);
-  assert.equal(server.asked.length, count + 1);
+  assert.equal(server.requested.length, count + 1);
 });
 
 test('a token that is revoked in the middle ends the listing; one that was exchanged on disk counts at once', async (t) => {
@@ -307,7 +308,7 @@ test('without a token what is public is listed, and nobody is asked for', async 
   assert.deepEqual([paths(repos), issues], [['acme/open'], []]);
   assert.equal(await host.gitCredential({ path: 'acme/open', cloneUrl: '' }, SIGNAL), undefined);
   assert.equal(await host.probe(SIGNAL), 'anonymous');
-  assert.ok(server.asked.every(({ headers }) => headers.authorization === undefined));
+  assert.ok(server.requested.every(({ headers }) => headers.authorization === undefined));
 });
 
 test('a token of nobody in particular lists what is public of users', async (t) => {
@@ -325,14 +326,14 @@ test('what is public on a server that is closed to those who do not sign in is f
     'x-ratelimit-reset': '9999999999',
   });
   const signIn = { body: '<html>Please sign in</html>' };
-  for (const [told, expected] of [
+  for (const [reported, expected] of [
     [undefined, 'public'],
     [closed, 'internal'],
     [limited, 'maybe-public'],
     [signIn, 'internal'],
   ] as const) {
     const instead: GithubState['instead'] = ({ headers }) =>
-      headers.authorization === undefined ? told : undefined;
+      headers.authorization === undefined ? reported : undefined;
     const { host } = await open(t, { repositories, instead }, { orgs: ['acme'] });
     assert.deepEqual(visibilitiesOf(await listAll(host)), [expected]);
   }
@@ -345,7 +346,7 @@ test('a long pause that the host demands is shown while it lasts', async (t) => 
   const listing = other.host.list(undefined, controller.signal)[Symbol.asyncIterator]().next();
   const { host: name } = new URL(other.server.url);
   const pauseOf = (wanted: string) => hostPauses().find(({ host }) => host === wanted);
-  while (pauseOf(name) === undefined) await nextTurn();
+  while (pauseOf(name) === undefined) await nextTimeSlice();
   assert.ok(Math.abs(pauseOf(name)!.until - before - 600_000) < 60_000);
   controller.abort(new Error('stopped'));
   await assert.rejects(listing, /stopped/);
@@ -439,7 +440,7 @@ test('an app lists what each organization and user gave it, and what is public',
     issues.map(({ code, target }) => [code, target]),
     [['NOT_FOUND', 'repos: acme/kept']],
   );
-  const made = server.asked.filter(({ path }) => path.endsWith('/access_tokens'));
+  const made = server.requested.filter(({ path }) => path.endsWith('/access_tokens'));
   assert.equal(made.length, 2, 'one credential for each installation');
   assert.equal(await host.probe(SIGNAL), 'app trawl-app, installed by 2');
   const credentialFor = async (repo: string) =>
@@ -467,7 +468,7 @@ test('a connection with a token uses no app', async (t) => {
     'the-token',
   );
   assert.deepEqual(paths((await listAll(host)).repos), ['acme/given', 'acme/kept', 'acme/open']);
-  assert.ok(server.asked.every(({ path }) => !path.includes('/app')));
+  assert.ok(server.requested.every(({ path }) => !path.includes('/app')));
 });
 
 test('an app is let in though the clock of the host is hours away', async (t) => {

@@ -1,7 +1,7 @@
 // A stand-in for GitLab: projects, groups, users and members in the shapes of its REST API (reference: Projects, Groups, Users
 // and Members API of GitLab 18), with its paging and its order, for callers with and without a token.
 
-import type { Asked, WebhookChange } from './servers.ts';
+import type { Requested, WebhookChange } from './servers.ts';
 import {
   FLAG,
   INTEGER,
@@ -111,30 +111,30 @@ const shapedMembers = shapedBy(
 );
 
 /** Answers as GitLab does. */
-export function answerAsGitLab(asked: Asked, world: GitLabWorld): WebhookChange {
-  const { authorization } = asked.headers;
+export function answerAsGitLab(requested: Requested, world: GitLabWorld): WebhookChange {
+  const { authorization } = requested.headers;
   if (authorization !== undefined && authorization !== `Bearer ${world.token}`)
     return { status: 401, body: { message: '401 Unauthorized' } };
   const isKnown = authorization !== undefined;
   const visible = world.projects.filter(({ visibility }) => isKnown || visibility === 'public');
-  const [, area, id = '', ...rest] = asked.path
+  const [, area, id = '', ...rest] = requested.path
     .replace('/api/v4', '')
     .split('/')
     .map(decodeURIComponent);
   const below = (owner: string) => (project: GitLabProject) => {
     const { full_path: path } = project.namespace;
-    const isDeep = asked.query.get('include_subgroups') === 'true';
+    const isDeep = requested.query.get('include_subgroups') === 'true';
     return path === owner || (isDeep && path.startsWith(`${owner}/`));
   };
   if (area === 'user')
     return isKnown ? { body: { id: 1, username: 'bot', state: 'active' } } : NOBODY;
   if (area === 'groups' && world.groups.includes(id))
-    return pageOf(asked, visible.filter(below(id)), isKnown);
+    return pageOf(requested, visible.filter(below(id)), isKnown);
   if (area === 'users' && rest.length > 0 && world.users.includes(id))
-    return pageOf(asked, visible.filter(below(id)), isKnown);
+    return pageOf(requested, visible.filter(below(id)), isKnown);
   if (area === 'users' && rest.length === 0) return userAnswer(Number(id), world);
-  if (area === 'projects' && id === '') return pageOf(asked, visible, isKnown);
-  if (area === 'projects' && rest.join('/') === 'members/all') return memberPage(asked, world);
+  if (area === 'projects' && id === '') return pageOf(requested, visible, isKnown);
+  if (area === 'projects' && rest.join('/') === 'members/all') return memberPage(requested, world);
   const one = visible.find(
     ({ id: number, path_with_namespace: path }) =>
       area === 'projects' && [path, String(number)].includes(id),
@@ -146,33 +146,37 @@ export function answerAsGitLab(asked: Asked, world: GitLabWorld): WebhookChange 
 
 const NOBODY: WebhookChange = { status: 401, body: { message: '401 Unauthorized' } };
 
-function pageOf(asked: Asked, projects: readonly GitLabProject[], isKnown: boolean): WebhookChange {
-  const { query } = asked;
+function pageOf(
+  requested: Requested,
+  projects: readonly GitLabProject[],
+  isKnown: boolean,
+): WebhookChange {
+  const { query } = requested;
   const after = Number(query.get('id_after') ?? 0);
   const archived = query.get('archived');
   const all = projects
     .filter((project) => project.id > after)
     .filter((project) => archived === null || String(project.archived) === archived)
     .sort((a, b) => (query.get('order_by') === 'id' ? 1 : -1) * (a.id - b.id));
-  return paged(asked, all, (some) =>
+  return paged(requested, all, (some) =>
     isKnown ? shapedFull(some.map(fullOf)) : shapedSimple(some.map(simpleOf)),
   );
 }
 
 /** By number, 20 to a page unless asked for more, 100 at most. */
 function paged<Item>(
-  asked: Asked,
+  requested: Requested,
   all: readonly Item[],
-  shown: (some: Item[]) => unknown,
+  displayed: (some: Item[]) => unknown,
 ): WebhookChange {
-  const page = Number(asked.query.get('page') ?? 1);
-  const size = Math.min(100, Number(asked.query.get('per_page') ?? 20));
+  const page = Number(requested.query.get('page') ?? 1);
+  const size = Math.min(100, Number(requested.query.get('per_page') ?? 20));
   const hasNext = page * size < all.length;
-  const query = new URLSearchParams(asked.query);
+  const query = new URLSearchParams(requested.query);
   query.set('page', String(page + 1));
-  const next = `http://${asked.headers.host}${asked.path}?${query.toString()}`;
+  const next = `http://${requested.headers.host}${requested.path}?${query.toString()}`;
   return {
-    body: shown(all.slice((page - 1) * size, page * size)),
+    body: displayed(all.slice((page - 1) * size, page * size)),
     headers: {
       'x-page': String(page),
       'x-per-page': String(size),
@@ -242,8 +246,8 @@ function fullOf(project: GitLabProject) {
   };
 }
 
-function memberPage(asked: Asked, { members = [] }: GitLabWorld): WebhookChange {
-  return paged(asked, members, (some) =>
+function memberPage(requested: Requested, { members = [] }: GitLabWorld): WebhookChange {
+  return paged(requested, members, (some) =>
     shapedMembers(
       some.map(({ id, state, access_level }) => ({
         id,

@@ -44,7 +44,7 @@ testListing({
   settings: { type: 'gitlab', token, groups: ['full', 'other'] },
   fullTarget: 'groups: full',
   otherTarget: 'groups: other',
-  answer: (asked, count) => answerAsGitLab(asked, worldOf(count)),
+  answer: (requested, count) => answerAsGitLab(requested, worldOf(count)),
   skippedBy: ({ path, query }) =>
     path === '/api/v4/groups/full/projects' ? (Number(query.get('page')) - 1) * 100 : undefined,
   missing: [
@@ -54,8 +54,8 @@ testListing({
       'NOT_FOUND projects: full/gone TARGET_SKIPPED',
     ],
   ],
-  answerOne: (asked, isMoved) =>
-    answerAsGitLab(asked, {
+  answerOne: (requested, isMoved) =>
+    answerAsGitLab(requested, {
       ...WORLD,
       projects: [projectOf(8, isMoved ? 'other/after' : 'full/before')],
     }),
@@ -68,9 +68,9 @@ testListing({
   settings: { type: 'gitlab', token, all: true },
   fullTarget: 'all',
   otherTarget: undefined,
-  answer: (asked, count) => {
+  answer: (requested, count) => {
     const world = worldOf(count);
-    return answerAsGitLab(asked, { ...world, projects: world.projects.slice(0, count) });
+    return answerAsGitLab(requested, { ...world, projects: world.projects.slice(0, count) });
   },
   skippedBy: ({ path, query }) => {
     if (path !== '/api/v4/projects') return undefined;
@@ -83,7 +83,7 @@ async function start(
   world: GitLabWorld,
   settings: Readonly<Record<string, unknown>>,
 ) {
-  const server = await startServer(t, (asked) => answerAsGitLab(asked, world));
+  const server = await startServer(t, (requested) => answerAsGitLab(requested, world));
   return { server, ...(await openForTest(t, { type: 'gitlab', url: server.url, ...settings })) };
 }
 
@@ -181,10 +181,10 @@ test('gitlab: what is public on a server that is closed to strangers is internal
     ...WORLD,
     projects: [projectOf(1, 'full/open', { visibility: 'public' }), projectOf(2, 'full/own')],
   };
-  const server = await startServer(t, (asked) =>
-    asked.headers.authorization === undefined
+  const server = await startServer(t, (requested) =>
+    requested.headers.authorization === undefined
       ? { status: 302, headers: { location: 'https://sign-in.example/' } }
-      : answerAsGitLab(asked, world),
+      : answerAsGitLab(requested, world),
   );
   const settings = { type: 'gitlab', url: server.url, token, groups: ['full'] };
   const { host } = await openForTest(t, settings);
@@ -207,7 +207,7 @@ test('gitlab: without a token what is listed is public, and no credential is sen
     repos.map(({ path, visibility }) => [path, visibility]),
     [['full/open', 'public']],
   );
-  assert.equal(server.asked[0]?.headers.authorization, undefined);
+  assert.equal(server.requested[0]?.headers.authorization, undefined);
   assert.equal(await host.gitCredential(repos[0]!, SIGNAL), undefined);
   assert.equal(await host.probe(SIGNAL), 'anonymous');
 });
@@ -287,8 +287,9 @@ test('gitlab: members who read the code, all pages, addresses for administrators
       [1, 5, 219].map(emails),
       isAdmin ? [['u1@example.com'], [], ['u219@example.com']] : [[], [], []],
     );
-    assert.equal(server.asked[0]?.path, '/api/v4/projects/8/members/all');
-    const users = (): number => server.asked.filter(({ path }) => path.includes('/users/')).length;
+    assert.equal(server.requested[0]?.path, '/api/v4/projects/8/members/all');
+    const users = (): number =>
+      server.requested.filter(({ path }) => path.includes('/users/')).length;
     assert.equal(users(), isAdmin ? 122 : 1);
     await membersOf(host.members?.(repo, SIGNAL));
     assert.equal(users(), isAdmin ? 122 : 2, 'addresses are kept for a while');

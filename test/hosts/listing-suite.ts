@@ -10,13 +10,13 @@ import {
   makeCertificates,
   startProxy,
   startServer,
-  type Asked,
+  type Requested,
   type RunningServer,
   type WebhookChange,
 } from './servers.ts';
 
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
-export type Fault = (asked: Asked) => WebhookChange | undefined;
+export type Fault = (requested: Requested) => WebhookChange | undefined;
 
 /** A stand-in for a kind of host. */
 export interface StandIn {
@@ -29,11 +29,11 @@ export interface StandIn {
   readonly otherTarget: string | undefined;
   readonly fullTarget: string;
   /** Answers as the host does. */
-  answer(asked: Asked, count: number): WebhookChange;
+  answer(requested: Requested, count: number): WebhookChange;
   /** How many repositories the page of the first target skips; undefined: a request for something else. */
-  skippedBy(asked: Asked): number | undefined;
+  skippedBy(requested: Requested): number | undefined;
   /** Answers with one repository alone, which has moved from the first target to the other one. */
-  readonly answerOne?: (asked: Asked, isMoved: boolean) => WebhookChange;
+  readonly answerOne?: (requested: Requested, isMoved: boolean) => WebhookChange;
   /** A connection that names things that do not exist, and the issues: code, target, effect. */
   readonly missing?: readonly [settings: object, issues: readonly string[]];
   /** The user of git's credential, and who the probe says that the caller is; undefined: tested by kind of token. */
@@ -82,7 +82,7 @@ interface Suite {
   /** Repositories of all targets. */
   readonly totalCount: number;
   readonly start: Start;
-  readonly isFirst: (asked: Asked) => boolean;
+  readonly isFirst: (requested: Requested) => boolean;
 }
 
 /** What is listed, of a host that answers. */
@@ -108,9 +108,9 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
     const { repos } = await listAll(host);
     if (host.repository === undefined) return assert.equal(kind, 'gerrit', 'its names are its ids');
     const listed = repos[0]!;
-    const before = server.asked.length;
+    const before = server.requested.length;
     assert.deepEqual(await host.repository(listed.path, SIGNAL), listed);
-    assert.equal(server.asked.length - before, standIn.repositoryRequests ?? 1);
+    assert.equal(server.requested.length - before, standIn.repositoryRequests ?? 1);
     await assert.rejects(host.repository(`${listed.path}-none`, SIGNAL), { code: 'NOT_FOUND' });
   });
 
@@ -143,7 +143,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
   if (answerOne !== undefined)
     test(`${kind}: a repository that is renamed or moved keeps its id`, async (t) => {
       let isMoved = false;
-      const server = await startServer(t, (asked) => answerOne(asked, isMoved));
+      const server = await startServer(t, (requested) => answerOne(requested, isMoved));
       const { host } = await openForTest(t, { ...standIn.settings, url: server.url });
       const before = (await listAll(host)).repos[0];
       isMoved = true;
@@ -161,7 +161,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
 
   if (missing !== undefined)
     test(`${kind}: a missing repository is gone, a missing owner is unknown, the rest is listed`, async (t) => {
-      const server = await startServer(t, (asked) => standIn.answer(asked, 2));
+      const server = await startServer(t, (requested) => standIn.answer(requested, 2));
       const settings = { ...standIn.settings, ...missing[0], url: server.url };
       const { host } = await openForTest(t, settings);
       const listed = await listAll(host);
@@ -197,7 +197,7 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
   ] as const)
     test(`${kind}: a target that answers ${status} is an issue, and the rest goes on`, async (t) => {
       const said = { status, body: { message: 'said by the host' } };
-      const { host } = await start(t, (asked) => (isFirst(asked) ? said : undefined));
+      const { host } = await start(t, (requested) => (isFirst(requested) ? said : undefined));
       const listed = await listAll(host);
       assert.equal(listed.repos.length, standIn.otherTarget === undefined ? 0 : 1);
       assert.deepEqual(targetIssues(listed), [
@@ -215,7 +215,9 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
       '<p>Hello</p>',
     ]) {
       const headers = { 'content-type': 'application/json' };
-      const { host } = await start(t, (asked) => (isFirst(asked) ? { body, headers } : undefined));
+      const { host } = await start(t, (requested) =>
+        isFirst(requested) ? { body, headers } : undefined,
+      );
       const listed = await listAll(host);
       assert.equal(listed.repos.length, standIn.otherTarget === undefined ? 0 : 1, body);
       assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE'], body);
@@ -229,8 +231,8 @@ function testRetries({ standIn, manyCount, totalCount, start, isFirst }: Suite):
 
   test(`${kind}: an answer that fails once is asked for again`, async (t) => {
     let failureCount = 0;
-    const { host } = await start(t, (asked) =>
-      isFirst(asked) && failureCount++ === 0 ? { status: 500, body: 'oops' } : undefined,
+    const { host } = await start(t, (requested) =>
+      isFirst(requested) && failureCount++ === 0 ? { status: 500, body: 'oops' } : undefined,
     );
     const { repos, issues } = await listAll(host);
     assert.deepEqual([repos.length, issues], [totalCount, []]);
@@ -239,9 +241,9 @@ function testRetries({ standIn, manyCount, totalCount, start, isFirst }: Suite):
 
   test(`${kind}: an answer that is cut off is asked for again`, async (t) => {
     let cutCount = 0;
-    const { host } = await start(t, (asked) =>
-      isFirst(asked) && cutCount++ === 0
-        ? { ...standIn.answer(asked, manyCount), cutAt: 100 }
+    const { host } = await start(t, (requested) =>
+      isFirst(requested) && cutCount++ === 0
+        ? { ...standIn.answer(requested, manyCount), cutAt: 100 }
         : undefined,
     );
     assert.equal((await listAll(host)).repos.length, totalCount);
@@ -254,8 +256,8 @@ function testRetries({ standIn, manyCount, totalCount, start, isFirst }: Suite):
       headers: { 'retry-after': '0.2' },
       body: { message: 'slow down' },
     };
-    const { host } = await start(t, (asked) => {
-      if (!isFirst(asked)) return undefined;
+    const { host } = await start(t, (requested) => {
+      if (!isFirst(requested)) return undefined;
       times.push(performance.now());
       return times.length === 1 ? limited : undefined;
     });
@@ -272,9 +274,9 @@ function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): vo
 
   test(`${kind}: a redirect to another host is not followed, and gets no credential`, async (t) => {
     const elsewhere = await startServer(t, () => ({ body: [] }));
-    const { host } = await start(t, (asked) =>
-      isFirst(asked)
-        ? { status: 302, headers: { location: `${elsewhere.url}${asked.path}` } }
+    const { host } = await start(t, (requested) =>
+      isFirst(requested)
+        ? { status: 302, headers: { location: `${elsewhere.url}${requested.path}` } }
         : undefined,
     );
     // Some hosts send those away whom they do not know.
@@ -285,15 +287,15 @@ function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): vo
         (outcome as Listed).issues.map(({ code }) => code),
         ['REDIRECT_REFUSED'],
       );
-    assert.deepEqual(elsewhere.asked, []);
+    assert.deepEqual(elsewhere.requested, []);
   });
 
   test(`${kind}: the token is in no message and no log line`, async (t) => {
-    const { host, lines, server } = await start(t, (asked) =>
-      isFirst(asked) ? { status: 403, body: { message: `who is ${TOKEN}?` } } : undefined,
+    const { host, lines, server } = await start(t, (requested) =>
+      isFirst(requested) ? { status: 403, body: { message: `who is ${TOKEN}?` } } : undefined,
     );
     const { issues } = await listAll(host);
-    const credentials = server.asked.map(({ headers }) => headers.authorization ?? '');
+    const credentials = server.requested.map(({ headers }) => headers.authorization ?? '');
     assert.ok(credentials.every((text) => text !== ''));
     const encoded = credentials[0]!.split(' ')[1]!;
     const said = JSON.stringify(issues) + lines.join('');
@@ -303,7 +305,7 @@ function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): vo
 
   test(`${kind}: by TLS with certificates of the connection, and only with them`, async (t) => {
     const certificates = makeCertificates(t);
-    const server = await startServer(t, (asked) => standIn.answer(asked, 3), certificates);
+    const server = await startServer(t, (requested) => standIn.answer(requested, 3), certificates);
     const settings = { ...standIn.settings, url: server.url };
     const tls = { caFile: certificates.caFile };
     const { host } = await openForTest(t, { ...settings, tls });
@@ -314,11 +316,11 @@ function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): vo
 
   test(`${kind}: by the proxy of the environment`, async (t) => {
     const proxy = await startProxy(t);
-    const server = await startServer(t, (asked) => standIn.answer(asked, 3));
+    const server = await startServer(t, (requested) => standIn.answer(requested, 3));
     const env = { TOKEN, HTTP_PROXY: proxy.url };
     const { host } = await openedHost(t, { ...standIn.settings, url: server.url }, { env });
     assert.equal((await listAll(host)).repos.length, 3 + totalCount - manyCount);
-    assert.equal(proxy.asked.length, server.asked.length);
+    assert.equal(proxy.requested.length, server.requested.length);
   });
 
   test(`${kind}: an abort ends the listing with its reason`, async (t) => {
@@ -340,12 +342,15 @@ export function testListing(standIn: StandIn): void {
   const manyCount = pageSize === undefined ? 30 : 2 * pageSize + 3;
 
   const start = async (t: TestContext, fault: Fault = () => undefined, count = manyCount) => {
-    const server = await startServer(t, (asked) => fault(asked) ?? standIn.answer(asked, count));
+    const server = await startServer(
+      t,
+      (requested) => fault(requested) ?? standIn.answer(requested, count),
+    );
     const opened = await openForTest(t, { ...standIn.settings, url: server.url });
     return { server, ...opened };
   };
   const totalCount = manyCount + (otherTarget === undefined ? 0 : 1);
-  const isFirst = (asked: Asked): boolean => standIn.skippedBy(asked) === 0;
+  const isFirst = (requested: Requested): boolean => standIn.skippedBy(requested) === 0;
 
   const suite: Suite = { standIn, manyCount, totalCount, start, isFirst };
   testWholeLists(suite);
@@ -370,14 +375,14 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
       const { host, server } = await start(t, undefined, count);
       assert.equal((await listAll(host)).repos.length, count + others);
       const again = pages > 1 && standIn.isFirstPageReadTwice === true ? 1 : 0;
-      const pageRequests = server.asked.filter((one) => standIn.skippedBy(one) !== undefined);
+      const pageRequests = server.requested.filter((one) => standIn.skippedBy(one) !== undefined);
       assert.equal(pageRequests.length, pages + again, `${count} repositories`);
     }
   });
 
   test(`${kind}: a page in the middle that fails is an issue; what came before it stays`, async (t) => {
-    const { host } = await start(t, (asked) =>
-      standIn.skippedBy(asked) === pageSize ? { status: 500, body: 'oops' } : undefined,
+    const { host } = await start(t, (requested) =>
+      standIn.skippedBy(requested) === pageSize ? { status: 500, body: 'oops' } : undefined,
     );
     const listed = await listAll(host);
     assert.ok(listed.repos.length > others && listed.repos.length < manyCount + others);
@@ -391,28 +396,28 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
   ])
     test(`${kind}: the same page for every number${counts} ends the target, which is incomplete`, async (t) => {
       let first: WebhookChange | undefined;
-      const { host, server } = await start(t, (asked) => {
-        if (standIn.skippedBy(asked) === undefined) return undefined;
-        return (first ??= sent(standIn.answer(asked, manyCount)));
+      const { host, server } = await start(t, (requested) => {
+        if (standIn.skippedBy(requested) === undefined) return undefined;
+        return (first ??= sent(standIn.answer(requested, manyCount)));
       });
       const listed = await listAll(host);
       assert.ok(listed.repos.length >= others && listed.repos.length <= pageSize + others);
       assert.deepEqual(issuesOf(listed), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE']);
-      assert.ok(server.asked.length < 30);
+      assert.ok(server.requested.length < 30);
     });
 
   const elsewhere = standIn.pageElsewhere?.bind(standIn);
   if (elsewhere === undefined) return;
   test(`${kind}: a next page at another host is not asked for`, async (t) => {
     const other = await startServer(t, () => ({ body: [] }));
-    const { host } = await start(t, (asked) =>
-      standIn.skippedBy(asked) === 0 ? elsewhere(other.url) : undefined,
+    const { host } = await start(t, (requested) =>
+      standIn.skippedBy(requested) === 0 ? elsewhere(other.url) : undefined,
     );
     const { issues } = await listAll(host);
     assert.deepEqual(
       issues.map(({ code }) => code),
       ['REDIRECT_REFUSED'],
     );
-    assert.deepEqual(other.asked, []);
+    assert.deepEqual(other.requested, []);
   });
 }

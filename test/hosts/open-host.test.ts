@@ -50,8 +50,8 @@ const PROGRAM = `
 
 test('client libraries are loaded when they are needed', () => {
   const args = ['--input-type=module', '--eval', PROGRAM, HOSTS];
-  const told = execFileSync(process.execPath, args, { encoding: 'utf8' });
-  const { before, after } = JSON.parse(told) as { before: string[]; after: string[] };
+  const reported = execFileSync(process.execPath, args, { encoding: 'utf8' });
+  const { before, after } = JSON.parse(reported) as { before: string[]; after: string[] };
   const ours = ['qs', 'rate-limiter-flexible', 'azure-devops-node-api', 'typed-rest-client'];
   assert.deepEqual(
     ours.filter((name) => before.includes(name)),

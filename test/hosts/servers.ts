@@ -16,7 +16,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { createLog, type Log } from '../../daemon/base/log.ts';
 
-export interface Asked {
+export interface Requested {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -35,7 +35,7 @@ export interface WebhookChange {
 
 export interface RunningServer {
   readonly url: string;
-  readonly asked: readonly Asked[];
+  readonly requested: readonly Requested[];
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface Certificates {
 }
 
 type Answering = (
-  asked: Asked,
+  requested: Requested,
 ) => WebhookChange | 'silence' | 'hang up' | Promise<WebhookChange | 'hang up'>;
 
 export async function startServer(
@@ -55,7 +55,7 @@ export async function startServer(
   answer: Answering,
   tls?: Certificates,
 ): Promise<RunningServer> {
-  const asked: Asked[] = [];
+  const requested: Requested[] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '', 'http://host');
     const chunks: Buffer[] = [];
@@ -63,22 +63,23 @@ export async function startServer(
     const body = Buffer.concat(chunks).toString();
     const { method = '', headers } = request;
     const one = { method, path: url.pathname, query: url.searchParams, headers, body };
-    asked.push(one);
-    const told = await answer(one);
-    if (told === 'silence') return;
-    if (told === 'hang up') {
+    requested.push(one);
+    const reported = await answer(one);
+    if (reported === 'silence') return;
+    if (reported === 'hang up') {
       request.socket.destroy();
       return;
     }
-    const bytes = bytesOf(told.body ?? '');
-    const type = typeof told.body === 'string' ? 'text/html' : 'application/json; charset=utf-8';
-    response.writeHead(told.status ?? 200, {
+    const bytes = bytesOf(reported.body ?? '');
+    const type =
+      typeof reported.body === 'string' ? 'text/html' : 'application/json; charset=utf-8';
+    response.writeHead(reported.status ?? 200, {
       'content-type': type,
       'content-length': bytes.length,
-      ...told.headers,
+      ...reported.headers,
     });
-    if (told.cutAt === undefined) response.end(bytes);
-    else response.write(bytes.subarray(0, told.cutAt), () => request.socket.destroy());
+    if (reported.cutAt === undefined) response.end(bytes);
+    else response.write(bytes.subarray(0, reported.cutAt), () => request.socket.destroy());
   };
   const listener: RequestListener = (request, response) => void serve(request, response);
   const server =
@@ -88,7 +89,7 @@ export async function startServer(
   t.after(close);
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
-    asked,
+    requested,
     close,
   };
 }
@@ -111,17 +112,17 @@ async function stop(server: Server | https.Server): Promise<void> {
 export interface RunningProxy {
   readonly url: string;
   /** `CONNECT host:port`, or method and address. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   /** The credentials that came, by request. */
   readonly credentials: readonly (string | undefined)[];
 }
 
 /** A proxy that makes tunnels, and asks for whatever is not to be tunnelled itself. */
 export async function startProxy(t: Pick<TestContext, 'after'>): Promise<RunningProxy> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const credentials: (string | undefined)[] = [];
   const server = http.createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requested.push(`${request.method} ${request.url}`);
     credentials.push(request.headers['proxy-authorization']);
     const { method, headers } = request;
     // As proxies do: it is for them.
@@ -133,7 +134,7 @@ export async function startProxy(t: Pick<TestContext, 'after'>): Promise<Running
     request.pipe(onward);
   });
   server.on('connect', (request, socket: net.Socket) => {
-    asked.push(`CONNECT ${request.url}`);
+    requested.push(`CONNECT ${request.url}`);
     credentials.push(request.headers['proxy-authorization']);
     const [host, port] = (request.url ?? '').split(':');
     const onward = net.connect(Number(port), host, () => {
@@ -145,7 +146,7 @@ export async function startProxy(t: Pick<TestContext, 'after'>): Promise<Running
   });
   const { port } = await listen(server);
   t.after(() => stop(server));
-  return { url: `127.0.0.1:${port}`, asked, credentials };
+  return { url: `127.0.0.1:${port}`, requested, credentials };
 }
 
 /** Made by openssl, for a day. */

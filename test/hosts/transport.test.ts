@@ -67,10 +67,10 @@ test('what is asked arrives, and the answer comes back whole', async (t) => {
   assert.equal(response.headers.get('link'), '<next>');
   assert.equal(response.url, `${server.url}/v3/repos?page=2`);
   assert.deepEqual(await response.json(), { a: [1] });
-  const [asked] = server.asked;
-  assert.equal(asked?.headers.authorization, `Bearer ${TOKEN}`);
-  assert.equal(asked?.query.get('page'), '2');
-  assert.equal(asked?.body, '{}');
+  const [requested] = server.requested;
+  assert.equal(requested?.headers.authorization, `Bearer ${TOKEN}`);
+  assert.equal(requested?.query.get('page'), '2');
+  assert.equal(requested?.body, '{}');
   assert.equal(host, new URL(server.url).host);
 });
 
@@ -80,13 +80,13 @@ test('a request may be of the global class, and bytes may be sent', async (t) =>
   await fetch(new Request(`${server.url}/x`, { method: 'PUT', body: 'text', headers: { a: 'b' } }));
   await fetch(`${server.url}/y`, { method: 'POST', body: Buffer.from('bytes') });
   assert.deepEqual(
-    server.asked.map(({ method, body }) => [method, body]),
+    server.requested.map(({ method, body }) => [method, body]),
     [
       ['PUT', 'text'],
       ['POST', 'bytes'],
     ],
   );
-  assert.equal(server.asked[0]?.headers['a'], 'b');
+  assert.equal(server.requested[0]?.headers['a'], 'b');
 });
 
 for (const status of [500, 502, 503, 504]) {
@@ -97,7 +97,7 @@ for (const status of [500, 502, 503, 504]) {
     );
     const { fetch } = transportTo(t, server.url);
     assert.equal(await (await fetch(server.url)).text(), 'here');
-    assert.equal(server.asked.length, 4);
+    assert.equal(server.requested.length, 4);
   });
 }
 
@@ -105,14 +105,14 @@ test('a host that stays in trouble is told as it is after four requests', async 
   const server = await startServer(t, () => ({ status: 502, body: 'bad gateway' }));
   const response = await transportTo(t, server.url).fetch(server.url);
   assert.equal(response.status, 502);
-  assert.equal(server.asked.length, 4);
+  assert.equal(server.requested.length, 4);
 });
 
 for (const status of [400, 401, 403, 404, 422, 501]) {
   test(`${status} is asked once`, async (t) => {
     const server = await startServer(t, () => ({ status, body: { message: 'Bad credentials' } }));
     assert.equal((await transportTo(t, server.url).fetch(server.url)).status, status);
-    assert.equal(server.asked.length, 1);
+    assert.equal(server.requested.length, 1);
   });
 }
 
@@ -126,7 +126,7 @@ test('an answer that breaks off, and a connection that does, are asked again', a
   });
   const response = await transportTo(t, server.url).fetch(server.url);
   assert.deepEqual(await response.json(), whole);
-  assert.equal(server.asked.length, 3);
+  assert.equal(server.requested.length, 3);
 });
 
 test('nobody at the address: host, path, cause and next step, without the query', async (t) => {
@@ -161,8 +161,8 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
     failsWith('HOST_UNAVAILABLE', /no data for 50 ms; check that the host/),
   );
   // The server may read the last one later than it was given up.
-  while (server.asked.length < 2) await sleep(5);
-  assert.equal(server.asked.length, 2);
+  while (server.requested.length < 2) await sleep(5);
+  assert.equal(server.requested.length, 2);
   const whole = { ...QUICK, retries: 0, attemptMs: 50 };
   await assert.rejects(
     transportTo(t, server.url, { limits: whole }).fetch(server.url),
@@ -194,13 +194,13 @@ test('a host that says nothing is told of while it is waited for, and since when
   const { log, lines } = recordingLog();
   const limits = { ...QUICK, silenceMs: 300, retries: 1, noticeMs: 20 };
   const { fetch, host } = transportTo(t, server.url, { log, limits, connection: 'acme' });
-  const begunAt = Date.now();
+  const startedAt = Date.now();
   const failed = assert.rejects(fetch(`${server.url}/orgs/acme`));
   assert.equal(awaitedOf('acme'), undefined);
   while (awaitedOf('acme') === undefined) await sleep(5);
   const first = awaitedOf('acme')!;
   // Neither before it was asked, nor when it was told of, 20 ms later.
-  assert.ok(first.since >= begunAt - 5 && first.since <= Date.now() - 15, String(first.since));
+  assert.ok(first.since >= startedAt - 5 && first.since <= Date.now() - 15, String(first.since));
   assert.match(awaitedSentence(first), /has not answered since 20.*waiting for GET \/orgs\/acme/);
   for (let look = 0; look < 20; look++) {
     await sleep(3);
@@ -239,7 +239,7 @@ test('an answer above the bound is refused, also one that grows when it is uncom
   assert.ok(bomb.length < 10_000);
   for (const where of ['/bomb', '/long'])
     await assert.rejects(fetch(server.url + where), failsWith('ANSWER_TOO_LARGE', /10000 bytes/));
-  assert.equal(server.asked.length, 2, 'asked once each');
+  assert.equal(server.requested.length, 2, 'asked once each');
 });
 
 test('a status that is none is refused', async (t) => {
@@ -263,7 +263,7 @@ test('an aborted request ends with the reason of its signal: while it runs, wait
     const { fetchUntil } = transportTo(t, server.url, { limits: { retryMs: 60_000 } });
     await assert.rejects(fetchUntil(controller.signal)(server.url), reason);
     await assert.rejects(fetchUntil(controller.signal)(server.url), reason);
-    assert.equal(server.asked.length, 1);
+    assert.equal(server.requested.length, 1);
   }
 });
 
@@ -308,7 +308,7 @@ for (const [name, limited] of Object.entries(LIMITED)) {
     const { log, lines } = recordingLog();
     const { fetch } = transportTo(t, server.url, { log, limits: { ...QUICK, retries: 0 } });
     assert.equal(await (await fetch(`${server.url}/repos`, { headers: HEADERS })).text(), 'here');
-    assert.equal(server.asked.length, 3, 'pauses are no failures');
+    assert.equal(server.requested.length, 3, 'pauses are no failures');
     assert.ok(!lines.join('').includes(TOKEN));
   });
 }
@@ -331,7 +331,7 @@ test('a host that asks for more time than there is is not waited for, and not as
     const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 30_000 } });
     await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
     await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
-    assert.equal(server.asked.length, 1);
+    assert.equal(server.requested.length, 1);
   }
 });
 
@@ -339,7 +339,7 @@ test('a host that limits for ever is given up', async (t) => {
   const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': '0.05' } }));
   const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 3_000 } });
   await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
-  assert.ok(server.asked.length > 2);
+  assert.ok(server.requested.length > 2);
 });
 
 test('the last request that a limit allows counts, and the next one waits before it is sent', async (t) => {
@@ -348,7 +348,7 @@ test('the last request that a limit allows counts, and the next one waits before
   const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
   assert.equal(await (await fetch(server.url)).text(), 'here');
   await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
-  assert.equal(server.asked.length, 1);
+  assert.equal(server.requested.length, 1);
 });
 
 test('one that was told to wait holds up those that wait for their turn', async (t) => {
@@ -356,7 +356,7 @@ test('one that was told to wait holds up those that wait for their turn', async 
   const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => fetch(server.url)));
   assert.ok(outcomes.every(({ status }) => status === 'rejected'));
-  assert.ok(server.asked.length <= 8, String(server.asked.length));
+  assert.ok(server.requested.length <= 8, String(server.requested.length));
 });
 
 test('no more than eight requests at a time, all connections to a host together', async (t) => {
@@ -386,7 +386,9 @@ test('a redirect within the host is followed with credentials, five at most', as
   });
   const { fetch } = transportTo(t, server.url);
   assert.equal(await (await fetch(`${server.url}/5`, { headers: HEADERS })).text(), 'here');
-  assert.ok(server.asked.every(({ headers }) => headers.authorization === HEADERS.authorization));
+  assert.ok(
+    server.requested.every(({ headers }) => headers.authorization === HEADERS.authorization),
+  );
   await assert.rejects(
     fetch(`${server.url}/6`),
     failsWith('REDIRECT_REFUSED', /GET \/6: redirects/),
@@ -416,13 +418,13 @@ test('no other host gets a request: of another name, port, address of a private 
       fetch(server.url, { headers: HEADERS }),
       failsWith('REDIRECT_REFUSED', /^127\.0\.0\.1:\d+: GET \/: the host points to/),
     );
-  assert.equal(server.asked.length, targets.length);
-  assert.deepEqual(other.asked, []);
+  assert.equal(server.requested.length, targets.length);
+  assert.deepEqual(other.requested, []);
   await assert.rejects(
     fetch(`${other.url}/page/2`, { headers: HEADERS }),
     failsWith('REDIRECT_REFUSED'),
   );
-  assert.deepEqual(other.asked, []);
+  assert.deepEqual(other.requested, []);
 });
 
 test('a host that has moved from http to https is followed, one that leaves https is not', async (t) => {
@@ -435,7 +437,7 @@ test('a host that has moved from http to https is followed, one that leaves http
   const { caFile } = certificates;
   const upwards = transportTo(t, plain.url, { caFile });
   assert.equal(await (await upwards.fetch(plain.url, { headers: HEADERS })).text(), 'here');
-  assert.equal(secure.asked[0]?.headers.authorization, HEADERS.authorization);
+  assert.equal(secure.requested[0]?.headers.authorization, HEADERS.authorization);
   const back = await startServer(
     t,
     () => ({ status: 301, headers: { location: plain.url } }),
@@ -445,7 +447,7 @@ test('a host that has moved from http to https is followed, one that leaves http
     transportTo(t, back.url, { caFile }).fetch(back.url),
     failsWith('REDIRECT_REFUSED'),
   );
-  assert.equal(plain.asked.length, 1);
+  assert.equal(plain.requested.length, 1);
 });
 
 test('certificates of an own authority count where they are named, and are asked for once where they are not', async (t) => {
@@ -465,7 +467,7 @@ test('certificates of an own authority count where they are named, and are asked
     transportTo(t, byName, { caFile }).fetch(byName),
     failsWith('CERTIFICATE_REFUSED', /ALTNAME/),
   );
-  assert.equal(server.asked.length, 2);
+  assert.equal(server.requested.length, 2);
 });
 
 test('a file of certificates that is exchanged counts from the next request on', async (t) => {
@@ -517,18 +519,18 @@ test('a proxy is used for what its variable names, with its credential, and not 
     `GET ${plain.url}/a?b=c`,
     `CONNECT ${new URL(secure.url).host}`,
   ];
-  assert.deepEqual(proxy.asked, expected);
+  assert.deepEqual(proxy.requested, expected);
   const basic = `Basic ${Buffer.from('name:word').toString('base64')}`;
   assert.deepEqual(proxy.credentials, [basic, basic, undefined, undefined]);
   assert.equal(await ask(secure.url, { HTTP_PROXY: address }), 'secure');
   for (const noProxy of ['127.0.0.1', '*', 'example.com, 127.0.0.1', 'example.com,127.0.0.0/8'])
     assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
-  assert.equal(proxy.asked.length, expected.length);
+  assert.equal(proxy.requested.length, expected.length);
   for (const noProxy of ['10.0.0.0/8', '127.0.0.1/99', '::/0'])
     assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
-  assert.equal(proxy.asked.length, expected.length + 3);
-  for (const { asked } of [secure, plain])
-    assert.ok(asked.every(({ headers }) => headers['proxy-authorization'] === undefined));
+  assert.equal(proxy.requested.length, expected.length + 3);
+  for (const { requested } of [secure, plain])
+    assert.ok(requested.every(({ headers }) => headers['proxy-authorization'] === undefined));
 });
 
 test('a proxy that is away or of no use is told, without its password', async (t) => {

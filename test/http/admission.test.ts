@@ -75,7 +75,7 @@ describe('admission', () => {
     const admission = admissionOf(1, 4);
     const running = await admission.acquire('a', never);
     const outcomes: string[] = [];
-    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (clientKey) => {
+    const requested = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (clientKey) => {
       try {
         (await admission.acquire(clientKey, never)).release();
         outcomes.push(clientKey);
@@ -85,7 +85,7 @@ describe('admission', () => {
     });
     assert.equal(admission.waitingCount, 4);
     running.release();
-    await Promise.all(asked);
+    await Promise.all(requested);
     assert.deepEqual(outcomes.toSorted(), ['a', 'b', 'c', 'd']);
   });
 
@@ -119,15 +119,15 @@ describe('admission', () => {
     const holders = ['a', 'a', 'b', 'b'];
     const running = await Promise.all(holders.map((one) => admission.acquire(one, never)));
     const order: string[] = [];
-    const asked = ['a', 'a', 'c', 'b', 'd'].map(async (clientKey) => {
+    const requested = ['a', 'a', 'c', 'b', 'd'].map(async (clientKey) => {
       const permit = await admission.acquire(clientKey, never);
       order.push(clientKey);
       permit.release();
     });
     running[0]?.release();
-    await Promise.all(asked.slice(0, 1));
+    await Promise.all(requested.slice(0, 1));
     for (const permit of running) permit.release();
-    await Promise.all(asked);
+    await Promise.all(requested);
     assert.deepEqual(order.slice(0, 2), ['c', 'd']);
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
@@ -144,10 +144,10 @@ describe('admission', () => {
         outcomes.push(`${clientKey} refused`);
       }
     };
-    const asked = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(ask);
+    const requested = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(ask);
     assert.equal(admission.waitingCount, 8);
     release.release();
-    await Promise.all(asked);
+    await Promise.all(requested);
     assert.equal(outcomes.filter((one) => one.endsWith('refused')).length, 2);
     assert.equal(outcomes.filter((one) => one === 'e refused').length, 1);
     assert.equal(outcomes.filter((one) => one.endsWith('ran')).length, 8);

@@ -31,7 +31,7 @@ const idsOf: Services['connections']['idsOf'] = (repoId) =>
   ({ 1: [FIRST_ID], 2: [FIRST_ID, FIRST_ID + 1], 3: [FIRST_ID + 2] })[repoId] ?? [];
 
 async function start() {
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const world = await startWorld({
     env: {
       TRAWL_ANONYMOUS_ACCESS: 'true',
@@ -51,11 +51,11 @@ async function start() {
         })),
       idsOf,
       latest: (ids) => {
-        asked.push(ids);
+        requested.push(ids);
         return Promise.resolve(new Map(ids.map((id) => [id, jobOf(id)])));
       },
       sync: (id) => {
-        asked.push(id);
+        requested.push(id);
         return Promise.resolve(id === FIRST_ID ? 'job' : undefined);
       },
       counts: () => ({ firstTime: 1, failed: 2, warned: 3 }),
@@ -68,7 +68,7 @@ async function start() {
     const answer = await world.call({ method, path, headers, ...text });
     return { status: answer.status, json: answer.json() as unknown };
   };
-  return { asked, ask };
+  return { requested, ask };
 }
 
 test('connections and sources together, with a repository that the caller sees, by name; repositories of one', async () => {
@@ -98,14 +98,14 @@ test('connections and sources together, with a repository that the caller sees, 
 });
 
 test('how listings stand: hidden ids are never asked for, and who is no owner hears no names', async () => {
-  const { ask, asked } = await start();
+  const { ask, requested } = await start();
   const connectionIds = [FIRST_ID + 2, FIRST_ID, 3, 4, FIRST_ID];
   const status = async (key?: string) =>
     (await ask('/api/connection-sync-status', key, { connectionIds }, 'POST')).json as {
       connections: { connectionId: number; syncedAt: string; latestJob: Record<string, unknown> }[];
     };
   const { connections } = await status();
-  assert.deepEqual(asked, [[FIRST_ID, 4]]);
+  assert.deepEqual(requested, [[FIRST_ID, 4]]);
   assert.equal(JSON.stringify(connections).includes('secret'), false);
   const [first] = connections;
   assert.deepEqual(

@@ -140,8 +140,8 @@ test('repos are listed with all their fields', async () => {
   });
   const bare = repo(2, 'local/b', { codeHostType: 'genericGitHost', defaultRevision: 'HEAD' });
   // How much its shards take is for owners.
-  const told = { docs: 3, contentBytes: 40, skipped: { too_large: 1 } };
-  const sizes = { ...told, shardBytes: 500 };
+  const reported = { docs: 3, contentBytes: 40, skipped: { too_large: 1 } };
+  const sizes = { ...reported, shardBytes: 500 };
   const world = await startWorld({
     repos: [bare, full],
     jobs: { sizesOf: (repoId) => (repoId === 9 ? sizes : undefined) },
@@ -161,7 +161,7 @@ test('repos are listed with all their fields', async () => {
       indexedAt: '2026-01-01T00:00:00.000Z',
       pushedAt: '2026-01-02T00:00:00.000Z',
       state: 'ready',
-      ...told,
+      ...reported,
     },
     {
       codeHostType: 'genericGitHost',
@@ -337,9 +337,9 @@ test('every bad query parameter is 400 INVALID_QUERY_PARAMS and names it', async
 });
 
 test('source returns the content with its links; an empty ref counts as absent', async () => {
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const read: Services['source']['read'] = async (record, path, ref, limits) => {
-    asked.push([record.name, path, ref, limits.sizeMax]);
+    requested.push([record.name, path, ref, limits.sizeMax]);
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xff, 0x0a]);
     return ref === undefined
       ? { bytes, language: 'C++', blobSha: 'abc' }
@@ -377,7 +377,7 @@ test('source returns the content with its links; an empty ref counts as absent',
     externalWebUrl: `${web}/blob/v%231/x`,
     blobSha: 'def',
   });
-  assert.deepEqual(asked, [
+  assert.deepEqual(requested, [
     ['h/o', 'a b/#.ts', undefined, 67108864],
     ['h/o', 'x', 'refs/tags/v#1', 67108864],
   ]);

@@ -234,11 +234,11 @@ onBothAdapters('bridge to fetch', (kind) => {
 
   test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
     const signals: AbortSignal[] = [];
-    let heardCount = 0;
+    let observedCount = 0;
     const silent = pieces(() => gate<undefined>().opened);
     const served = await serve(async (request, { fetchRequest }) => {
       signals.push(request.signal);
-      fetchRequest().signal.addEventListener('abort', () => heardCount++);
+      fetchRequest().signal.addEventListener('abort', () => observedCount++);
       if (request.url.endsWith('never')) await gate().opened;
       return new Response(silent.body);
     });
@@ -253,7 +253,7 @@ onBothAdapters('bridge to fetch', (kind) => {
       await eventually(() => signals.every(({ aborted }) => aborted));
     }
     await eventually(() => silent.seen.isCancelled);
-    assert.equal(heardCount, 2);
+    assert.equal(observedCount, 2);
   });
 
   test('a body that fails, or is not of bytes, ends the connection, and the log says so', async () => {

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { STARTS_MAX, paced } from '../../daemon/base/pace.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, SEARCH_BODY, startWorld } from './harness.ts';
@@ -21,7 +21,7 @@ function crowd(): () => void {
     setImmediate(fill);
   };
   fill();
-  for (let i = 0; i < CROWD; i++) void nextTurn(`one of the crowd, ${i}`);
+  for (let i = 0; i < CROWD; i++) void nextTimeSlice(`one of the crowd, ${i}`);
   return () => (isOver = true);
 }
 

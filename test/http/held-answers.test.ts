@@ -16,7 +16,7 @@ const SMALL = answerOf([resultOf('x'.repeat(MIB))]);
 const BODY = JSON.stringify({ query: 'x', matches: 1 });
 
 /** Asks, and reads nothing of what comes. */
-function askSlowly(world: World): Wire {
+function requestSlowly(world: World): Wire {
   const wire = openWire(world.server);
   wire.socket.removeAllListeners('data');
   wire.socket.pause();
@@ -34,7 +34,7 @@ onBothAdapters('answers that wait', (kind) => {
       settings: { memory: 8 * 40 * MIB },
       search: () => Promise.resolve(answer),
     });
-    const slow = askSlowly(world);
+    const slow = requestSlowly(world);
     await eventually(() => world.lines.some(({ status }) => status === 200));
     const refused = await world.call(searchWith({ query: 'x', matches: 1 }));
     assert.equal(refused.status, 503);
@@ -65,7 +65,7 @@ onBothAdapters('answers that wait', (kind) => {
     assert.equal((await ask({ Accept: 'application/msgpack' })).status, 200);
     await eventually(() => count === 2);
     answer = ANSWER;
-    const slow = askSlowly(world);
+    const slow = requestSlowly(world);
     await eventually(() => world.lines.filter(({ status }) => status === 200).length === 3);
     assert.equal(count, 2);
     slow.socket.destroy();
@@ -106,7 +106,7 @@ onBothAdapters('answers that wait', (kind) => {
       streamStallMs: 200,
       search: () => Promise.resolve(ANSWER),
     });
-    const slow = askSlowly(world);
+    const slow = requestSlowly(world);
     await eventually(() => world.lines.some(({ status }) => status === 200));
     // It never leaves: the daemon gives its share back all the same.
     for (let status = 503; status === 503;)
@@ -120,7 +120,7 @@ test('a reader that rests a while gets the whole answer', async (t) => {
   t.after(closeWorlds);
   const readLate = async (kind: 'uws' | 'node'): Promise<void> => {
     const world = await startWorld({ kind, search: () => Promise.resolve(ANSWER) });
-    const slow = askSlowly(world);
+    const slow = requestSlowly(world);
     // Longer than the time of a library.
     await sleep(15_000);
     let size = 0;

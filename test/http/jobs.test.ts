@@ -23,7 +23,7 @@ const JOB: JobView = {
 };
 
 test('hidden ids are left out; a job under way tells how far it is', async () => {
-  const asked: (readonly number[])[] = [];
+  const requested: (readonly number[])[] = [];
   const world = await startWorld({
     env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
     repos: [
@@ -33,7 +33,7 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
     ],
     jobs: {
       latest: (repoIds) => {
-        asked.push(repoIds);
+        requested.push(repoIds);
         return Promise.resolve(new Map([[2, JOB]]));
       },
       askedAt: (repoId) => (repoId === 1 ? 1_000 : undefined),
@@ -48,7 +48,7 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
     });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
   const { repositories } = (await ask([3, 1, 9, 2])).json() as { repositories: unknown };
-  assert.deepEqual(asked, [[1, 2]]);
+  assert.deepEqual(requested, [[1, 2]]);
   assert.deepEqual(repositories, [
     {
       repoId: 1,

@@ -50,12 +50,12 @@ onBothAdapters('answers in windows', (kind) => {
 
   test('many readers: no more of them get a window in a turn than one', async () => {
     let whenRunning = 0;
-    const turns: number[] = [];
+    const timeSlices: number[] = [];
     /** Takes longer than a turn should. */
     const costly = (): LazyBytes => {
       const bytes = windows();
       const from = (offset: number): Uint8Array => {
-        turns.push(whenRunning);
+        timeSlices.push(whenRunning);
         for (const endMs = performance.now() + 2; performance.now() < endMs;);
         return bytes.from(offset);
       };
@@ -78,6 +78,6 @@ onBothAdapters('answers in windows', (kind) => {
     isOver = true;
     await adapter.close(0);
     assert.deepEqual(new Set(sizes), new Set([4 * WINDOW_SIZE]));
-    assert.equal(new Set(turns).size, turns.length);
+    assert.equal(new Set(timeSlices).size, timeSlices.length);
   });
 });

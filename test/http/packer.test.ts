@@ -37,15 +37,15 @@ test('bodies of any size, whole and in pieces, asked for together', async () => 
 
 test('the event loop turns while a large body is packed', async () => {
   const body = jsonOf(50_000);
-  let turnCount = 0;
+  let timeSliceCount = 0;
   const whenRunning = (): void => {
-    turnCount++;
+    timeSliceCount++;
     next = setImmediate(whenRunning);
   };
   let next = setImmediate(whenRunning);
   await pack(body);
   clearImmediate(next);
-  assert.ok(turnCount > 0);
+  assert.ok(timeSliceCount > 0);
 });
 
 test('a large text that is no JSON is told, and harms nobody else', async () => {
@@ -79,9 +79,9 @@ test('a body that the thread has no memory for is refused, later ones are packed
 });
 
 test('the event loop turns while a large body is copied', async () => {
-  let turnCount = 0;
+  let timeSliceCount = 0;
   const whenRunning = (): void => {
-    turnCount++;
+    timeSliceCount++;
     next = setImmediate(whenRunning);
   };
   let next = setImmediate(whenRunning);
@@ -89,5 +89,5 @@ test('the event loop turns while a large body is copied', async () => {
   const copy = await gatherBytes(body, 'somebody');
   clearImmediate(next);
   assert.ok(body.equals(copy));
-  assert.ok(turnCount >= Math.floor(body.length / 2 ** 20), `${turnCount} turns`);
+  assert.ok(timeSliceCount >= Math.floor(body.length / 2 ** 20), `${timeSliceCount} turns`);
 });

@@ -67,15 +67,15 @@ test('bodies above 1 KiB are compressed as the client allows, smaller ones never
   assert.equal(small.headers['content-encoding'], undefined);
   isLarger = true;
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (b: Buffer) => b };
-  for (const [asked, coding] of [
+  for (const [requested, coding] of [
     ['gzip, deflate, br', 'br'],
     ['gzip', 'gzip'],
     ['br;q=0.5, gzip', 'gzip'],
     ['deflate', 'identity'],
     ['', 'identity'],
   ] as const) {
-    const reply = await ask(asked);
-    assert.equal(reply.headers['content-encoding'] ?? 'identity', coding, asked);
+    const reply = await ask(requested);
+    assert.equal(reply.headers['content-encoding'] ?? 'identity', coding, requested);
     assert.equal(reply.headers['content-length'], String(reply.body.length));
     assert.match(String(reply.headers.vary), /Accept-Encoding/);
     const text = decoders[coding](reply.body).toString();

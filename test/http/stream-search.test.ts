@@ -204,10 +204,10 @@ onBothAdapters('streamed searches', (kind) => {
             for (const file of stream.files)
               assert.deepEqual(file, rank.get(file.fileName.text)?.file);
             for (const chunk of stream.chunks) {
-              const places = chunk.files!.map(({ fileName }) => rank.get(fileName.text)!.i);
+              const locations = chunk.files!.map(({ fileName }) => rank.get(fileName.text)!.i);
               assert.deepEqual(
-                places,
-                places.toSorted((a, b) => a - b),
+                locations,
+                locations.toSorted((a, b) => a - b),
                 'best first in a chunk',
               );
             }

@@ -31,21 +31,21 @@ let catalogCount = 0;
 
 /** A catalog that counts for how many repos it was asked. */
 class CountingCatalog extends Catalog {
-  askedCount = 0;
+  requestCount = 0;
 
   override get repos(): readonly CatalogRepo[] {
-    this.askedCount += super.repos.length;
+    this.requestCount += super.repos.length;
     return super.repos;
   }
 
   override reposOfShard(shardId: string): readonly CatalogRepo[] {
     const repos = super.reposOfShard(shardId);
-    this.askedCount += repos.length;
+    this.requestCount += repos.length;
     return repos;
   }
 
   override revisionsOf(repo: CatalogRepo): ReturnType<Catalog['revisionsOf']> {
-    this.askedCount++;
+    this.requestCount++;
     return super.revisionsOf(repo);
   }
 }
@@ -115,7 +115,7 @@ interface Step {
   readonly repoId: number;
   readonly count: number;
   /** Searches see it at once, not together with what follows. */
-  readonly isShown: boolean;
+  readonly isVisible: boolean;
 }
 
 let lastShard = 0;
@@ -168,7 +168,7 @@ const STEP = fc.record<Step>({
   kind: fc.constantFrom(...KINDS),
   repoId: fc.integer({ min: 1, max: 4 }),
   count: fc.integer({ min: 0, max: 3 }),
-  isShown: fc.boolean(),
+  isVisible: fc.boolean(),
 });
 
 function builtRepoOf(repoId: number, count: number): CatalogRepo {
@@ -227,7 +227,7 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
       const holdings = new Holdings(catalog);
       for (const step of steps) {
         await take(catalog, kept.served, step);
-        if (!step.isShown) continue;
+        if (!step.isVisible) continue;
         kept.served.publishChanges();
         const fresh = serve(catalog);
         fresh.served.repoIds = kept.served.repoIds;
@@ -341,12 +341,12 @@ void test('one repo of many that changes: nothing is asked of the others', async
   holdings.nextMerge(() => true, EAGER);
   const before = snapshot()!;
   for (const repoId of Array.from({ length: 30 }, (_, index) => 701 + index).concat(700)) {
-    catalog.askedCount = 0;
+    catalog.requestCount = 0;
     await catalog.commit(() => ({ put: [builtRepoOf(repoId, 1)] }));
     served.publishChanges();
     holdings.nextMerge(() => true, EAGER);
   }
-  assert.ok(catalog.askedCount < 20, `asked for ${catalog.askedCount} repos`);
+  assert.ok(catalog.requestCount < 20, `asked for ${catalog.requestCount} repos`);
   assert.equal(snapshot()!.repos.length, 1000);
   // What others have is not made again.
   const known = new Set(before.shards);

@@ -22,7 +22,7 @@ function makeSmallRepo(index: number): string {
   return makeRepo(Object.fromEntries(docs));
 }
 
-function survey({ instance }: IndexOf, outOfService = new Map<string, string>()): IndexSummary {
+function summary({ instance }: IndexOf, outOfService = new Map<string, string>()): IndexSummary {
   return summaryOf(instance.catalog, outOfService, EAGER);
 }
 
@@ -37,7 +37,7 @@ void test('what lives, what does not, and the next merge', { timeout: 120_000 },
   const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER, findsSymbols: false });
   await index.index(repos, undefined, 'commits');
   assert.deepEqual(
-    survey(index).shards.map(({ docCount, deadCount, deadSize, repos: names, level }) => ({
+    summary(index).shards.map(({ docCount, deadCount, deadSize, repos: names, level }) => ({
       docCount,
       deadCount,
       deadSize,
@@ -48,7 +48,7 @@ void test('what lives, what does not, and the next merge', { timeout: 120_000 },
   );
   change(repos[0]!);
   await index.index(repos, undefined, 'commits');
-  const before = survey(index);
+  const before = summary(index);
   assert.deepEqual(
     [before.repoCount, before.docCount, before.deadCount, before.deadSize],
     [3, 3 * DOCS + 1, 1, SIZE],
@@ -64,7 +64,7 @@ void test('what lives, what does not, and the next merge', { timeout: 120_000 },
   // Sixteen of a level are not there.
   assert.equal(summaryOf(index.instance.catalog, new Map(), MERGE_LIMITS).nextMerge, null);
   const [first, ...others] = before.shards;
-  const out = survey(index, new Map([[first!.shardId, 'damaged']]));
+  const out = summary(index, new Map([[first!.shardId, 'damaged']]));
   assert.equal(out.shards[0]!.outOfService, 'damaged');
   assert.deepEqual(
     out.nextMerge?.shardIds,
@@ -74,7 +74,7 @@ void test('what lives, what does not, and the next merge', { timeout: 120_000 },
 
   const again = await openIndexOf(index.dataDir, { mergeLimits: EAGER, findsSymbols: false });
   await indexerOf(again.instance).merger.run();
-  const after = survey(again);
+  const after = summary(again);
   assert.deepEqual(
     after.shards.map(({ docCount, contentSize, deadCount }) => ({
       docCount,
@@ -87,7 +87,7 @@ void test('what lives, what does not, and the next merge', { timeout: 120_000 },
   // Docs of nobody are of no revision either.
   const { catalog } = again.instance;
   await catalog.commit(() => ({ removed: [catalog.repos[0]!.record.repoId] }));
-  const { deadCount, shards } = survey(again);
+  const { deadCount, shards } = summary(again);
   assert.equal(deadCount, DOCS);
   assert.equal(shards[0]!.repos.length, 2);
   await again.close();

@@ -32,7 +32,7 @@ async function makeDataDir(): Promise<string> {
   });
   assert.deepEqual(catalog.repos, []);
   await index.close();
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
   return dataDir;
 }
 
@@ -43,7 +43,7 @@ function lose(dataDir: string): void {
 }
 
 /** What the daemon would show now: `id name enforcement` of each repo, by id. */
-async function shown(dataDir: string): Promise<string[]> {
+async function displayed(dataDir: string): Promise<string[]> {
   const { catalog, registry, close } = await openIndex(dataDir, undefined, log);
   try {
     return catalog.repos
@@ -63,7 +63,7 @@ const AS_BEFORE = ['1 open none', '2 hidden restricted'];
 void test('lost: made again of the store', async () => {
   const dataDir = await makeDataDir();
   lose(dataDir);
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
 });
 
 void test('a store that is gone: what was hidden stays hidden, and it is said', async () => {
@@ -71,10 +71,10 @@ void test('a store that is gone: what was hidden stays hidden, and it is said', 
   for (const ending of ['', '-wal', '-shm'])
     rmSync(path.join(dataDir, `store.db${ending}`), { force: true });
   lines.length = 0;
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
   assert.equal(lines.filter((line) => line.includes('the store is new')).length, 1);
   lines.length = 0;
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
   assert.deepEqual(lines, []);
 });
 
@@ -113,15 +113,15 @@ void test('a damaged entry is built again, a damaged file is set aside, and both
   const whole = readFileSync(file).toString('latin1');
   writeFileSync(file, whole.replace('"restricted"', '"restricteD"'), 'latin1');
   lines.length = 0;
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
   assert.match(lines.join(''), /entries of index\.db are damaged.*entries=1/);
   lines.length = 0;
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
   assert.deepEqual(lines, []);
 
   lose(dataDir);
   writeFileSync(file, 'x'.repeat(5000));
-  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(await displayed(dataDir), AS_BEFORE);
   assert.match(lines.join(''), /built again.*index\.db is damaged: it is not a database/);
   assert.equal(readFileSync(`${file}.damaged`, 'latin1'), 'x'.repeat(5000));
 });
@@ -135,10 +135,10 @@ void test('exchanged for that of another instance: hidden, under new ids', async
   const isPublic = { visibility: 'public', enforcement: 'restricted' } as const;
   await index.registry.admit([await probeSource(fourth)], isPublic);
   await index.close();
-  await shown(other);
+  await displayed(other);
   lose(dataDir);
   cpSync(path.join(other, 'index.db'), path.join(dataDir, 'index.db'));
-  assert.deepEqual(await shown(dataDir), ['3 open restricted', '4 open restricted']);
+  assert.deepEqual(await displayed(dataDir), ['3 open restricted', '4 open restricted']);
   const { registry, close } = await openIndex(dataDir, undefined, log);
   const adopted = registry.all.filter(({ repoId }) => repoId > 2);
   assert.deepEqual(
@@ -173,12 +173,12 @@ void test('of an earlier version: ids and rules are taken over, once', async () 
   const file = path.join(dataDir, 'catalog.json');
   writeFileSync(file, oldCatalog());
   const expected = ['3 open none', '7 hidden restricted'];
-  assert.deepEqual(await shown(dataDir), expected);
+  assert.deepEqual(await displayed(dataDir), expected);
   assert.equal(existsSync(file), false);
   // From now on the store says it, whatever an old catalog says.
   lose(dataDir);
   writeFileSync(file, oldCatalog().replace('"enforcement": "restricted",', ''));
-  assert.deepEqual(await shown(dataDir), expected);
+  assert.deepEqual(await displayed(dataDir), expected);
 });
 
 void test('of an earlier version and damaged: nothing is started, and nothing thrown away', async () => {

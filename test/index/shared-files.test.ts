@@ -9,7 +9,7 @@ import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { repoRecord } from '../repos/record.ts';
-import { filesOf, openIndexOf, shown } from '../sync/index-of.ts';
+import { filesOf, openIndexOf, displayed } from '../sync/index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };
@@ -36,7 +36,7 @@ void test('a revision file that another repo names too stays', TIMEOUT, async ()
   await index.close();
 
   const again = await openIndexOf(dataDir);
-  assert.deepEqual(shown(await again.search('two rev:x')), ['a.c heads/x']);
+  assert.deepEqual(displayed(await again.search('two rev:x')), ['a.c heads/x']);
   assert.deepEqual(again.warnings, []);
   writeFiles(second, { 'c.txt': 'pear\n' });
   commitAll(second);

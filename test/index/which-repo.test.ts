@@ -13,7 +13,7 @@ function repo(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
   return { repoId, name: `r${repoId}`, visibility: 'private', enforcement: 'none', ...more };
 }
 
-function placeOf(path: string, fileId?: string) {
+function locationOf(path: string, fileId?: string) {
   return { kind: 'commits', path, realPath: path, ...(fileId && { fileId }) } as const;
 }
 
@@ -21,9 +21,9 @@ function seen(path: string, fileId: string, remote?: string): SourceLocation {
   return { kind: 'worktree', path, realPath: path, fileId, remote };
 }
 
-const A = repo(1, { place: placeOf('/a', 'A') });
-const B = repo(2, { place: placeOf('/b', 'B'), remote: 'host/b' });
-const TWIN = repo(3, { place: placeOf('/twin', 'T'), remote: 'host/b' });
+const A = repo(1, { place: locationOf('/a', 'A') });
+const B = repo(2, { place: locationOf('/b', 'B'), remote: 'host/b' });
+const TWIN = repo(3, { place: locationOf('/twin', 'T'), remote: 'host/b' });
 
 const cases: readonly [
   string,
@@ -45,7 +45,7 @@ const cases: readonly [
   ['a copy without remote', seen('/c', 'new'), [A, B], ['/a', '/b'], []],
   ['moved onto the path of another', seen('/a', 'B'), [A, B], ['/b'], [1, 2]],
   ['two that are gone', seen('/c', 'new', 'host/b'), [B, TWIN], ['/b', '/twin'], [2, 3]],
-  ['never looked at', seen('/z', 'Z', 'host/z'), [repo(9, { place: placeOf('/z') })], [], [9]],
+  ['never looked at', seen('/z', 'Z', 'host/z'), [repo(9, { place: locationOf('/z') })], [], [9]],
   ['another is in its place', seen('/q', 'Q', 'host/b'), [repo(2, { remote: 'host/b' })], [], [2]],
 ];
 

@@ -37,14 +37,14 @@ export interface BruteMatch {
   /** Leaves that hold, and all leaves, under no negation. */
   readonly share: readonly [active: number, all: number];
   /** Its leaves about content, under no negation, in the order of the query; inactive ones have no ranges. */
-  readonly atoms: readonly BruteAtom[];
+  readonly atoms: readonly BruteLeaf[];
 }
 export interface BruteMode {
   readonly isCaseSensitive: boolean;
   /** The leaves that are texts were given as patterns. */
   readonly isRegexEnabled?: boolean;
 }
-export interface BruteAtom {
+export interface BruteLeaf {
   readonly ranges: readonly ByteRange[];
   readonly isActive: boolean;
   readonly isSymbol: boolean;
@@ -203,7 +203,7 @@ const some = (kind: 'text' | 'path', ranges: ByteRange[]): Found => ({
 });
 
 /** A leaf under no negation; it is active if it and all above it hold. */
-interface Asked {
+interface Requested {
   readonly node: QueryNode;
   readonly found: Found;
   readonly isActive: boolean;
@@ -214,7 +214,7 @@ function evaluate(
   node: QueryNode,
   doc: BruteDoc,
   isExact: boolean,
-): { holds: boolean; leaves: Asked[] } {
+): { holds: boolean; leaves: Requested[] } {
   if (node.kind === 'const') return { holds: node.value, leaves: [] };
   if (node.kind === 'not') return { holds: !evaluate(node.child, doc, isExact).holds, leaves: [] };
   if (node.kind !== 'and' && node.kind !== 'or') {
@@ -242,7 +242,7 @@ function literalOf(node: QueryNode): string | undefined {
 }
 
 /** Of a pattern whose letter case does not count nobody knows any more how it was typed: its letters are folded. */
-function atomOf({ node, found, isActive }: Asked, mode: BruteMode): BruteAtom {
+function bruteLeafOf({ node, found, isActive }: Requested, mode: BruteMode): BruteLeaf {
   const ranges = isActive ? (found.text ?? []) : [];
   const typed = literalOf(node);
   const isPattern = node.kind === 'pattern' || mode.isRegexEnabled;
@@ -282,7 +282,9 @@ export function bruteSearch(
     const { holds, leaves } = evaluate(query, doc, mode.isCaseSensitive);
     if (!holds) return [];
     const active = leaves.flatMap((leaf) => (leaf.isActive ? [leaf.found] : []));
-    const atoms = leaves.filter(({ node }) => isInContent(node)).map((leaf) => atomOf(leaf, mode));
+    const atoms = leaves
+      .filter(({ node }) => isInContent(node))
+      .map((leaf) => bruteLeafOf(leaf, mode));
     const texts = mergeRanges(active.flatMap(({ text = [] }) => text));
     const paths = mergeRanges(active.flatMap(({ path = [] }) => path));
     const whole: ByteRange = [0, Buffer.byteLength(doc.path)];
@@ -292,8 +294,8 @@ export function bruteSearch(
     const nameRanges = isByName ? byName : words;
     const share = [active.length, leaves.length] as const;
     const isWholePath = isByName && paths.length === 0;
-    const asked = active.flatMap(({ isSymbol, text = [] }) => (isSymbol === true ? text : []));
-    const symbolRanges = new Set(asked.map((range) => range.join('-')));
+    const requested = active.flatMap(({ isSymbol, text = [] }) => (isSymbol === true ? text : []));
+    const symbolRanges = new Set(requested.map((range) => range.join('-')));
     return [{ doc, ranges: texts, nameRanges, isByName, isWholePath, share, symbolRanges, atoms }];
   });
 }
@@ -304,16 +306,16 @@ export interface BruteLocation {
   readonly column: number;
 }
 
-const places = new WeakMap<Uint8Array, Map<number, BruteLocation>>();
+const locations = new WeakMap<Uint8Array, Map<number, BruteLocation>>();
 
 /** Where a code point begins, or the text ends: lines end with LF, columns count code points. */
 export function locate(bytes: Uint8Array, byteOffset: number): BruteLocation | undefined {
-  const known = places.get(bytes) ?? placesOf(bytes);
-  places.set(bytes, known);
+  const known = locations.get(bytes) ?? locationsOf(bytes);
+  locations.set(bytes, known);
   return known.get(byteOffset);
 }
 
-function placesOf(bytes: Uint8Array): Map<number, BruteLocation> {
+function locationsOf(bytes: Uint8Array): Map<number, BruteLocation> {
   const found = new Map<number, BruteLocation>();
   const text = behindMark(bytes);
   let [lineNumber, column] = [1, 1];

@@ -18,7 +18,7 @@ import {
 } from './brute-force.ts';
 import { bestPoints, KINDS, type OracleDoc, roundedParts, scoreOf, symbolAt } from './scores.ts';
 
-export interface Asked extends BruteMode {
+export interface Requested extends BruteMode {
   readonly query: QueryNode;
   readonly matches: number;
   readonly contextLines: number;
@@ -29,8 +29,12 @@ export interface Asked extends BruteMode {
 const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
 
 /** Checks the whole answer. */
-export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: SearchAnswer): void {
-  const found = bruteSearch(docs, asked.query, asked);
+export function checkAnswer(
+  docs: readonly OracleDoc[],
+  requested: Requested,
+  answer: SearchAnswer,
+): void {
+  const found = bruteSearch(docs, requested.query, requested);
   const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
   const total = found.reduce(
     (sum, { ranges, nameRanges }) => sum + ranges.length + nameRanges.length,
@@ -39,17 +43,17 @@ export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: Se
   checkLoaded(docs, answer);
   const isSymbolless = answer.incompleteReasons?.includes('symbols_missing') ?? false;
   assert.ok(!isSymbolless || docs.some(({ symbols }) => symbols === undefined), 'symbols_missing');
-  const isWhole = total <= asked.matches;
+  const isWhole = total <= requested.matches;
   assert.equal(answer.isSearchExhaustive, isWhole && !isSymbolless, 'isSearchExhaustive');
   for (const file of answer.files) {
     const match = wanted.get(keyOf(file.repository, file.fileName.text));
     assert.ok(match, `${file.fileName.text} must not match`);
-    checkFile(file, match, asked, isWhole || file !== answer.files.at(-1));
-    if (asked.hasFields === true) checkFields(file, match, asked);
+    checkFile(file, match, requested, isWhole || file !== answer.files.at(-1));
+    if (requested.hasFields === true) checkFields(file, match, requested);
   }
   if (!isWhole) {
     assert.equal(answer.incompleteReasons?.[0], 'match_limit');
-    assert.equal(answer.stats['actualMatchCount'], asked.matches);
+    assert.equal(answer.stats['actualMatchCount'], requested.matches);
     assert.ok(answer.stats['totalMatchCount']! <= total, 'a lower bound');
     assert.ok(answer.stats['fileCount']! <= found.length, 'a lower bound');
     return;
@@ -60,7 +64,7 @@ export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: Se
   );
   assert.equal(answer.stats['totalMatchCount'], total);
   assert.equal(answer.stats['fileCount'], found.length);
-  if (areAtoms(asked.query)) checkOrder(answer, found);
+  if (areLeaves(requested.query)) checkOrder(answer, found);
 }
 
 /** S5: no more bytes than the loaded docs have, which are the largest ones at most. */
@@ -74,17 +78,17 @@ function checkLoaded(docs: readonly OracleDoc[], { stats }: SearchAnswer): void 
  * Whether every leaf of the query is an atom of the plan. What the planner decides alone is none, and an
  * expression may be one, several or none, so that the order is left open then.
  */
-function areAtoms(node: QueryNode): boolean {
-  if (node.kind === 'not') return areAtoms(node.child);
-  if (node.kind === 'and' || node.kind === 'or') return node.children.every(areAtoms);
+function areLeaves(node: QueryNode): boolean {
+  if (node.kind === 'not') return areLeaves(node.child);
+  if (node.kind === 'and' || node.kind === 'or') return node.children.every(areLeaves);
   if (node.kind === 'pattern' && node.prefix === 'sym')
-    return isOneAtom(node.pattern.replaceAll(/^\\b|\\b$/g, ''));
-  if (node.kind === 'pattern') return node.prefix === 'file' && isOneAtom(node.pattern);
-  return node.kind === 'text' || (node.kind === 'regex' && isOneAtom(node.pattern));
+    return isOneLeaf(node.pattern.replaceAll(/^\\b|\\b$/g, ''));
+  if (node.kind === 'pattern') return node.prefix === 'file' && isOneLeaf(node.pattern);
+  return node.kind === 'text' || (node.kind === 'regex' && isOneLeaf(node.pattern));
 }
 
 /** Whether a pattern is a literal, or far from a choice of some; a name may be held to begin or end there. */
-function isOneAtom(pattern: string): boolean {
+function isOneLeaf(pattern: string): boolean {
   // What holds for any name is none.
   if (expressionRanges(Buffer.alloc(0), pattern, true).holdsForName) return false;
   return /\.[*+]/.test(pattern) || /^\^?(?:\\\W|[^\\^$.*+?()[\]{}|])+\$?$/u.test(pattern);
@@ -94,7 +98,7 @@ function spans(ranges: readonly Range[]): ByteRange[] {
   return ranges.map(({ start, end }) => [start.byteOffset, end.byteOffset]);
 }
 
-function checkPlaces(bytes: Uint8Array, ranges: readonly Range[]): void {
+function checkLocations(bytes: Uint8Array, ranges: readonly Range[]): void {
   for (const range of ranges) {
     assert.deepEqual(range.start, locate(bytes, range.start.byteOffset));
     assert.deepEqual(range.end, locate(bytes, range.end.byteOffset));
@@ -102,15 +106,20 @@ function checkPlaces(bytes: Uint8Array, ranges: readonly Range[]): void {
 }
 
 /** A file whose ranges may be cut shows the first chunks in the engine's order, the last one cut. */
-function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: boolean): void {
+function checkFile(
+  file: FileResult,
+  match: BruteMatch,
+  requested: Requested,
+  isWhole: boolean,
+): void {
   const { bytes, path, language } = match.doc;
   assert.equal(file.language, language);
   const { matchRanges } = file.fileName;
   const isNameWhole = isWhole || file.chunks.length > 0;
   const count = isNameWhole ? match.nameRanges.length : matchRanges.length;
   assert.deepEqual(spans(matchRanges), match.nameRanges.slice(0, count));
-  checkPlaces(Buffer.from(path), matchRanges);
-  const chunks = chunksOf(bytes, match.ranges, asked.contextLines)
+  checkLocations(Buffer.from(path), matchRanges);
+  const chunks = chunksOf(bytes, match.ranges, requested.contextLines)
     .map((chunk) => ({ ...chunk, points: bestPoints(match.doc, chunk.ranges) }))
     .sort((a, b) => b.points - a.points || a.start - b.start);
   if (isWhole) assert.equal(file.chunks.length, chunks.length);
@@ -118,20 +127,20 @@ function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: b
     const full = chunks[index]!;
     const count = chunk.matchRanges.length;
     const isCut = !isWhole && index === file.chunks.length - 1 && count < full.ranges.length;
-    const shown = isCut
-      ? chunksOf(bytes, full.ranges.slice(0, count), asked.contextLines)[0]!
+    const displayed = isCut
+      ? chunksOf(bytes, full.ranges.slice(0, count), requested.contextLines)[0]!
       : full;
-    assert.deepEqual(spans(chunk.matchRanges), shown.ranges);
-    assert.equal(chunk.content, shown.content);
-    assert.deepEqual(chunk.contentStart, locate(bytes, shown.start));
-    assert.deepEqual(chunk.symbols, symbolsOf(match, shown.ranges));
-    checkPlaces(bytes, chunk.matchRanges);
+    assert.deepEqual(spans(chunk.matchRanges), displayed.ranges);
+    assert.equal(chunk.content, displayed.content);
+    assert.deepEqual(chunk.contentStart, locate(bytes, displayed.start));
+    assert.deepEqual(chunk.symbols, symbolsOf(match, displayed.ranges));
+    checkLocations(bytes, chunk.matchRanges);
   }
 }
 
 /** The points of the file, and the id of its content. */
-function checkFields(file: FileResult, match: BruteMatch, { query }: Asked): void {
-  if (areAtoms(query)) assert.equal(file.score, scoreOf(match), 'score');
+function checkFields(file: FileResult, match: BruteMatch, { query }: Requested): void {
+  if (areLeaves(query)) assert.equal(file.score, scoreOf(match), 'score');
   const { bytes } = match.doc;
   const isStored = bytes.length > 0 && file.skipReason === undefined;
   const expected = isStored
@@ -143,17 +152,17 @@ function checkFields(file: FileResult, match: BruteMatch, { query }: Asked): voi
 /** Checks what the scores of the best files are made of. */
 export function checkBest(
   docs: readonly OracleDoc[],
-  asked: Asked,
+  requested: Requested,
   { files }: SearchAnswer,
   { best }: Explanation,
 ): void {
-  const found = bruteSearch(docs, asked.query, asked);
+  const found = bruteSearch(docs, requested.query, requested);
   const matches = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
   assert.deepEqual(
     best.map(({ repository, fileName }) => keyOf(repository, fileName)),
     files.slice(0, 10).map(({ repository, fileName }) => keyOf(repository, fileName.text)),
   );
-  if (!areAtoms(asked.query)) return;
+  if (!areLeaves(requested.query)) return;
   for (const { repository, fileName, score, parts } of best) {
     const match = matches.get(keyOf(repository, fileName))!;
     assert.equal(score, scoreOf(match));

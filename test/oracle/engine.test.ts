@@ -60,11 +60,11 @@ void test('found by fuzzing: a path that only an empty match holds for has no po
   const engine = await Engine.open();
   engine.publish([engine.shardOf(REPOS[0]!, docs)], REPOS);
   for (const pattern of [raw`\b.*?`, raw`$.*`, '.*?', '.+?']) {
-    const asked = { matches: 100, contextLines: 0, isCaseSensitive: false };
-    const answer = await engine.search(`file:"${pattern}"`, { ...asked, isRegexEnabled: true });
+    const requested = { matches: 100, contextLines: 0, isCaseSensitive: false };
+    const answer = await engine.search(`file:"${pattern}"`, { ...requested, isRegexEnabled: true });
     const tree = parseRegex(pattern);
     const query = { kind: 'pattern', prefix: 'file', pattern, tree, position: 0 } as const;
-    checkAnswer(docs, { query, ...asked }, answer);
+    checkAnswer(docs, { query, ...requested }, answer);
     assert.ok(answer.files.length > 0);
   }
   await engine.close();
@@ -88,11 +88,16 @@ void test('more words in a row than the score tells apart', async () => {
   const engine = await Engine.open();
   engine.publish([engine.shardOf(REPOS[0]!, docs)], REPOS);
   const children = words.map((word) => ({ kind: 'text', text: word, position: 0 }) as const);
-  const asked = { matches: 1000, contextLines: 0, isCaseSensitive: false };
+  const requested = { matches: 1000, contextLines: 0, isCaseSensitive: false };
   const query = { kind: 'and', children, position: 0 } as const;
-  const answer = await engine.search(words.join(' '), asked);
-  checkAnswer(docs, { query, ...asked }, answer);
-  checkBest(docs, { query, ...asked }, answer, await engine.explain(words.join(' '), asked));
+  const answer = await engine.search(words.join(' '), requested);
+  checkAnswer(docs, { query, ...requested }, answer);
+  checkBest(
+    docs,
+    { query, ...requested },
+    answer,
+    await engine.explain(words.join(' '), requested),
+  );
   await engine.close();
 });
 

@@ -105,9 +105,9 @@ void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async (
   engine.publish(await buildFromDisk(engine.module, engine.folder, REPO, docs), [REPO]);
   const reader = await RegexEngine.make('release', 8 << 20);
   let shift = 0;
-  const places = new Map(
+  const locations = new Map(
     files.map((file) => {
-      const place = reader.placeText(file.bytes, shift);
+      const place = reader.locationText(file.bytes, shift);
       shift += file.bytes.length + MARGIN;
       return [file, place];
     }),
@@ -128,7 +128,7 @@ void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async (
     const found = rangesOf(answer);
     let total = 0;
     for (const file of files) {
-      reader.useText(places.get(file)!);
+      reader.useText(locations.get(file)!);
       const wanted = answer.isSearchExhaustive ? reader.find() : [];
       total += answer.isSearchExhaustive ? wanted.length : reader.count();
       if (answer.isSearchExhaustive)

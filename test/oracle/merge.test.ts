@@ -66,8 +66,8 @@ function merged(
 
 /** What is left of a corpus whose docs die by their index in their shard. */
 function survivors(corpus: Corpus, isDead: (shard: number, docId: number) => boolean): Corpus {
-  const places = placesOf(corpus);
-  const lives = corpus.docs.map((_, index) => !isDead(...places[index]!));
+  const locations = locationsOf(corpus);
+  const lives = corpus.docs.map((_, index) => !isDead(...locations[index]!));
   return {
     docs: corpus.docs.filter((_, index) => lives[index]),
     shardOf: corpus.shardOf.filter((_, index) => lives[index]),
@@ -75,19 +75,19 @@ function survivors(corpus: Corpus, isDead: (shard: number, docId: number) => boo
 }
 
 /** Shard and docId of each doc, as shardsOf places them. */
-function placesOf({ docs, shardOf }: Corpus): [number, number][] {
-  const places = docs.map((): [number, number] => [0, 0]);
+function locationsOf({ docs, shardOf }: Corpus): [number, number][] {
+  const locations = docs.map((): [number, number] => [0, 0]);
   let shard = 0;
   for (const { name } of REPOS) {
     const own = [...docs.keys()].filter((i) => docs[i]!.repo === name && shardOf[i] === 0);
-    for (const [docId, i] of own.entries()) places[i] = [shard, docId];
+    for (const [docId, i] of own.entries()) locations[i] = [shard, docId];
     if (own.length > 0) shard++;
   }
   let docId = 0;
   for (const { name } of REPOS)
     for (const i of docs.keys())
-      if (docs[i]!.repo === name && shardOf[i] === 1) places[i] = [shard, docId++];
-  return places;
+      if (docs[i]!.repo === name && shardOf[i] === 1) locations[i] = [shard, docId++];
+  return locations;
 }
 
 interface MergeCase extends Case {

@@ -86,7 +86,7 @@ export async function checkCase(
       isRegexEnabled: query.isRegexEnabled,
       isCaseSensitivityEnabled: isCaseSensitive,
     };
-    const asked = {
+    const requested = {
       query: query.tree,
       isRegexEnabled: query.isRegexEnabled,
       hasFields,
@@ -94,9 +94,9 @@ export async function checkCase(
     };
     const answer = await engine.search(query.text, request);
     try {
-      checkAnswer(corpus.docs, asked, answer);
+      checkAnswer(corpus.docs, requested, answer);
       if (contextLines === 1)
-        checkBest(corpus.docs, asked, answer, await engine.explain(query.text, request));
+        checkBest(corpus.docs, requested, answer, await engine.explain(query.text, request));
       if (!hasFields)
         for (const file of answer.files) assert.ok(!('score' in file) && !('blobSha' in file));
       regexRunCount += answer.stats['regexpsConsidered']!;

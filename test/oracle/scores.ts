@@ -2,7 +2,7 @@
 // Made from API.md and what brute-force.ts finds.
 
 import { behindMark } from './brute-force.ts';
-import type { BruteAtom, BruteDoc, BruteMatch, BruteSymbol, ByteRange } from './brute-force.ts';
+import type { BruteLeaf, BruteDoc, BruteMatch, BruteSymbol, ByteRange } from './brute-force.ts';
 
 export interface OracleDoc extends BruteDoc {
   readonly tier: number;
@@ -81,11 +81,11 @@ interface Placed {
   readonly start: number;
   readonly end: number;
   readonly slot: number;
-  readonly atom: BruteAtom;
+  readonly atom: BruteLeaf;
 }
 
 /** The ranges of a doc, each with the atom that it is of: of equal ones that of a symbol, then the first. */
-function placedRanges(atoms: readonly BruteAtom[]): Placed[] {
+function placedRanges(atoms: readonly BruteLeaf[]): Placed[] {
   let last = 0;
   return atoms
     .flatMap((atom, slot) =>
@@ -148,7 +148,7 @@ function symbolPart(
 /** By atom the sum of what its ranges say, and the best symbol. */
 function textAndSymbol(
   doc: BruteDoc,
-  atoms: readonly BruteAtom[],
+  atoms: readonly BruteLeaf[],
   ranges: readonly Placed[],
   n: number,
 ): { text: number; symbol: number } {
@@ -176,7 +176,7 @@ function textAndSymbol(
 }
 
 /** How many atoms the last of the ranges have, from the end back as long as each but the last `belongs` to the next. */
-function atomsWhile(
+function leavesWhile(
   ranges: readonly Placed[],
   end: number,
   belongs: (range: Placed, next: Placed) => boolean,
@@ -196,18 +196,18 @@ function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): nu
   const follows = (a: Placed, b: Placed): boolean => b.slot === a.slot + 1 && b.start - a.end <= 1;
   let [line, window, row] = [0, 0, 0];
   for (const [index, last] of ranges.entries()) {
-    line = Math.max(line, atomsWhile(ranges, index, isOnLine));
+    line = Math.max(line, leavesWhile(ranges, index, isOnLine));
     window = Math.max(
       window,
-      atomsWhile(ranges, index, (range) => isNear(range, last)),
+      leavesWhile(ranges, index, (range) => isNear(range, last)),
     );
-    row = Math.max(row, atomsWhile(ranges, index, follows));
+    row = Math.max(row, leavesWhile(ranges, index, follows));
   }
   return (line + window + row) / n;
 }
 
 /** What active atoms cover of the base name without its extension. */
-function namePart({ path }: BruteDoc, atoms: readonly BruteAtom[], n: number): number {
+function namePart({ path }: BruteDoc, atoms: readonly BruteLeaf[], n: number): number {
   const base = Buffer.from(path.slice(path.lastIndexOf('/') + 1)).toString('latin1');
   const name = base.replace(/(?<=.)\.[^.]*$/s, '').slice(0, 64);
   const small = name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -52,20 +52,20 @@ function makeTexts(): string[] {
 interface Source {
   readonly text: string;
   readonly bytes: Buffer;
-  readonly places: readonly Range['start'][];
+  readonly locations: readonly Range['start'][];
 }
 
 function sourceOf(text: string): Source {
-  const places: Range['start'][] = [];
+  const locations: Range['start'][] = [];
   let [byteOffset, lineNumber, column] = [0, 1, 1];
   for (const point of text) {
-    for (let i = 0; i < point.length; i++) places.push({ byteOffset, lineNumber, column });
+    for (let i = 0; i < point.length; i++) locations.push({ byteOffset, lineNumber, column });
     byteOffset += Buffer.byteLength(point);
     column++;
     if (point === '\n') [lineNumber, column] = [lineNumber + 1, 1];
   }
-  places.push({ byteOffset, lineNumber, column });
-  return { text, bytes: Buffer.from(text), places };
+  locations.push({ byteOffset, lineNumber, column });
+  return { text, bytes: Buffer.from(text), locations };
 }
 
 /** What is asked, and the expressions that JavaScript looks for: all of them must hold, or any. */
@@ -95,7 +95,11 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** Ranges of a text, by start; none: the text must not be found. */
-function expectedRanges({ text, places }: Source, question: Question, isExact: boolean): Range[] {
+function expectedRanges(
+  { text, locations }: Source,
+  question: Question,
+  isExact: boolean,
+): Range[] {
   const flags = isExact ? 'gmu' : 'gimu';
   const found = question.atoms.map((atom) => [...text.matchAll(new RegExp(atom, flags))]);
   const holds = found.map((matches) => matches.length > 0);
@@ -104,7 +108,7 @@ function expectedRanges({ text, places }: Source, question: Question, isExact: b
   all.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   let end = 0;
   const kept = all.filter((range) => range[0] >= end && (end = range[1]) > 0);
-  return kept.map((range) => ({ start: places[range[0]]!, end: places[range[1]]! }));
+  return kept.map((range) => ({ start: locations[range[0]]!, end: locations[range[1]]! }));
 }
 
 const keyOf = ({ start, end }: Range): string =>
@@ -120,7 +124,7 @@ interface Expected {
 /** Checks that a file shows nothing but its own ranges, each once, amid their own lines; returns how many. */
 function checkFile(file: FileResult, { source, ranges }: Expected): number {
   assert.equal(file.fileName.matchRanges.length, 0);
-  const shown = new Set<number>();
+  const displayed = new Set<number>();
   let count = 0;
   for (const { content, contentStart, matchRanges } of file.chunks) {
     const start = contentStart.byteOffset;
@@ -132,11 +136,11 @@ function checkFile(file: FileResult, { source, ranges }: Expected): number {
       const index = ranges.get(keyOf(range));
       if (index === undefined) assert.fail(`${file.fileName.text}: ${keyOf(range)} is no match`);
       assert.ok(range.start.byteOffset >= start && range.end.byteOffset <= end, 'in its chunk');
-      shown.add(index);
+      displayed.add(index);
       count++;
     }
   }
-  assert.equal(shown.size, count, 'each range once');
+  assert.equal(displayed.size, count, 'each range once');
   return count;
 }
 
@@ -146,7 +150,7 @@ function checkAnswer(
   expected: ReadonlyMap<string, Expected>,
   matches: number,
 ): number {
-  let shown = 0;
+  let displayed = 0;
   const paths = new Set<string>();
   let cutCount = 0;
   for (const file of answer.files) {
@@ -154,28 +158,28 @@ function checkAnswer(
     assert.ok(own, `${file.fileName.text} does not match`);
     const count = checkFile(file, own);
     if (count < own.ranges.size) cutCount++;
-    shown += count;
+    displayed += count;
     paths.add(file.fileName.text);
   }
   assert.equal(paths.size, answer.files.length, 'each file once');
   const total = [...expected.values()].reduce((sum, { ranges }) => sum + ranges.size, 0);
-  assert.equal(shown, Math.min(total, matches));
-  assert.equal(answer.stats['actualMatchCount'], shown);
+  assert.equal(displayed, Math.min(total, matches));
+  assert.equal(answer.stats['actualMatchCount'], displayed);
   assert.equal(answer.isSearchExhaustive, total <= matches);
   assert.ok(cutCount <= (total <= matches ? 0 : 1), 'only the last file is cut');
   if (total <= matches) {
     assert.equal(answer.stats['totalMatchCount'], total);
     assert.equal(answer.stats['fileCount'], expected.size);
   }
-  return shown;
+  return displayed;
 }
 
 /** Checks that files of a limited answer stand as in the whole one, and show what they show there. */
 function checkHead(limited: SearchAnswer, whole: SearchAnswer): void {
-  const places = new Map(whole.files.map(({ fileName }, place) => [fileName.text, place]));
+  const locations = new Map(whole.files.map(({ fileName }, place) => [fileName.text, place]));
   let last = -1;
   for (const file of limited.files) {
-    const place = places.get(file.fileName.text)!;
+    const place = locations.get(file.fileName.text)!;
     assert.ok(place > last, 'in the same order');
     last = place;
     const all = whole.files[place]!.chunks.flatMap(({ matchRanges }) => matchRanges);
@@ -262,12 +266,12 @@ void test('every range of over a million is a match of its file, at its place', 
   assert.ok(COPIES[0]! * 0.75 > UNIT_DOCS_MAX);
   const engines = Object.values(WAYS).map((options) => new Engine(world.module, options));
   for (const engine of engines) engine.publish(world.shards, [REPO]);
-  let shown = 0;
+  let displayed = 0;
   for (const question of QUESTIONS) {
     for (const isCaseSensitivityEnabled of [false, true]) {
       const expected = expectedFiles(world, question, isCaseSensitivityEnabled);
       assert.ok(expected.size > 0, question.query);
-      const asked = {
+      const requested = {
         query: question.query,
         contextLines: 0,
         whole: false,
@@ -278,21 +282,25 @@ void test('every range of over a million is a match of its file, at its place', 
       let least: SearchAnswer | undefined;
       for (const matches of [100_000, 8000, 1000]) {
         for (const engine of engines) {
-          const answer = await engine.search(question.query, { ...asked, matches });
-          shown += checkAnswer(answer, expected, matches);
+          const answer = await engine.search(question.query, { ...requested, matches });
+          displayed += checkAnswer(answer, expected, matches);
           whole ??= answer;
           least = answer;
           checkHead(answer, whole);
-          shown += checkAnswer(await streamed(engine, { ...asked, matches }), expected, matches);
+          displayed += checkAnswer(
+            await streamed(engine, { ...requested, matches }),
+            expected,
+            matches,
+          );
         }
       }
       for (const other of await Promise.all(
-        engines.map((engine) => engine.search(question.query, { ...asked, matches: 1000 })),
+        engines.map((engine) => engine.search(question.query, { ...requested, matches: 1000 })),
       ))
         assert.deepEqual(other.files, least!.files, 'asked again');
     }
   }
 
-  assert.ok(shown > RANGES_MIN, `${shown} ranges`);
+  assert.ok(displayed > RANGES_MIN, `${displayed} ranges`);
   await Promise.all(engines.map((engine) => engine.close()));
 });

@@ -41,11 +41,11 @@ void test('includes by name, connection and topic; an exclude beats them all', (
 });
 
 const place = fc.constantFrom('a', 'b', 'c');
-const places = fc.uniqueArray(place);
+const locations = fc.uniqueArray(place);
 const repo = fc.record({
   name: fc.tuple(place, place).map((parts) => parts.join('/')),
-  connections: places,
-  topics: places,
+  connections: locations,
+  topics: locations,
 });
 
 void test('random contexts hold what an include names and no exclude does', () => {
@@ -55,10 +55,10 @@ void test('random contexts hold what an include names and no exclude does', () =
   const lists = fc.record({
     include: globs,
     exclude: globs,
-    includeConnections: places,
-    excludeConnections: places,
-    includeTopics: places.map((topics) => topics.map((topic) => topic.toUpperCase())),
-    excludeTopics: places,
+    includeConnections: locations,
+    excludeConnections: locations,
+    includeTopics: locations.map((topics) => topics.map((topic) => topic.toUpperCase())),
+    excludeTopics: locations,
   });
   fc.assert(
     fc.property(lists, fc.array(repo), (given, repos) => {

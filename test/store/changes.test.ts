@@ -12,9 +12,9 @@ type WebhookChange = (string | undefined)[];
 
 /** Gathers changes as `user:<id>`, `list:<repoId>` or their topic. */
 function tell(store: Store): WebhookChange {
-  const told: WebhookChange = [];
+  const reported: WebhookChange = [];
   store.onChange((change) =>
-    told.push(
+    reported.push(
       'userId' in change
         ? `user:${change.userId}`
         : 'list' in change
@@ -22,7 +22,7 @@ function tell(store: Store): WebhookChange {
           : change.topic,
     ),
   );
-  return told;
+  return reported;
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -79,25 +79,25 @@ onBothEngines('changes', ({ within, withStore }) => {
         await newUser(store, 'OWNER');
         const { id } = await newUser(store);
         const run = await prepare(store, id);
-        const told = tell(store);
-        told.length = 0;
-        const done = run().then(() => told.push('done'));
+        const reported = tell(store);
+        reported.length = 0;
+        const done = run().then(() => reported.push('done'));
         await done;
-        assert.ok(told.indexOf(`user:${id}`) >= 0, String(told));
-        assert.ok(told.indexOf(`user:${id}`) < told.indexOf('done'), String(told));
+        assert.ok(reported.indexOf(`user:${id}`) >= 0, String(reported));
+        assert.ok(reported.indexOf(`user:${id}`) < reported.indexOf('done'), String(reported));
       }));
   }
 
   test('settings have a topic of their own; a new user is told too', () =>
     withStore(async (store) => {
-      const told = tell(store);
+      const reported = tell(store);
       await store.settings.set('a', 'b');
-      assert.equal(told.at(-1), 'settings');
+      assert.equal(reported.at(-1), 'settings');
       const { id } = await newUser(store);
-      assert.ok(told.includes(`user:${id}`));
-      told.length = 0;
+      assert.ok(reported.includes(`user:${id}`));
+      reported.length = 0;
       assert.equal(await store.settings.remove('a'), true);
-      assert.ok(told.includes('settings'));
+      assert.ok(reported.includes('settings'));
     }));
 
   test('what is refused or changes nothing is not told', () =>
@@ -107,16 +107,16 @@ onBothEngines('changes', ({ within, withStore }) => {
       const key = await store.apiKeys.replaceBootstrap(id, newHash());
       await store.grants.add(id, [1]);
       const other = place.kind === 'postgres' ? await place.open() : undefined;
-      const told = tell(store);
+      const reported = tell(store);
       /** What was told. Own changes may come back from the server, in the order of commits: before that of another. */
-      const toldByNow = async (): Promise<WebhookChange> => {
-        if (other === undefined) return told.splice(0);
+      const reportedByNow = async (): Promise<WebhookChange> => {
+        if (other === undefined) return reported.splice(0);
         const mark = `user:${(await newUser(other)).id}`;
-        await until(() => told.includes(mark));
-        const all = told.splice(0);
+        await until(() => reported.includes(mark));
+        const all = reported.splice(0);
         return all.slice(0, all.indexOf(mark));
       };
-      await toldByNow();
+      await reportedByNow();
       await store.users.remove(id).catch(() => {});
       await store.users.update('none', { name: 'x' });
       await store.sessions.removeAllOf(id);
@@ -126,7 +126,7 @@ onBothEngines('changes', ({ within, withStore }) => {
       await store.grants.remove(id, [2]);
       await store.settings.remove('none');
       await store.users.touch(id, 5);
-      assert.deepEqual(await toldByNow(), []);
+      assert.deepEqual(await reportedByNow(), []);
     }));
 
   test('a listener can be taken away, and one that fails harms nobody', () =>
@@ -134,9 +134,9 @@ onBothEngines('changes', ({ within, withStore }) => {
       const end = store.onChange(() => {
         throw new Error('listener of a test');
       });
-      const told = tell(store);
+      const reported = tell(store);
       await store.settings.set('a', 'b');
-      assert.ok(told.includes('settings'));
+      assert.ok(reported.includes('settings'));
       assert.match(place.logged.join(''), /listener of a test/);
       end();
       place.logged.length = 0;
@@ -156,30 +156,30 @@ onPostgres('changes between daemons', (world) => {
   test('another daemon hears every change, and what it reads then is new', () =>
     within(async (place) => {
       const [here, there] = [await place.open(), await place.open()];
-      const told = tell(there);
+      const reported = tell(there);
       const { id } = await newUser(here);
-      await until(() => told.includes(`user:${id}`));
+      await until(() => reported.includes(`user:${id}`));
       assert.equal((await there.users.get(id))?.id, id);
       await here.settings.set('name', 'value');
-      await until(() => told.includes('settings'));
+      await until(() => reported.includes('settings'));
       assert.equal(await there.settings.get('name'), 'value');
-      told.length = 0;
+      reported.length = 0;
       await here.grants.add(id, [1, 2, 3]);
-      await until(() => told.includes(`user:${id}`));
+      await until(() => reported.includes(`user:${id}`));
       assert.deepEqual(await there.grants.repoIdsOf(id), [1, 2, 3]);
     }));
 
   test('a transaction that is rolled back is not told to others', () =>
     within(async (place) => {
       const [here, there] = [await place.open(), await place.open()];
-      const told = tell(there);
+      const reported = tell(there);
       const { id } = await newUser(here, 'OWNER');
       await here.users.remove(id).catch(() => {});
       await here.grants.add('none', [1]).catch(() => {});
       // Told in the order of commits: what came before this one has been told.
       await here.settings.set('a', 'b');
-      await until(() => told.includes('settings'));
-      assert.deepEqual(told, [`user:${id}`, 'settings']);
+      await until(() => reported.includes('settings'));
+      assert.deepEqual(reported, [`user:${id}`, 'settings']);
     }));
 
   test('a lost connection: not informed until it is back, then everything counts as changed', () =>
@@ -187,7 +187,7 @@ onPostgres('changes between daemons', (world) => {
       const { server } = world;
       assert.ok(server !== undefined && place.databaseUrl !== undefined);
       const [here, there] = [await place.open(), await place.open()];
-      const told = tell(there);
+      const reported = tell(there);
       await server.run(
         place.databaseUrl,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -195,11 +195,11 @@ onPostgres('changes between daemons', (world) => {
       );
       await until(() => !there.isInformed);
       await until(() => there.isInformed);
-      assert.ok(told.includes('all'));
+      assert.ok(reported.includes('all'));
       assert.match(place.logged.join(''), /changes by other daemons are not received/);
-      told.length = 0;
+      reported.length = 0;
       const { id } = await newUser(here);
-      await until(() => told.includes(`user:${id}`));
+      await until(() => reported.includes(`user:${id}`));
     }));
 
   test('a server that is away for long is tried again and again', () =>
@@ -207,14 +207,14 @@ onPostgres('changes between daemons', (world) => {
       const { server } = world;
       assert.ok(server !== undefined);
       const store = await place.open();
-      const told = tell(store);
+      const reported = tell(store);
       await server.stop('immediate');
       await until(() => !store.isInformed);
       await setTimeout(500);
       assert.equal(store.isInformed, false);
       await server.start();
       await until(() => store.isInformed);
-      assert.ok(told.includes('all'));
+      assert.ok(reported.includes('all'));
       assert.equal(typeof (await newUser(store)).id, 'string');
     }));
 });

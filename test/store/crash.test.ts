@@ -10,7 +10,7 @@ import Libsql from 'libsql';
 import type { Store } from '../../daemon/store/store.ts';
 import { STEP_GRANT_COUNT, STEP_RECORD_COUNT } from './child.ts';
 import { onBothEngines } from './harness.ts';
-import type { Place } from './harness.ts';
+import type { Location } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { startChild } from './processes.ts';
 
@@ -71,7 +71,7 @@ function checkFile(dataDir: string): void {
  * Waits until a PostgreSQL server has noticed that the killed process is gone: it still finishes what it
  * was sent, and pages that are read meanwhile shift.
  */
-async function waitForServer(place: Place, server: PostgresServer | undefined): Promise<void> {
+async function waitForServer(place: Location, server: PostgresServer | undefined): Promise<void> {
   if (server === undefined || place.databaseUrl === undefined) return;
   for (;;) {
     const others = await server.run(

@@ -18,7 +18,7 @@ import {
   onBothEngines,
   onPostgres,
   refuses,
-  withEmbeddedPlace,
+  withEmbeddedLocation,
 } from './harness.ts';
 import { newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
 
@@ -232,10 +232,10 @@ onBothEngines('dumps', ({ within, withStore }) => {
 
   test('a load is told as a change of everything', () =>
     withStore(async (store) => {
-      const told: unknown[] = [];
-      store.onChange((change) => told.push(change));
+      const reported: unknown[] = [];
+      store.onChange((change) => reported.push(change));
       await store.load(stream(await partsOf(store)));
-      assert.deepEqual(told[0], { topic: 'all' });
+      assert.deepEqual(reported[0], { topic: 'all' });
     }));
 });
 
@@ -338,9 +338,9 @@ onBothEngines('dumps of the first form', ({ withStore }) => {
 
 onPostgres('dumps between engines', ({ within }) => {
   test('from the embedded store to PostgreSQL and back', () =>
-    withEmbeddedPlace((first) =>
+    withEmbeddedLocation((first) =>
       within((second) =>
-        withEmbeddedPlace(async (third) => {
+        withEmbeddedLocation(async (third) => {
           const [a, b, c] = [await first.open(), await second.open(), await third.open()];
           await fill(a);
           await b.load(a.dump());

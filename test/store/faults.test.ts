@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import Libsql from 'libsql';
-import type { Place } from './harness.ts';
+import type { Location } from './harness.ts';
 import { newUser, onEmbedded, refuses } from './harness.ts';
 import { startChild } from './processes.ts';
 import type { Child } from './processes.ts';
@@ -22,13 +22,13 @@ onEmbedded('a locked file', ({ within }) => {
       const { id } = await newUser(store);
       const child = startChild(['lock', path.join(place.dataDir, 'store.db'), 'immediate']);
       await child.line('locked');
-      let turnCount = 0;
-      const timer = setInterval(() => turnCount++, 5);
+      let timeSliceCount = 0;
+      const timer = setInterval(() => timeSliceCount++, 5);
       const writing = refuses(newUser(store), 'NOT_READY');
       assert.equal((await store.users.get(id))?.id, id);
       assert.match((await writing).message, /^store\.db is locked by another process$/);
       clearInterval(timer);
-      assert.ok(turnCount > 3, `${turnCount} turns`);
+      assert.ok(timeSliceCount > 3, `${timeSliceCount} turns`);
       await child.end();
       await newUser(store);
       assert.equal(await store.users.count(), 2);
@@ -85,7 +85,7 @@ function tryRun(program: string, ...args: string[]): string | undefined {
 /** Checks the lines of a child that filled its disk, twice over. */
 async function checkFilling(
   child: Child,
-  place: Pick<Place, 'open'>,
+  place: Pick<Location, 'open'>,
   dataDir: string,
   message: RegExp,
   addRoom: () => void,

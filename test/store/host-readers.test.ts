@@ -35,7 +35,7 @@ async function makeRepos(store: Store, count: number): Promise<void> {
   }));
 }
 
-function told(store: Store): Change[] {
+function reported(store: Store): Change[] {
   const changes: Change[] = [];
   store.onChange((change) => changes.push(change));
   return changes;
@@ -120,7 +120,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       await makeRepos(store, 1);
       const user = await store.users.create({ email: 'Ann@x', role: 'MEMBER' });
       await newUser(store);
-      const changes = told(store);
+      const changes = reported(store);
       const taken = async (members: Members, takenAt: number): Promise<unknown[]> => {
         await store.hostReaders.replace(GH, setOf(members), takenAt);
         // PostgreSQL tells it once more.
@@ -142,7 +142,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       if (place.kind === 'embedded') return;
       const [one, other] = [await place.open(), await place.open()];
       await makeRepos(one, 1);
-      const changes = told(other);
+      const changes = reported(other);
       const key = { repoId: 1, connection: 'a:b\nü -:' };
       await one.hostReaders.replace(key, setOf({}), 7);
       await one.hostReaders.remove(key);
@@ -158,7 +158,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       await makeRepos(store, 1);
       const readers = new ReaderSet();
       for (let i = 0; i < 120; i++) readers.add(String(i), [(await newUser(store)).email]);
-      const changes = told(store);
+      const changes = reported(store);
       await store.hostReaders.replace(GH, readers, 1);
       const own = changes.filter((change) => !('userId' in change)).slice(0, 2);
       assert.deepEqual(own, [{ topic: 'readers' }, { list: { ...GH, takenAt: 1 } }]);

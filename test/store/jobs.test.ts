@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import {
   type JobClaim,
   type JobRows,
-  type JobTurn,
+  type JobTimeSlice,
   type JobWrite,
   REPLACED,
 } from '../../daemon/store/jobs.ts';
@@ -18,7 +18,7 @@ const NAME = { instance: 'a', queue: 'repo-index' };
 const NOW = NOTHING.now;
 const CLAIM: JobClaim = { leaseMs: 9, running: new Map(), runningMax: 2, busy: [] };
 const write = (jobs: JobRows, instance: string, writes: readonly JobWrite[]) =>
-  jobs.turn({ ...NAME, instance }, { ...NOTHING, writes });
+  jobs.timeSlice({ ...NAME, instance }, { ...NOTHING, writes });
 
 function job(ordinal: number, more: Partial<JobWrite> = {}): JobWrite {
   return {
@@ -77,25 +77,28 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a target has one pending job; jobs are claimed by priority, a number a host, none of busy targets', () =>
     withStore(async ({ jobs }) => {
-      const turn = (more: Partial<JobTurn>) => jobs.turn(NAME, { ...NOTHING, ...more });
+      const timeSlice = (more: Partial<JobTimeSlice>) =>
+        jobs.timeSlice(NAME, { ...NOTHING, ...more });
       const requests = [1, 2, 3, 4, 5].map((targetId) =>
         job(targetId, { targetId, host: targetId < 4 ? 'x' : '' }),
       );
-      const first = await turn({ requests });
+      const first = await timeSlice({ requests });
       assert.deepEqual([first.hasReady, first.claimed], [true, []]);
-      const again = await turn({ requests: [job(9, { targetId: 3, priority: 1, host: 'x' })] });
+      const again = await timeSlice({
+        requests: [job(9, { targetId: 3, priority: 1, host: 'x' })],
+      });
       const [third] = again.pending;
       assert.equal(third!.id, first.pending.find(({ targetId }) => targetId === 3)!.id);
       assert.equal(third!.priority, 1);
       const claim = { ...CLAIM, busy: [4] };
-      const { claimed } = await turn({ claim });
+      const { claimed } = await timeSlice({ claim });
       assert.deepEqual(targetsOf(claimed), [3, 1, 5]);
       assert.deepEqual([claimed[0]!.state, claimed[0]!.attempt], ['IN_PROGRESS', 1]);
       const running = new Map([['x', 2]]);
-      const next = await turn({ claim: { ...CLAIM, running } });
+      const next = await timeSlice({ claim: { ...CLAIM, running } });
       assert.deepEqual([targetsOf(next.claimed), next.hasReady], [[4], true]);
       const ended = { ...claimed[0]!, state: 'COMPLETED', finishedAt: NOW } as const;
-      const last = await turn({
+      const last = await timeSlice({
         writes: [ended],
         claim: { ...CLAIM, running: new Map([['x', 1]]) },
       });
@@ -104,19 +107,20 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a failed job is due after its pause, which a request ends; a cancelled one never', () =>
     withStore(async ({ jobs }) => {
-      const turn = (more: Partial<JobTurn>) => jobs.turn(NAME, { ...NOTHING, ...more });
-      const at = (ms: number) => turn({ now: NOW + ms, claim: CLAIM });
+      const timeSlice = (more: Partial<JobTimeSlice>) =>
+        jobs.timeSlice(NAME, { ...NOTHING, ...more });
+      const at = (ms: number) => timeSlice({ now: NOW + ms, claim: CLAIM });
       const pending = job(1, { attempt: 1, startedAt: 1, error: 'no', dueAt: NOW + 100 });
       const failed = job(2, { targetId: 2, state: 'FAILED', finishedAt: 1, dueAt: NOW + 200 });
       const gone = job(3, { targetId: 3, dueAt: NOW + 100 });
-      const before = await turn({ writes: [pending, failed, gone], claim: CLAIM });
+      const before = await timeSlice({ writes: [pending, failed, gone], claim: CLAIM });
       assert.deepEqual([before.claimed, before.nextDueAt], [[], NOW + 100]);
-      await turn({ cancelled: new Map([[3, 'gone']]) });
+      await timeSlice({ cancelled: new Map([[3, 'gone']]) });
       const { claimed, dueTargets, nextDueAt } = await at(100);
       assert.deepEqual([targetsOf(claimed), claimed[0]!.attempt], [[1], 2]);
       assert.deepEqual([dueTargets, nextDueAt], [[], claimed[0]!.dueAt]);
       const waiting = { ...claimed[0]!, state: 'PENDING', dueAt: NOW + 300 } as const;
-      await turn({ writes: [waiting], requests: [job(4, { dueAt: NOW + 150 })] });
+      await timeSlice({ writes: [waiting], requests: [job(4, { dueAt: NOW + 150 })] });
       assert.deepEqual(targetsOf((await at(150)).claimed), [1]);
       assert.deepEqual((await at(200)).dueTargets, [2]);
       assert.deepEqual((await at(300)).dueTargets, [], 'once');
@@ -124,23 +128,24 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a killed process: unfinished jobs wait to be requested, and are repeated', () =>
     withStore(async ({ jobs }) => {
-      const turn = (more: Partial<JobTurn>) => jobs.turn(NAME, { ...NOTHING, ...more });
+      const timeSlice = (more: Partial<JobTimeSlice>) =>
+        jobs.timeSlice(NAME, { ...NOTHING, ...more });
       const requests = [1, 2, 3].map((targetId) => job(targetId, { targetId }));
-      const { claimed } = await turn({ requests, claim: CLAIM });
-      await turn({ requests: [job(4, { targetId: 1 })] });
+      const { claimed } = await timeSlice({ requests, claim: CLAIM });
+      await timeSlice({ requests: [job(4, { targetId: 1 })] });
       const open = await jobs.release(NAME, NOW);
       assert.deepEqual(
         open.map(({ targetId, state, dueAt }) => [targetId, state, dueAt]),
         [2, 3, 1].map((targetId) => [targetId, 'PENDING', null]),
       );
-      assert.deepEqual((await turn({ claim: CLAIM })).claimed, []);
-      const next = await turn({ requests: [job(5, { targetId: 2 })], claim: CLAIM });
+      assert.deepEqual((await timeSlice({ claim: CLAIM })).claimed, []);
+      const next = await timeSlice({ requests: [job(5, { targetId: 2 })], claim: CLAIM });
       const second = claimed.find(({ targetId }) => targetId === 2)!;
       assert.deepEqual(
         next.claimed.map(({ id, attempt }) => [id, attempt]),
         [[second.id, 1]],
       );
-      await turn({ cancelled: new Map([1, 3].map((targetId) => [targetId, 'not served'])) });
+      await timeSlice({ cancelled: new Map([1, 3].map((targetId) => [targetId, 'not served'])) });
       const { rows } = await jobs.list('a', { states: ['FAILED'], offset: 0, limit: 9 });
       assert.deepEqual(rows.map(({ targetId, error }) => `${targetId} ${error}`).sort(), [
         `1 ${REPLACED}`,
@@ -151,14 +156,15 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a process that dies while another one lives: its jobs are claimed when their lease ends', () =>
     withStore(async ({ jobs }) => {
-      const turn = (more: Partial<JobTurn>) => jobs.turn(NAME, { ...NOTHING, ...more });
+      const timeSlice = (more: Partial<JobTimeSlice>) =>
+        jobs.timeSlice(NAME, { ...NOTHING, ...more });
       const survivor = (ms: number, busy: readonly number[] = []) =>
-        turn({ owner: 'q', now: NOW + ms, claim: { ...CLAIM, leaseMs: 100, busy } });
-      const { claimed } = await turn({
+        timeSlice({ owner: 'q', now: NOW + ms, claim: { ...CLAIM, leaseMs: 100, busy } });
+      const { claimed } = await timeSlice({
         requests: [1, 2].map((targetId) => job(targetId, { targetId })),
         claim: { ...CLAIM, leaseMs: 50 },
       });
-      await turn({ requests: [job(3, { targetId: 2 })] });
+      await timeSlice({ requests: [job(3, { targetId: 2 })] });
       const before = await survivor(49, [2]);
       assert.deepEqual([before.claimed, before.nextDueAt], [[], NOW + 50], 'it wakes then');
       const taken = await survivor(50);
@@ -171,7 +177,7 @@ onBothEngines('jobs', ({ withStore }) => {
       );
       // The first process was only slow: what it did later does not count.
       const late = claimed.map((one) => ({ ...one, state: 'FAILED', finishedAt: NOW }) as const);
-      await turn({ writes: late });
+      await timeSlice({ writes: late });
       const list = async (): Promise<string[]> =>
         (await jobs.list('a', { offset: 0, limit: 9 })).rows.map(({ targetId, state, error }) =>
           `${targetId} ${state} ${error ?? ''}`.trim(),
@@ -180,8 +186,8 @@ onBothEngines('jobs', ({ withStore }) => {
       const done = taken.claimed.map(
         (one) => ({ ...one, state: 'COMPLETED', finishedAt: 1 }) as const,
       );
-      await turn({ owner: 'q', writes: done });
-      await turn({ writes: late });
+      await timeSlice({ owner: 'q', writes: done });
+      await timeSlice({ writes: late });
       assert.deepEqual(await list(), ['2 COMPLETED', `2 FAILED ${REPLACED}`, '1 COMPLETED']);
     }));
 

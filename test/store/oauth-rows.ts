@@ -32,8 +32,8 @@ export function requestFor(userId: string, clientId: string, expiresAt = 1000) {
 export async function newConsent(store: Store, userId: string, clientId: string, usedAt = 1) {
   const request = requestFor(userId, clientId);
   await store.oauthConsents.addRequest(request, 100);
-  const { hash, state: _, ...asked } = request;
-  const consent = { ...asked, id: randomUUID(), codeHash: newHash(), createdAt: 1, usedAt };
+  const { hash, state: _, ...requested } = request;
+  const consent = { ...requested, id: randomUUID(), codeHash: newHash(), createdAt: 1, usedAt };
   assert.equal(await store.oauthConsents.allow(hash, consent, 100), true);
   return consent;
 }

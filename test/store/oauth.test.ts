@@ -30,9 +30,9 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       for (let round = 0; round < ROUNDS; round++) {
         const request = requestFor(userId, clientId);
         await one.oauthConsents.addRequest(request, 100);
-        const { hash, state: _, ...asked } = request;
+        const { hash, state: _, ...requested } = request;
         const made = () => ({
-          ...asked,
+          ...requested,
           id: randomUUID(),
           codeHash: newHash(),
           createdAt: round,
@@ -96,13 +96,13 @@ onBothEngines('OAuth', ({ within, withStore }) => {
     withStore(async (store) => {
       const { id: userId } = await newUser(store);
       const clientId = await newClient(store);
-      const told: Change[] = [];
-      store.onChange((change) => told.push(change));
+      const reported: Change[] = [];
+      store.onChange((change) => reported.push(change));
       // On PostgreSQL a change may be told more than once.
       const tells = async (run: () => Promise<boolean>): Promise<boolean> => {
-        told.length = 0;
+        reported.length = 0;
         assert.equal(await run(), true);
-        return told.some((change) => 'userId' in change && change.userId === userId);
+        return reported.some((change) => 'userId' in change && change.userId === userId);
       };
       const { id } = await newConsent(store, userId, clientId);
       const next = nextTokens();
@@ -137,8 +137,14 @@ onBothEngines('OAuth', ({ within, withStore }) => {
         [undefined, undefined, undefined, 103, 104],
       );
       const last = requests.at(-1)!;
-      const { hash, state: _, ...asked } = last;
-      const consent = { ...asked, id: randomUUID(), codeHash: newHash(), createdAt: 9, usedAt: 9 };
+      const { hash, state: _, ...requested } = last;
+      const consent = {
+        ...requested,
+        id: randomUUID(),
+        codeHash: newHash(),
+        createdAt: 9,
+        usedAt: 9,
+      };
       assert.equal(await store.oauthConsents.allow(hash, consent, 1), true);
       assert.ok((await store.oauthConsents.byCode(consent.codeHash)) !== undefined);
       await refuses(store.oauthConsents.addRequest(requestFor(userId, 'nobody'), 9), 'NOT_FOUND');

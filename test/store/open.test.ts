@@ -20,19 +20,19 @@ import { messageOf } from '../../daemon/base/caught.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { SmallDisk } from '../sync/small-disk.ts';
 import { SECOND_FORM } from './former-form.ts';
-import type { Place } from './harness.ts';
+import type { Location } from './harness.ts';
 import { newUser, onBothEngines, onEmbedded, onPostgres, refuses } from './harness.ts';
 
 const PASSWORD = 'correct-horse';
 
-function fileOf(place: Place): string {
+function fileOf(place: Location): string {
   return path.join(place.dataDir, 'store.db');
 }
 
 onBothEngines('opening', (world) => {
   const { within } = world;
 
-  async function runSql(place: Place, text: string): Promise<void> {
+  async function runSql(place: Location, text: string): Promise<void> {
     if (place.databaseUrl === undefined) {
       const file = new Libsql(fileOf(place));
       file.exec(text);
@@ -342,7 +342,7 @@ function insertionOf(file: Libsql.Database, name: string, value: string): string
 }
 
 /** The content of the file once a store with so many users was closed. */
-async function filledWith(place: Place, userCount: number): Promise<Buffer> {
+async function filledWith(place: Location, userCount: number): Promise<Buffer> {
   const store = await place.open();
   for (let i = 0; i < userCount; i++) await newUser(store);
   await store.close();

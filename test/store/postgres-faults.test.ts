@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../../daemon/store/store.ts';
-import type { Place } from './harness.ts';
+import type { Location } from './harness.ts';
 import { newUser, onPostgres, refuses } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
@@ -72,8 +72,8 @@ async function checkLoad(store: Store, { acknowledged, errors }: Load): Promise<
   for (const [email, id] of acknowledged) assert.equal(ids.get(email), id);
   for (const { id, email } of users) {
     const { length } = await store.grants.repoIdsOf(id);
-    const isSound = length === GRANT_COUNT || (length === 0 && !acknowledged.has(email));
-    assert.ok(isSound, `${email} has ${length} grants`);
+    const isValid = length === GRANT_COUNT || (length === 0 && !acknowledged.has(email));
+    assert.ok(isValid, `${email} has ${length} grants`);
   }
 }
 
@@ -84,7 +84,7 @@ async function informed(store: Store): Promise<void> {
 
 onPostgres('faults', (world) => {
   const withLoad = (
-    run: (server: PostgresServer, load: Load, place: Place) => Promise<void>,
+    run: (server: PostgresServer, load: Load, place: Location) => Promise<void>,
   ): Promise<void> =>
     world.withStore(async (store, place) => {
       const { server } = world;

@@ -175,11 +175,11 @@ onBothEngines('repos', ({ within, withStore }) => {
   test('a change is told to all, one that changes nothing to nobody', () =>
     within(async (place) => {
       const store = await place.open();
-      const told: unknown[] = [];
-      store.onChange((change) => told.push(change));
+      const reported: unknown[] = [];
+      store.onChange((change) => reported.push(change));
       await store.repos.change(() => ({ changed: [], result: 0 }));
-      assert.deepEqual(told, []);
+      assert.deepEqual(reported, []);
       await addOne(store);
-      assert.deepEqual(told[0], { topic: 'repos' });
+      assert.deepEqual(reported[0], { topic: 'repos' });
     }));
 });

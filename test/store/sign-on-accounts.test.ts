@@ -71,18 +71,18 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
       }));
       const changes: Change[] = [];
       store.onChange((change) => changes.push(change));
-      const toldOf = async (...accounts: string[]): Promise<boolean> => {
+      const reportedOf = async (...accounts: string[]): Promise<boolean> => {
         const readers = new ReaderSet();
         for (const account of accounts) readers.add(account, []);
         await store.hostReaders.replace({ repoId: 1, connection: 'lab' }, readers, 10);
         return changes.splice(0).some((change) => 'userId' in change && change.userId === ann);
       };
-      assert.equal(await toldOf('9', '1'), true);
+      assert.equal(await reportedOf('9', '1'), true);
       const lab = [{ connection: 'lab', accountId: '1' }];
       const hosted = [{ connection: 'lab', repoIds: [1] }];
       assert.deepEqual(await store.hostReaders.reposOf('nobody@x.org', lab), hosted);
       assert.deepEqual(await store.hostReaders.reposOf('nobody@x.org'), []);
       assert.deepEqual(await store.hostReaders.accountsAmong(1, 'lab', ['1', '2']), ['1']);
-      assert.equal(await toldOf('9'), true);
+      assert.equal(await reportedOf('9'), true);
     }));
 });

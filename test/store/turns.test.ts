@@ -8,7 +8,7 @@ import type { Store } from '../../daemon/store/store.ts';
 import { newRecord, newUser, onEmbedded } from './harness.ts';
 
 /** Turns of the event loop while `run` is under way. */
-async function countTurns(run: () => Promise<unknown>): Promise<number> {
+async function countTimeSlices(run: () => Promise<unknown>): Promise<number> {
   const stopping = new AbortController();
   let count = 0;
   const tick = (): void => {
@@ -53,7 +53,7 @@ onEmbedded('turns of the event loop', ({ withStore }) => {
         ['grants.remove', 15, () => store.grants.remove(id, repoIds)],
       ];
       for (const [what, least, run] of work) {
-        const count = await countTurns(run);
+        const count = await countTimeSlices(run);
         assert.ok(count >= least, `${what}: ${count} turns`);
       }
     }));
@@ -61,11 +61,11 @@ onEmbedded('turns of the event loop', ({ withStore }) => {
   test('so do many calls that follow each other, or wait for each other', () =>
     withStore(async (store) => {
       const { id } = await newUser(store, 'OWNER');
-      const inARow = await countTurns(async () => {
+      const inARow = await countTimeSlices(async () => {
         for (let i = 0; i < 3_000; i++) await store.users.get(id);
       });
       assert.ok(inARow > 1, `${inARow} turns`);
-      const atOnce = await countTurns(() =>
+      const atOnce = await countTimeSlices(() =>
         Promise.all(Array.from({ length: 300 }, (_, at) => store.users.touch(id, at))),
       );
       assert.ok(atOnce > 1, `${atOnce} turns`);

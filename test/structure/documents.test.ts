@@ -57,9 +57,9 @@ test('files and folders named in documents exist, below the checkout or beside t
     for (const [, name = ''] of text.matchAll(PLACE)) {
       // Folders with a dot are those of editors and agents, in the reader's own tree.
       if (ELSEWHERE.has(name) || name.startsWith('.')) continue;
-      const places = [name, path.join(path.dirname(document), name)];
+      const locations = [name, path.join(path.dirname(document), name)];
       assert.ok(
-        places.some((place) => existsSync(place)),
+        locations.some((place) => existsSync(place)),
         `${document}: ${name}`,
       );
       count++;
@@ -116,9 +116,11 @@ test('what documents say is defined in a file is defined there', () => {
 });
 
 test('lines that README shows as found by a search are in their files', () => {
-  const shown = [...readFileSync('README.md', 'utf8').matchAll(/^local\/trawl:(\S+?):\d+:(.+)$/gm)];
-  assert.ok(shown.length > 0);
-  for (const [, file = '', line = ''] of shown)
+  const displayed = [
+    ...readFileSync('README.md', 'utf8').matchAll(/^local\/trawl:(\S+?):\d+:(.+)$/gm),
+  ];
+  assert.ok(displayed.length > 0);
+  for (const [, file = '', line = ''] of displayed)
     assert.ok(readFileSync(file, 'utf8').split('\n').includes(line), `${file}: ${line}`);
 });
 
@@ -129,13 +131,13 @@ test('every room of the daemon has one row in daemon/README.md', () => {
     ),
   );
   const named = [...readFileSync('daemon/README.md', 'utf8').matchAll(/^\| `([^`]+\/)` /gm)];
-  const rows = named.map(([, room]) => room);
+  const rows = named.map(([, capacity]) => capacity);
   assert.deepEqual(
-    [...rooms].filter((room) => room !== '' && !rows.includes(room)),
+    [...rooms].filter((capacity) => capacity !== '' && !rows.includes(capacity)),
     [],
   );
   assert.deepEqual(
-    rows.filter((room, index) => rows.indexOf(room) !== index),
+    rows.filter((capacity, index) => rows.indexOf(capacity) !== index),
     [],
     'a room has two rows',
   );

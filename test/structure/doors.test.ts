@@ -11,31 +11,31 @@ interface Door {
   readonly module?: readonly string[];
   readonly code?: RegExp;
   /** Files or folders (with `/`) that may. */
-  readonly places: readonly string[];
+  readonly locations: readonly string[];
 }
 
 const DOORS: readonly Door[] = [
   {
     what: 'uWebSockets.js',
     module: ['uWebSockets.js'],
-    places: ['daemon/http/adapters/uws-adapter.ts'],
+    locations: ['daemon/http/adapters/uws-adapter.ts'],
   },
   {
     what: 'node:http',
     module: ['node:http'],
-    places: ['daemon/http/', 'daemon/cli/'],
+    locations: ['daemon/http/', 'daemon/cli/'],
   },
   {
     what: 'WebAssembly',
     code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,
     // Besides the core there are the grammars of tree-sitter.
-    places: ['daemon/engine/host/', 'daemon/engine/symbols/tree-program.ts'],
+    locations: ['daemon/engine/host/', 'daemon/engine/symbols/tree-program.ts'],
   },
-  { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/engine/symbols/'] },
+  { what: 'tree-sitter', module: ['web-tree-sitter'], locations: ['daemon/engine/symbols/'] },
   {
     what: 'functions of the system',
     code: /'koffi'|\/libc\.ts'/,
-    places: [
+    locations: [
       'daemon/base/libc.ts',
       'daemon/base/priority.ts',
       'daemon/engine/host/mapping.ts',
@@ -47,14 +47,14 @@ const DOORS: readonly Door[] = [
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
     // Only git is run, ctags, and parsers.
-    places: ['daemon/base/spawn.ts'],
+    locations: ['daemon/base/spawn.ts'],
   },
   {
     what: 'the environment',
     code: /\bprocess\.env\b/,
     // sources/git/git.ts passes named variables on to git: a proxy, a home, a certificate; engine/symbols/confine.ts looks for ctags
     // along PATH.
-    places: [
+    locations: [
       'daemon/base/config/',
       'daemon/cli/',
       'daemon/sources/git/git.ts',
@@ -65,7 +65,7 @@ const DOORS: readonly Door[] = [
     what: 'starting a program',
     code: /\bstartProgram\(/,
     // sources/git/git.ts gives each git the settings that keep a repository from running programs.
-    places: [
+    locations: [
       'daemon/base/spawn.ts',
       'daemon/sources/git/git.ts',
       'daemon/engine/symbols/confine.ts',
@@ -74,7 +74,7 @@ const DOORS: readonly Door[] = [
   {
     what: 'requests to other machines',
     module: ['undici'],
-    places: [
+    locations: [
       'daemon/hosts/',
       'daemon/base/config/dispatcher.ts',
       'daemon/base/config/fetch-address.ts',
@@ -84,37 +84,37 @@ const DOORS: readonly Door[] = [
   {
     what: 'client libraries of code hosts',
     code: /'(?:@gitbeaker|@octokit|azure-devops-node-api|gitea-js)\b/,
-    places: ['daemon/hosts/'],
+    locations: ['daemon/hosts/'],
   },
   {
     what: 'the protocol of tools',
     code: /'@modelcontextprotocol\//,
-    places: ['daemon/api/mcp/', 'daemon/cli/tool-pipe.ts'],
+    locations: ['daemon/api/mcp/', 'daemon/cli/tool-pipe.ts'],
   },
   {
     what: 'the protocol of sign-on',
     module: ['openid-client'],
-    places: ['daemon/accounts/sign-on/'],
+    locations: ['daemon/accounts/sign-on/'],
   },
-  { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
+  { what: 'arguments', code: /\bprocess\.argv\b/, locations: ['daemon/cli/'] },
   {
     what: 'standard output',
     code: /\bconsole\.|process\.stdout/,
     // A parser answers by its pipe.
-    places: ['daemon/cli/', 'daemon/engine/symbols/tree-program.ts'],
+    locations: ['daemon/cli/', 'daemon/engine/symbols/tree-program.ts'],
   },
-  { what: 'MessagePack', module: ['msgpackr/pack'], places: ['daemon/http/'] },
+  { what: 'MessagePack', module: ['msgpackr/pack'], locations: ['daemon/http/'] },
   {
     what: 'the API description',
     module: ['zod-openapi'],
     code: /\bswagger-ui-dist\b/,
-    places: ['daemon/api/'],
+    locations: ['daemon/api/'],
   },
-  { what: 'pino', module: ['pino'], places: ['daemon/base/log.ts'] },
-  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/store/'] },
-  { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
-  { what: 'jose', module: ['jose'], places: ['daemon/accounts/'] },
-  { what: 'argon2', module: ['@node-rs/argon2'], places: ['daemon/accounts/'] },
+  { what: 'pino', module: ['pino'], locations: ['daemon/base/log.ts'] },
+  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], locations: ['daemon/store/'] },
+  { what: 'commander', module: ['commander'], locations: ['daemon/cli/'] },
+  { what: 'jose', module: ['jose'], locations: ['daemon/accounts/'] },
+  { what: 'argon2', module: ['@node-rs/argon2'], locations: ['daemon/accounts/'] },
 ];
 
 const FILES = filesBelow('daemon', '.ts').filter((file) => !file.endsWith('.d.ts'));
@@ -147,7 +147,7 @@ for (const door of DOORS) {
   test(`${door.what}: used only behind its door`, () => {
     const users = usersOf(door);
     const isBehind = (user: string): boolean =>
-      door.places.some(
+      door.locations.some(
         (place) => user === place || (place.endsWith('/') && user.startsWith(place)),
       );
     assert.deepEqual(

@@ -26,7 +26,7 @@ function usedBy(file: string, seen = new Set<string>()): Set<string> {
 test('each folder of tests is a room of the daemon', () => {
   const rooms = FILES.map((file) => path.posix.dirname(file).replace('test', 'daemon'));
   assert.deepEqual(
-    rooms.filter((room) => !existsSync(room)),
+    rooms.filter((capacity) => !existsSync(capacity)),
     [],
   );
 });
@@ -35,8 +35,8 @@ test('each test uses a file of the room that it lies in', () => {
   const astray = FILES.filter((file) => {
     // The commands are run as programs.
     if (!file.endsWith('.test.ts') || file.startsWith('test/cli/')) return false;
-    const room = path.posix.dirname(file).replace('test', 'daemon');
-    return ![...usedBy(file)].some((used) => used.startsWith(`${room}/`));
+    const capacity = path.posix.dirname(file).replace('test', 'daemon');
+    return ![...usedBy(file)].some((used) => used.startsWith(`${capacity}/`));
   });
   assert.deepEqual(astray, []);
 });

@@ -203,14 +203,14 @@ class World {
    */
   #check({ files, isSearchExhaustive }: RevisionAnswer, wanted?: string): void {
     this.answerCount++;
-    const shown = new Map<string, string[]>();
+    const displayed = new Map<string, string[]>();
     for (const { path, repository, branches, content } of files)
       for (const branch of branches) {
         const key = `${repository} ${branch}`;
-        shown.set(key, [...(shown.get(key) ?? []), `${path}:${content}`]);
+        displayed.set(key, [...(displayed.get(key) ?? []), `${path}:${content}`]);
       }
     if (!isSearchExhaustive) return;
-    for (const [key, lines] of shown) {
+    for (const [key, lines] of displayed) {
       const [, which = '', word = ''] =
         /twin\/one\.txt:twin (repo\d+)(x\d+)/.exec(lines.join('\n')) ?? [];
       const history = this.#histories[Number(which.slice(4))];

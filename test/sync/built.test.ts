@@ -18,14 +18,14 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
     Object.fromEntries(names.map((name) => [name, `${text} ${name}`]));
   const repo = makeRepo(textsOf('plum'));
   const index = await openIndexOf(temporaryFolder(), OPTIONS);
-  const told = ({ built, reason, docCount, deadCount }: JobResult) =>
+  const reported = ({ built, reason, docCount, deadCount }: JobResult) =>
     [built, reason, docCount, deadCount] as const;
   const follow = async (files?: Record<string, string>) => {
     if (files !== undefined) {
       writeFiles(repo, files);
       commitAll(repo);
     }
-    return told((await index.index([repo], undefined, 'commits'))[0]!);
+    return reported((await index.index([repo], undefined, 'commits'))[0]!);
   };
   assert.deepEqual(await follow(), ['whole', undefined, 10, 0]);
   assert.deepEqual(await follow(), [undefined, undefined, 10, 0]);
@@ -40,7 +40,7 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   ]);
   const { jobs } = indexerOf(index.instance);
   const [forced] = await jobs.indexAll(index.instance.served.records, true);
-  assert.deepEqual(told(forced!), ['whole', 'requested', 10, 0]);
+  assert.deepEqual(reported(forced!), ['whole', 'requested', 10, 0]);
   // What fails then is not over when a job finds that nothing has changed.
   renameSync(`${repo}/.git/objects`, `${repo}/.git/away`);
   const [failed] = await jobs.indexAll(index.instance.served.records, true);
@@ -70,30 +70,30 @@ void test('a repository without docs has no shard', { timeout: 120_000 }, async 
   git(repo, 'branch', 'other');
   const onDemand = { repos: 20, docs: 1000, timeoutMs: 60_000, diskBytes: 1 << 30 };
   let index = await openIndexOf(temporaryFolder(), { ...OPTIONS, onDemand });
-  const told = async (selection = {}) => {
+  const reported = async (selection = {}) => {
     const [job] = await index.index([repo], selection, 'commits');
     const { built, docCount, shardCount, revisionCount } = job!;
     const { files, isSearchExhaustive } = await index.search('plum');
     assert.ok(isSearchExhaustive);
     return [built, docCount, shardCount, revisionCount, files.length] as const;
   };
-  assert.deepEqual(await told(), ['whole', 0, 0, 1, 0]);
-  assert.deepEqual(await told(), [undefined, 0, 0, 1, 0]);
+  assert.deepEqual(await reported(), ['whole', 0, 0, 1, 0]);
+  assert.deepEqual(await reported(), [undefined, 0, 0, 1, 0]);
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'nothing');
-  assert.deepEqual(await told(), ['delta', 0, 0, 1, 0]);
-  assert.deepEqual(await told({ branches: ['**'] }), ['delta', 0, 0, 2, 0]);
+  assert.deepEqual(await reported(), ['delta', 0, 0, 1, 0]);
+  assert.deepEqual(await reported({ branches: ['**'] }), ['delta', 0, 0, 2, 0]);
   const { dataDir } = index;
   await index.close();
   index = await openIndexOf(dataDir, { ...OPTIONS, onDemand });
-  assert.deepEqual(await told(), [undefined, 0, 0, 2, 0]);
+  assert.deepEqual(await reported(), [undefined, 0, 0, 2, 0]);
   writeFiles(repo, { 'a.txt': 'plum' });
   commitAll(repo);
-  const [built, docCount, shardCount, , found] = await told();
+  const [built, docCount, shardCount, , found] = await reported();
   assert.deepEqual([built, docCount, shardCount, found], ['delta', 1, 1, 1]);
   assert.equal((await index.search('rev:other plum')).files.length, 0);
   git(repo, 'rm', '-q', 'a.txt');
   git(repo, 'commit', '-q', '-m', 'gone');
-  assert.deepEqual((await told()).slice(1), [0, 0, 2, 0]);
+  assert.deepEqual((await reported()).slice(1), [0, 0, 2, 0]);
   assert.equal((await index.search('rev:HEAD~1 plum')).files.length, 1, 'from nothing');
   await index.close();
 });

@@ -8,7 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { filesOf, type IndexOf, indexOf, openIndexOf, shown } from './index-of.ts';
+import { filesOf, type IndexOf, indexOf, openIndexOf, displayed } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: ['**'] };
@@ -34,17 +34,17 @@ void test('sets of docs alone change while the shards hold all docs', TIMEOUT, a
     assert.equal(result?.state, 'COMPLETED', result?.error);
     const after = filesOf(dataDir);
     assert.equal(String(after.shards) === String(before.shards), isSameShards, query);
-    assert.deepEqual(shown(await index.search(query)), expected);
+    assert.deepEqual(displayed(await index.search(query)), expected);
     assert.equal(after.revisions.length, 1);
   };
   await index.index([repo], ALL, 'commits');
-  assert.deepEqual(shown(await index.search('plum')), ['a.txt heads/main']);
-  assert.deepEqual(shown(await index.search('plum rev:*')), [
+  assert.deepEqual(displayed(await index.search('plum')), ['a.txt heads/main']);
+  assert.deepEqual(displayed(await index.search('plum rev:*')), [
     'a.txt heads/main',
     'a.txt heads/old,tags/v1',
     'gone.txt heads/old,tags/v1',
   ]);
-  assert.deepEqual(shown(await index.search('file:bin rev:*')), [
+  assert.deepEqual(displayed(await index.search('file:bin rev:*')), [
     'bin/b heads/main',
     'bin/b heads/old,tags/v1',
   ]);
@@ -147,7 +147,7 @@ void test('tags that name no commit are left out and named', TIMEOUT, async () =
   const [result] = await index.index([repo], { tags: ['*'] }, 'commits');
   assert.equal(result?.revisionCount, 3);
   assert.equal(index.warnings.filter((line) => line.startsWith('revision left out')).length, 2);
-  assert.deepEqual(shown(await index.search('gone rev:nested')), ['gone.txt tags/nested']);
+  assert.deepEqual(displayed(await index.search('gone rev:nested')), ['gone.txt tags/nested']);
   await index.close();
 });
 
@@ -161,15 +161,15 @@ void test(
     const index = await openIndexOf(dataDir);
     const [result] = await index.index([repo], { branches: ['*'] }, 'worktree');
     assert.equal(result?.revisionCount, 3);
-    assert.deepEqual(shown(await index.search('plum')), ['a.txt HEAD', 'untracked.txt HEAD']);
-    assert.deepEqual(shown(await index.search('plum rev:*')), [
+    assert.deepEqual(displayed(await index.search('plum')), ['a.txt HEAD', 'untracked.txt HEAD']);
+    assert.deepEqual(displayed(await index.search('plum rev:*')), [
       'a.txt HEAD',
       'a.txt heads/main',
       'a.txt heads/old',
       'gone.txt heads/old',
       'untracked.txt HEAD',
     ]);
-    assert.deepEqual(shown(await index.search('file:bin rev:*')), [
+    assert.deepEqual(displayed(await index.search('file:bin rev:*')), [
       'bin/b HEAD,heads/main',
       'bin/b heads/old',
     ]);
@@ -177,7 +177,7 @@ void test(
     git(repo, 'branch', 'more');
     await index.index([repo], {}, 'worktree');
     assert.deepEqual(filesOf(dataDir).shards, shards);
-    assert.deepEqual(shown(await index.search('two rev:*')), ['a.txt heads/main,heads/more']);
+    assert.deepEqual(displayed(await index.search('two rev:*')), ['a.txt heads/main,heads/more']);
     assert.equal((await index.index([repo], {}, 'worktree'))[0]?.isUnchanged, true);
     await index.close();
   },
@@ -190,8 +190,8 @@ void test('a folder without git has one revision, and says so', TIMEOUT, async (
   const [result] = await index.index([folder], ALL);
   assert.equal(result?.revisionCount, 1);
   assert.ok(index.warnings.some((line) => line.startsWith('a folder without git')));
-  assert.deepEqual(shown(await index.search('plum rev:*')), ['a.txt HEAD']);
-  assert.deepEqual(shown(await index.search('plum rev:main')), []);
+  assert.deepEqual(displayed(await index.search('plum rev:*')), ['a.txt HEAD']);
+  assert.deepEqual(displayed(await index.search('plum rev:main')), []);
   await index.close();
 });
 
@@ -221,16 +221,16 @@ void test(
     await first.close();
     const [name = ''] = filesOf(dataDir).revisions;
     const file = path.join(dataDir, 'shards', name);
-    const sound = readFileSync(file);
+    const valid = readFileSync(file);
     const damages: [string, () => void][] = [
       ['gone', () => rmSync(file)],
       ['empty', () => writeFileSync(file, '')],
-      ['cut short', () => writeFileSync(file, sound.subarray(0, sound.length - 1))],
+      ['cut short', () => writeFileSync(file, valid.subarray(0, valid.length - 1))],
       ...Array.from({ length: 20 }, (_, i): [string, () => void] => [
         `flipped ${i}`,
         () => {
-          const bytes = Buffer.from(sound);
-          bytes[Math.floor((i * sound.length) / 20)]! ^= 0x10;
+          const bytes = Buffer.from(valid);
+          bytes[Math.floor((i * valid.length) / 20)]! ^= 0x10;
           writeFileSync(file, bytes);
         },
       ]),
@@ -242,7 +242,7 @@ void test(
       assert.deepEqual(answer.files, [], harm);
       assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], harm);
       await reader.close();
-      writeFileSync(file, sound);
+      writeFileSync(file, valid);
     }
     rmSync(file);
     const owner = await indexOf(dataDir, repo);
@@ -259,7 +259,7 @@ void test(
     const repo = makePlum();
     const dataDir = temporaryFolder();
     const first = await indexOf(dataDir, repo, ALL);
-    const before = shown(await first.search('rev:*'));
+    const before = displayed(await first.search('rev:*'));
     const files = filesOf(dataDir);
     // All that publishing writes before the catalog, without the catalog.
     await first.instance.catalog.writeRevisions(Buffer.alloc(100, 7));
@@ -268,7 +268,7 @@ void test(
     writeFileSync(path.join(dataDir, 'shards', '0123456789abcdef.revisions.next'), 'half');
     const second = await openIndexOf(dataDir);
     assert.deepEqual(filesOf(dataDir), files);
-    assert.deepEqual(shown(await second.search('rev:*')), before);
+    assert.deepEqual(displayed(await second.search('rev:*')), before);
     await second.close();
   },
 );
@@ -291,9 +291,9 @@ void test(
     );
     await first.close();
     const second = await openIndexOf(dataDir);
-    assert.deepEqual(shown(await second.search('plum')), ['a.txt heads/main']);
-    assert.deepEqual(shown(await second.search('plum rev:main')), ['a.txt heads/main']);
-    assert.deepEqual(shown(await second.search('plum -rev:main')), []);
+    assert.deepEqual(displayed(await second.search('plum')), ['a.txt heads/main']);
+    assert.deepEqual(displayed(await second.search('plum rev:main')), ['a.txt heads/main']);
+    assert.deepEqual(displayed(await second.search('plum -rev:main')), []);
     assert.equal((await second.index([repo], {}, 'commits'))[0]?.isUnchanged, true);
     await second.index([repo], ALL, 'commits');
     assert.equal((await second.search('plum rev:*')).files.length, 3);
@@ -314,11 +314,14 @@ void test('a commit that is gone, a repository that has none any more', TIMEOUT,
   git(repo, 'gc', '-q', '--prune=now');
   const [result] = await index.index([repo], {}, 'commits');
   assert.equal(result?.error, undefined);
-  assert.deepEqual(shown(await index.search('plum')), ['a.txt heads/main', 'new.txt heads/main']);
+  assert.deepEqual(displayed(await index.search('plum')), [
+    'a.txt heads/main',
+    'new.txt heads/main',
+  ]);
   git(repo, 'update-ref', '-d', 'refs/heads/main');
   const [empty] = await index.index([repo], {}, 'commits');
   assert.equal(empty?.error, undefined);
-  assert.deepEqual(shown(await index.search('file:. rev:*')), []);
+  assert.deepEqual(displayed(await index.search('file:. rev:*')), []);
   await index.close();
 });
 
@@ -347,7 +350,7 @@ void test('a damaged or missing shard is built anew by the next job', TIMEOUT, a
     const [result] = await index.index([repo], {}, 'commits');
     assert.equal(result?.error, undefined);
     assert.equal((await index.search('pear')).files.length, 40);
-    assert.deepEqual(shown(await index.search('plum')), ['new.txt heads/main']);
+    assert.deepEqual(displayed(await index.search('plum')), ['new.txt heads/main']);
     await index.close();
   }
 });
@@ -376,10 +379,10 @@ void test('files that are empty or binary are one doc in all revisions', TIMEOUT
   git(repo, 'branch', '-f', 'dev', 'main');
   const [result] = await index.index([repo], {}, 'commits');
   assert.equal(result?.docCount, 42);
-  assert.deepEqual(shown(await index.search('file:^(empty|bin) rev:*', { isRegexEnabled: true })), [
-    'bin/b heads/main,heads/dev',
-    'empty heads/main,heads/dev',
-  ]);
+  assert.deepEqual(
+    displayed(await index.search('file:^(empty|bin) rev:*', { isRegexEnabled: true })),
+    ['bin/b heads/main,heads/dev', 'empty heads/main,heads/dev'],
+  );
   await index.close();
 });
 
@@ -448,7 +451,7 @@ void test(
     git(repo, 'rm', '-q', 'secret.txt');
     git(repo, 'commit', '-q', '--amend', '-m', 'all');
     await index.index([repo], {}, 'commits');
-    assert.deepEqual(shown(await index.search('hunter2plum')), []);
+    assert.deepEqual(displayed(await index.search('hunter2plum')), []);
     const holders = (): string[] => {
       const folder = path.join(dataDir, 'shards');
       return readdirSync(folder).filter((name) =>

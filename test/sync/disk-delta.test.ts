@@ -13,7 +13,7 @@ import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
 import { type Everything, everythingOf } from './history.ts';
-import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 22);
@@ -92,11 +92,11 @@ async function follow(
   if (isTold) watch();
   const done: string[] = [];
   for (let i = 0; i < editCount; i++) {
-    const { what, told } = edits.edit();
+    const { what, reported } = edits.edit();
     done.push(what);
     if (isOld) await laterFiles();
     const { fileTracker } = indexerOf(following.instance);
-    for (const path of told ?? [undefined]) fileTracker.noteChange(repoId, path);
+    for (const path of reported ?? [undefined]) fileTracker.noteChange(repoId, path);
     const before = new Set(following.instance.catalog.fileNames);
     const isUnchanged = await indexAgain(following, false);
     await indexAgain(anew, true);
@@ -159,8 +159,8 @@ for (const mode of ['worktree', undefined] as const)
       for (const [index, rules] of RULES.entries()) {
         // What is in it lies apart in a folder alone.
         if (mode === 'worktree' && rules.reposApart === true) continue;
-        const told = { isTold: index % 2 === 0, isOld: true };
-        await follow(t, SEED + 104 + index, mode, told, counts, {
+        const reported = { isTold: index % 2 === 0, isOld: true };
+        await follow(t, SEED + 104 + index, mode, reported, counts, {
           edits: EDITS_UNDER_RULES,
           rules,
         });
@@ -180,7 +180,7 @@ void test('a work tree of SHA-256 is known by its ids, saved file by saved file'
     const [result] = await index.index([repo], selection, 'worktree');
     assert.equal(result!.error, undefined);
     // The docs of the commit are those on disk.
-    assert.deepEqual(shown(await index.search('file:. (rev:old or rev:HEAD)')), [
+    assert.deepEqual(displayed(await index.search('file:. (rev:old or rev:HEAD)')), [
       `a.txt HEAD,old`,
       `empty HEAD,old`,
       `sub/b.txt HEAD,old`,
@@ -189,11 +189,14 @@ void test('a work tree of SHA-256 is known by its ids, saved file by saved file'
       writeFiles(repo, { 'sub/b.txt': edit, 'new.txt': edit });
       const [saved] = await index.index([repo], selection, 'worktree');
       assert.equal(saved!.error, undefined);
-      assert.deepEqual(shown(await index.search(`plum "${edit.trim()}"`)), [
+      assert.deepEqual(displayed(await index.search(`plum "${edit.trim()}"`)), [
         'new.txt HEAD',
         'sub/b.txt HEAD',
       ]);
-      assert.deepEqual(shown(await index.search('plum rev:old')), ['a.txt old', 'sub/b.txt old']);
+      assert.deepEqual(displayed(await index.search('plum rev:old')), [
+        'a.txt old',
+        'sub/b.txt old',
+      ]);
     }
     writeFiles(repo, { 'sub/b.txt': 'plum b\n' });
     rmSync(path.join(repo, 'new.txt'));

@@ -24,7 +24,7 @@ const ODD_NAME = Buffer.from('odd\xff.c', 'latin1');
 /** What an edit did: the paths that a watch tells; undefined: more than it can tell. */
 export interface Edit {
   readonly what: string;
-  readonly told: readonly string[] | undefined;
+  readonly reported: readonly string[] | undefined;
 }
 
 export class DiskEdits {
@@ -60,7 +60,7 @@ export class DiskEdits {
 
   /** Makes room for a path; returns the paths that this changes. */
   #clear(file: string): string[] {
-    const told: string[] = [];
+    const reported: string[] = [];
     const parts = file.split('/');
     for (let depth = 1; depth < parts.length; depth++) {
       const folder = parts.slice(0, depth).join('/');
@@ -68,17 +68,17 @@ export class DiskEdits {
       if (status?.isDirectory() === true) continue;
       rmSync(path.join(this.root, folder), { force: true });
       mkdirSync(path.join(this.root, folder));
-      told.push(folder);
+      reported.push(folder);
     }
     rmSync(path.join(this.root, file), { recursive: true, force: true });
-    return [...told, file];
+    return [...reported, file];
   }
 
   #write(file: string, content: string): string[] {
     const place = path.join(this.root, file);
-    const told = isFile(place) && this.#random() < 0.7 ? [file] : this.#clear(file);
+    const reported = isFile(place) && this.#random() < 0.7 ? [file] : this.#clear(file);
     writeFileSync(place, content);
-    return told;
+    return reported;
   }
 
   #files(): string[] {
@@ -103,23 +103,23 @@ export class DiskEdits {
         ...CONTENTS.filter((one) => /^[^\0]{1,99}$/s.test(one)),
       ]);
       const at = this.#pick([...PATHS, ...RULE_PATHS]);
-      const told = this.#clear(at);
+      const reported = this.#clear(at);
       symlinkSync(target, path.join(this.root, at));
-      return { what: `link ${at}`, told };
+      return { what: `link ${at}`, reported };
     }
     if (dice < 0.4) return this.#rules();
     if (dice < 0.44) return this.#odd();
     if (dice < 0.49) return this.#nest();
     if (dice < 0.6 && this.#isGit) return this.#git();
     const at = this.#pick([this.#path(), this.#path(), ...RULE_PATHS.slice(0, 3)]);
-    return { what: `write ${at}`, told: this.#write(at, this.#content(at)) };
+    return { what: `write ${at}`, reported: this.#write(at, this.#content(at)) };
   }
 
   #remove(file: string): Edit {
     const folder = path.dirname(file);
     const all = folder !== '.' && this.#random() < 0.4 ? folder : file;
     rmSync(path.join(this.root, all), { recursive: true, force: true });
-    return { what: `remove ${all}`, told: [all] };
+    return { what: `remove ${all}`, reported: [all] };
   }
 
   #rename(file: string): Edit {
@@ -127,35 +127,35 @@ export class DiskEdits {
     const from = folder !== '.' && this.#random() < 0.3 ? folder : file;
     const to = this.#path();
     if (from === to || to.startsWith(`${from}/`) || from.startsWith(`${to}/`))
-      return { what: 'nothing', told: [] };
-    const told = this.#clear(to);
+      return { what: 'nothing', reported: [] };
+    const reported = this.#clear(to);
     const isThere = existsSync(path.join(this.root, from));
     if (isThere) renameSync(path.join(this.root, from), path.join(this.root, to));
-    return { what: `rename ${from} ${to}`, told: [from, ...told] };
+    return { what: `rename ${from} ${to}`, reported: [from, ...reported] };
   }
 
   #touch(file: string): Edit {
     const place = path.join(this.root, file);
-    if (lstatSync(place).isSymbolicLink()) return { what: 'nothing', told: [] };
+    if (lstatSync(place).isSymbolicLink()) return { what: 'nothing', reported: [] };
     if (this.#random() < 0.5) chmodSync(place, this.#pick([0o644, 0o755]));
     else utimesSync(place, 1e9, 1e9);
-    return { what: `touch ${file}`, told: [file] };
+    return { what: `touch ${file}`, reported: [file] };
   }
 
   #rules(): Edit {
     const at = this.#pick(IGNORE_PATHS);
     if (!this.#isGit || this.#random() < 0.7)
-      return { what: `rules ${at}`, told: this.#write(at, this.#content(at)) };
+      return { what: `rules ${at}`, reported: this.#write(at, this.#content(at)) };
     mkdirSync(path.join(this.root, '.git/info'), { recursive: true });
     writeFileSync(path.join(this.root, '.git/info/exclude'), this.#pick(IGNORES));
-    return { what: 'exclude', told: undefined };
+    return { what: 'exclude', reported: undefined };
   }
 
   #odd(): Edit {
     const place = Buffer.concat([Buffer.from(`${this.root}/`), ODD_NAME]);
     if (this.#random() < 0.3) rmSync(place, { force: true });
     else writeFileSync(place, this.#content(''));
-    return { what: 'odd name', told: undefined };
+    return { what: 'odd name', reported: undefined };
   }
 
   /** A repository in a folder, which comes or is one no more. */
@@ -164,12 +164,12 @@ export class DiskEdits {
     const isThere = existsSync(path.join(this.root, name));
     if (isThere && this.#random() < 0.7) {
       rmSync(path.join(this.root, name), { recursive: true });
-      return { what: 'nested no more', told: [name] };
+      return { what: 'nested no more', reported: [name] };
     }
     mkdirSync(path.join(this.root, folder), { recursive: true });
     writeFileSync(path.join(this.root, 'nested/n.c'), this.#content(''));
     if (!isThere && this.#random() < 0.7) git(path.join(this.root, folder), 'init', '-q');
-    return { what: 'nested', told: [folder, name] };
+    return { what: 'nested', reported: [folder, name] };
   }
 
   #git(): Edit {
@@ -184,7 +184,7 @@ export class DiskEdits {
       if (dice > 0.7) git(this.root, 'branch', '-f', this.#pick(['dev', 'old']));
       else if (dice > 0.55) git(this.root, 'checkout', '-q', '-f', this.#branch());
     }
-    return { what: 'git', told: undefined };
+    return { what: 'git', reported: undefined };
   }
 
   #branch(): string {

@@ -5,7 +5,7 @@ import { indexerOf } from '../../daemon/app/instance.ts';
 import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { FailedJobs } from '../../daemon/sync/jobs/failed-jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
@@ -26,10 +26,10 @@ void test('a repo that fails is named until it is indexed', async () => {
   const objects = path.join(repo, '.git', 'objects');
   renameSync(objects, `${objects}.away`);
   const [failed] = await index.index([repo], {}, 'commits');
-  const told = failed ?? (await indexer.jobs.indexAll(served.records, true))[0];
-  assert.equal(told?.state, 'FAILED');
-  assert.equal(indexer.jobs.failed.reasonOf(repoId), told?.error);
-  assert.deepEqual(troublesOf(indexer), [`${name} could not be indexed: ${told?.error}`]);
+  const reported = failed ?? (await indexer.jobs.indexAll(served.records, true))[0];
+  assert.equal(reported?.state, 'FAILED');
+  assert.equal(indexer.jobs.failed.reasonOf(repoId), reported?.error);
+  assert.deepEqual(troublesOf(indexer), [`${name} could not be indexed: ${reported?.error}`]);
   renameSync(`${objects}.away`, objects);
   await index.index([repo], {}, 'commits');
   assert.equal(indexer.jobs.failed.reasonOf(repoId), undefined);
@@ -93,12 +93,12 @@ void test('until the repos of all sources are known it is told how many have not
     }
     const looking = isKnown ? indexer.sources.confirm() : indexer.sources.add(sources, undefined);
     const over = looking.then(() => true);
-    const told: string[] = [];
-    do told.push(troublesOf(indexer).join());
-    while (!(await Promise.race([over, nextTurn()])));
-    assert.equal(told[0], '3 sources have not been checked yet');
+    const reported: string[] = [];
+    do reported.push(troublesOf(indexer).join());
+    while (!(await Promise.race([over, nextTimeSlice()])));
+    assert.equal(reported[0], '3 sources have not been checked yet');
     // The last sample may be of the turn in which it ended.
-    for (const one of told.slice(0, -1))
+    for (const one of reported.slice(0, -1))
       assert.match(one, /^(?:1 source has|[23] sources have) not been checked/);
     assert.equal(indexer.sources.unseenCount, 0);
     if (!isKnown) await index.index(sources);

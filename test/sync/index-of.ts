@@ -60,10 +60,10 @@ export interface IndexOf {
 
 export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
 
-/** What is found, whole; what is `asked` beats the defaults. Fails where the answer breaks what holds for all answers. */
+/** What is found, whole; what is `requested` beats the defaults. Fails where the answer breaks what holds for all answers. */
 async function searchIn(
   parts: EngineParts,
-  asked: { readonly query: string },
+  requested: { readonly query: string },
   repoAccess: RepoAccess,
 ): Promise<RevisionAnswer> {
   const request = {
@@ -72,7 +72,7 @@ async function searchIn(
     whole: false,
     isRegexEnabled: false,
     isCaseSensitivityEnabled: false,
-    ...asked,
+    ...requested,
   };
   const { signal } = new AbortController();
   const { json } = await search(parts, request, {
@@ -182,7 +182,7 @@ export function filesOf(dataDir: string): { shards: string[]; revisions: string[
 }
 
 /** `path branches` of each file, sorted. */
-export function shown(answer: RevisionAnswer): string[] {
+export function displayed(answer: RevisionAnswer): string[] {
   return answer.files
     .map(({ path: file, branches }) => `${file} ${branches.map(shortName).join()}`)
     .sort();

@@ -1,7 +1,7 @@
 // Jobs as a daemon has them, over a real store, with an indexer that does as it is told.
 
 import type { TestContext } from 'node:test';
-import type { JobRows, JobTurn } from '../../daemon/store/jobs.ts';
+import type { JobRows, JobTimeSlice } from '../../daemon/store/jobs.ts';
 import { openStore } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
@@ -60,7 +60,7 @@ export interface Daemon {
   readonly attempts: Attempt[];
   readonly warnings: string[];
   /** Other lines of the log. */
-  readonly told: string[];
+  readonly reported: string[];
 }
 
 /** Jobs as a daemon on this store has them. */
@@ -80,8 +80,9 @@ export async function daemonOn(
 ): Promise<Daemon> {
   const attempts: Attempt[] = [];
   const warnings: string[] = [];
-  const told: string[] = [];
-  const write = (line: string): void => void (line.includes(' INFO ') ? told : warnings).push(line);
+  const reported: string[] = [];
+  const write = (line: string): void =>
+    void (line.includes(' INFO ') ? reported : warnings).push(line);
   const log = createLog({ level: 'info', format: 'text', write });
   const index = (
     { repoId }: RepoRecord,
@@ -99,7 +100,7 @@ export async function daemonOn(
     });
   const calm = async (): Promise<void> => {
     for (let i = 0; i < 3; i++) {
-      await turns();
+      await timeSlices();
       await jobs.flush();
     }
   };
@@ -123,10 +124,10 @@ export async function daemonOn(
   });
   await jobs.recall((repoId) => `r${repoId}`);
   const jobFacade = new JobFacade(jobs, { jobRows: rows, instance });
-  return { jobs, jobFacade, calm, attempts, warnings, told };
+  return { jobs, jobFacade, calm, attempts, warnings, reported };
 }
 
-export async function turns(): Promise<void> {
+export async function timeSlices(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise(setImmediate);
 }
 
@@ -139,12 +140,12 @@ export function mockTimers(t: TestContext): (ms: number) => Promise<void> {
   return async (ms) => {
     nowMs += ms;
     t.mock.timers.tick(ms);
-    await turns();
+    await timeSlices();
   };
 }
 
 /** A turn that stores nothing, and claims none. */
-export const NOTHING: JobTurn = {
+export const NOTHING: JobTimeSlice = {
   writes: [],
   gone: [],
   cancelled: new Map(),
@@ -156,17 +157,17 @@ export const NOTHING: JobTurn = {
 
 /** The table of a new store; while `error` is there no turn is stored. */
 export async function newRows(): Promise<
-  JobRows & { error: Error | undefined; turnCount: number }
+  JobRows & { error: Error | undefined; timeSliceCount: number }
 > {
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
   const { jobs } = await openStore({ dataDir: temporaryFolder(), log });
   const rows = {
     ...jobs,
     error: undefined as Error | undefined,
-    turnCount: 0,
-    turn(...call: Parameters<JobRows['turn']>) {
-      rows.turnCount++;
-      return rows.error === undefined ? jobs.turn(...call) : Promise.reject(rows.error);
+    timeSliceCount: 0,
+    timeSlice(...call: Parameters<JobRows['timeSlice']>) {
+      rows.timeSliceCount++;
+      return rows.error === undefined ? jobs.timeSlice(...call) : Promise.reject(rows.error);
     },
   };
   return rows;

@@ -22,7 +22,7 @@ const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) 
 const ALL = { offset: 0, limit: 100 };
 
 /** `repoId state attempt error` of all jobs, newest first. */
-async function shown({ jobFacade }: Daemon): Promise<string[]> {
+async function displayed({ jobFacade }: Daemon): Promise<string[]> {
   const { items, total } = await jobFacade.list(ALL);
   assert.equal(items.length, total);
   return items.map(({ targetId, state, attempt, error }) =>
@@ -89,13 +89,13 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         await attempts.at(-1)!.end(outcome);
       };
       await next({ isUnchanged: true });
-      assert.deepEqual(await shown(daemon), []);
+      assert.deepEqual(await displayed(daemon), []);
       jobs.request(recordOf(1));
       await daemon.calm();
       attempts.at(-1)!.context.onWork();
       attempts.at(-1)!.context.warn('left', { apiKey: 'x', note: `svk_${'0'.repeat(64)}` });
       await attempts.at(-1)!.end();
-      assert.deepEqual(await shown(daemon), ['1 COMPLETED 1']);
+      assert.deepEqual(await displayed(daemon), ['1 COMPLETED 1']);
       const [done] = (await jobFacade.list(ALL)).items;
       assert.equal(done!.result!['docs'], 3);
       assert.deepEqual(done!.result!['skipped'], { binary: 1 });
@@ -112,12 +112,16 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.equal(await jobFacade.lines('repo-index', 'none'), undefined);
       // The same failure again and again is one job.
       for (let i = 0; i < 3; i++) await next(new Error('no'));
-      assert.deepEqual(await shown(daemon), ['1 FAILED 1 no', '1 COMPLETED 1']);
+      assert.deepEqual(await displayed(daemon), ['1 FAILED 1 no', '1 COMPLETED 1']);
       assert.deepEqual(jobFacade.counts([recordOf(1)]), { firstTime: 0, failed: 1, warned: 0 });
       await next({ isUnchanged: true });
-      assert.deepEqual(await shown(daemon), ['1 COMPLETED 1', '1 FAILED 1 no', '1 COMPLETED 1']);
+      assert.deepEqual(await displayed(daemon), [
+        '1 COMPLETED 1',
+        '1 FAILED 1 no',
+        '1 COMPLETED 1',
+      ]);
       await next({ isUnchanged: true });
-      assert.equal((await shown(daemon)).length, 3);
+      assert.equal((await displayed(daemon)).length, 3);
       await jobs.close();
     }));
 
@@ -131,17 +135,17 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         const { items } = await before.jobFacade.list(ALL);
         if (!isKilled) await before.jobs.close();
         const other = await daemonOn(rows, { instance: 'b' });
-        assert.deepEqual(await shown(other), []);
+        assert.deepEqual(await displayed(other), []);
         await other.jobs.close();
         const after = await daemonOn(rows);
         assert.deepEqual(
-          (await shown(after)).map((one) => one.split(' ')[1]),
+          (await displayed(after)).map((one) => one.split(' ')[1]),
           Array(4).fill('PENDING'),
         );
         const all = after.jobs.indexAll([1, 2, 3].map(recordOf), false);
         await after.calm();
         after.jobs.failUnrequested();
-        assert.deepEqual(await shown(after), [
+        assert.deepEqual(await displayed(after), [
           '3 PENDING 0',
           '2 IN_PROGRESS 1',
           '1 IN_PROGRESS 1',
@@ -152,7 +156,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         assert.deepEqual(idsOf((await after.jobFacade.list(ALL)).items), idsOf(items));
         for (const i of [0, 1, 2]) await after.attempts[i]!.end();
         await all;
-        assert.deepEqual((await shown(after)).slice(1), [
+        assert.deepEqual((await displayed(after)).slice(1), [
           '3 COMPLETED 1',
           '2 COMPLETED 1',
           '1 COMPLETED 1',
@@ -191,13 +195,16 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const createdAt = Date.now() + 3_600_000;
       const ordinal = createdAt * 1000;
       const failed = { ...row!, id: 'later', createdAt, ordinal, lines: '[]' };
-      await rows.turn({ instance: 'a', queue: 'repo-index' }, { ...NOTHING, writes: [failed] });
+      await rows.timeSlice(
+        { instance: 'a', queue: 'repo-index' },
+        { ...NOTHING, writes: [failed] },
+      );
 
       const after = await daemonOn(rows);
       after.jobs.request(recordOf(1));
       await after.calm();
       await after.attempts[0]!.end({ isUnchanged: true });
-      assert.deepEqual(await shown(after), [
+      assert.deepEqual(await displayed(after), [
         '1 COMPLETED 1',
         ...Array<string>(2).fill('1 FAILED 1 the disk is gone'),
       ]);
@@ -456,7 +463,7 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   rows.error = undefined;
   await pass(5_000);
   await attempts[2]!.end();
-  assert.deepEqual(await shown(daemon), ['2 COMPLETED 1']);
+  assert.deepEqual(await displayed(daemon), ['2 COMPLETED 1']);
   assert.equal((await jobFacade.latest([5])).get(5), undefined, 'its start was not stored');
   await jobs.close();
 });
@@ -468,16 +475,16 @@ void test('a check that finds nothing changed stores nothing; a job that finds n
     runningMax: 8,
     unchanged: ({ repoId }) => !changed.has(repoId),
   });
-  const { jobs, attempts, told, calm } = daemon;
+  const { jobs, attempts, reported, calm } = daemon;
   await calm();
-  const { turnCount } = rows;
+  const { timeSliceCount } = rows;
   const records = Array.from({ length: 100 }, (_, i) => recordOf(i + 1));
   const results = await jobs.indexAll(records, false);
   assert.ok(results.every(({ isUnchanged, state }) => isUnchanged && state === 'COMPLETED'));
   await calm();
-  assert.deepEqual([attempts.length, rows.turnCount], [0, turnCount]);
-  assert.equal(told.length, 11);
-  assert.match(told.at(-1)!, /repos checked: nothing changed repos=100/);
+  assert.deepEqual([attempts.length, rows.timeSliceCount], [0, timeSliceCount]);
+  assert.equal(reported.length, 11);
+  assert.match(reported.at(-1)!, /repos checked: nothing changed repos=100/);
   for (const { repoId } of records) changed.add(repoId);
   const all = jobs.indexAll(records, false);
   await calm();

@@ -41,14 +41,14 @@ async function rulesOf({ instance }: IndexOf): Promise<unknown> {
 }
 
 /** An index of this version: one repository is open, two are not, one account. */
-async function makeIndex(dataDir: string): Promise<{ rules: unknown; shown: unknown }> {
+async function makeIndex(dataDir: string): Promise<{ rules: unknown; displayed: unknown }> {
   const index = await openIndexOf(dataDir, { mergeLimits: NEVER });
   const closed = { visibility: 'private', enforcement: 'restricted' } as const;
   await index.index(REPOS.slice(1), closed, 'commits');
   await index.index(REPOS, undefined, 'commits');
   await newUser(index.instance.index!.store);
   await index.instance.symbols?.run();
-  const state = { rules: await rulesOf(index), shown: await everythingOf(index) };
+  const state = { rules: await rulesOf(index), displayed: await everythingOf(index) };
   await index.close();
   return state;
 }
@@ -107,19 +107,19 @@ async function work(dataDir: string, killMs: number, killAt = 0): Promise<Work> 
 /** What the index is to show: after the kill, and once all is indexed. */
 interface Expected {
   readonly rules: unknown;
-  readonly shown: unknown;
+  readonly displayed: unknown;
 }
 
 /** Opens what was left, which is to have lost nothing; and again with all indexed, without a file too many. */
 async function checkNext(place: string, expected: Expected, message: string): Promise<void> {
-  const { rules, shown } = expected;
+  const { rules, displayed } = expected;
   const index = await openIndexOf(place, { mergeLimits: NEVER });
   assert.deepEqual(await rulesOf(index), rules, message);
   await checkFiles(index, message);
   await index.index(REPOS, undefined, 'commits');
   await index.instance.symbols?.run();
   assert.deepEqual(await rulesOf(index), rules, message);
-  assert.deepEqual(await everythingOf(index), shown, message);
+  assert.deepEqual(await everythingOf(index), displayed, message);
   await checkFiles(index, message);
   await index.close();
   const halfWritten = readdirSync(place).filter((name) => /\.(?:next|new|tmp)$/.test(name));
@@ -135,7 +135,7 @@ void test(`killed while it brings an index up, seed ${SEED}`, { timeout: 3_600_0
     const made = await makeIndex(former);
     const rules =
       kind === 'no store' ? Object.assign({}, made.rules, { userCount: 0 }) : made.rules;
-    const expected = { rules, shown: made.shown };
+    const expected = { rules, displayed: made.displayed };
     await makeFormer(former, kind);
     const place = path.join(temporaryFolder(), 'index');
     const anew = (): void => {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 
 /** A bare repository that names its remote with a password. */
 function bareRepo(): string {
@@ -26,7 +26,7 @@ async function jobErrors({ instance }: IndexOf): Promise<string[]> {
 }
 
 async function plums(index: IndexOf): Promise<string[]> {
-  return shown(await index.search('plum'));
+  return displayed(await index.search('plum'));
 }
 
 /** As a start does, and its jobs, both attempts. */

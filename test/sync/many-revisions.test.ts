@@ -23,7 +23,7 @@ interface Oracle {
 
 const COMMIT_COUNT = 120;
 /** Revisions that a result names. */
-const SHOWN_MAX = 100;
+const VISIBLE_MAX = 100;
 
 /** A line of commits that change, add, delete and bring back files; branches and tags on all of them. */
 function makeBusyRepo(): string {
@@ -146,9 +146,9 @@ function expected(
           const wanted = held.filter((name) =>
             texts.some((text) => rev(text)({ ...doc, revisions: new Set([name]) }, names)),
           );
-          const shown = wanted.length > 0 ? wanted : held;
-          const omitted = shown.splice(SHOWN_MAX).length;
-          return `${doc.repo} ${doc.path} ${doc.content} ${shown.join()} ${omitted}`;
+          const displayed = wanted.length > 0 ? wanted : held;
+          const omitted = displayed.splice(VISIBLE_MAX).length;
+          return `${doc.repo} ${doc.path} ${doc.content} ${displayed.join()} ${omitted}`;
         }),
     )
     .sort();

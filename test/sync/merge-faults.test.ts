@@ -14,7 +14,7 @@ import {
 import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
-import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { ShardError } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -327,7 +327,7 @@ void test(
     const slowly = async (file: Buffer): Promise<string> => isGoing.then(() => write(file));
     const { mock } = t.mock.method(catalog, 'writeRevisions', slowly, { times: 1 });
     const long = jobs.indexAll([served.records[0]!], false);
-    while (mock.callCount() === 0) await nextTurn();
+    while (mock.callCount() === 0) await nextTimeSlice();
     const before = shardIdsOf(again);
     await merger.run();
     const [busy, ...others] = catalog.repos.map(({ shards }) =>
@@ -358,7 +358,7 @@ void test('a merge without room takes nothing out of service', TIMEOUT, async (t
   const noRoom = new ShardError(shardId!, 'no room', 'unmapped');
   t.mock.method(again.instance.catalog, 'adoptShard', () => Promise.reject(noRoom), { times: 1 });
   const merging = merger.run();
-  while (again.warnings.length === 0) await nextTurn();
+  while (again.warnings.length === 0) await nextTimeSlice();
   assert.deepEqual(again.warnings, ['shards could not be merged']);
   assert.equal((await plumsOf(again)).length, 3);
   await merging;

@@ -101,13 +101,13 @@ void test('a forged object shows nobody the contents of another repository, nor 
       const { repos: known } = index.instance.catalog;
       assert.equal(new Set(known.map(({ shards }) => shards[0]!.shardId)).size, 1, 'one shard');
       const { files } = await index.search('plum', { whole: true });
-      const shown = files.map((file) => {
+      const displayed = files.map((file) => {
         const { record } = known.find((one) => one.record.repoId === file.repositoryId)!;
         return [repos.indexOf(record.source.path), file.content] as const;
       });
       const wanted = isForgedFirst ? [forged, honest, other] : [honest, forged, other];
-      assert.equal(shown.length, 3);
-      assert.deepEqual(new Map(shown), new Map(wanted.entries()));
+      assert.equal(displayed.length, 3);
+      assert.deepEqual(new Map(displayed), new Map(wanted.entries()));
       assert.deepEqual(index.warnings, []);
       await checkFiles(index);
       await index.close();

@@ -35,7 +35,7 @@ void test('a repository that is committed to warns once', async () => {
 });
 
 void test('of many repos that did not change one line tells, besides the first ten', async () => {
-  const { jobs, attempts, told, calm } = await daemonOn(await newRows(), { runningMax: 50 });
+  const { jobs, attempts, reported, calm } = await daemonOn(await newRows(), { runningMax: 50 });
   const round = async (count: number): Promise<string[]> => {
     const first = attempts.length;
     for (let i = 0; i < count; i++) jobs.request(recordOf(100 + i));
@@ -43,7 +43,7 @@ void test('of many repos that did not change one line tells, besides the first t
     assert.equal(attempts.length, first + count);
     for (const attempt of attempts.slice(first)) await attempt.end({ isUnchanged: true });
     await calm();
-    return told.splice(0);
+    return reported.splice(0);
   };
   const repos = Array.from({ length: 10 }, (_, i) => `r${100 + i}`);
   const named = (lines: readonly string[]): string[] =>

@@ -14,7 +14,7 @@ import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../source
 import type { Snapshot } from '../../daemon/engine/search/snapshot.ts';
 import { narrowed, SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { History, randomOf } from './history.ts';
-import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 import { SEED } from '../seed.ts';
 import { EAGER } from '../index/merge-limits.ts';
 
@@ -177,7 +177,7 @@ void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async
   const { index } = await openWorld([repo]);
   const first = commits[0]!;
   const of = async (text: string): Promise<string[]> =>
-    shown(await index.search(`plum rev:${text}`));
+    displayed(await index.search(`plum rev:${text}`));
   for (const name of [
     first,
     first.slice(0, 7),
@@ -205,12 +205,12 @@ void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async
   ])
     assert.deepEqual(await of(`"${name}"`), [], name);
   assert.deepEqual(
-    shown(await index.search('plum -rev:t0')),
-    shown(await index.search('plum rev:*')),
+    displayed(await index.search('plum -rev:t0')),
+    displayed(await index.search('plum rev:*')),
   );
-  assert.deepEqual(shown(await index.search('plum rev:t0 -rev:t0')), await of('t0'));
-  assert.deepEqual(shown(await index.search('plum rev:t0 -rev:*')), ['now.txt t0']);
-  assert.deepEqual(shown(await index.search('plum rev:t0 rev:t1')), [
+  assert.deepEqual(displayed(await index.search('plum rev:t0 -rev:t0')), await of('t0'));
+  assert.deepEqual(displayed(await index.search('plum rev:t0 -rev:*')), ['now.txt t0']);
+  assert.deepEqual(displayed(await index.search('plum rev:t0 rev:t1')), [
     '0.txt t0,t1',
     'base.txt t0,t1',
   ]);
@@ -365,7 +365,7 @@ void test('odd names: what git says, and no more', TIMEOUT, async () => {
   };
   const found = async (name: string): Promise<string[]> => {
     const text = `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-    return shown(await index.search(`plum rev:${text}`)).map((row) => row.split(' ')[0]!);
+    return displayed(await index.search(`plum rev:${text}`)).map((row) => row.split(' ')[0]!);
   };
   const known = names.filter((name) => filesOf(name).length > 0);
   assert.ok(known.length > 40, String(known.length));
@@ -442,8 +442,8 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
 void test('many who ask at once have it built once', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
   const { index, files } = await openWorld([repo]);
-  const asked = Array.from({ length: 8 }, (_, i) => index.search(`plum ${i % 2} rev:t1`));
-  const answers = await Promise.all(asked);
+  const requested = Array.from({ length: 8 }, (_, i) => index.search(`plum ${i % 2} rev:t1`));
+  const answers = await Promise.all(requested);
   assert.deepEqual(
     answers.map(({ files: found }) => found.length),
     [1, 2, 1, 2, 1, 2, 1, 2],
@@ -462,7 +462,7 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
   const request = (name: string, clientKey: string): Promise<Snapshot | undefined> =>
     revisions!([record!], [name], clientKey, new AbortController().signal);
   let doneCount = 0;
-  const asked = Array.from({ length: 15 }, async (_, i) => {
+  const requested = Array.from({ length: 15 }, async (_, i) => {
     const held = await request(`t${i}`, 'one');
     doneCount++;
     return held;
@@ -470,7 +470,7 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
   // What the other one has in its line too, and is not the first there.
   const other = await request('t14', 'other');
   assert.ok(doneCount < 8, `${doneCount}`);
-  for (const held of [other, ...(await Promise.all(asked))]) snapshots.release(held!);
+  for (const held of [other, ...(await Promise.all(requested))]) snapshots.release(held!);
   assert.equal(files().length, 15, 'each is built once');
   await index.close();
 });
@@ -483,7 +483,7 @@ void test('symbols of a revision on demand are found, and go with its docs', TIM
   const world = await openWorld([repo], {}, { findsSymbols: true });
   const { index, dataDir, limits, files } = world;
   await symbolsKnown(index, 'rev:then');
-  assert.deepEqual(shown(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
+  assert.deepEqual(displayed(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
   // The definition comes first.
   const { files: all } = await index.search('Plum rev:then');
   assert.deepEqual(
@@ -646,7 +646,7 @@ void test('commits and merges between two searches', TIMEOUT, async () => {
   const [one, two] = [makeNumbered(3), makeNumbered(3)];
   const world = await openWorld([one.repo, two.repo], {}, { mergeLimits: EAGER });
   const { index } = world;
-  const request = async (): Promise<string[]> => shown(await index.search('plum rev:t1'));
+  const request = async (): Promise<string[]> => displayed(await index.search('plum rev:t1'));
   const expected = await request();
   assert.equal(expected.length, 8);
   await indexerOf(index.instance).merger.run();
@@ -690,7 +690,9 @@ void test(
     git(repo, 'commit', '-q', '-m', 'without');
     const { index } = await openWorld([repo]);
     const foundAs = async (language: string): Promise<string[]> =>
-      shown(await index.search(`plum rev:then lang:${language}`)).map((one) => one.split(' ')[0]!);
+      displayed(await index.search(`plum rev:then lang:${language}`)).map(
+        (one) => one.split(' ')[0]!,
+      );
     assert.deepEqual(await foundAs('c++'), ['cpp/old.h']);
     assert.deepEqual(await foundAs('c'), ['cpp/deep/old.h']);
     assert.deepEqual(await foundAs('pascal'), ['old.inc']);
@@ -706,8 +708,8 @@ void test('a repository that has no docs now has those of before', TIMEOUT, asyn
   git(repo, 'commit', '-q', '-m', 'nothing');
   git(repo, 'tag', 'nothing');
   const { index } = await openWorld([repo]);
-  assert.deepEqual(shown(await index.search('plum rev:then')), ['a.txt then']);
-  assert.deepEqual(shown(await index.search('plum rev:nothing')), []);
+  assert.deepEqual(displayed(await index.search('plum rev:then')), ['a.txt then']);
+  assert.deepEqual(displayed(await index.search('plum rev:nothing')), []);
   await index.close();
 });
 
@@ -718,12 +720,15 @@ void test('files on disk are told from commits by their contents', TIMEOUT, asyn
   const dataDir = temporaryFolder();
   const index = await openIndexOf(dataDir, { onDemand: LIMITS });
   await index.index([repo], {}, 'worktree');
-  assert.deepEqual(shown(await index.search('plum rev:then')), ['now.txt then', 'same.txt then']);
-  assert.deepEqual(shown(await index.search('file:. rev:then rev:HEAD')), [
+  assert.deepEqual(displayed(await index.search('plum rev:then')), [
+    'now.txt then',
+    'same.txt then',
+  ]);
+  assert.deepEqual(displayed(await index.search('file:. rev:then rev:HEAD')), [
     'empty HEAD,then',
     'same.txt HEAD,then',
   ]);
-  assert.deepEqual(shown(await index.search('file:. rev:then -rev:HEAD')), ['now.txt then']);
+  assert.deepEqual(displayed(await index.search('file:. rev:then -rev:HEAD')), ['now.txt then']);
   await index.close();
 });
 
@@ -793,9 +798,9 @@ void test(
     git(rewritten, 'branch', '-q', '-M', 'fresh', 'main');
     git(rewritten, 'reflog', 'expire', '--expire=now', '--all');
     git(rewritten, 'gc', '-q', '--prune=now');
-    assert.deepEqual(shown(await index.search('plum rev:old')), ['sound.c old']);
-    assert.deepEqual(shown(await index.search(`plum rev:${commit}`)), []);
-    assert.deepEqual(shown(await index.search(`plum rev:${other}`)), []);
+    assert.deepEqual(displayed(await index.search('plum rev:old')), ['sound.c old']);
+    assert.deepEqual(displayed(await index.search(`plum rev:${commit}`)), []);
+    assert.deepEqual(displayed(await index.search(`plum rev:${other}`)), []);
     await index.close();
   },
 );

@@ -10,7 +10,7 @@ import test, { type TestContext } from 'node:test';
 import { objectPool } from '../../daemon/sources/git/object-pool.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf, type RevisionAnswer, shown } from './index-of.ts';
+import { type IndexOf, openIndexOf, type RevisionAnswer, displayed } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const LIMITS = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
@@ -82,10 +82,10 @@ void test(
     const repo = cloneOf(makeSource(), '--filter=blob:none');
     const index = await indexed(t, [repo], ALL, 'worktree');
     assert.deepEqual(
-      shown(await index.search('plum')),
+      displayed(await index.search('plum')),
       HERE.map((file) => `${file} HEAD`),
     );
-    assert.deepEqual(shown(await index.search('plum rev:one')), ['same.txt heads/one']);
+    assert.deepEqual(displayed(await index.search('plum rev:one')), ['same.txt heads/one']);
     assert.deepEqual(leftOut(index), ['a.txt', 'a.txt', 'd/e/b.txt', 'd/e/b.txt']);
   },
 );
@@ -101,7 +101,7 @@ void test('a clone without trees: revisions that are not there are named', TIMEO
   const repo = cloneOf(makeSource(), '--filter=tree:0');
   const index = await indexed(t, [repo], ALL, 'commits');
   assert.deepEqual(
-    shown(await index.search('plum')),
+    displayed(await index.search('plum')),
     HERE.map((file) => `${file} heads/main`),
   );
   const commits = ['one', 'two'].map((name) => git(repo, 'rev-parse', name)).sort();
@@ -117,7 +117,7 @@ void test(
     removeObject(repo, 'main:d/e');
     const index = await indexed(t, [repo], ALL, 'commits');
     const found = async (revision: string): Promise<string[]> =>
-      shown(await index.search(`plum rev:refs/heads/${revision}`));
+      displayed(await index.search(`plum rev:refs/heads/${revision}`));
     assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
     assert.deepEqual(
       await found('two'),
@@ -148,8 +148,8 @@ void test('an object that is cut fails no search', TIMEOUT, async (t) => {
   const index = await indexed(t, repos, {}, 'commits');
   cutObject(cut, 'long:long.txt');
   const answer = await index.search('plum file:long rev:long');
-  assert.deepEqual(shown(answer), ['long.txt long']);
-  const [, reasons, message] = told(answer);
+  assert.deepEqual(displayed(answer), ['long.txt long']);
+  const [, reasons, message] = reported(answer);
   assert.deepEqual(reasons, ['revision_unreadable']);
   assert.match(String(message), /: The git object \w+ is missing or damaged/);
 });
@@ -158,7 +158,7 @@ void test('a repository that git refuses: the revision is not unknown', TIMEOUT,
   const repo = makeSource();
   const index = await indexed(t, [repo], {}, 'commits');
   writeFileSync(path.join(repo, '.git/config'), '[core]\n\trepositoryformatversion = 9\n');
-  const [, reasons, message] = told(await index.search('plum rev:two'));
+  const [, reasons, message] = reported(await index.search('plum rev:two'));
   assert.deepEqual(reasons, ['revision_unreadable']);
   assert.match(
     String(message),
@@ -167,7 +167,7 @@ void test('a repository that git refuses: the revision is not unknown', TIMEOUT,
 });
 
 /** What an answer says of revisions that could not be read. */
-function told({ hints = [], ...answer }: RevisionAnswer): readonly unknown[] {
+function reported({ hints = [], ...answer }: RevisionAnswer): readonly unknown[] {
   return [answer.isSearchExhaustive, answer.incompleteReasons, ...hints.map((one) => one.message)];
 }
 
@@ -191,7 +191,7 @@ void test(
     renameSync(path.join(gone, '.git'), path.join(gone, 'git'));
     const some = await index.search('plum rev:two');
     assert.equal(some.files.length, 3 + 2 + 2);
-    assert.deepEqual(told(some), [
+    assert.deepEqual(reported(some), [
       false,
       ['revision_unreadable'],
       `The revision "two" could not be read completely in ${names[2]}, ${names[1]}, ${names[3]}: ` +
@@ -199,7 +199,7 @@ void test(
     ]);
     // Kept docs say so again, and where nothing is found too.
     const again = await index.search(`nothing repo:${names[3]}$ rev:two`);
-    assert.deepEqual(told(again), [
+    assert.deepEqual(reported(again), [
       false,
       ['revision_unreadable'],
       `The revision "two" could not be read completely in ${names[3]}: ` +
@@ -207,7 +207,7 @@ void test(
     ]);
 
     removeObject(cut, 'one');
-    const [reason] = told(await index.search(`plum repo:${names[3]}$ rev:one`)).slice(1);
+    const [reason] = reported(await index.search(`plum repo:${names[3]}$ rev:one`)).slice(1);
     assert.deepEqual(reason, ['revision_unreadable']);
     const unknown = await index.search(`plum repo:${names[0]}$ rev:nowhere`);
     assert.deepEqual(unknown.isSearchExhaustive, true);
@@ -222,13 +222,13 @@ void test('a damaged commit is named, an id that does not exist is unknown', TIM
   chmodSync(file, 0o600);
   writeFileSync(file, 'no object');
   for (const revision of [id, id.slice(0, 12)])
-    assert.deepEqual(told(await index.search(`plum rev:${revision}`)).slice(0, 2), [
+    assert.deepEqual(reported(await index.search(`plum rev:${revision}`)).slice(0, 2), [
       false,
       ['revision_unreadable'],
     ]);
   const other = id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
   for (const revision of [other, other.slice(0, 12)])
-    assert.deepEqual(told(await index.search(`plum rev:${revision}`)).slice(0, 2), [
+    assert.deepEqual(reported(await index.search(`plum rev:${revision}`)).slice(0, 2), [
       true,
       undefined,
     ]);

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
@@ -88,7 +88,7 @@ void test(
     const { jobs } = indexerOf(index.instance);
     const all = jobs.indexAll(index.instance.served.records, true);
     const stopped = assert.rejects(all, /being closed/);
-    while (jobs.open.length === 0) await nextTurn();
+    while (jobs.open.length === 0) await nextTimeSlice();
     await index.close();
     await stopped;
     const next = await openIndexOf(index.dataDir, { findsSymbols: false });

@@ -85,30 +85,30 @@ void test('what moved while a repo was indexed for the first time is indexed', a
 
 void test('of many repos a calm one is looked at every fourth time, one that has moved each time', async (t) => {
   let repos = Array.from({ length: 600 }, (_, i) => recordOf(i + 1, `/nowhere/${i + 1}`));
-  const looks = new Map<string, number>();
+  const probes = new Map<string, number>();
   const moved = { path: '', version: 0 };
   const { pass } = watched(t, {
     records: () => repos,
     statesOf: (paths) => {
-      for (const path of paths) looks.set(path, (looks.get(path) ?? 0) + 1);
+      for (const path of paths) probes.set(path, (probes.get(path) ?? 0) + 1);
       return Promise.resolve(
         paths.map((path) => (path === moved.path ? String(moved.version) : '0')),
       );
     },
   });
   await pass(2);
-  looks.clear();
+  probes.clear();
   await pass(80);
-  assert.deepEqual([looks.size, new Set(looks.values())], [600, new Set([20])]);
+  assert.deepEqual([probes.size, new Set(probes.values())], [600, new Set([20])]);
   [moved.path, moved.version] = ['/nowhere/77', 1];
   const [first = 0, ...more] = await pass(10);
   assert.ok(first > 82 && first <= 90 && more.length === 0, `at ${first}`);
   moved.version++;
   assert.deepEqual(await pass(5), [93]);
   await pass(700);
-  looks.clear();
+  probes.clear();
   await pass(80);
-  assert.deepEqual([looks.get(moved.path), looks.size], [20, 600]);
+  assert.deepEqual([probes.get(moved.path), probes.size], [20, 600]);
   moved.version++;
   await pass(10);
   // One that is served no more, and later again, is another one.
@@ -117,9 +117,9 @@ void test('of many repos a calm one is looked at every fourth time, one that has
   await pass(5);
   repos = all;
   await pass(5);
-  looks.clear();
+  probes.clear();
   await pass(80);
-  assert.equal(looks.get(moved.path), 20);
+  assert.equal(probes.get(moved.path), 20);
 });
 
 void test('rounds are a second apart, and half a minute at most', () => {

@@ -18,7 +18,7 @@ import { openIndexOf } from './index-of.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
 /** Rules of the repos that searches see. */
-function shown({ parts }: Instance): (string | undefined)[] {
+function displayed({ parts }: Instance): (string | undefined)[] {
   return parts.snapshots.current.repos.map(({ enforcement }) => enforcement);
 }
 
@@ -29,14 +29,14 @@ test('rules that cannot be read: for owners alone, until they can', async () => 
   const indexer = indexerOf(instance);
   await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
   instance.served.publish();
-  assert.deepEqual(shown(instance), [undefined]);
+  assert.deepEqual(displayed(instance), [undefined]);
   const other = new Libsql(path.join(dataDir, 'store.db'));
   other.exec(`update repos set enforcement = 'restricted'; alter table repos rename to away`);
   await indexer.rules.apply();
-  assert.deepEqual(shown(instance), ['all']);
+  assert.deepEqual(displayed(instance), ['all']);
   assert.match(warnings.join('\n'), /could not be read again/);
   other.exec('alter table away rename to repos');
-  await eventually(() => shown(instance)[0] === 'restricted');
+  await eventually(() => displayed(instance)[0] === 'restricted');
   other.close();
   await index.close();
 });

@@ -13,7 +13,7 @@ import { readSource } from '../../daemon/sources/reading/source-reader.ts';
 import type { SourceKind } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 
 const { signal } = new AbortController();
 
@@ -42,7 +42,7 @@ for (const kind of ['folder', 'worktree', 'commits'] as const)
     const root = sourceOf(kind);
     const dataDir = temporaryFolder();
     const ruled = kind === 'commits' ? ['a.log', 'kept.c'] : ['kept.c'];
-    const told = async (change: RepoChange | undefined, expected: readonly string[]) => {
+    const reported = async (change: RepoChange | undefined, expected: readonly string[]) => {
       // A process each: what is told is in the store.
       const index = await openIndexOf(dataDir);
       const [result] = await index.index([root], change, modeOf(kind));
@@ -51,19 +51,19 @@ for (const kind of ['folder', 'worktree', 'commits'] as const)
       await index.close();
       return result!;
     };
-    assert.ok(Object.keys((await told(undefined, ruled)).ignored).length > 0);
-    assert.deepEqual((await told({ noIgnore: true }, FILES)).ignored, {});
-    assert.notEqual((await told(undefined, FILES)).built, 'whole');
-    assert.notEqual((await told({ branches: [] }, FILES)).built, 'whole');
-    await told({ noIgnore: false }, ruled);
+    assert.ok(Object.keys((await reported(undefined, ruled)).ignored).length > 0);
+    assert.deepEqual((await reported({ noIgnore: true }, FILES)).ignored, {});
+    assert.notEqual((await reported(undefined, FILES)).built, 'whole');
+    assert.notEqual((await reported({ branches: [] }, FILES)).built, 'whole');
+    await reported({ noIgnore: false }, ruled);
   });
 
 void test('--no-ignore of commits: revisions, and changes of .trawlignore alone', async () => {
   const root = sourceOf('commits');
   git(root, 'branch', 'dev');
   const index = await openIndexOf(temporaryFolder());
-  const told: RepoChange = { noIgnore: true, branches: ['dev'] };
-  await index.index([root], told, 'commits');
+  const reported: RepoChange = { noIgnore: true, branches: ['dev'] };
+  await index.index([root], reported, 'commits');
   for (const rules of ['*\n', '', 'kept.c\n']) {
     writeFileSync(path.join(root, '.trawlignore'), rules);
     commitAll(root);
@@ -73,7 +73,7 @@ void test('--no-ignore of commits: revisions, and changes of .trawlignore alone'
   }
   await index.index([root], { noIgnore: false }, 'commits');
   assert.deepEqual(await plums(index), FILES.filter((name) => name !== 'kept.c').sort());
-  assert.deepEqual(shown(await index.search('plum rev:dev')), [
+  assert.deepEqual(displayed(await index.search('plum rev:dev')), [
     'a.log heads/dev',
     'kept.c heads/dev',
   ]);
@@ -141,7 +141,7 @@ void test('what lies beside repositories: nothing of theirs, nor of parts of one
   const beside = records.find(({ source }) => source.kind === 'folder')!;
   index.instance.served.publish();
   await indexerOf(index.instance).jobs.indexAll(records, false);
-  assert.deepEqual(shown(await index.search(`plum repo:${beside.name}$`)), [
+  assert.deepEqual(displayed(await index.search(`plum repo:${beside.name}$`)), [
     'a.c HEAD',
     'plain/b.c HEAD',
   ]);
@@ -157,13 +157,17 @@ void test('what lies beside repositories: nothing of theirs, nor of parts of one
 void test('a repo is served while its source is looked at, unless others are to see it from now on', async () => {
   const root = sourceOf('commits');
   const index = await openIndexOf(temporaryFolder());
-  const told: RepoChange = { branches: ['**'], visibility: 'private', enforcement: 'restricted' };
-  await index.index([root], told, 'commits');
+  const reported: RepoChange = {
+    branches: ['**'],
+    visibility: 'private',
+    enforcement: 'restricted',
+  };
+  await index.index([root], reported, 'commits');
   const { sources } = indexerOf(index.instance);
   const changes: readonly (readonly [RepoChange, boolean])[] = [
     [{}, true],
-    [told, true],
-    [{ ...told, branches: ['main'], ignore: ['gen/'] }, true],
+    [reported, true],
+    [{ ...reported, branches: ['main'], ignore: ['gen/'] }, true],
     [{ visibility: 'public' }, false],
     [{ enforcement: 'none' }, false],
   ];

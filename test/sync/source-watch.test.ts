@@ -17,7 +17,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   t.mock.method(performance, 'now', () => second * 1000);
   t.mock.method(Math, 'random', () => 0);
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() });
-  const { mock: looks } = t.mock.method(RefPoller.prototype, 'poll');
+  const { mock: probes } = t.mock.method(RefPoller.prototype, 'poll');
   const stop = new AbortController();
   const watch = watchSources({
     catalog: { repo: () => undefined, isMirror: () => false },
@@ -34,20 +34,20 @@ void test('a job that fails is tried at the times that the manual gives, and soo
     log: createLog({ level: 'error', format: 'text', write: () => {} }),
     signal: stop.signal,
   });
-  let isSound = false;
+  let isValid = false;
   let endedCount = 0;
   /** Lets time pass, and waits in each second for the thread that looks at refs; returns when attempts began and ended. */
   const pass = async (seconds: number): Promise<number[]> => {
     const begun: number[] = [];
     for (const until = second + seconds; second < until;) {
-      await looks.calls.at(-1)?.result;
+      await probes.calls.at(-1)?.result;
       await calm();
       second++;
       t.mock.timers.tick(1000);
       await calm();
       if (attempts.length === endedCount) continue;
       begun.push(second);
-      await attempts[endedCount++]!.end(isSound ? {} : new Error('no'));
+      await attempts[endedCount++]!.end(isValid ? {} : new Error('no'));
       assert.equal(attempts.length, endedCount, 'at once again');
     }
     return begun;
@@ -55,9 +55,9 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   jobs.request(record);
   await calm();
   assert.deepEqual(await pass(700), [1, 31, 91, 211, 451]);
-  isSound = true;
+  isValid = true;
   // A look in the middle of a commit sees one state, and the next look another one.
-  await looks.calls.at(-1)!.result;
+  await probes.calls.at(-1)!.result;
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
   // Long before it would be tried by itself.
   assert.equal((await pass(100)).length, 1);

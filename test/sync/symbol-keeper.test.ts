@@ -241,11 +241,11 @@ void test(
     assert.equal(again!.error, undefined);
     await eventually(() => !existsSync(shard!.path));
     await index.instance.symbols!.run();
-    const asked = t.mock.method(symbols, 'missing', (foundBy: string) =>
-      asked.mock.callCount() === 0 ? [shard!] : missing(foundBy),
+    const requested = t.mock.method(symbols, 'missing', (foundBy: string) =>
+      requested.mock.callCount() === 0 ? [shard!] : missing(foundBy),
     );
     await index.instance.symbols!.run();
-    assert.ok(asked.mock.callCount() > 1);
+    assert.ok(requested.mock.callCount() > 1);
     assert.deepEqual(index.warnings, []);
     assert.deepEqual(await found(index, 'sym:pear'), ['a.c']);
     await index.close();

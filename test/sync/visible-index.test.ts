@@ -161,12 +161,12 @@ class World {
   }
 
   /** From the catalog, as if it were lost. */
-  async remove(isShown: boolean): Promise<void> {
+  async remove(isVisible: boolean): Promise<void> {
     const { catalog, served } = this.index.instance;
     const repo = this.#pickRepo();
     if (repo === undefined) return;
     const former = await catalog.commit(() => ({ removed: [repo.repoId] }));
-    if (isShown) served.publishChanges();
+    if (isVisible) served.publishChanges();
     await this.serve();
     served.publishChanges();
     await catalog.removeFilesOf(former);
@@ -197,12 +197,12 @@ class World {
 
   async check(): Promise<void> {
     const message = `seed ${SEED}: ${this.done.slice(-30).join('; ')}`;
-    this.#checkShown(message);
+    this.#checkVisible(message);
     assert.deepEqual(this.#holdings!.all, new Holdings(this.index.instance.catalog).all, message);
     for (const query of QUERIES) await this.#checkThreads(query, message);
   }
 
-  #checkShown(message: string): void {
+  #checkVisible(message: string): void {
     const { catalog, served, index, parts } = this.index.instance;
     const anew = new VisibleIndex({
       catalog,

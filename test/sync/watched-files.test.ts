@@ -81,7 +81,7 @@ void test('notices are gathered, and told by path', async (t) => {
   await eventually(() => Promise.resolve(jobs.length > 0));
   await sleep(300);
   assert.deepEqual(
-    jobs.map((told) => told?.toSorted()),
+    jobs.map((reported) => reported?.toSorted()),
     [['0.txt', 'b.txt']],
   );
   assert.deepEqual(warnings, []);

@@ -21,17 +21,17 @@ export interface DoorOptions {
   /** Hands an answer on, or another in its place; its head is written. @param path  what was asked for */
   readonly pass: (path: string, reply: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** 1: something is asked for; -1: its answer is over, or was left. */
-  readonly onAsked?: (by: 1 | -1) => void;
+  readonly onRequested?: (by: 1 | -1) => void;
   /** An answer was left before its end. */
   readonly onLeft?: () => void;
 }
 
 /** Opens a door, and tells its address. It is closed at the end of the file. */
-export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Promise<string> {
+export async function openDoor({ url, pass, onRequested, onLeft }: DoorOptions): Promise<string> {
   const { host, origin } = new URL(url);
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '/';
-    onAsked?.(1);
+    onRequested?.(1);
     const answer = async (reply: IncomingMessage): Promise<void> => {
       // Without the length: what is handed on may be another text.
       const { 'content-length': _, ...headers } = reply.headers;
@@ -48,7 +48,7 @@ export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Pro
     );
     passed.on('error', () => response.destroy());
     response.on('close', () => {
-      onAsked?.(-1);
+      onRequested?.(-1);
       if (response.writableEnded) return;
       onLeft?.();
       passed.destroy();
@@ -103,5 +103,5 @@ export async function openRecordingDoor(url: string): Promise<RecordingDoor> {
     if (path.startsWith('/api/')) answers.push({ url: path, body });
     response.end();
   };
-  return { url: await openDoor({ url, pass, onAsked: note }), answers, settled };
+  return { url: await openDoor({ url, pass, onRequested: note }), answers, settled };
 }

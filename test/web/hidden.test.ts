@@ -122,14 +122,14 @@ const ADDRESS = `/browse/${OPEN}/-/blob/plain.ts`;
 /** Goes to a place; what it gives back is a text of the page that counts something. */
 type Step = (page: Page) => Promise<string>;
 
-interface Place {
+interface Location {
   readonly go: Step;
   /** What others than owners see. */
   readonly others: string;
 }
 
 /** What is suggested while one types. */
-function suggestionsFor(kind: string, prefix: string): Place {
+function suggestionsFor(kind: string, prefix: string): Location {
   const go: Step = async (page) => {
     const [answer] = await Promise.all([
       page.waitForResponse(new RegExp(`suggestions\\?kind=${kind}&prefix=\\w`)),
@@ -142,7 +142,7 @@ function suggestionsFor(kind: string, prefix: string): Place {
 }
 
 /** Where an owner sees something of the hidden repository, and others what the texts say. */
-const STEPS: Readonly<Record<string, Place>> = {
+const STEPS: Readonly<Record<string, Location>> = {
   results: {
     async go(page) {
       await page.goto('/search?query=sharedName');
@@ -309,8 +309,8 @@ for (const who of ['guest', 'token']) {
         // What suggests nothing may be asked again.
         const said = new Set(answers.map(({ url, body }) => `${url} ${timeless(body)}`).toSorted());
         const hints = answers.map(({ body }) => HINTS.exec(body)?.[0] ?? '').join('');
-        const shown = [await page.title(), await page.locator('main').innerText()];
-        return { text: [...shown, ...said].join('\n'), hints };
+        const displayed = [await page.title(), await page.locator('main').innerText()];
+        return { text: [...displayed, ...said].join('\n'), hints };
       };
       for (const place of [
         'blob/whisperfile.ts?blame=1&panel=history',

@@ -1,6 +1,6 @@
 // Finds lines of a content in its bytes.
 
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 
 const NEWLINE = 0x0a;
 

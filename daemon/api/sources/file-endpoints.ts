@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { baseNameOf } from '../../base/paths.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { GIT_READ, findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
@@ -15,19 +15,19 @@ const repositoryFile = z
   .meta({ id: 'RepositoryFile', description: 'A file of a repository.' });
 
 /** Files written between two turns: about a millisecond. */
-const ITEMS_PER_TURN = 2000;
+const ITEMS_PER_TIME_SLICE = 2000;
 
 /** Rendered answers by file list, which is the same object for the same tree. */
 const rendered = new WeakMap<readonly string[], Promise<Buffer>>();
 
 async function render(paths: readonly string[], clientKey: string): Promise<Buffer> {
   const parts: string[] = [];
-  for (let start = 0; start < paths.length; start += ITEMS_PER_TURN) {
+  for (let start = 0; start < paths.length; start += ITEMS_PER_TIME_SLICE) {
     const items = paths
-      .slice(start, start + ITEMS_PER_TURN)
+      .slice(start, start + ITEMS_PER_TIME_SLICE)
       .map((path) => JSON.stringify({ type: 'blob', path, name: baseNameOf(path) }));
     parts.push(items.join(','));
-    await nextTurn(clientKey);
+    await nextTimeSlice(clientKey);
   }
   return Buffer.from(`[${parts.join(',')}]`);
 }

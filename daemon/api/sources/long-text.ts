@@ -2,7 +2,7 @@
 // memory, only the source bytes, and other requests wait for at most one window. The sizes of the windows are computed
 // once for all clients of the same bytes.
 
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { SharedWork } from '../../base/shared-work.ts';
 import { utf8Text } from '../../base/utf8-text.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
@@ -48,7 +48,7 @@ export async function longTextJson(
     measures.get(bytes) ??
     (await measuring.get(bytes, signal, (end) => measure(bytes, end, clientKey)));
   // Why: clients that waited for the same measurement continue one after the other.
-  await nextTurn(clientKey);
+  await nextTimeSlice(clientKey);
   signal.throwIfAborted();
   return new LongText(textOf(bytes), measured, {
     head: Buffer.from(`{${JSON.stringify(name)}:"`),
@@ -114,7 +114,7 @@ async function measure(
   let end = 0;
   let sizeMax = 0;
   for (let index = 1; index < cuts.length; index++) {
-    await nextTurn(clientKey);
+    await nextTimeSlice(clientKey);
     signal.throwIfAborted();
     const size = Buffer.byteLength(escape(text, cuts[index - 1]!, cuts[index]!));
     end += size;

@@ -88,7 +88,7 @@ export interface KnownQuestion {
   readonly failures: readonly ReadFailure[];
 }
 
-export interface PlaceQuestion {
+export interface LocationQuestion {
   readonly kind: 'askPlace';
   readonly batch: number;
   readonly contentSize: number;
@@ -118,7 +118,7 @@ export interface Rested {
   readonly kind: 'rested';
 }
 
-export type FromBuildWorker = KnownQuestion | PlaceQuestion | BatchDone | ShardDone | Rested;
+export type FromBuildWorker = KnownQuestion | LocationQuestion | BatchDone | ShardDone | Rested;
 
 /** Buffers of a job that are transferred with it. */
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {

@@ -17,7 +17,7 @@ import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
 import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
   KnownQuestion,
-  PlaceQuestion,
+  LocationQuestion,
   BatchDone,
   BatchJob,
   CompletionJob,
@@ -56,7 +56,7 @@ import type {
   SourceListing,
   SourceSpec,
 } from '../../sources/docs/source.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { folderOf } from '../../base/paths.ts';
 
 export interface BuildOptions {
@@ -423,7 +423,7 @@ class Build {
     answer({ kind: 'known', toStore: stored.map(({ index }) => index) });
   }
 
-  #answerStart(message: PlaceQuestion, answer: (reply: ToBuildWorker) => void): void {
+  #answerStart(message: LocationQuestion, answer: (reply: ToBuildWorker) => void): void {
     const { shard, toStore } = this.#batches[message.batch]!;
     const outcomes = this.#outcomesOf(shard);
     const start: BatchStart = {

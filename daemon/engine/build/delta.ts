@@ -3,7 +3,7 @@
 // are merged into the new shard, so that their number stays low.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { nameKey, parentOf } from '../../base/paths.ts';
 import { statOnDisk } from '../../sources/disk/disk.ts';
 import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';

@@ -1,7 +1,7 @@
 // Builds additional revisions of an indexed repo: shards for the docs that its shards lack, and the set of docs of each
 // revision. The repo's index is not changed.
 
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
 import { FileList } from '../../sources/docs/file-list.ts';
 import { LostObjectError } from '../../sources/git/git.ts';

@@ -1,7 +1,7 @@
 // The docs in a repo's shards, looked up by path, for a build that adds the missing ones. Opens the shards itself,
 // independent of searches.
 
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { decodePath, type TreePath } from '../../base/paths.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';

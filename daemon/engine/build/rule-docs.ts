@@ -1,7 +1,7 @@
 // Finds the docs of the default revision that determine language and marks of given docs: attribute files in the folders
 // above them, and the sources beside headers. Reads only these folders.
 
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { folderOf, joinPath, type TreePath, nameKey, parentOf } from '../../base/paths.ts';
 import { linksOnDisk } from '../../sources/disk/disk.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';

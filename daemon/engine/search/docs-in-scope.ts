@@ -1,6 +1,6 @@
 // Counts over the docs that a search may see: files of each language, and bytes of contents, from the shards' tables.
 
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { containsDoc } from '../shards/bits.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import type { ScopeView } from './scope.ts';

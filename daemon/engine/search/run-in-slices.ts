@@ -1,7 +1,7 @@
 // Runs work in steps on the thread that owns the sockets: a few milliseconds per turn of the event loop, so that other
 // requests do not wait for the whole.
 
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 
@@ -29,7 +29,7 @@ export async function runInSlices<Value>(
       const { done, value } = steps.next();
       if (done === true) return value;
     } while (performance.now() < endMs);
-    await nextTurn(permit?.clientKey);
+    await nextTimeSlice(permit?.clientKey);
     await permit?.whenRunning();
     signal.throwIfAborted();
   }

@@ -2,7 +2,7 @@
 // Searches find these docs by name. The caller has already checked access to the repo.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { containsDoc } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { ShardPart } from '../shards/parts.ts';

@@ -4,7 +4,7 @@
 // search and memory stays bounded.
 
 import { deferredFor } from '../../base/deferred.ts';
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
@@ -207,7 +207,7 @@ export class SearchStream {
       const isDue = isOver || this.#order.hasPassedHeads;
       const waitMs = isDue ? this.#backlog.waitMs(isOver) : undefined;
       if (waitMs === 0 && !hasWaited) {
-        await nextTurn(this.#prepared.run.permit?.clientKey);
+        await nextTimeSlice(this.#prepared.run.permit?.clientKey);
         hasWaited = true;
         continue;
       }

@@ -3,7 +3,7 @@
 // and cancelled when the client leaves.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 
 /** Headers of one connection; each hop adds its own. */

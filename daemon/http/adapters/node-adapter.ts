@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
-import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
+import { SLICE_MS, nextTimeSlice } from '../../base/next-time-slice.ts';
 import {
   type AdapterOptions,
   bodySize,
@@ -122,8 +122,8 @@ export class NodeAdapter implements HttpAdapter {
       this.#server.close(() => resolve());
     });
     // Bytes that have arrived are read in the next turn.
-    await nextTurn();
-    await nextTurn();
+    await nextTimeSlice();
+    await nextTimeSlice();
     for (const connection of this.#connections.values()) connection.endWhenIdle();
     await closed;
     clearTimeout(deadline);
@@ -321,7 +321,7 @@ async function sendSlices(
   for (let offset = 0; offset < body.byteLength;) {
     // Also after a wait: many sockets drain at the same time.
     if (performance.now() - sliceStartMs > SLICE_MS) {
-      await nextTurn(clientKey);
+      await nextTimeSlice(clientKey);
       sliceStartMs = performance.now();
     }
     if (response.closed) throw new ClientGoneError();

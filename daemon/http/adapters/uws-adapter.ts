@@ -10,7 +10,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
 import { allBytes, type LazyBytes } from '../../base/lazy-bytes.ts';
 import { deferredFor } from '../../base/deferred.ts';
-import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
+import { SLICE_MS, nextTimeSlice } from '../../base/next-time-slice.ts';
 import {
   type AdapterOptions,
   bodySize,
@@ -211,7 +211,7 @@ export class UwsAdapter implements HttpAdapter {
       }
     };
     const sendOn = async (): Promise<void> => {
-      await nextTurn(clientKey);
+      await nextTimeSlice(clientKey);
       if (this.#open.has(exchange)) response.cork(advance);
     };
     if (body instanceof Uint8Array) advance();

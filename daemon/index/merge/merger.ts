@@ -5,7 +5,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import type { Log } from '../../base/log.ts';
 import {
   type MergedRepo,

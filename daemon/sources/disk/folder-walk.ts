@@ -23,7 +23,7 @@ import {
   type TreePath,
   REPLACEMENT,
 } from '../../base/paths.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
 import type { ExcludedPath } from './excluded-path.ts';

@@ -4,7 +4,7 @@
 import { BlobReader } from '../git/blob-reader.ts';
 import { findLinks, findObjects } from '../git/objects.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { IgnoreRules, RULES_SIZE_MAX } from '../disk/ignore-rules.ts';
 import { FileList } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';

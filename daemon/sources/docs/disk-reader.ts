@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';

@@ -20,7 +20,7 @@ import {
   type SourceSpec,
   UNSETTLED,
 } from './source.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 
 export function openDiskSource(spec: SourceSpec): IngestSource {
   return {

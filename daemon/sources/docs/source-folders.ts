@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 import { ignoredFolders } from '../git/objects.ts';
 import type { RepoSource, SourceRules } from '../../repos/records.ts';

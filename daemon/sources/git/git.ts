@@ -11,7 +11,7 @@ import { checkGitPaths } from './git-paths.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
 import { failureWords } from './stderr-text.ts';
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { PRIORITY_STEPS } from '../../base/priority.ts';
 import { type Child, setChildRef, killChild, startProgram } from '../../base/spawn.ts';
 
@@ -425,7 +425,7 @@ export async function streamGit(
     if (busyMs < BUSY_MS_MAX) return;
     busyMs = 0;
     git.stdout.pause();
-    void nextTurn().then(() => git.stdout.resume());
+    void nextTimeSlice().then(() => git.stdout.resume());
   });
   git.stdin.end(options.input ?? '');
   const endWatch = watchProgress(

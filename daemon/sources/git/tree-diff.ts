@@ -1,7 +1,7 @@
 // Paths whose content or kind differs between the trees of two commits. One git process reads only the folders that differ.
 
 import { isInnerPath, splitRecords, type TreePath } from '../../base/paths.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { FILES_SIZE_MAX, runGit } from './git.ts';
 import type { ReadOptions } from './objects.ts';
 import { MODE_SUBMODULE, MODE_SYMLINK } from './tree-object.ts';

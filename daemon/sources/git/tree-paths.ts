@@ -2,13 +2,13 @@
 // trees (object-reader.ts); a path is never given to git, so none can be taken for anything else.
 
 import { addToList } from '../../base/lists.ts';
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { readTree } from './object-reader.ts';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { sortItems, type Tree, type TreeItem, type TreeItemType } from './tree-object.ts';
 
 /** Levels between two yields: cached trees are read without waiting. */
-const LEVELS_PER_TURN = 64;
+const LEVELS_PER_TIME_SLICE = 64;
 
 export interface FoundItem {
   readonly type: TreeItemType;
@@ -50,7 +50,7 @@ export async function findItems(
   let found: readonly FoundItem[] = [{ type: 'tree', isSymlink: false, oid: rootOid }];
   for (const [level, segment] of path.split('/').entries()) {
     if (found.length === 0) break;
-    if (level % LEVELS_PER_TURN === LEVELS_PER_TURN - 1) await nextTurn(clientKey);
+    if (level % LEVELS_PER_TIME_SLICE === LEVELS_PER_TIME_SLICE - 1) await nextTimeSlice(clientKey);
     signal.throwIfAborted();
     const next: FoundItem[] = [];
     const trees: Tree[] = [];
@@ -90,7 +90,8 @@ export async function readTreeFolders(
   const namesIn = namesByFolder(requested);
   const pending = [{ path: '', oid: rootOid }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (folders.size % LEVELS_PER_TURN === LEVELS_PER_TURN - 1) await nextTurn(clientKey);
+    if (folders.size % LEVELS_PER_TIME_SLICE === LEVELS_PER_TIME_SLICE - 1)
+      await nextTimeSlice(clientKey);
     signal.throwIfAborted();
     const { path, oid } = next;
     const tree = await readTree(repoPath, oid, signal);

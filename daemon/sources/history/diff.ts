@@ -2,7 +2,7 @@
 // has a part for each file of the list, or two if its kind changed (a link, a submodule). Lines of hunks are counted, so
 // that no content can be taken for a header. For a page of the files, the whole list is read, but only their patch.
 
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { type TreePath, REPLACEMENT } from '../../base/paths.ts';
 import { utf8TextOfLatin1 } from '../../base/utf8-text.ts';
 import { detectLanguage } from '../languages/languages.ts';
@@ -78,7 +78,7 @@ const PATCH_ARGS = [
 ];
 
 /** Bytes of JSON per time slice: about 10 ms. */
-const BYTES_PER_TURN = 1 << 20;
+const BYTES_PER_TIME_SLICE = 1 << 20;
 
 /** The trees to compare, and the selection. */
 export interface DiffQuestion {
@@ -107,17 +107,17 @@ export async function readDiff(context: HistoryContext, question: DiffQuestion):
       ? { total: undefined, files: await readPatch(context, question) }
       : await readPart(context, question, window);
   const parts: Buffer[] = [];
-  let turnSize = 0;
+  let timeSliceSize = 0;
   for (const file of files) {
     const part = Buffer.from(
       `${parts.length === 0 ? '' : ','}${JSON.stringify({ ...file, language: languageOf(file) })}`,
     );
     parts.push(part);
-    turnSize += part.length;
-    if (turnSize < BYTES_PER_TURN) continue;
-    await nextTurn(clientKey);
+    timeSliceSize += part.length;
+    if (timeSliceSize < BYTES_PER_TIME_SLICE) continue;
+    await nextTimeSlice(clientKey);
     context.signal.throwIfAborted();
-    turnSize = 0;
+    timeSliceSize = 0;
   }
   const head = Buffer.from(`${total ?? parts.length}\n{"files":[`);
   return Buffer.concat([head, ...parts, Buffer.from(']}')]);

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { isOwnFile } from '../disk/own-folder.ts';
 import type { TreePath } from '../../base/paths.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
@@ -136,7 +136,7 @@ async function blobIdOf(
   const hash = createHash(format).update(`blob ${bytes.length}\0`);
   for (let start = 0; start < bytes.length; start += CHUNK_SIZE) {
     hash.update(bytes.subarray(start, start + CHUNK_SIZE));
-    await nextTurn(clientKey);
+    await nextTimeSlice(clientKey);
     signal.throwIfAborted();
   }
   return hash.digest('hex');

@@ -8,7 +8,7 @@ import { baseNameOf, headOf, joinPath, type TreePath } from '../../base/paths.ts
 import type { RepoSource } from '../../repos/records.ts';
 import { sortItems, type TreeItemType } from '../git/tree-object.ts';
 import type { FolderChild, Folders } from '../git/tree-paths.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';

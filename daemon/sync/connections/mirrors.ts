@@ -89,7 +89,7 @@ const stampSchema = z.object({
   /** Milliseconds since the epoch; null: never. */
   fetchedAt: z.number().nullable(),
   /** `pushMarkOf` the host's facts at the time of the fetch. */
-  news: z.string().optional(),
+  warnings: z.string().optional(),
 });
 type Stamp = z.infer<typeof stampSchema>;
 
@@ -158,10 +158,10 @@ export class Mirrors {
     const host = this.#options.registry.byId(repoId)?.host;
     const stamp = this.#readStamp(repoId);
     if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
-    const { fetchedAt, news = pushMarkOf(host.facts) } = stamp;
+    const { fetchedAt, warnings = pushMarkOf(host.facts) } = stamp;
     return {
       fetchedAt: fetchedAt ?? undefined,
-      isBehind: news !== pushMarkOf(host.facts),
+      isBehind: warnings !== pushMarkOf(host.facts),
     };
   }
 
@@ -201,8 +201,8 @@ export class Mirrors {
       this.#noteGone(repoId, error);
       throw error;
     }
-    const news = pushMarkOf(host.facts);
-    this.#writeStamp(repoId, { ...idOf(host), fetchedAt: Date.now(), news });
+    const warnings = pushMarkOf(host.facts);
+    this.#writeStamp(repoId, { ...idOf(host), fetchedAt: Date.now(), warnings });
     this.#options.onFetched(repoId);
   }
 

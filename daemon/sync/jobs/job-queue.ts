@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import { nextTurn } from '../../base/next-turn.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import {
   begun,
   type JobClaim,
   type JobRows,
-  type JobTurnResult,
+  type JobTimeSliceResult,
   type JobWrite,
   type QueueName,
 } from '../../store/jobs.ts';
@@ -143,7 +143,7 @@ export abstract class JobQueue<Target, Result> {
   protected wake(): void {
     this.#isWoken = true;
     if (!this.#isOpen) return;
-    if (this.#storePause === undefined) this.#turning ??= this.#turns();
+    if (this.#storePause === undefined) this.#turning ??= this.#timeSlices();
     else this.#startUnclaimed();
   }
 
@@ -155,13 +155,13 @@ export abstract class JobQueue<Target, Result> {
   }
 
   /** Errors: none. */
-  async #turns(): Promise<void> {
+  async #timeSlices(): Promise<void> {
     try {
       while (this.#isWoken && this.#storePause === undefined) {
         // Why: jobs without changes never wait, and thousands may follow each other.
-        await nextTurn();
+        await nextTimeSlice();
         this.#isWoken = false;
-        this.#current = this.#turn();
+        this.#current = this.#timeSlice();
         await this.#current;
       }
     } finally {
@@ -171,11 +171,11 @@ export abstract class JobQueue<Target, Result> {
   }
 
   /** Errors: none. */
-  async #turn(): Promise<void> {
+  async #timeSlice(): Promise<void> {
     const changes = this.#changes;
     this.#changes = new Changes();
     try {
-      const result = await this.#options.jobRows.turn(this.name, {
+      const result = await this.#options.jobRows.timeSlice(this.name, {
         writes: [...changes.writes.values()],
         gone: [...changes.gone],
         cancelled: changes.cancelled,
@@ -204,7 +204,7 @@ export abstract class JobQueue<Target, Result> {
     return { leaseMs: timeoutMs + LEASE_MARGIN_MS, running, runningMax, busy };
   }
 
-  #take({ pending, claimed, hasReady, nextDueAt }: JobTurnResult): void {
+  #take({ pending, claimed, hasReady, nextDueAt }: JobTimeSliceResult): void {
     for (const row of pending) this.#pending.get(row.targetId)?.adopt(row);
     for (const row of claimed) this.#begin(row);
     this.#hasReady = hasReady;

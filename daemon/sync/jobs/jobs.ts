@@ -14,7 +14,7 @@ import { type Job, PRIORITIES } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 import { JobRunner } from './job-runner.ts';
 import { fetchReporter, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../../index/served/served.ts';
 

@@ -2,7 +2,7 @@
 // Of many repositories, those without changes for long are checked in every fourth round. file-watch.ts watches files
 // on disk.
 
-import { Breather } from '../../base/next-turn.ts';
+import { Breather } from '../../base/next-time-slice.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
 export interface RefWatchOptions {

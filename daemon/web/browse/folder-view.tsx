@@ -75,8 +75,8 @@ function Readme({ target }: { readonly target: BrowseTarget }) {
   const linked = useSource(linkedTarget, undefined, linkTarget !== undefined);
   if (data === undefined || linked.isLoading) return null;
   const text = linked.data?.source ?? data.source;
-  const shownTarget = linked.data === undefined ? target : linkedTarget;
-  if (!isMarkdown(shownTarget.path))
+  const visibleTarget = linked.data === undefined ? target : linkedTarget;
+  if (!isMarkdown(visibleTarget.path))
     return (
       <pre className="readme-text">
         <VisibleText text={text} />
@@ -84,7 +84,7 @@ function Readme({ target }: { readonly target: BrowseTarget }) {
     );
   return (
     <Suspense fallback={null}>
-      <MarkdownView target={shownTarget} text={text} isPart />
+      <MarkdownView target={visibleTarget} text={text} isPart />
     </Suspense>
   );
 }

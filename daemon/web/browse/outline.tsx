@@ -79,11 +79,11 @@ export interface OutlineState {
 export function useOutline(): OutlineState {
   const isPhone = useIsPhone();
   const [isOpen, setOpen] = useState(false);
-  const { isOutlineShown, set } = useRemembered();
+  const { isOutlineVisible, set } = useRemembered();
   if (isPhone)
     return { isVisible: isOpen, toggle: () => setOpen(!isOpen), leave: () => setOpen(false) };
-  const toggle = () => set({ isOutlineShown: !isOutlineShown });
-  return { isVisible: isOutlineShown, toggle, leave: undefined };
+  const toggle = () => set({ isOutlineVisible: !isOutlineVisible });
+  return { isVisible: isOutlineVisible, toggle, leave: undefined };
 }
 
 interface OutlineProps {

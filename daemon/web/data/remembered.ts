@@ -28,7 +28,7 @@ const DEFAULTS = {
   contextLines: 1,
   /** Single-key shortcuts, outside of fields. */
   hasSingleKeys: true,
-  areFiltersShown: true,
+  areFiltersDisplayed: true,
   /** Width of the preview, in % of the results. */
   previewShare: 45,
   /** Width of the file tree, in px. */
@@ -43,7 +43,7 @@ const DEFAULTS = {
   isDiffUnified: false,
   keymap: 'default' as Keymap,
   /** Show the outline beside the file? */
-  isOutlineShown: false,
+  isOutlineVisible: false,
   /** The editor that opens files on the reader's machine; see `EditorChoice`. */
   editor: 'none' as Editor,
   cloneFolder: '',

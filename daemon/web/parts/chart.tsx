@@ -37,14 +37,16 @@ const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'm
 
 /** Times and values for uPlot. Each gap gets a point without values. */
 function dataOf({ times, stepMs, lines }: ChartProps): uPlot.AlignedData {
-  const places = times.flatMap((at, index) => {
+  const locations = times.flatMap((at, index) => {
     const before = times[index - 1];
     const isGap = before !== undefined && at - before > 1.5 * stepMs;
     return isGap ? [-1, index] : [index];
   });
   return [
-    places.map((index, place) => (times[index] ?? (times[places[place + 1] ?? 0] ?? 0) - 1) / 1000),
-    ...lines.map(({ values }) => places.map((index) => values[index] ?? null)),
+    locations.map(
+      (index, place) => (times[index] ?? (times[locations[place + 1] ?? 0] ?? 0) - 1) / 1000,
+    ),
+    ...lines.map(({ values }) => locations.map((index) => values[index] ?? null)),
   ];
 }
 

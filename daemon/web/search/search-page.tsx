@@ -77,10 +77,10 @@ function usePreview(files: readonly ResultFile[]) {
 /** Filters beside the results, or above them in a narrow window. */
 function useFilters() {
   const isNarrow = useIsNarrow();
-  const areFiltersVisible = useRemembered((state) => state.areFiltersShown);
+  const areFiltersVisible = useRemembered((state) => state.areFiltersDisplayed);
   const drawer = useRef<HTMLDialogElement>(null);
   const toggle = (): void => {
-    if (!isNarrow) useRemembered.getState().set({ areFiltersShown: !areFiltersVisible });
+    if (!isNarrow) useRemembered.getState().set({ areFiltersDisplayed: !areFiltersVisible });
     else if (drawer.current?.open === true) drawer.current.close();
     else drawer.current?.showModal();
   };
@@ -177,15 +177,17 @@ export function SearchPage() {
   const loadMore = useLoadMore(search, parameters);
   const hasResults = useHasResults(search);
   const isFiltered = FACETS.some((facet) => choice.chosen[facet].size > 0);
-  const areFiltersShown = filterState.areFiltersVisible && (hasResults || isFiltered);
+  const areFiltersDisplayed = filterState.areFiltersVisible && (hasResults || isFiltered);
   return (
-    <div className={areFiltersShown && !filterState.isNarrow ? 'search with-filters' : 'search'}>
+    <div
+      className={areFiltersDisplayed && !filterState.isNarrow ? 'search with-filters' : 'search'}
+    >
       <h1 className="visually-hidden">Results</h1>
       <FilterPanel
         {...counted}
         choice={choice}
         {...filterState}
-        areFiltersVisible={areFiltersShown}
+        areFiltersVisible={areFiltersDisplayed}
       />
       <div className="results">
         <div className="summary">
@@ -197,7 +199,7 @@ export function SearchPage() {
           <Toolbar
             chosen={choice.chosen}
             hasResults={hasResults}
-            areFiltersOpen={areFiltersShown && !filterState.isNarrow}
+            areFiltersOpen={areFiltersDisplayed && !filterState.isNarrow}
             toggleFilters={toggleFilters}
           />
         </div>

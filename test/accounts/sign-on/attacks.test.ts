@@ -342,11 +342,11 @@ async function* emptyDump() {
 test('an issuer that is away: said to people and programs, the password still works', async () => {
   const world = await startSignOn({ test: providerAt('http://127.0.0.1:9') });
   const path = '/api/auth/oidc/test';
-  const shown = await world.call({ path, headers: PAGE });
-  assert.equal(shown.headers.location, `${world.server.url}/login?failed=unreachable`);
-  const told = await world.ask('GET', path);
-  assert.equal(told.status, 503);
-  assert.equal(told.code, 'NOT_READY');
+  const displayed = await world.call({ path, headers: PAGE });
+  assert.equal(displayed.headers.location, `${world.server.url}/login?failed=unreachable`);
+  const reported = await world.ask('GET', path);
+  assert.equal(reported.status, 503);
+  assert.equal(reported.code, 'NOT_READY');
   assert.ok(
     world.lines.some(
       ({ message, provider }) => message === 'a sign-on failed' && provider === 'test',
@@ -364,7 +364,7 @@ test('an issuer that does not answer is waited for 5 s, once for all, and left a
   const tookMs = performance.now() - startMs;
   assert.ok(tookMs > 4_000 && tookMs < 12_000, String(tookMs));
   await world.ask('GET', '/api/auth/oidc/test');
-  assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration']);
+  assert.deepEqual(issuer.requested, ['/.well-known/openid-configuration']);
 });
 
 test('an issuer that calls itself otherwise', async () => {
@@ -400,7 +400,7 @@ test('an issuer that redirects, or names places that it has no business with', a
     issuer.metadata = { token_endpoint: `${place}/token` };
     assert.equal(await signOnAt(world, issuer), 'unreachable', place);
   }
-  assert.deepEqual(elsewhere.asked, []);
+  assert.deepEqual(elsewhere.requested, []);
 });
 
 test('discovery and keys are asked for once', async () => {

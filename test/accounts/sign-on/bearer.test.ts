@@ -72,7 +72,7 @@ test('a good token costs one look at issuer and store', async () => {
   const { world, issuer } = await start();
   const value = await issuer.sign(claimsOf(issuer));
   for (let i = 0; i < 5; i++) assert.equal(await statusOf(world, value), 200);
-  assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration', '/keys']);
+  assert.deepEqual(issuer.requested, ['/.well-known/openid-configuration', '/keys']);
 });
 
 test('without the entitlement, or once it has ended, tokens are nothing', async () => {
@@ -80,7 +80,7 @@ test('without the entitlement, or once it has ended, tokens are nothing', async 
   const env = { TRAWL_LICENSE_KEY: token(HEADER, claims) };
   const { world, issuer } = await start(ACCEPTING, { env });
   assert.equal(await withClaims({ world, issuer }, {}), 401);
-  assert.deepEqual(issuer.asked, []);
+  assert.deepEqual(issuer.requested, []);
   assert.ok(world.lines.some(({ message }) => String(message).includes('"oauth"')));
   const ending = { ...LICENCE, iat: seconds(), exp: seconds() + 600, entitlements: ['oauth'] };
   const scene = await start(ACCEPTING, { env: { TRAWL_LICENSE_KEY: token(HEADER, ending) } });
@@ -94,7 +94,7 @@ test('a provider that does not accept tokens, or does no longer', async () => {
   const { world, issuer } = await start({});
   const value = await issuer.sign(claimsOf(issuer));
   assert.equal(await statusOf(world, value), 401);
-  assert.deepEqual(issuer.asked, []);
+  assert.deepEqual(issuer.requested, []);
   world.configure({ test: providerAt(issuer.url, ACCEPTING) });
   assert.equal(await statusOf(world, value), 200);
   world.configure({ test: providerAt(issuer.url) });
@@ -166,7 +166,7 @@ test('alg: none, HMAC with the published key, another key, a key of its own', as
   assert.equal(await statusOf(world, await other.sign(claims)), 401);
   const own = await other.sign(claims, { jwk: other.key.jwk, kid: 'x', jku: `${other.url}/keys` });
   assert.equal(await statusOf(world, own), 401);
-  assert.deepEqual(other.asked, []);
+  assert.deepEqual(other.requested, []);
   const [head = '', , signature = ''] = (await issuer.sign(claims)).split('.');
   const forged = Buffer.from(JSON.stringify({ ...claims, email: 'owner@example.com' }));
   assert.equal(await statusOf(world, `${head}.${forged.toString('base64url')}.${signature}`), 401);

@@ -38,7 +38,7 @@ async function newKey(kid: string): Promise<Key> {
 export class FalseIssuer {
   url = '';
   /** Paths that were asked for. */
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   /** Of the token endpoint: what the client sent. */
   readonly forms: URLSearchParams[] = [];
   /** Of discovery, besides what is usual. */
@@ -66,7 +66,7 @@ export class FalseIssuer {
   }
 
   countOf(path: string): number {
-    return this.asked.filter((one) => one === path).length;
+    return this.requested.filter((one) => one === path).length;
   }
 
   sign(claims: Claims, header: Claims = {}): Promise<string> {
@@ -88,7 +88,7 @@ export class FalseIssuer {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', this.url);
-    this.asked.push(pathname);
+    this.requested.push(pathname);
     if (this.delayMs > 0) await sleep(this.delayMs);
     const own = this.answers.get(pathname);
     if (own !== undefined) return own(response);

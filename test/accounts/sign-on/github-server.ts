@@ -24,7 +24,7 @@ export interface GithubSignOnServer {
   /** Who signs in from now on; undefined: whoever tries declines. */
   account: GithubAccount | undefined;
   /** Paths with queries that were asked for. */
-  readonly asked: string[];
+  readonly requested: string[];
   /** Answers instead; undefined: as ever. */
   instead:
     ((path: string) => { readonly status: number; readonly body: unknown } | undefined) | undefined;
@@ -47,7 +47,7 @@ export async function startGithubSignOn(): Promise<GithubSignOnServer> {
   const url = await serveOnLoopback((request, response) => {
     void answer(server, state, request, response).catch(() => response.destroy());
   });
-  const server: GithubSignOnServer = { url, account: undefined, asked: [], instead: undefined };
+  const server: GithubSignOnServer = { url, account: undefined, requested: [], instead: undefined };
   return server;
 }
 
@@ -58,13 +58,13 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? '/', server.url);
-  server.asked.push(request.url ?? '');
+  server.requested.push(request.url ?? '');
   const send = (status: number, body: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
     response.end(JSON.stringify(body));
   };
-  const told = server.instead?.(pathname);
-  if (told !== undefined) send(told.status, told.body);
+  const reported = server.instead?.(pathname);
+  if (reported !== undefined) send(reported.status, reported.body);
   else if (pathname === '/login/oauth/authorize')
     response.writeHead(302, { location: wayBack(server, state, searchParams) }).end();
   else if (pathname === '/login/oauth/access_token' && request.method === 'POST')
@@ -87,21 +87,21 @@ async function answer(
 function wayBack(
   { account }: GithubSignOnServer,
   { codes }: State,
-  asked: URLSearchParams,
+  requested: URLSearchParams,
 ): string {
-  const redirectUri = asked.get('redirect_uri') ?? '';
+  const redirectUri = requested.get('redirect_uri') ?? '';
   const back = new URL(redirectUri);
-  back.searchParams.set('state', asked.get('state') ?? '');
+  back.searchParams.set('state', requested.get('state') ?? '');
   const isGood =
-    asked.get('client_id') === CLIENT.id &&
-    asked.get('code_challenge_method') === 'S256' &&
-    asked.get('scope') === 'user:email';
+    requested.get('client_id') === CLIENT.id &&
+    requested.get('code_challenge_method') === 'S256' &&
+    requested.get('scope') === 'user:email';
   if (account === undefined || !isGood) {
     back.searchParams.set('error', isGood ? 'access_denied' : 'application_suspended');
     return back.href;
   }
   const code = randomBytes(10).toString('hex');
-  codes.set(code, { account, redirectUri, challenge: asked.get('code_challenge') ?? '' });
+  codes.set(code, { account, redirectUri, challenge: requested.get('code_challenge') ?? '' });
   back.searchParams.set('code', code);
   return back.href;
 }

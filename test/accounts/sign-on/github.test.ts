@@ -149,7 +149,7 @@ test('a code that is old or of another browser, a wrong secret, and a GitHub tha
     // What failed is not asked again for a while: another address.
     const fresh = await startGithubSignOn();
     fresh.account = MEMBER;
-    fresh.instead = (asked) => (asked === path ? { status, body } : undefined);
+    fresh.instead = (requested) => (requested === path ? { status, body } : undefined);
     world.configure({ hub: providerAt(fresh.url) });
     assert.equal(await signOn({ world, github: fresh }), refused(reason), `${path} ${status}`);
   }

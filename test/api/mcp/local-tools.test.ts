@@ -45,9 +45,12 @@ async function callTool(
 
 void test('the first call waits for the index, and is told how far it is', async () => {
   const tools = openTools([makeRepo(FILES)]);
-  const told: ToolProgress[] = [];
-  assert.match(await callTool(tools, 'grep', { pattern: 'plum' }, (one) => told.push(one)), FOUND);
-  assert.match(told[0]?.message ?? '', /^the index is being built$/);
+  const reported: ToolProgress[] = [];
+  assert.match(
+    await callTool(tools, 'grep', { pattern: 'plum' }, (one) => reported.push(one)),
+    FOUND,
+  );
+  assert.match(reported[0]?.message ?? '', /^the index is being built$/);
   await tools.close();
 });
 

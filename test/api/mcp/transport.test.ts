@@ -140,13 +140,13 @@ test('a session: its id, its owner, its end', async () => {
 
 test('versions: what is asked for, or our newest; batches in the older one alone', async () => {
   const world = await startWorld({ env: GUESTS });
-  for (const [asked, answered] of [
+  for (const [requested, answered] of [
     ['2025-06-18', '2025-06-18'],
     ['2025-03-26', '2025-03-26'],
     ['2024-11-05', '2025-06-18'],
     ['2099-01-01', '2025-06-18'],
   ]) {
-    const [message] = messagesIn(await post(world, initialize(asked)));
+    const [message] = messagesIn(await post(world, initialize(requested)));
     assert.equal(message?.result?.['protocolVersion'], answered);
   }
   const early = { 'mcp-protocol-version': '2099-01-01' };
@@ -213,7 +213,7 @@ test('what is no message is an error of ours; JSON needs no content type', async
 test('arguments that are no object are a failure of the tool; null is as none', async () => {
   const world = await startWorld({ env: GUESTS });
   const client = await open(world, undefined);
-  const asked = async (args: unknown) => {
+  const requested = async (args: unknown) => {
     const params = { name: 'list_repos', arguments: args };
     const [answer] = await client.answers({
       jsonrpc: '2.0',
@@ -224,9 +224,9 @@ test('arguments that are no object are a failure of the tool; null is as none', 
     return String(textOf(answer!));
   };
   for (const bad of [[], 'x', 5, true])
-    assert.match(await asked(bad), /^Tool "list_repos" failed: arguments: .*expected object/);
-  assert.match(await asked({ x: 1 }), /^Tool "list_repos" failed: arguments: .*"x"/);
-  assert.match(await asked(null), /^\{"repos":/);
+    assert.match(await requested(bad), /^Tool "list_repos" failed: arguments: .*expected object/);
+  assert.match(await requested({ x: 1 }), /^Tool "list_repos" failed: arguments: .*"x"/);
+  assert.match(await requested(null), /^\{"repos":/);
   const params = { name: 5 };
   const [wrong] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   assert.equal(wrong?.error?.code, -32602);
@@ -298,9 +298,9 @@ test('a cut result advises a limit only where a larger one gives more', async ()
 });
 
 test('an answer without room for its first file is no answer that nothing was found', async () => {
-  const asked: { readonly maxBytes?: number }[] = [];
+  const requested: { readonly maxBytes?: number }[] = [];
   const search = async (request: unknown) => {
-    asked.push(request as { readonly maxBytes?: number });
+    requested.push(request as { readonly maxBytes?: number });
     const cut = { isSearchExhaustive: false, incompleteReasons: ['size_limit'] };
     return { ...answerOf([], { totalMatchCount: 1, fileCount: 1 }), ...cut };
   };
@@ -313,7 +313,7 @@ test('an answer without room for its first file is no answer that nothing was fo
   );
   const [byRepo] = await client.answers(call(1, 'grep', { ...GREP, groupByRepo: true }));
   assert.match(String(textOf(byRepo!)), /\n\(cut: only matches of the first files were counted/);
-  assert.ok(asked.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
+  assert.ok(requested.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
 });
 
 test('a search without a place is a failed result', async () => {
@@ -345,8 +345,8 @@ test('progress is told to who asks for it', async () => {
   };
   const world = await startWorld({ env: GUESTS, search });
   const client = await open(world, undefined);
-  const [told, answer] = await client.answers(call(1, 'grep', GREP, { progressToken: 'p' }));
-  assert.deepEqual(told?.params, { progressToken: 'p', progress: 1, total: 4 });
+  const [reported, answer] = await client.answers(call(1, 'grep', GREP, { progressToken: 'p' }));
+  assert.deepEqual(reported?.params, { progressToken: 'p', progress: 1, total: 4 });
   assert.equal(answer?.id, 1);
   assert.equal((await client.answers(call(2, 'grep', GREP))).length, 1);
 });

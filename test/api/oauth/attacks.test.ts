@@ -9,7 +9,7 @@ import { REGISTER_PATH, REVOKE_PATH, TOKEN_PATH } from '../../../daemon/api/oaut
 import { ask } from '../../http/ask.ts';
 import { startAccounts } from '../../accounts/world.ts';
 import {
-  askedBy,
+  requestedBy,
   beginTools,
   browse,
   challengeOf,
@@ -137,16 +137,16 @@ test('open redirect: nobody is sent to an address of a client before a user has 
   ] as const;
   for (const [more, error] of wrong)
     for (const who of [cookie, undefined]) {
-      const asked = askedBy(clientId, more);
-      const reply = await browse(world, asked, who);
+      const requested = requestedBy(clientId, more);
+      const reply = await browse(world, requested, who);
       assert.deepEqual(refusalOf(reply), [400, error], JSON.stringify(more));
       assert.equal(reply.headers.location, undefined);
-      const page = await browse(world, asked, who, { accept: 'text/html' });
+      const page = await browse(world, requested, who, { accept: 'text/html' });
       assert.deepEqual([page.status, page.headers.location], [400, undefined]);
       assert.match(String(page.headers['content-type']), /^text\/html/);
       assert.ok(!page.body.toString().includes('evil'));
     }
-  const twice = `${askedBy(clientId)}&redirect_uri=${encodeURIComponent(evil)}`;
+  const twice = `${requestedBy(clientId)}&redirect_uri=${encodeURIComponent(evil)}`;
   assert.deepEqual(refusalOf(await browse(world, twice, cookie)), [400, 'invalid_request']);
 });
 
@@ -172,7 +172,7 @@ test('redirect confusion on loopback: the port alone may differ', async () => {
     'http://0177.0.0.1/cb',
     'https://127.0.0.1:5/cb',
   ]) {
-    const reply = await browse(world, askedBy(clientId, { redirect_uri: uri }), cookie);
+    const reply = await browse(world, requestedBy(clientId, { redirect_uri: uri }), cookie);
     assert.deepEqual(refusalOf(reply), [400, 'invalid_redirect_uri'], uri);
   }
 });
@@ -190,7 +190,7 @@ test('PKCE downgrade: no challenge, another method, no verifier', async () => {
     { code_challenge: `${challengeOf(VERIFIER)}=` },
   ])
     assert.deepEqual(
-      refusalOf(await browse(world, askedBy(clientId, more), cookie)),
+      refusalOf(await browse(world, requestedBy(clientId, more), cookie)),
       [400, 'invalid_request'],
       JSON.stringify(more),
     );
@@ -225,7 +225,7 @@ test('a token for the tool server is worth nothing elsewhere, and cannot become 
   assert.equal(await statusWith(world, `Bearer ${again.access}`), 200);
   for (const other of ['https://other.example/api/mcp', `${url}/api`, `${url}.evil.example`, 'x'])
     assert.deepEqual(
-      refusalOf(await browse(world, askedBy(clientId, { resource: other }), cookie)),
+      refusalOf(await browse(world, requestedBy(clientId, { resource: other }), cookie)),
       [400, 'invalid_target'],
     );
 });
@@ -399,7 +399,7 @@ test('DPoP: token requests; refresh tokens are bound to the key', async () => {
 test('consent cannot be framed', async () => {
   const { world, cookie, clientId } = await start();
   const id = await requestOf(world, cookie, clientId);
-  for (const path of [`/oauth/authorize?request=${id}`, askedBy('nobody')]) {
+  for (const path of [`/oauth/authorize?request=${id}`, requestedBy('nobody')]) {
     const page = await browse(world, path, cookie, { accept: 'text/html' });
     const { headers } = page;
     assert.match(String(headers['content-security-policy']), /; frame-ancestors 'none'$/);
@@ -443,7 +443,7 @@ test('consent cannot be forged: another origin, no origin, a form, a request of 
   assert.equal(lured.code, 'NOT_FOUND');
   // A link that a victim follows asks; it gives nothing.
   const before = await world.control.store.oauthConsents.list(world.member.id, 0);
-  await browse(world, askedBy(clientId, { prompt: 'none', decision: 'allow' }), cookie);
+  await browse(world, requestedBy(clientId, { prompt: 'none', decision: 'allow' }), cookie);
   assert.deepEqual(await world.control.store.oauthConsents.list(world.member.id, 0), before);
   await decide(world, cookie, id, 'deny');
 });
@@ -510,7 +510,7 @@ test('what an address sends without end stops nobody behind it who is known', as
   assert.equal((await refresh(world, clientId, junk)).status, 429);
   assert.equal((await register(world)).status, 429);
   const { refresh: next } = givenBy(await refresh(world, clientId, mine.refresh));
-  assert.equal((await browse(world, askedBy(clientId), cookie)).status, 303);
+  assert.equal((await browse(world, requestedBy(clientId), cookie)).status, 303);
   // A known user is counted, too, and stops nobody else.
   const wrong = { resource: 'https://evil.example/' };
   for (let i = 0; i < 300; i++) await refresh(world, clientId, next, wrong);

@@ -14,7 +14,7 @@ import { ask } from '../../http/ask.ts';
 import { DAY_MS } from '../../accounts/licences.ts';
 import { type AccountsWorld, startAccounts } from '../../accounts/world.ts';
 import {
-  askedBy,
+  requestedBy,
   beginTools,
   browse,
   clientOf,
@@ -142,8 +142,8 @@ test('registration: what is kept and what is told', async () => {
 test('a user lets a client in; the token is a credential of the user', async () => {
   const { world, cookie, clientId } = await letIn();
   const id = await requestOf(world, cookie, clientId);
-  const shown = await world.ask('GET', `/api/ee/oauth/request/${id}`, cookie);
-  assert.deepEqual(shown.json(), {
+  const displayed = await world.ask('GET', `/api/ee/oauth/request/${id}`, cookie);
+  assert.deepEqual(displayed.json(), {
     clientName: 'Tool',
     redirectHost: '127.0.0.1:33418',
     resource: world.server.url,
@@ -192,13 +192,13 @@ test('a user says no; a request is answered once, in time, and by its user alone
 
 test('whoever is not signed in does that first, and comes back with all that was asked', async () => {
   const { world, clientId } = await letIn();
-  const asked = askedBy(clientId, { state: 'a&b=c#d' });
+  const requested = requestedBy(clientId, { state: 'a&b=c#d' });
   for (const credential of [{}, { authorization: `Bearer ${world.ownerKey}` }]) {
-    const reply = await browse(world, asked, undefined, credential);
+    const reply = await browse(world, requested, undefined, credential);
     assert.equal(reply.status, 303);
     const to = new URL(String(reply.headers.location));
     assert.equal(to.origin + to.pathname, `${world.server.url}/login`);
-    assert.equal(to.searchParams.get('return'), asked);
+    assert.equal(to.searchParams.get('return'), requested);
   }
 });
 
@@ -368,7 +368,7 @@ test('without the entitlement: no documents, 403 elsewhere, tokens are refused u
     await register(world, { redirect_uris: 7 }),
     await post(world, TOKEN_PATH, {}),
     await post(world, REVOKE_PATH, {}),
-    await browse(world, askedBy(clientId), cookie),
+    await browse(world, requestedBy(clientId), cookie),
     await browse(world, `/oauth/authorize?request=${id}`, cookie),
   ]) {
     assert.deepEqual(refusalOf(reply), [403, 'access_denied']);
@@ -435,10 +435,10 @@ test('the audit names clients and users; neither it, the log nor the store has a
   const { rows } = await world.control.store.audit.list({ offset: 0, limit: 1000 });
   const parts: unknown[] = [];
   for await (const part of world.control.store.dump()) parts.push(part);
-  const told = JSON.stringify([rows, world.lines, parts]);
+  const reported = JSON.stringify([rows, world.lines, parts]);
   for (const secret of [code, given.access, given.refresh, next.access, next.refresh])
-    assert.ok(!told.includes(secret.replace(/^svo._/, '')));
-  assert.ok(told.includes('a refresh token was used twice'));
+    assert.ok(!reported.includes(secret.replace(/^svo._/, '')));
+  assert.ok(reported.includes('a refresh token was used twice'));
 });
 
 test('what is over is swept', async () => {

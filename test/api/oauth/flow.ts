@@ -53,7 +53,7 @@ export async function clientOf(world: AccountsWorld, more: object = {}): Promise
 }
 
 /** What a client asks for, with what a test changes; undefined leaves a parameter out. */
-export function askedBy(clientId: string, more: Fields = {}): string {
+export function requestedBy(clientId: string, more: Fields = {}): string {
   const fields = {
     response_type: 'code',
     client_id: clientId,
@@ -84,7 +84,7 @@ export async function requestOf(
   clientId: string,
   more: Fields = {},
 ): Promise<string> {
-  const reply = await browse(world, askedBy(clientId, more), cookie);
+  const reply = await browse(world, requestedBy(clientId, more), cookie);
   assert.equal(reply.status, 303, reply.body.toString());
   const { pathname, searchParams } = new URL(String(reply.headers.location));
   assert.equal(pathname, '/oauth/authorize');

@@ -35,11 +35,11 @@ test('open and closed folders, files and submodules, names that JSON escapes', a
     ['a"b/d', []],
     ['c', [{ name: 'y', type: 'blob' }]],
   ]);
-  for (const asked of [[], ['a"b'], ['c'], ['a"b/d', 'c'], ['a"b/d']]) {
-    const open = withFoldersAbove(asked);
+  for (const requested of [[], ['a"b'], ['c'], ['a"b/d', 'c'], ['a"b/d']]) {
+    const open = withFoldersAbove(requested);
     const json = await treeJson(folders, open, { signal, clientKey: '' });
     const root = { type: 'tree', path: '', name: 'root' };
-    assert.deepEqual(JSON.parse(json), nodeOf(folders, open, '', root), asked.join());
+    assert.deepEqual(JSON.parse(json), nodeOf(folders, open, '', root), requested.join());
   }
 });
 
@@ -71,15 +71,15 @@ test('many children are written in turns, and not for somebody who has gone', as
       Array.from({ length: 1000 }, (_, i) => ({ name: `f${i}`, type: 'blob' })),
     );
   const open = withFoldersAbove(children.map(({ name }) => name));
-  let turnCount = 0;
+  let timeSliceCount = 0;
   const count = (): void => {
-    turnCount++;
+    timeSliceCount++;
     next = setImmediate(count);
   };
   let next = setImmediate(count);
   await treeJson(folders, open, { signal, clientKey: '' });
   clearImmediate(next);
-  assert.ok(turnCount >= 4, `${turnCount} turns`);
+  assert.ok(timeSliceCount >= 4, `${timeSliceCount} turns`);
   await assert.rejects(treeJson(folders, open, { signal: AbortSignal.abort(), clientKey: '' }), {
     name: 'AbortError',
   });
@@ -90,15 +90,15 @@ test('one folder of many children is written in turns, once for all who ask', as
     name: `f${i}`,
     type: 'blob',
   }));
-  let turnCount = 0;
+  let timeSliceCount = 0;
   const count = (): void => {
-    turnCount++;
+    timeSliceCount++;
     next = setImmediate(count);
   };
   let next = setImmediate(count);
   const texts = await Promise.all(['a', 'b', 'c'].map((one) => folderJson('x', children, one)));
   clearImmediate(next);
-  assert.ok(turnCount >= 20 && turnCount < 40, `${turnCount} turns`);
+  assert.ok(timeSliceCount >= 20 && timeSliceCount < 40, `${timeSliceCount} turns`);
   assert.equal(new Set(texts).size, 1);
   const expected = children.map(({ name, type }) => ({ type, path: `x/${name}`, name }));
   assert.equal(texts[0], JSON.stringify(expected));

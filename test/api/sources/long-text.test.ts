@@ -62,7 +62,7 @@ test('random bytes around the end of a window', async () => {
 });
 
 /** Turns of the event loop until `promise` has settled. */
-async function turnsOf(promise: Promise<unknown>): Promise<number> {
+async function timeSlicesOf(promise: Promise<unknown>): Promise<number> {
   let count = 0;
   const tick = async (): Promise<'tick'> => {
     await setImmediate();
@@ -88,21 +88,26 @@ test('a text is measured once for all who are sent it, one window a turn', async
       { ...FOR_ONE, signal: new AbortController().signal },
     ),
   );
-  const turnCount = await turnsOf(Promise.all(all));
-  assert.ok(turnCount >= windowCount, `${turnCount} turns`);
-  assert.ok(turnCount < 2 * windowCount, `${turnCount} turns`);
-  assert.ok((await turnsOf(longTextJson('source', bytes, {}, FOR_ONE))) < 3);
+  const timeSliceCount = await timeSlicesOf(Promise.all(all));
+  assert.ok(timeSliceCount >= windowCount, `${timeSliceCount} turns`);
+  assert.ok(timeSliceCount < 2 * windowCount, `${timeSliceCount} turns`);
+  assert.ok((await timeSlicesOf(longTextJson('source', bytes, {}, FOR_ONE))) < 3);
 });
 
 test('it is measured no further when nobody waits any more', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
   const leaving = new AbortController();
-  const asked = longTextJson('source', bytes, { size: 1 }, { ...FOR_ONE, signal: leaving.signal });
+  const requested = longTextJson(
+    'source',
+    bytes,
+    { size: 1 },
+    { ...FOR_ONE, signal: leaving.signal },
+  );
   await setImmediate();
   leaving.abort(new Error('gone'));
-  assert.ok((await turnsOf(assert.rejects(asked, /gone/))) < 3);
+  assert.ok((await timeSlicesOf(assert.rejects(requested, /gone/))) < 3);
   for (let i = 0; i < 2 * windowCount; i++) await setImmediate();
-  const turnCount = await turnsOf(longTextJson('source', bytes, { size: 1 }, FOR_ONE));
-  assert.ok(turnCount >= windowCount, `measured anew in ${turnCount} turns`);
+  const timeSliceCount = await timeSlicesOf(longTextJson('source', bytes, { size: 1 }, FOR_ONE));
+  assert.ok(timeSliceCount >= windowCount, `measured anew in ${timeSliceCount} turns`);
 });

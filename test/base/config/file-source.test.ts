@@ -25,16 +25,16 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 interface Server {
   origin: string;
   /** Of the requests so far: path, and the tag that they had. */
-  readonly asked: string[];
+  readonly requested: string[];
   answer: Answer;
   close(): void;
 }
 
 async function startServer(t: TestContext, answer: Answer): Promise<Server> {
-  const asked: string[] = [];
-  const started: Server = { origin: '', asked, answer, close: () => server.close() };
+  const requested: string[] = [];
+  const started: Server = { origin: '', requested, answer, close: () => server.close() };
   const server = createServer((request, response) => {
-    asked.push(`${request.url} ${request.headers['if-none-match'] ?? '-'}`);
+    requested.push(`${request.url} ${request.headers['if-none-match'] ?? '-'}`);
     started.answer(response, request);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -82,7 +82,7 @@ void test('an address: the stored copy is used, and is asked with its tag', asyn
   await assert.rejects(source.refresh(), /status 500/);
   assert.equal(source.read(), '{}');
   const target = '/trawl.json?key=hunter2';
-  assert.deepEqual(server.asked.slice(0, 4), [
+  assert.deepEqual(server.requested.slice(0, 4), [
     `${target} -`,
     `${target} "one"`,
     `${target} "one"`,
@@ -99,10 +99,10 @@ void test('an address: redirects of the same host are followed, others and too m
   await source.refresh();
   assert.equal(source.read(), '{"apps": []}');
   server.answer = redirects(`${other.origin}/x.json?key=hunter2`);
-  const told = await refusal(`${server.origin}/old.json`);
-  assert.ok(told.includes(`redirects to ${other.origin}; give that address`), told);
-  assert.ok(!told.includes('hunter2'));
-  assert.deepEqual(other.asked, []);
+  const reported = await refusal(`${server.origin}/old.json`);
+  assert.ok(reported.includes(`redirects to ${other.origin}; give that address`), reported);
+  assert.ok(!reported.includes('hunter2'));
+  assert.deepEqual(other.requested, []);
   server.answer = redirects('/old.json');
   assert.match(await refusal(`${server.origin}/old.json`), /redirects more than 5 times/);
   server.answer = redirects('http://[');
@@ -137,9 +137,9 @@ void test('an address is asked through the proxy of the environment, by the cert
   const source = openSource(`${server.url}/trawl.json`, '/', env);
   assert.equal(await source.refresh(), true);
   assert.equal(source.read(), '{"apps": []}');
-  assert.deepEqual(proxy.asked, [`CONNECT ${new URL(server.url).host}`]);
+  assert.deepEqual(proxy.requested, [`CONNECT ${new URL(server.url).host}`]);
   await openSource(server.url, '/', { ...env, NO_PROXY: '127.0.0.0/8' }).refresh();
-  assert.equal(proxy.asked.length, 1);
+  assert.equal(proxy.requested.length, 1);
   await assert.rejects(openSource(server.url, '/').refresh(), /TRAWL_CONFIG: .*CERT|UNABLE/);
   const bad = openSource(server.url, '/', { HTTPS_PROXY: 'ftp://pass-word@x' });
   await assert.rejects(bad.refresh(), /^ConfigError: HTTPS_PROXY: (?!.*pass-word)|HTTPS_PROXY/);
@@ -149,9 +149,9 @@ void test('an address that says nothing is not waited for once that is over', as
   const server = await startServer(t, () => {});
   const ending = new AbortController();
   const source = openSource(server.origin, '/');
-  const asked = source.refresh(ending.signal);
+  const requested = source.refresh(ending.signal);
   ending.abort(new Error('over'));
-  await assert.rejects(asked, { message: 'over' });
+  await assert.rejects(requested, { message: 'over' });
 });
 
 void test('an address with a user and password, or that is none, is refused and not shown', () => {
@@ -188,7 +188,7 @@ void test('what is missing at the start is waited for, with the reason; what is 
     awaitSource(late, (reason) => waits.push(reason), 1),
     /status 503/,
   );
-  assert.equal(server.asked.length, 6);
+  assert.equal(server.requested.length, 6);
   assert.equal(waits.length, 2 + 5);
   const folder = openSource('.', path.dirname(file));
   await assert.rejects(

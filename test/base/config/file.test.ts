@@ -129,7 +129,7 @@ void test('a text that lies too deep in itself is refused', () => {
 
 void test('no refusal holds what may be a secret', () => {
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
-  const places = [
+  const locations = [
     `"connections": {"a": {"type": "github", "orgs": ["x"], "token": "${secret}"}}`,
     `"connections": {"a": {"type": "github", "orgs": ["x"], "token": ["${secret}"]}}`,
     `"connections": {"a": {"type": "github", "orgs": ["x"], "token": {"env": "${secret}"}}}`,
@@ -147,9 +147,12 @@ void test('no refusal holds what may be a secret', () => {
     `"secret": "${secret}"`,
     `"a": "${secret}" "b"`,
   ];
-  for (const place of places) {
-    const told = diagnosticsIn(`{${place}}`).join('\n');
-    assert.ok(!told.includes(secret) && !told.includes(secret.slice(4)), `${place}: ${told}`);
+  for (const place of locations) {
+    const reported = diagnosticsIn(`{${place}}`).join('\n');
+    assert.ok(
+      !reported.includes(secret) && !reported.includes(secret.slice(4)),
+      `${place}: ${reported}`,
+    );
   }
 });
 
@@ -192,10 +195,10 @@ void test('the file read again: connections and contexts are named, and those th
 void test('a pipe, a device, a folder or a huge file is refused instead of being waited for', () => {
   const pipe = path.join(folder, 'pipe.json');
   execFileSync('mkfifo', [pipe]);
-  const refuses = (file: string, told: string): void =>
+  const refuses = (file: string, reported: string): void =>
     assert.throws(
       () => readConfiguration({ env: { TRAWL_CONFIG: file }, folder }),
-      (error) => error instanceof ConfigError && error.message.includes(told),
+      (error) => error instanceof ConfigError && error.message.includes(reported),
     );
   for (const file of [pipe, '/dev/zero', folder]) refuses(file, '; no file; allowed: a');
   const huge = path.join(folder, 'huge.json');

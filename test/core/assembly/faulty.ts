@@ -4,7 +4,7 @@
 import { beginWork, countWork, isStopped } from '../../../core/base/work';
 import { STATUS_STOPPED } from '../../../core/shared/status';
 import { boundView } from '../../../core/match/bound';
-import { searchUnit as searchSoundUnit } from '../../../core/match/unit';
+import { searchUnit as searchValidUnit } from '../../../core/match/unit';
 
 export * from '../../../core/abi';
 
@@ -20,7 +20,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
     while (!isStopped) countWork(1 << 10);
     return STATUS_STOPPED;
   }
-  return searchSoundUnit(unit, out, stats, keptSize);
+  return searchValidUnit(unit, out, stats, keptSize);
 }
 
 function waste(ptr: usize): void {

@@ -15,10 +15,10 @@ void test('who has several is asked for one, and whoever waits gets it first', a
   await threads.take(undefined);
   assert.ok(threads.tryTake());
   assert.ok(!threads.tryTake());
-  let asked = 0;
-  const end = threads.onWaiter(() => asked++);
+  let requested = 0;
+  const end = threads.onWaiter(() => requested++);
   const second = threads.take(undefined);
-  assert.deepEqual([asked, threads.hasWaiters], [1, true]);
+  assert.deepEqual([requested, threads.hasWaiters], [1, true]);
   threads.release();
   assert.ok(!threads.tryTake(), 'it is taken already');
   await second;
@@ -28,7 +28,7 @@ void test('who has several is asked for one, and whoever waits gets it first', a
   const third = threads.take(abort.signal);
   abort.abort(new Error('enough'));
   await assert.rejects(third, /enough/);
-  assert.deepEqual([asked, threads.hasWaiters], [1, false]);
+  assert.deepEqual([requested, threads.hasWaiters], [1, false]);
   threads.release();
   threads.release();
   assert.equal(threads.takenCount, 0);

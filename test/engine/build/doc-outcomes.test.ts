@@ -143,10 +143,10 @@ function compare(random: Random, all: readonly TwinDoc[], docStart: number): voi
   const stored: string[] = [];
   for (let start = 0; start < read.length; start += 10) {
     const batch = read.slice(start, start + 10);
-    const told = batch.map(([doc, alike]) =>
+    const reported = batch.map(([doc, alike]) =>
       randomOutcome(random, twin.docs[doc]!.oid, alike.length),
     );
-    const packed = packOutcomes(told);
+    const packed = packOutcomes(reported);
     const fresh: number[] = [];
     const range = [batch[0]![0] + docStart, batch.at(-1)![0] + docStart + 1] as const;
     const docs = batch.map(([doc]) => doc + docStart);
@@ -154,7 +154,7 @@ function compare(random: Random, all: readonly TwinDoc[], docStart: number): voi
     for (const [index, [doc, alike]] of batch.entries()) {
       const shifted = alike.map((other) => other + docStart);
       assert.deepEqual(outcomes.docsAlike(doc + docStart), shifted);
-      const answer = twin.note(doc, alike, told[index]!);
+      const answer = twin.note(doc, alike, reported[index]!);
       const expected = answer.map((one) => one + docStart);
       assert.deepEqual(outcomes.note(doc + docStart, packed, index), expected);
       fresh.push(...answer);

@@ -52,7 +52,7 @@ async function shardToDamage() {
   return {
     module,
     shard,
-    sound: readFileSync(shard.path),
+    valid: readFileSync(shard.path),
     searcher: new Searcher(module),
     file: path.join(folder, 'damaged.shard'),
   };
@@ -99,14 +99,14 @@ function offsetsOf(bytes: Uint8Array): number[] {
 }
 
 void test('a changed byte is refused, reported, or changes nothing', async () => {
-  const { module, shard, sound, searcher, file } = await shardToDamage();
+  const { module, shard, valid, searcher, file } = await shardToDamage();
   assert.deepEqual(searcher.setShards([shard]), []);
   const expected = answersOf(searcher, shard.shardId);
   assert.ok(expected[0]!.includes('needle') && !expected.includes('refused'));
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
-  for (const [index, offset] of offsetsOf(sound).entries()) {
-    const bytes = Buffer.from(sound);
+  for (const [index, offset] of offsetsOf(valid).entries()) {
+    const bytes = Buffer.from(valid);
     bytes[offset]! ^= 1 << (index % 8);
     writeFileSync(file, bytes);
     const damaged = { shardId: `damaged${index}`, path: file, size: bytes.length };
@@ -117,8 +117,8 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
     // Damage that a search meets is refused; nothing else may differ.
     const answers = answersOf(searcher, damaged.shardId);
     const isRefused = answers.includes('refused');
-    const shown = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
-    assert.deepEqual(shown, expected, `byte ${offset}`);
+    const displayed = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
+    assert.deepEqual(displayed, expected, `byte ${offset}`);
     const isReported = verifyShardFile(module, file) !== undefined;
     assert.ok(isReported || !isRefused, `byte ${offset}`);
     const isMissed = (await check.check(damaged, () => Promise.resolve())) === undefined;
@@ -131,7 +131,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
 });
 
 void test('a byte that changes after it was read is met once pages are checked again', async () => {
-  const { module, shard, sound } = await shardToDamage();
+  const { module, shard, valid } = await shardToDamage();
   const searcher = new Searcher(module, { verifiedMs: 0 });
   assert.deepEqual(searcher.setShards([shard]), []);
   const expected = answersOf(searcher, shard.shardId);
@@ -142,22 +142,22 @@ void test('a byte that changes after it was read is met once pages are checked a
     writeSync(file, Uint8Array.of(byte), 0, 1, offset);
     closeSync(file);
   };
-  const tables = new ShardTables(sound);
+  const tables = new ShardTables(valid);
   const sections = [SECTION_CONTENT, SECTION_BLOBS, SECTION_POSTINGS, SECTION_GRAM_KEYS];
   for (const section of sections) {
     const { start } = tables.section(section);
-    write(sound[start]! ^ 0x20, start);
+    write(valid[start]! ^ 0x20, start);
     const answers = answersOf(searcher, shard.shardId);
     assert.ok(answers.includes('refused'), `section ${section}`);
-    const shown = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
-    assert.deepEqual(shown, expected, `section ${section}`);
-    write(sound[start]!, start);
+    const displayed = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
+    assert.deepEqual(displayed, expected, `section ${section}`);
+    write(valid[start]!, start);
     assert.deepEqual(answersOf(searcher, shard.shardId), expected, `section ${section}`);
   }
 });
 
 void test('damage behind a valid header checksum never traps', async () => {
-  const { module, sound, searcher, file } = await shardToDamage();
+  const { module, valid, searcher, file } = await shardToDamage();
   const { exports, memory, heapStart } = instantiateCore(module);
   let openCount = 0;
   for (
@@ -167,7 +167,7 @@ void test('damage behind a valid header checksum never traps', async () => {
   ) {
     if (offset >= HEADER_CHECKSUM_OFFSET && offset < HEADER_CHECKSUM_OFFSET + 8) continue;
     for (const change of [1, 0x80, 0xff]) {
-      const bytes = Buffer.from(sound);
+      const bytes = Buffer.from(valid);
       bytes[offset]! ^= change;
       new Uint8Array(memory.buffer).set(bytes.subarray(0, HEADER_SIZE), heapStart);
       const checksum = BigInt.asUintN(64, exports.headerChecksum(heapStart));
@@ -183,11 +183,11 @@ void test('damage behind a valid header checksum never traps', async () => {
 });
 
 void test('a cut file is refused', async () => {
-  const { module, sound, searcher, file } = await shardToDamage();
-  for (let size = 0; size < sound.length; size += 64) {
-    writeFileSync(file, sound.subarray(0, size));
+  const { module, valid, searcher, file } = await shardToDamage();
+  for (let size = 0; size < valid.length; size += 64) {
+    writeFileSync(file, valid.subarray(0, size));
     assert.equal(searcher.setShards([{ shardId: `cut${size}`, path: file, size }]).length, 1);
-    const named = { shardId: `named${size}`, path: file, size: sound.length };
+    const named = { shardId: `named${size}`, path: file, size: valid.length };
     assert.equal(searcher.setShards([named]).length, 1, 'smaller than the catalog says');
     if (size % 1024 === 0 && size > 0) assert.notEqual(verifyShardFile(module, file), undefined);
   }

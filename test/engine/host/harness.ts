@@ -435,17 +435,17 @@ export class Engine {
     signal: AbortSignal = new AbortController().signal,
     repoAccess: RepoAccess = SEES_ALL,
   ): Promise<SearchAnswer> {
-    const asked = { ...DEFAULTS, ...request, query };
+    const requested = { ...DEFAULTS, ...request, query };
     const { contexts } = this;
     const environment = { signal, baseUrl: 'http://localhost', repoAccess, contexts };
     const snapshot = this.snapshots.acquire();
     try {
-      const { json } = await search(this.parts, asked, environment);
+      const { json } = await search(this.parts, requested, environment);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
-      const { scope, plan } = await prepareSearch(this.parts, asked, environment, snapshot);
+      const { scope, plan } = await prepareSearch(this.parts, requested, environment, snapshot);
       const known = {
-        matches: asked.matches,
+        matches: requested.matches,
         shardCount: scope.shards.length + scope.quarantined.length,
         needsEngine: needsEngine(plan),
       };

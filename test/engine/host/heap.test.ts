@@ -33,18 +33,18 @@ void test('trimming leaves what is in use', () => {
 });
 
 void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
-  const seen = { size: 40 << 20, privateSize: 200 << 20, share: 0, lookCount: 0 };
-  const looks = {
+  const seen = { size: 40 << 20, privateSize: 200 << 20, share: 0, probeCount: 0 };
+  const probes = {
     oldSize: () => seen.size,
     privateSize: () => seen.privateSize,
     busyShare: () => {
-      seen.lookCount++;
+      seen.probeCount++;
       return seen.share;
     },
   };
-  const trimmer = new HeapTrimmer(looks, 5);
+  const trimmer = new HeapTrimmer(probes, 5);
   const look = async (count: number): Promise<void> => {
-    for (const end = seen.lookCount + count; seen.lookCount < end;) {
+    for (const end = seen.probeCount + count; seen.probeCount < end;) {
       trimmer.noteFreed(100);
       await whenRunning();
     }
@@ -97,15 +97,15 @@ void test('what work leaves behind is collected once there is much of it, in qui
 });
 
 void test('the real looks see what is kept, and a thread that works', async () => {
-  const looks = realProbe();
-  const before = looks.oldSize();
+  const probes = realProbe();
+  const before = probes.oldSize();
   const kept = Buffer.alloc(50 << 20, 1);
-  assert.ok(looks.oldSize() - before > 40 << 20);
-  assert.ok(process.platform !== 'linux' || looks.privateSize() > 50 << 20);
-  looks.busyShare();
+  assert.ok(probes.oldSize() - before > 40 << 20);
+  assert.ok(process.platform !== 'linux' || probes.privateSize() > 50 << 20);
+  probes.busyShare();
   // Between turns of its event loop a thread does nothing but work.
-  assert.equal(looks.busyShare(), 1);
+  assert.equal(probes.busyShare(), 1);
   do await whenRunning();
-  while (looks.busyShare() === 1);
+  while (probes.busyShare() === 1);
   assert.equal(kept[0], 1);
 });

@@ -78,7 +78,7 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   const module = await compileCore(wasmFile('release'));
   const folder = temporaryFolder();
   const shard = buildShard(module, folder, REPO, makeDocs());
-  const sound = readFileSync(shard.symbols!.path);
+  const valid = readFileSync(shard.symbols!.path);
   assert.equal(verifySymbolsFile(module, shard.path, shard.symbols!.path), undefined);
   const searcher = new Searcher(module);
   assert.deepEqual(searcher.setShards([shard]), []);
@@ -91,9 +91,9 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
   const step = (offset: number): number => (offset < SYMBOLS_HEADER_SIZE ? 1 : 7);
-  for (let offset = 0; offset < sound.length; offset += step(offset)) {
+  for (let offset = 0; offset < valid.length; offset += step(offset)) {
     for (const isSealed of [false, true]) {
-      const bytes = Buffer.from(sound);
+      const bytes = Buffer.from(valid);
       bytes[offset]! ^= 1 << (offset % 8);
       if (isSealed) {
         new Uint8Array(memory.buffer).set(bytes.subarray(0, SYMBOLS_HEADER_SIZE), heapStart);
@@ -108,8 +108,8 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
         continue;
       }
       const answers = answersOf(searcher, damaged.shardId);
-      const shown = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
-      assert.deepEqual(shown, expected, `byte ${offset}`);
+      const displayed = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
+      assert.deepEqual(displayed, expected, `byte ${offset}`);
       const isReported = verifySymbolsFile(module, shard.path, file) !== undefined;
       const problem = await check.check(damaged, () => Promise.resolve());
       // It believes a header with the right checksum.
@@ -130,10 +130,10 @@ void test('cut files, and files of another shard, are refused', async () => {
     buildShard(module, folder, REPO, docs),
   );
   const searcher = new Searcher(module);
-  const sound = readFileSync(shard!.symbols!.path);
+  const valid = readFileSync(shard!.symbols!.path);
   const file = path.join(folder, 'cut.tags');
-  for (const size of [0, 1, 100, SYMBOLS_HEADER_SIZE, sound.length - 1]) {
-    writeFileSync(file, sound.subarray(0, size));
+  for (const size of [0, 1, 100, SYMBOLS_HEADER_SIZE, valid.length - 1]) {
+    writeFileSync(file, valid.subarray(0, size));
     const cut = { ...shard!, shardId: `cut ${size}`, symbols: { path: file, size } };
     assert.equal(searcher.setShards([cut]).length, 1, `${size} bytes`);
   }

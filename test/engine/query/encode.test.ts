@@ -81,13 +81,13 @@ void test('no word of a plan is trusted', async () => {
     for (let unit = 0; unit < unitCount; unit++) matches += searcher.searchUnit(unit).matches;
     return matches;
   };
-  const sound = Buffer.from(planOf(PATTERN).bytes);
-  assert.equal(search(sound), 3);
+  const valid = Buffer.from(planOf(PATTERN).bytes);
+  assert.equal(search(valid), 3);
   let refused = 0;
-  const tables = headOf(sound) + REGEX_HEAD_SIZE;
+  const tables = headOf(valid) + REGEX_HEAD_SIZE;
   for (let offset = 0; offset < tables; offset += 4) {
     for (const word of [0, 1, 2, 5, 11, 12, 40, 0x7fffffff, 0xffffffff]) {
-      const changed = Buffer.from(sound);
+      const changed = Buffer.from(valid);
       changed.writeUInt32LE(word, offset);
       try {
         search(changed);

@@ -117,12 +117,12 @@ test('what is doubtful is no hint where it finds something', () => {
  * The hints of an answer and of a stream, which are the same. A search that takes longer than hints may on a busy machine
  * has fewer: then both are asked again.
  */
-async function hintsOf(...asked: Parameters<typeof bothHints>): Promise<readonly Hint[]> {
+async function hintsOf(...requested: Parameters<typeof bothHints>): Promise<readonly Hint[]> {
   for (let left = 5; left > 0; left--) {
-    const [answered, streamed] = await bothHints(...asked);
+    const [answered, streamed] = await bothHints(...requested);
     if (isDeepStrictEqual(answered, streamed)) return answered;
   }
-  const [answered, streamed] = await bothHints(...asked);
+  const [answered, streamed] = await bothHints(...requested);
   assert.deepEqual(streamed, answered);
   return answered;
 }
@@ -134,8 +134,8 @@ async function bothHints(
   repoAccess = SEES_ALL,
 ): Promise<readonly [answered: readonly Hint[], streamed: readonly Hint[]]> {
   const answer = await engine.search(query, request, undefined, repoAccess);
-  const asked = requestOf(query, { matches: 10, ...request });
-  const events = await streamEvents<{ readonly hints?: readonly Hint[] }>(engine.parts, asked, {
+  const requested = requestOf(query, { matches: 10, ...request });
+  const events = await streamEvents<{ readonly hints?: readonly Hint[] }>(engine.parts, requested, {
     repoAccess,
     eventSizeMax: 1 << 20,
   });
@@ -277,8 +277,11 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
     assert.deepEqual(more, [], query);
   }
   // What the caller does not see is as if it were not there.
-  const [told] = await hintsOf(engine, 'plum repo:hidden', {}, repoAccess);
-  assert.match(told?.message ?? '', /^No repository matches repo:hidden\. Without .* 2 matches/);
+  const [reported] = await hintsOf(engine, 'plum repo:hidden', {}, repoAccess);
+  assert.match(
+    reported?.message ?? '',
+    /^No repository matches repo:hidden\. Without .* 2 matches/,
+  );
   for (const query of ['nowhere', 'secret', 'nowhere file:a.txt', 'secret file:b.py'])
     assert.deepEqual(await hintsOf(engine, query, {}, repoAccess), [], query);
   assert.deepEqual(await hintsOf(engine, 'nowhere$', REGEX, repoAccess), []);
@@ -301,22 +304,26 @@ test('nothing found: files too large to be searched are counted, over any number
     [300, 1],
   ] as const)
     engine.tooLarge.set(repoId, count);
-  const asked = (query: string, repoAccess = SEES_ALL) => hintsOf(engine, query, {}, repoAccess);
+  const requested = (query: string, repoAccess = SEES_ALL) =>
+    hintsOf(engine, query, {}, repoAccess);
   const hintOf = (count: string, name: string) => [
     { message: `${count} not searched: too large; ${name}.`, repo: name.split(' ').at(-1) },
   ];
-  assert.deepEqual(await asked('nowhere'), hintOf('8 files are', 'most of them in host/r249'));
-  assert.deepEqual(await asked('nowhere repo:r299'), hintOf('1 file is', 'in host/r299'));
+  assert.deepEqual(await requested('nowhere'), hintOf('8 files are', 'most of them in host/r249'));
+  assert.deepEqual(await requested('nowhere repo:r299'), hintOf('1 file is', 'in host/r299'));
   const seen = { base: new Set([1, 7, 300]), extra: NO_REPOS };
-  assert.deepEqual(await asked('nowhere', seen), hintOf('3 files are', 'most of them in host/r6'));
+  assert.deepEqual(
+    await requested('nowhere', seen),
+    hintOf('3 files are', 'most of them in host/r6'),
+  );
   // Beside what the query may have meant.
-  const [habit, ...unsearched] = await asked('nowhere type:diff');
+  const [habit, ...unsearched] = await requested('nowhere type:diff');
   assert.equal(habit?.query, 'nowhere');
   assert.deepEqual(unsearched, hintOf('8 files are', 'most of them in host/r249'));
   // Found, no such file among those searched, or contents are not asked for.
   for (const query of ['plum', 'nowhere repo:r1$', 'nowhere -repo:.', 'file:nowhere$ lang:go'])
     assert.ok(
-      (await asked(query)).every(({ repo }) => repo === undefined),
+      (await requested(query)).every(({ repo }) => repo === undefined),
       query,
     );
   await engine.close();

@@ -180,18 +180,18 @@ function holds(code: number, text: Uint8Array, at: number): boolean {
 }
 
 /** Where a search stands: the index of a state, and, one above the other, of the states behind the calls around it. */
-type Place = readonly number[];
+type Location = readonly number[];
 
-/** The places that read or match, in order of preference, from `places` at `at`. */
+/** The places that read or match, in order of preference, from `locations` at `at`. */
 function closure(
   { states }: TwinAutomaton,
-  places: readonly Place[],
+  locations: readonly Location[],
   text: Uint8Array,
   at: number,
-): readonly Place[] {
+): readonly Location[] {
   const seen = new Set<string>();
-  const found: Place[] = [];
-  const visit = (place: Place): void => {
+  const found: Location[] = [];
+  const visit = (place: Location): void => {
     const key = place.join();
     if (seen.has(key)) return;
     seen.add(key);
@@ -204,17 +204,21 @@ function closure(
       if (holds(state.code, text, at)) visit([state.target, ...behind]);
     } else found.push(place);
   };
-  for (const place of places) visit(place);
+  for (const place of locations) visit(place);
   return found;
 }
 
-function isMatch({ states }: TwinAutomaton, place: Place): boolean {
+function isMatch({ states }: TwinAutomaton, place: Location): boolean {
   return states[place[0]!]!.kind === 'match';
 }
 
-function step({ states }: TwinAutomaton, places: readonly Place[], byte: number): readonly Place[] {
-  const next: Place[] = [];
-  for (const [index, ...behind] of places) {
+function step(
+  { states }: TwinAutomaton,
+  locations: readonly Location[],
+  byte: number,
+): readonly Location[] {
+  const next: Location[] = [];
+  for (const [index, ...behind] of locations) {
     const state = states[index!]!;
     if (state.kind !== 'bytes') continue;
     const edge = state.edges.find(([first, last]) => first <= byte && byte <= last);
@@ -226,13 +230,13 @@ function step({ states }: TwinAutomaton, places: readonly Place[], byte: number)
 /** End of the preferred match that begins at `start`. */
 function matchAt({ forward }: Twin, text: Uint8Array, start: number): number | undefined {
   let end: number | undefined;
-  let places: readonly Place[] = [[forward.start]];
-  for (let at = start; places.length > 0; at++) {
-    const active = closure(forward, places, text, at);
+  let locations: readonly Location[] = [[forward.start]];
+  for (let at = start; locations.length > 0; at++) {
+    const active = closure(forward, locations, text, at);
     const match = active.findIndex((place) => isMatch(forward, place));
     if (match >= 0) end = at;
     if (at === text.length) break;
-    places = step(forward, match < 0 ? active : active.slice(0, match), text[at]!);
+    locations = step(forward, match < 0 ? active : active.slice(0, match), text[at]!);
   }
   return end;
 }
@@ -240,12 +244,12 @@ function matchAt({ forward }: Twin, text: Uint8Array, start: number): number | u
 /** Leftmost start, not before `from`, of a match that ends at `end`. */
 export function startOf({ reverse }: Twin, text: Uint8Array, from: number, end: number) {
   let start: number | undefined;
-  let places: readonly Place[] = [[reverse.start]];
-  for (let at = end; places.length > 0; at--) {
-    const active = closure(reverse, places, text, at);
+  let locations: readonly Location[] = [[reverse.start]];
+  for (let at = end; locations.length > 0; at--) {
+    const active = closure(reverse, locations, text, at);
     if (active.some((place) => isMatch(reverse, place))) start = at;
     if (at === from) break;
-    places = step(reverse, active, text[at - 1]!);
+    locations = step(reverse, active, text[at - 1]!);
   }
   return start;
 }

@@ -383,11 +383,11 @@ void test('who does not see all docs of a shard is not told what its index holds
   ]);
   engine.publish([shared], REPOS);
   const narrow = { base: new Set([1]), extra: new Set<number>() };
-  const told = await engine.explain('plum file:.', {}, narrow, false);
-  assert.doesNotMatch(JSON.stringify(told.plan), /"(?:blocks|docs|shardsScanned)"/);
-  assert.equal(told.plan.estimatedBytes, 0);
-  assert.deepEqual(told.shards, []);
-  const { docsInScope, bytesInScope, totalMatchCount, ngramMatches } = told.totals;
+  const reported = await engine.explain('plum file:.', {}, narrow, false);
+  assert.doesNotMatch(JSON.stringify(reported.plan), /"(?:blocks|docs|shardsScanned)"/);
+  assert.equal(reported.plan.estimatedBytes, 0);
+  assert.deepEqual(reported.shards, []);
+  const { docsInScope, bytesInScope, totalMatchCount, ngramMatches } = reported.totals;
   assert.deepEqual([docsInScope, bytesInScope, totalMatchCount, ngramMatches], [3, 47, 2, 0]);
   const own = engine.sharedShardOf([{ repoId: 1, name: FRUIT.name, docs: FRUITS }]);
   engine.publish([own], REPOS);

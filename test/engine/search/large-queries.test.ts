@@ -23,8 +23,8 @@ async function engineOf(): Promise<Engine> {
 }
 
 /** An OR of as many atoms, none of which is only a choice of literals. */
-function queryOf(count: number, atomOf: (index: number) => string): string {
-  return Array.from({ length: count }, (_, index) => atomOf(index)).join(' or ');
+function queryOf(count: number, leafOf: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => leafOf(index)).join(' or ');
 }
 
 void test('thousands of expressions in one query are answered', async () => {
@@ -70,11 +70,11 @@ void test('too many are refused with the limit', async () => {
   await engine.close();
 });
 
-/** Prepares a search for anything but one of as many paths; `onTurn` is called in each turn of the event loop. */
+/** Prepares a search for anything but one of as many paths; `onTimeSlice` is called in each turn of the event loop. */
 async function prepareLarge(
   engine: Engine,
   signal: AbortSignal,
-  onTurn: () => void,
+  onTimeSlice: () => void,
 ): Promise<Prepared> {
   const query = Array.from({ length: 1500 }, (_, i) => `-file:q[a-f]x${i}.*c$`).join(' ');
   const request = requestOf(query, { matches: 10 });
@@ -82,7 +82,7 @@ async function prepareLarge(
   const snapshot = engine.snapshots.acquire();
   const whenRunning = (): void => {
     next = setImmediate(whenRunning);
-    onTurn();
+    onTimeSlice();
   };
   let next = setImmediate(whenRunning);
   try {
@@ -95,10 +95,10 @@ async function prepareLarge(
 
 void test('the event loop turns while a large query is prepared', async () => {
   const engine = await engineOf();
-  let turnCount = 0;
-  const { run } = await prepareLarge(engine, new AbortController().signal, () => turnCount++);
+  let timeSliceCount = 0;
+  const { run } = await prepareLarge(engine, new AbortController().signal, () => timeSliceCount++);
   assert.ok(run.encodedPlan.bytes.length > 1_000_000);
-  assert.ok(turnCount >= 5, `${turnCount} turns`);
+  assert.ok(timeSliceCount >= 5, `${timeSliceCount} turns`);
   await engine.close();
 });
 

@@ -18,13 +18,13 @@ const TAIL = { isSearchExhaustive: true };
 function resultsOf(sizes: readonly number[]): FileResults {
   const files = new FileResults(sizes.length);
   for (const group of [0, 1]) {
-    const places = [...sizes.keys()].filter((place) => place % 2 === group);
-    const own = places.map((place) => sizes[place]!);
-    const texts = places.map((place) => String.fromCharCode(97 + (place % 26)));
+    const locations = [...sizes.keys()].filter((place) => place % 2 === group);
+    const own = locations.map((place) => sizes[place]!);
+    const texts = locations.map((place) => String.fromCharCode(97 + (place % 26)));
     const json = new Uint8Array(Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join('')));
     files.add(
       { ...SUMS, json, sizes: Uint32Array.from(own), bytesRead: new Uint32Array(own.length) },
-      places,
+      locations,
     );
   }
   return files;
@@ -40,13 +40,13 @@ void test('a lazy answer is the whole one, wherever it is asked for', () => {
     fc.property(
       fc.array(size, { maxLength: 60 }),
       fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 }),
-      (sizes, places) => {
+      (sizes, locations) => {
         const files = resultsOf(sizes);
         const whole = writeWithFiles(HEAD, files, TAIL);
         const lazy = new LazyAnswer(HEAD, files, TAIL);
         assert.equal(lazy.byteLength, whole.length);
         assert.ok(whole.equals(allBytes(lazy)));
-        for (const place of places) {
+        for (const place of locations) {
           const offset = Math.floor(place * whole.length);
           const piece = lazy.from(offset);
           assert.ok(piece.length > 0);

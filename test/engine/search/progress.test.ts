@@ -16,15 +16,15 @@ for (const inlineNs of [0n, 10n ** 12n])
       engine.shardOf(REPO, [{ path, bytes: Buffer.from(`needle ${path}\n`) }]),
     );
     engine.publish(shards, [REPO]);
-    const told: SearchProgress[] = [];
+    const reported: SearchProgress[] = [];
     const filesWith = async (onProgress?: (progress: SearchProgress) => void) => {
       const environment = { ...environmentOf(), onProgress };
       const { json } = await search(engine.parts, REQUEST, environment);
       return (JSON.parse(Buffer.from(allBytes(json)).toString()) as { files: unknown }).files;
     };
-    assert.deepEqual(await filesWith((progress) => told.push(progress)), await filesWith());
-    assert.ok(told.length > 0);
-    for (const { shardsDone, shardsEligible } of told) {
+    assert.deepEqual(await filesWith((progress) => reported.push(progress)), await filesWith());
+    assert.ok(reported.length > 0);
+    for (const { shardsDone, shardsEligible } of reported) {
       assert.equal(shardsEligible, 3);
       assert.ok(shardsDone >= 0 && shardsDone <= 3);
     }

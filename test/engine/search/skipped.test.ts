@@ -20,11 +20,11 @@ void test('a shard whose file was cut is told of, and left out', { skip }, async
     ]),
   );
   engine.publish(shards, [REPO]);
-  const told: string[] = [];
+  const reported: string[] = [];
   const parts = {
     ...engine.parts,
     onShardFailure: (shardId: string) => {
-      told.push(shardId);
+      reported.push(shardId);
       engine.publish(
         shards.filter((shard) => shard.shardId !== shardId),
         [REPO],
@@ -35,6 +35,6 @@ void test('a shard whose file was cut is told of, and left out', { skip }, async
     (await listSkipped(parts, 1, { offset: 0, limit: 10 })).items.map(({ path }) => path);
   truncateSync(shards[0]!.path, 4096);
   assert.deepEqual(await list(), ['b']);
-  assert.deepEqual(told, [shards[0]!.shardId]);
+  assert.deepEqual(reported, [shards[0]!.shardId]);
   await engine.close();
 });

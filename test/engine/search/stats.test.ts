@@ -253,7 +253,7 @@ void test('expressions: a run for each block and each path, however often it is 
 
 void test('shards that are broken or out of service', async () => {
   const docs = Array.from({ length: 40 }, (_, i) => doc(`d${i}`, `plum ${i}\n`));
-  const sound = shardOf([doc('a', 'plum plum\n')]);
+  const valid = shardOf([doc('a', 'plum plum\n')]);
   const broken = shardOf(docs);
   const bytes = readFileSync(broken.path);
   const { start, size } = new ShardTables(bytes).section(SECTION_POSTINGS);
@@ -263,7 +263,7 @@ void test('shards that are broken or out of service', async () => {
   const away = { ...shardOf(docs.slice(0, 7)), reason: 'checksum' };
   const found = { totalMatchCount: 2, fileCount: 1, filesConsidered: 1 };
   await check(
-    [sound, broken],
+    [valid, broken],
     [
       {
         query: 'plum',
@@ -274,7 +274,7 @@ void test('shards that are broken or out of service', async () => {
     ],
   );
   await check(
-    [sound, broken],
+    [valid, broken],
     [
       {
         query: 'plum',
@@ -287,7 +287,7 @@ void test('shards that are broken or out of service', async () => {
   );
   // On one thread: another one may have met the broken shard before the limit is passed.
   await check(
-    [sound, broken],
+    [valid, broken],
     [
       {
         query: 'plum',

@@ -65,7 +65,7 @@ for (const inlineNs of [0n, 10n ** 12n]) {
     const shards = await Promise.all([0, 1, 2].map((number) => makeShard(folder, number)));
     const engine = new Engine(await coreModule('release'), { inlineNs });
     engine.publish([shards[0]!, shards[2]!], [REPO]);
-    const sound = await streamed(engine.parts, 1000);
+    const valid = await streamed(engine.parts, 1000);
     damage(shards[1]!);
     engine.publish(shards, [REPO]);
     for (const matches of [1000, 20, 15]) {
@@ -76,7 +76,7 @@ for (const inlineNs of [0n, 10n ** 12n]) {
       assert.ok(final !== undefined);
       assert.ok(files.every(({ fileName }) => !fileName.text.startsWith('s1/')));
       if (matches === 1000) {
-        const wanted = sound.flatMap((event) => event.files ?? []);
+        const wanted = valid.flatMap((event) => event.files ?? []);
         assert.deepEqual(byPath(files), byPath(wanted));
         assert.deepEqual(final.incompleteReasons, ['shard_crashed']);
       }
@@ -115,9 +115,9 @@ void test('a shown byte that changes after it was shown: the next answer does no
 void test('damage that is met before anything is sent: the search begins anew without the shard', async () => {
   const folder = temporaryFolder();
   const module = await coreModule('release');
-  const [damaged, sound] = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
+  const [damaged, valid] = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
   const engine = new Engine(module);
-  engine.publish([damaged!, sound!], [REPO]);
+  engine.publish([damaged!, valid!], [REPO]);
   damageHeader(damaged!);
   const failed: string[] = [];
   const parts = {
@@ -129,7 +129,7 @@ void test('damage that is met before anything is sent: the search begins anew wi
     },
     onShardFailure: (shardId: string, reason: string): void => {
       failed.push(`${shardId} ${reason}`);
-      engine.publish([sound!], [REPO], [{ ...damaged!, reason }]);
+      engine.publish([valid!], [REPO], [{ ...damaged!, reason }]);
     },
   };
   const events = await streamed(parts, 1000, 'needle (rev:then or rev:HEAD)');

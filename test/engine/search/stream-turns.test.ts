@@ -28,17 +28,17 @@ async function drain(stream: SearchStream, onEvent: () => void): Promise<void> {
 
 void test('the event loop turns between the chunks of a stream', async () => {
   const engine = await engineWithMuch();
-  let turnCount = 0;
+  let timeSliceCount = 0;
   let eventCount = 0;
   const whenRunning = (): void => {
-    turnCount++;
+    timeSliceCount++;
     next = setImmediate(whenRunning);
   };
   let next = setImmediate(whenRunning);
   await drain(await streamOf(engine), () => eventCount++);
   clearImmediate(next);
   assert.ok(eventCount > 20, `${eventCount} events`);
-  assert.ok(turnCount >= eventCount / 2, `${turnCount} turns for ${eventCount} events`);
+  assert.ok(timeSliceCount >= eventCount / 2, `${timeSliceCount} turns for ${eventCount} events`);
   await engine.close();
 });
 

@@ -36,10 +36,10 @@ const SHARDS: LiveShard[] = REPOS.flatMap((repo) =>
     ),
   ),
 );
-const [broken, ...sound] = SHARDS;
+const [broken, ...valid] = SHARDS;
 const QUARANTINED: QuarantinedShard[] = [{ ...broken!, reason: 'for a test' }];
 
-whole.publish(sound, REPOS, QUARANTINED);
+whole.publish(valid, REPOS, QUARANTINED);
 
 const QUERIES = [
   'plum',
@@ -114,7 +114,7 @@ void test('a search sees what an index of the visible repos alone would show', a
       async (repoAccess, query, matches) => {
         const isIn = ({ repoId }: { repoId: number }): boolean => canSee(repoAccess, repoId);
         const holds = ({ parts }: LiveShard): boolean => isIn(parts[0]!);
-        alone.publish(sound.filter(holds), REPOS.filter(isIn), QUARANTINED.filter(holds));
+        alone.publish(valid.filter(holds), REPOS.filter(isIn), QUARANTINED.filter(holds));
         const request = { matches, isRegexEnabled: true };
         const { signal } = new AbortController();
         assert.equal(

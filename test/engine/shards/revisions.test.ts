@@ -119,13 +119,17 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
         assert.ok((answer.stats['filesConsidered'] ?? 0) <= others + ofThird, query);
       }
       // Which of the revisions that hold a doc are shown: those asked for, or, if it is in none of these, all.
-      for (const [query, isShown] of SHOWN) {
+      for (const [query, isVisible] of SHOWN) {
         for (const file of (await engine.search(query)).files) {
           const place = /^s(\d)\/f(\d+)/.exec(file.fileName.text);
           if (place === null) continue;
           const held = NAMES.filter((_, index) => holds(index, Number(place[1]), Number(place[2])));
-          const shown = held.filter(isShown);
-          assert.deepEqual(file.branches, shown.length > 0 ? shown : held, `${query} ${place[0]}`);
+          const displayed = held.filter(isVisible);
+          assert.deepEqual(
+            file.branches,
+            displayed.length > 0 ? displayed : held,
+            `${query} ${place[0]}`,
+          );
         }
       }
       const limited = await engine.search('plum rev:*', { matches: 5 });

@@ -62,19 +62,19 @@ test('what is no program is passed over', { skip }, () => {
 });
 
 test('engines are told with their versions', { skip: NO_CTAGS }, async () => {
-  const told = (await enginesHere()).map(({ name, version }) => `${name} ${version}`);
-  assert.match(told.join(), /^ctags \d[\d.]* \/.*ctags\S*,tree-sitter \d+\.\d+\.\d+$/);
+  const reported = (await enginesHere()).map(({ name, version }) => `${name} ${version}`);
+  assert.match(reported.join(), /^ctags \d[\d.]* \/.*ctags\S*,tree-sitter \d+\.\d+\.\d+$/);
 });
 
 test('the event loop turns while engines are looked for', async () => {
-  let turnCount = 0;
+  let timeSliceCount = 0;
   const count = (): void => {
-    turnCount++;
+    timeSliceCount++;
     next = setImmediate(count);
   };
   let next = setImmediate(count);
   const engines = await enginesHere();
   clearImmediate(next);
   assert.ok(engines.length > 0);
-  assert.ok(turnCount > 0);
+  assert.ok(timeSliceCount > 0);
 });

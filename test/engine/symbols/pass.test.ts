@@ -175,10 +175,10 @@ test('a changed byte anywhere in the shard is met before anything is read', asyn
   const module = await coreModule('release');
   const { log } = spyLog();
   const options = { module, shardPath, outPath: `${shardPath}.symbols`, log, engines: [] };
-  const sound = readFileSync(shardPath);
+  const valid = readFileSync(shardPath);
   // Also what no engine would read: the end of the contents, postings.
   for (const share of [0.1, 0.3, 0.6, 0.9]) {
-    const bytes = Buffer.from(sound);
+    const bytes = Buffer.from(valid);
     bytes[Math.floor(bytes.length * share)]! ^= 1;
     writeFileSync(shardPath, bytes);
     await assert.rejects(runSymbolPass(options), (error: unknown) => {
@@ -188,7 +188,7 @@ test('a changed byte anywhere in the shard is met before anything is read', asyn
     });
     assert.ok(!existsSync(options.outPath));
   }
-  writeFileSync(shardPath, sound);
+  writeFileSync(shardPath, valid);
   await runSymbolPass(options);
 });
 
@@ -220,16 +220,16 @@ function blobOf(blobId: number, size = 10): PassBlob {
 function slowExtractor(): {
   extractor: Extractor;
   letGo: (index: number) => void;
-  asked: number[];
+  requested: number[];
 } {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const waiting: (() => void)[] = [];
   const extractor: Extractor = {
     engines: ['ctags'],
     engineOf: (language) => (language === '' ? undefined : 'ctags'),
     async extract(_, content) {
       const blobId = Number(Buffer.from(content.subarray(0, 1)).toString());
-      asked.push(blobId);
+      requested.push(blobId);
       await new Promise<void>((resolve) => waiting.push(resolve));
       if (blobId === 4) return { failure: 'crash', detail: 'it crashed' };
       const symbols = blobId === 5 ? [] : [SYMBOL, SYMBOL];
@@ -237,13 +237,13 @@ function slowExtractor(): {
     },
     close: () => Promise.resolve(),
   };
-  return { extractor, letGo: (index) => waiting[index]?.(), asked };
+  return { extractor, letGo: (index) => waiting[index]?.(), requested };
 }
 
 test('symbols come in the order of the contents, whatever ends first', async () => {
-  const { extractor, letGo, asked } = slowExtractor();
+  const { extractor, letGo, requested } = slowExtractor();
   const added: number[] = [];
-  const told: PassProgress[] = [];
+  const reported: PassProgress[] = [];
   const source = { blobCount: 9, contentSize: 90, blob: (id: number) => blobOf(id) };
   const sink = {
     addBlob(blobId: number, symbols: readonly FoundSymbol[]): number {
@@ -253,14 +253,14 @@ test('symbols come in the order of the contents, whatever ends first', async () 
   };
   const running = passOver(source, extractor, sink, {
     signal: NEVER,
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reported.push(progress),
   });
   for (const index of [5, 3, 1, 4, 2]) letGo(index);
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(added, []);
   letGo(0);
   const totals = await running;
-  assert.deepEqual(asked, [1, 2, 4, 5, 7, 8]);
+  assert.deepEqual(requested, [1, 2, 4, 5, 7, 8]);
   assert.deepEqual(added, [1, 2, 7, 8]);
   assert.deepEqual(totals, {
     fileCount: 6,
@@ -276,7 +276,7 @@ test('symbols come in the order of the contents, whatever ends first', async () 
       },
     ],
   });
-  assert.deepEqual(told.at(-1), {
+  assert.deepEqual(reported.at(-1), {
     blobsDone: 9,
     blobsTotal: 9,
     bytesDone: 90,
@@ -287,12 +287,12 @@ test('symbols come in the order of the contents, whatever ends first', async () 
 });
 
 test('what is read ahead is bounded', async () => {
-  const { extractor, letGo, asked } = slowExtractor();
+  const { extractor, letGo, requested } = slowExtractor();
   const source = { blobCount: 9, contentSize: 9 << 25, blob: (id: number) => blobOf(id, 1 << 25) };
   const sink = { addBlob: () => 1 };
   const running = passOver(source, extractor, sink, { signal: NEVER, onProgress: () => {} });
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(asked, [1, 2]);
+  assert.deepEqual(requested, [1, 2]);
   for (let index = 0; index < 6; index++) {
     letGo(index);
     await new Promise((resolve) => setImmediate(resolve));

@@ -195,17 +195,17 @@ for (const [language, files] of [
 /** Comments and texts of Protobuf as spaces, one character after the other. */
 function slowlyHidden(text: string): string {
   let end = '';
-  let shown = '';
+  let displayed = '';
   for (let i = 0; i < text.length; i++) {
     const two = text.slice(i, i + 2);
     const isEnd = end !== '' && text.startsWith(end, i);
     const isTextsEnd = text[i] === '\n' && end.length === 1;
     if (end === '' && (two === '//' || two === '/*' || text[i] === '"' || text[i] === "'")) {
       end = two === '//' ? '\n' : two === '/*' ? '*/' : text[i]!;
-      shown += end === '*/' || end === '\n' ? '  ' : ' ';
+      displayed += end === '*/' || end === '\n' ? '  ' : ' ';
       i += end === '*/' || end === '\n' ? 1 : 0;
     } else if (isEnd || isTextsEnd) {
-      shown += text[i] === '\n' ? '\n' : ' '.repeat(end.length);
+      displayed += text[i] === '\n' ? '\n' : ' '.repeat(end.length);
       i += isTextsEnd ? 0 : end.length - 1;
       end = '';
     } else if (
@@ -215,11 +215,11 @@ function slowlyHidden(text: string): string {
       text[i] === '\\' &&
       two[1] !== '\n'
     ) {
-      shown += '  ';
+      displayed += '  ';
       i++;
-    } else shown += end === '' || text[i] === '\n' ? text[i]! : ' ';
+    } else displayed += end === '' || text[i] === '\n' ? text[i]! : ' ';
   }
-  return shown;
+  return displayed;
 }
 
 test('what is hidden is what a slow twin hides', () => {

@@ -153,8 +153,10 @@ test('what a host repeats of a credential is in no message', async (t) => {
 
 test('a repository that moved on its host is followed', async (t) => {
   const { repo, server, url } = await start(t, { login: LOGIN });
-  server.redirect = (asked) =>
-    asked.startsWith('/old/name.git') ? asked.replace('/old/name.git', '/one.git') : undefined;
+  server.redirect = (requested) =>
+    requested.startsWith('/old/name.git')
+      ? requested.replace('/old/name.git', '/one.git')
+      : undefined;
   const folder = mirrorFolder();
   const from = url.replace('/one.git', '/old/name.git');
   await fetchInto(folder, from, { credential: CREDENTIAL });
@@ -167,7 +169,7 @@ test('a repository that moved on its host is followed', async (t) => {
 test('a repository that moved to another host is refused, which sees neither credential nor request', async (t) => {
   const { server, url } = await start(t, { login: LOGIN });
   const other = await start(t);
-  server.redirect = (asked) => other.server.url + asked;
+  server.redirect = (requested) => other.server.url + requested;
   const folder = mirrorFolder();
   const refused = fetchInto(folder, url, { credential: CREDENTIAL });
   const error = await failureOf(refused, 'REDIRECT_REFUSED');
@@ -179,7 +181,7 @@ test('a host that begins to point elsewhere once git asks', async (t) => {
   const { server, url } = await start(t, { login: LOGIN });
   const other = await start(t, { login: LOGIN });
   let count = 0;
-  server.redirect = (asked) => (++count > 2 ? other.server.url + asked : undefined);
+  server.redirect = (requested) => (++count > 2 ? other.server.url + requested : undefined);
   await failureOf(fetchInto(mirrorFolder(), url, { credential: CREDENTIAL }), 'REDIRECT_REFUSED');
   assert.ok(count > 2);
   assert.deepEqual(other.server.requests, []);
@@ -228,24 +230,24 @@ test('questions and git go through the proxy of the environment', async (t) => {
     [sealed, 'HTTPS_PROXY', tls.caFile],
     [sealed, 'https_proxy', tls.caFile],
   ] as const) {
-    const before = proxy.asked.length;
+    const before = proxy.requested.length;
     const folder = mirrorFolder();
     await withVariables({ [name]: address }, async () => {
       await fetchInto(folder, url, { credential: CREDENTIAL, caFile });
     });
     assertMirrors(folder, repo);
-    const asked = proxy.asked.slice(before);
-    assert.ok(asked.length >= 2, name);
+    const requested = proxy.requested.slice(before);
+    assert.ok(requested.length >= 2, name);
     assert.ok(
-      asked.every((line) => line.includes(`127.0.0.1:${server.port}`)),
-      asked.join(),
+      requested.every((line) => line.includes(`127.0.0.1:${server.port}`)),
+      requested.join(),
     );
     // The proxy itself gets no credential.
     assert.ok(proxy.credentials.every((credential) => credential === undefined));
-    const count = proxy.asked.length;
+    const count = proxy.requested.length;
     await withVariables({ [name]: address, NO_PROXY: '127.0.0.1' }, async () => {
       await fetchInto(mirrorFolder(), url, { credential: CREDENTIAL, caFile });
     });
-    assert.equal(proxy.asked.length, count, `${name} with NO_PROXY`);
+    assert.equal(proxy.requested.length, count, `${name} with NO_PROXY`);
   }
 });

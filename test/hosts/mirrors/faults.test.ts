@@ -83,7 +83,7 @@ test('a page for people is no repository without refs, whenever it comes', async
   await fetchInto(folder, url);
   pushMore(origin);
   let count = 0;
-  for (const [askedCount, page] of [0, 1, 2].flatMap(
+  for (const [requestCount, page] of [0, 1, 2].flatMap(
     (i) =>
       [
         [i, '<html>\nsign in\n</html>'],
@@ -92,7 +92,7 @@ test('a page for people is no repository without refs, whenever it comes', async
   )) {
     let code = '';
     server.answer = ({ method, headers }, response) => {
-      if (count++ % (askedCount + 1) < askedCount) return false;
+      if (count++ % (requestCount + 1) < requestCount) return false;
       // Git says of a page in place of refs what it says of a list that is cut.
       const isOurs = headers['user-agent'] === 'git/trawl';
       code = method === 'POST' && !isOurs ? 'HOST_UNAVAILABLE' : 'HOST_ANSWER_INVALID';
@@ -320,9 +320,9 @@ test('a mirror that cannot be made anew stays', async (t) => {
 test('what is not confirmed is never there, in no ref and in no object, and is asked about again', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
-  let asked = 0;
+  let requested = 0;
   const confirm = (): Promise<void> => {
-    asked++;
+    requested++;
     return Promise.reject(new Error('not so'));
   };
   await assert.rejects(fetchInto(folder, origin.url, { confirm }), /not so/);
@@ -332,7 +332,7 @@ test('what is not confirmed is never there, in no ref and in no object, and is a
   pushMore(origin);
   for (const _ of [1, 2])
     await assert.rejects(fetchInto(folder, origin.url, { confirm }), /not so/);
-  assert.equal(asked, 3);
+  assert.equal(requested, 3);
   assert.equal(refsOf(folder), before);
   const commit = git(origin.repo, 'rev-parse', 'HEAD');
   assert.throws(() => git(folder, 'cat-file', '-e', commit));
@@ -344,7 +344,7 @@ test('what is not confirmed is never there, in no ref and in no object, and is a
   assert.equal((await fetchInto(folder, origin.url, { confirm: agreed })).isNew, false);
   assertMirrors(folder, origin.repo);
   await fetchInto(folder, origin.url, { confirm });
-  assert.equal(asked, 3, 'nothing changed');
+  assert.equal(requested, 3, 'nothing changed');
 });
 
 test('locks and parts that a killed git left are removed', async (t) => {
@@ -385,8 +385,8 @@ test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mi
     const child = fork(file, [folder, origin.url], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     let fetchedCount = 0;
     child.stdout!.on('data', () => void fetchedCount++);
-    const asked = origin.server.requests.length;
-    while (origin.server.requests.length === asked) await sleep(1);
+    const requested = origin.server.requests.length;
+    while (origin.server.requests.length === requested) await sleep(1);
     random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0;
     await sleep(random % 120);
     child.kill('SIGKILL');

@@ -98,7 +98,7 @@ test('where nothing has changed git is not started', async (t) => {
   await fetchInto(folder, url);
   const paths = server.requests
     .slice(before)
-    .map(({ method, path: asked }) => `${method} ${asked}`);
+    .map(({ method, path: requested }) => `${method} ${requested}`);
   assert.deepEqual(paths, ['POST /one.git/git-upload-pack']);
 });
 
@@ -217,7 +217,10 @@ test('two fetches of one mirror at once: one waits, and finds nothing to do', as
   );
   assertMirrors(folder, repo);
   // The first one asks, then git does; the second one asks again, which takes no such request.
-  assert.equal(server.requests.filter(({ path: asked }) => asked.endsWith('/info/refs')).length, 2);
+  assert.equal(
+    server.requests.filter(({ path: requested }) => requested.endsWith('/info/refs')).length,
+    2,
+  );
   const aborted = new AbortController();
   const running = fetchInto(folder, url);
   const waiting = fetchInto(folder, url, { signal: aborted.signal });
@@ -232,12 +235,14 @@ test('progress is told as numbers', async (t) => {
   writeFiles(origin.tree, Object.fromEntries(files));
   commitAll(origin.tree);
   push(origin, 'main');
-  const told: FetchProgress[] = [];
-  await fetchInto(mirrorFolder(), origin.url, { onProgress: (progress) => told.push(progress) });
-  const phases = [...new Set(told.map(({ phase }) => phase))];
-  assert.ok(phases.includes('preparing') && phases.includes('receiving'), JSON.stringify(told));
-  for (const { percent, doneCount, totalCount } of told) {
-    assert.ok(percent >= 0 && percent <= 100 && doneCount <= totalCount, JSON.stringify(told));
+  const reported: FetchProgress[] = [];
+  await fetchInto(mirrorFolder(), origin.url, {
+    onProgress: (progress) => reported.push(progress),
+  });
+  const phases = [...new Set(reported.map(({ phase }) => phase))];
+  assert.ok(phases.includes('preparing') && phases.includes('receiving'), JSON.stringify(reported));
+  for (const { percent, doneCount, totalCount } of reported) {
+    assert.ok(percent >= 0 && percent <= 100 && doneCount <= totalCount, JSON.stringify(reported));
   }
 });
 

@@ -23,17 +23,17 @@ const WRITTEN = [
   'error: it went wrong\nfatal: so it ends\n',
 ].join('');
 
-function readIn(pieces: readonly string[]): { told: FetchProgress[]; messages: string } {
-  const told: FetchProgress[] = [];
-  const reader = new ProgressReader((progress) => told.push(progress));
+function readIn(pieces: readonly string[]): { reported: FetchProgress[]; messages: string } {
+  const reported: FetchProgress[] = [];
+  const reader = new ProgressReader((progress) => reported.push(progress));
   for (const piece of pieces) reader.push(piece);
-  return { told, messages: reader.messages };
+  return { reported, messages: reader.messages };
 }
 
 const WHOLE = readIn([WRITTEN]);
 
 test('the beginning of each phase is told, and messages stay', () => {
-  assert.deepEqual(WHOLE.told, [
+  assert.deepEqual(WHOLE.reported, [
     { phase: 'preparing', percent: 0, doneCount: 1, totalCount: 9283 },
     { phase: 'receiving', percent: 0, doneCount: 1, totalCount: 9283 },
     {

@@ -15,7 +15,7 @@ import { git, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { GitServer } from './git-server.ts';
 
 /** Of repositories that were asked for. */
-let askedCount = 0;
+let requestCount = 0;
 
 interface Recorded {
   readonly type: string;
@@ -37,7 +37,7 @@ function ask(answers: readonly Recorded[]): Promise<HttpRemote> {
     );
   };
   const { signal } = new AbortController();
-  const address = remoteAddress(`http://127.0.0.1:1/${++askedCount}.git`);
+  const address = remoteAddress(`http://127.0.0.1:1/${++requestCount}.git`);
   return listOverHttp({ address, credential: undefined, fetch, signal });
 }
 
@@ -90,8 +90,8 @@ test('a repository that was asked for before takes one request', async (t) => {
 
   // It has moved, and is asked for where it was as long as that leads on.
   git(root, 'clone', '-q', '--bare', 'one.git', 'two.git');
-  server.redirect = (asked) =>
-    asked.startsWith('/one.git') ? asked.replace('one', 'two') : undefined;
+  server.redirect = (requested) =>
+    requested.startsWith('/one.git') ? requested.replace('one', 'two') : undefined;
   for (let i = 0; i < 2; i++) assert.equal((await askReal())[0].url, `${server.url}/two.git`);
   server.redirect = undefined;
   assert.equal((await askReal())[0].url, first.url);
@@ -142,8 +142,8 @@ describe('answers of a real git', () => {
       for (let i = 0; i < answers.length; i++)
         for (let size = 0; size < answers[i]!.bytes.length; size++) {
           const cut = { ...answers[i]!, bytes: answers[i]!.bytes.subarray(0, size) };
-          const told = await outcomeOf([...answers.slice(0, i), cut, ...answers.slice(i + 1)]);
-          assert.equal(told, 'refused', `${i} ${size}`);
+          const reported = await outcomeOf([...answers.slice(0, i), cut, ...answers.slice(i + 1)]);
+          assert.equal(reported, 'refused', `${i} ${size}`);
         }
     });
 

@@ -252,8 +252,8 @@ test('a file of rules that is too large counts for nothing, and is told of', asy
   const commit = git(repo, 'rev-parse', 'HEAD');
   const committed = await openSource({ kind: 'commits', path: repo, commit }).list();
   assert.ok([...committed.files].some(({ path }) => path === 'a.c'));
-  const told = { path: '.trawlignore', reason: 'unreadable: larger than 1048576 bytes' };
-  assert.deepEqual(committed.excluded, [told]);
+  const reported = { path: '.trawlignore', reason: 'unreadable: larger than 1048576 bytes' };
+  assert.deepEqual(committed.excluded, [reported]);
   const root = temporaryFolder();
   writeFiles(root, { 'a.c': '', '.ignore': text });
   const { excluded, files } = await openSource({ kind: 'folder', path: root }).list();

@@ -209,11 +209,11 @@ void test('folders of objects that git packs away meanwhile are no fault', async
   for (let i = 0; i < 40; i++) git(repo, 'commit', '-q', '--allow-empty', '-m', String(i));
   // Each look begins while folders go.
   const objects = path.join(repo, '.git', 'objects');
-  const looks: Promise<void>[] = [];
+  const probes: Promise<void>[] = [];
   for (const name of readdirSync(objects).filter((one) => one.length === 2)) {
-    looks.push(checkAllGitPaths(repo));
+    probes.push(checkAllGitPaths(repo));
     await new Promise((resolve) => setImmediate(resolve));
     rmSync(path.join(objects, name), { recursive: true });
   }
-  await Promise.all(looks);
+  await Promise.all(probes);
 });

@@ -37,7 +37,7 @@ function gate(): { readonly opened: Promise<void>; open: () => void } {
 for (const knowsCommands of [true, false]) {
   test(`questions and answers, ${knowsCommands ? 'one process' : 'a process for each kind'}`, async () => {
     const process = await ObjectProcess.start(repo, knowsCommands);
-    const asked = [
+    const requested = [
       process.info('HEAD^{commit}'),
       process.contents(idOf('HEAD:a.txt')),
       process.info('nosuch name blob 3'),
@@ -47,7 +47,7 @@ for (const knowsCommands of [true, false]) {
       process.contents(idOf('HEAD:big')),
       process.info('HEAD:a.txt'),
     ] as const;
-    const [commit, text, ...more] = await Promise.all(asked);
+    const [commit, text, ...more] = await Promise.all(requested);
     const size = Number(git(repo, 'cat-file', '-s', 'HEAD'));
     assert.deepEqual(commit, { oid: idOf('HEAD'), type: 'commit', size });
     assert.equal(text?.toString(), 'plum\n');

@@ -9,28 +9,28 @@ import { eventually } from '../../e2e/daemon.ts';
 import { git, makeRepo, temporaryFolder } from './fixture.ts';
 
 test('a look tells that a ref has moved, and of no repository the same', async () => {
-  const looks = new RefPoller();
+  const probes = new RefPoller();
   const repo = makeRepo({ a: 'a' });
-  const first = await looks.poll([repo, '/nonexistent']);
-  assert.deepEqual(await looks.poll([repo, '/nonexistent']), first);
+  const first = await probes.poll([repo, '/nonexistent']);
+  assert.deepEqual(await probes.poll([repo, '/nonexistent']), first);
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
-  const [moved, none] = await looks.poll([repo, '/nonexistent']);
+  const [moved, none] = await probes.poll([repo, '/nonexistent']);
   assert.notEqual(moved, first[0]);
   assert.equal(none, first[1]);
-  looks.close();
+  probes.close();
 });
 
 test('one that does not answer is passed over until it does', async () => {
   const thread = new URL('./slow-poll-thread.js', import.meta.url);
-  const looks = new RefPoller({ deadlineMs: 100, thread });
+  const probes = new RefPoller({ deadlineMs: 100, thread });
   const slow = path.join(temporaryFolder(), 'slow');
   const paths = ['a', slow, 'b', `${slow} too`];
   const others = ['state of a', undefined, 'state of b', undefined];
-  for (let round = 0; round < 2; round++) assert.deepEqual(await looks.poll(paths), others);
+  for (let round = 0; round < 2; round++) assert.deepEqual(await probes.poll(paths), others);
   writeFileSync(slow, '');
-  await eventually(async () => (await looks.poll(paths))[1] === `state of ${slow}`);
-  const pending = looks.poll(paths);
-  looks.close();
+  await eventually(async () => (await probes.poll(paths))[1] === `state of ${slow}`);
+  const pending = probes.poll(paths);
+  probes.close();
   assert.deepEqual(
     await pending,
     paths.map(() => undefined),

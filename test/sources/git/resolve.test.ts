@@ -151,8 +151,8 @@ test('who has left is not answered', async () => {
   for (const ref of ['main', 'main~0']) {
     const abort = new AbortController();
     const source = { kind: 'commits', path: repo } as const;
-    const asked = resolveRef({ name: 'r', source, defaultRevision: 'HEAD' }, ref, abort.signal);
+    const requested = resolveRef({ name: 'r', source, defaultRevision: 'HEAD' }, ref, abort.signal);
     abort.abort(new Error('left'));
-    await assert.rejects(asked, /left/);
+    await assert.rejects(requested, /left/);
   }
 });

@@ -13,15 +13,15 @@ const NEVER = new AbortController().signal;
 /** A reader with room for so many bytes. */
 class Reader implements ReaderMemory {
   used = 0;
-  readonly #room: number;
+  readonly #capacity: number;
   readonly #ends: (() => void)[] = [];
 
-  constructor(room: number) {
-    this.#room = room;
+  constructor(capacity: number) {
+    this.#capacity = capacity;
   }
 
   tryTake(size: number): { release(): void } | undefined {
-    if (this.used + size > this.#room) return undefined;
+    if (this.used + size > this.#capacity) return undefined;
     this.used += size;
     return { release: () => void (this.used -= size) };
   }
@@ -107,18 +107,18 @@ test('what is being loaded for nobody any more is given up, and loaded anew for 
       end.addEventListener('abort', () => reject(new Error('given up')));
     });
   };
-  const asked = readers.map((reader, i) =>
+  const requested = readers.map((reader, i) =>
     assert.rejects(contents.open('a', 80, reader, leaving[i]!.signal, load), /gone/),
   );
   leaving[0]!.abort(new Error('gone'));
-  await asked[0];
+  await requested[0];
   assert.deepEqual(
     ends.map(({ aborted }) => aborted),
     [false],
     'one still waits',
   );
   leaving[1]!.abort(new Error('gone'));
-  await asked[1];
+  await requested[1];
   assert.equal(ends[0]?.aborted, true);
   const late = new Reader(0);
   assert.equal((await contents.open('a', 80, late, NEVER, loadOf(80))).bytes.length, 80);

@@ -178,18 +178,18 @@ test('readers of the same file share its bytes; it counts until they are over', 
   for (const kind of ['commits', 'worktree', 'folder'] as const) {
     let used = 0;
     const ends: (() => void)[] = [];
-    const memoryOf = (room: number) => ({
+    const memoryOf = (capacity: number) => ({
       tryTake(size: number) {
-        if (used + size > room) return undefined;
+        if (used + size > capacity) return undefined;
         used += size;
         return { release: () => void (used -= size) };
       },
       onOver: (end: () => void) => void ends.push(end),
     });
-    const open = (room: number): Promise<SourceContent> => {
+    const open = (capacity: number): Promise<SourceContent> => {
       const defaultRevision = kind === 'commits' ? 'refs/heads/main' : 'HEAD';
       const source = { kind, path: repo };
-      const options = { ...OPTIONS, sizeMax: 1_000_000, memory: memoryOf(room) };
+      const options = { ...OPTIONS, sizeMax: 1_000_000, memory: memoryOf(capacity) };
       return readSource({ name: 'repo', source, defaultRevision }, 'big', undefined, options);
     };
     assert.equal(await codeOf(open(1000)), 'SERVER_OVERLOADED');

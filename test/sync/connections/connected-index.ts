@@ -27,7 +27,7 @@ export interface ConnectedIndex extends IndexOf {
   /** Resolves when nothing is under way any more. */
   settle(): Promise<void>;
   /** `name visibility` of the repos that searches see, by name; `enforcement` where there is one. */
-  shown(): string[];
+  displayed(): string[];
 }
 
 export interface ConnectedOptions extends Partial<ConnectionLimits> {
@@ -116,7 +116,7 @@ export async function openConnected(
       return items.find((job) => job.id === id)!;
     },
     settle,
-    shown: () =>
+    displayed: () =>
       index.instance.parts.snapshots.current.repos
         .map(
           ({ name, visibility, enforcement }) => `${name} ${visibility} ${enforcement ?? 'open'}`,

@@ -248,8 +248,11 @@ test('one target that is empty, or cannot be read, keeps what is its own, and ho
   assert.equal(await sync(), '[]');
 
   host.targets = { ...host.targets, [acme]: 'empty' };
-  const told = await sync();
-  assert.match(told, /"EMPTY_LISTING","target":"orgs: acme".*had 2 repositories before: they stay/);
+  const reported = await sync();
+  assert.match(
+    reported,
+    /"EMPTY_LISTING","target":"orgs: acme".*had 2 repositories before: they stay/,
+  );
   assert.deepEqual(ids(), all);
   host.targets = { ...host.targets, [acme]: 'fine' };
   assert.equal(await sync(), '[]');
@@ -326,11 +329,11 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
   const before = await openConnected(dataDir, host, { c: settingsOf() });
   await held;
   await before.close();
-  assert.deepEqual(host.asked, [0, 2]);
+  assert.deepEqual(host.requested, [0, 2]);
   host.beforePage = undefined;
   const index = await openConnected(dataDir, host, { c: settingsOf() });
   await index.settle();
-  assert.deepEqual(host.asked, [0, 2, 4]);
+  assert.deepEqual(host.requested, [0, 2, 4]);
   assert.equal((await found(index, 'plum')).length, 6);
   const { items } = await indexerOf(index.instance).jobFacade.list({
     offset: 0,
@@ -358,11 +361,11 @@ test('a page that a shift hides from one listing is not missing', async () => {
     return Promise.resolve();
   };
   const { result } = await index.sync('c');
-  assert.deepEqual([result!['missing'], host.asked.length > 4], [0, true]);
+  assert.deepEqual([result!['missing'], host.requested.length > 4], [0, true]);
   assert.equal((await found(index, 'plum')).length, 5, '1 was in the first listing');
   await index.sync('c');
   await index.settle();
-  assert.deepEqual(index.shown().length, 4, String(first?.hostId));
+  assert.deepEqual(index.displayed().length, 4, String(first?.hostId));
   await index.close();
 });
 
@@ -387,7 +390,10 @@ test('what turned private is hidden before anything else, and what is not enforc
       ({ repository }) => repository,
     );
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/1 public restricted', 'host/o/2 internal restricted']);
+  assert.deepEqual(index.displayed(), [
+    'host/o/1 public restricted',
+    'host/o/2 internal restricted',
+  ]);
   assert.deepEqual(await guestFinds(), ['host/o/1']);
   isHeld = true;
   host.repos[0] = hostedRepo('1', folder, {
@@ -408,9 +414,9 @@ test('what turned private is hidden before anything else, and what is not enforc
   host.failAt = 0;
   const strict = settingsOf({ enforcePermissions: true, enforcePermissionsForPublicRepos: true });
   await index.configure({ c: strict });
-  assert.deepEqual(index.shown(), ['host/o/1 private all', 'host/o/2 internal all']);
+  assert.deepEqual(index.displayed(), ['host/o/1 private all', 'host/o/2 internal all']);
   await index.configure({ c: settingsOf() });
-  assert.deepEqual(index.shown(), ['host/o/1 private open', 'host/o/2 internal open']);
+  assert.deepEqual(index.displayed(), ['host/o/1 private open', 'host/o/2 internal open']);
   await index.close();
 });
 
@@ -435,9 +441,9 @@ test('what came to the address of a public repository is not shown as that, befo
   };
   await index.settle();
   assert.deepEqual(await guestFinds('plum'), ['a.txt']);
-  assert.deepEqual(host.askedPaths, ['o/1'], 'of the first clone');
+  assert.deepEqual(host.requestedPaths, ['o/1'], 'of the first clone');
   assert.equal(await round(), '');
-  assert.equal(host.askedPaths.length, 1, 'nothing had changed');
+  assert.equal(host.requestedPaths.length, 1, 'nothing had changed');
 
   // The host is asked what it has, and cannot say.
   host.failAt = 0;
@@ -480,7 +486,7 @@ test('what came to the address of a public repository is not shown as that, befo
   host.failAt = undefined;
   await index.sync('c');
   await index.settle();
-  assert.deepEqual(index.shown(), [
+  assert.deepEqual(index.displayed(), [
     'host/o/1 private restricted',
     'host/o/moved public restricted',
   ]);
@@ -618,15 +624,15 @@ test('a repo of two connections: the strictest counts, and it goes when the last
   const strict = settingsOf({ enforcePermissions: true, orgs: ['b'] });
   const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: strict });
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/1 public restricted', 'host/o/2 public restricted']);
+  assert.deepEqual(index.displayed(), ['host/o/1 public restricted', 'host/o/2 public restricted']);
   assert.deepEqual(index.connections.idsOf(1).length, 2);
   await index.configure({ a: settingsOf() });
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/1 public open', 'host/o/2 public open']);
+  assert.deepEqual(index.displayed(), ['host/o/1 public open', 'host/o/2 public open']);
   host.repos.shift();
   await index.sync('a');
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/2 public open']);
+  assert.deepEqual(index.displayed(), ['host/o/2 public open']);
   assert.equal((await index.store.repos.read()).connections.length, 1);
   await index.close();
 });
@@ -642,7 +648,7 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
   host.failAt = 0;
   await index.configure({ new: strict });
   await index.settle();
-  assert.deepEqual(index.shown(), [], 'nobody lists it now, and it is not gone');
+  assert.deepEqual(index.displayed(), [], 'nobody lists it now, and it is not gone');
   const [kept] = (await index.store.repos.read()).repos;
   assert.deepEqual(
     [kept?.repoId, kept?.enforcement, clones(dataDir)],
@@ -651,7 +657,7 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
   host.failAt = undefined;
   await index.sync('new');
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/1 private restricted']);
+  assert.deepEqual(index.displayed(), ['host/o/1 private restricted']);
   assert.equal(index.instance.served.records[0]?.repoId, 1);
   await index.configure({});
   await index.settle();
@@ -671,7 +677,10 @@ test('keepDeleted: what the host has no more stays, archived, and nobody vouches
   host.repos.shift();
   await index.sync('c');
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/1 unknown restricted', 'host/o/2 public restricted']);
+  assert.deepEqual(index.displayed(), [
+    'host/o/1 unknown restricted',
+    'host/o/2 public restricted',
+  ]);
   const [one] = index.instance.parts.snapshots.current.repos;
   assert.deepEqual([one?.isArchived, (await found(index, 'plum')).length], [true, 2]);
   // Another one comes to its name.
@@ -684,7 +693,7 @@ test('keepDeleted: what the host has no more stays, archived, and nobody vouches
   await index.configure({ c: settingsOf() });
   await index.sync('c');
   await index.settle();
-  assert.deepEqual(index.shown(), ['host/o/1 public open', 'host/o/2 public open']);
+  assert.deepEqual(index.displayed(), ['host/o/1 public open', 'host/o/2 public open']);
   await index.close();
 });
 
@@ -898,19 +907,19 @@ test('what failed is told of the repository, not of its name, and no longer than
   host.repos = [fine, hostedRepo('2', gone)];
   const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   const { jobs, jobFacade } = indexerOf(index.instance);
-  const told = (): string => jobs.failed.sentences(() => true).join();
+  const reported = (): string => jobs.failed.sentences(() => true).join();
   const failedIds = (): number[] => {
     const stateOf = jobFacade.states();
     const { records } = index.instance.served;
     return records.filter((one) => stateOf(one) === 'failed').map(({ repoId }) => repoId);
   };
   await index.settle();
-  assert.match(told(), /^host\/o\/2 could not be indexed: /);
+  assert.match(reported(), /^host\/o\/2 could not be indexed: /);
   assert.deepEqual(failedIds(), [2]);
   host.repos = [{ ...fine, path: 'o/2' }];
   await index.sync('c');
-  assert.deepEqual(index.shown(), ['host/o/2 public open']);
-  assert.deepEqual([told(), failedIds()], ['', []]);
+  assert.deepEqual(index.displayed(), ['host/o/2 public open']);
+  assert.deepEqual([reported(), failedIds()], ['', []]);
   await index.close();
 });
 
@@ -1029,7 +1038,7 @@ test('a host empties a repository, fills it again, and names a default branch th
   git(folder, 'update-ref', '-d', branch);
   assert.deepEqual(await foundAfterPush('1'), ['host/o/2:b.txt']);
   assert.match(index.warnings.join(), /nothing is indexed: no files are committed/);
-  assert.equal(index.shown().length, 2, 'it is still there');
+  assert.equal(index.displayed().length, 2, 'it is still there');
   git(folder, 'update-ref', branch, commit);
   assert.deepEqual(await foundAfterPush('2'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   git(folder, 'symbolic-ref', 'HEAD', 'refs/heads/gone');
@@ -1080,7 +1089,7 @@ test('what may be public stays public if it was, and is for those who sign in if
     visibility: 'maybe-public',
   }));
   await index.sync('c');
-  assert.deepEqual(index.shown(), [
+  assert.deepEqual(index.displayed(), [
     'host/o/1 public restricted',
     'host/o/2 internal restricted',
     'host/o/3 internal restricted',
@@ -1088,7 +1097,7 @@ test('what may be public stays public if it was, and is for those who sign in if
   ]);
   index.connections.requestFetch(1);
   await index.settle();
-  assert.equal(index.shown()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
+  assert.equal(index.displayed()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
   await index.close();
 });
 
@@ -1104,11 +1113,11 @@ test('a webhook is taken once the repository that it calls private is hidden', a
   );
   const signature = createHmac('sha256', 's').update(body).digest('hex');
   const headers = { 'x-gitea-event': 'repository', 'x-gitea-signature': signature };
-  assert.deepEqual(index.shown(), ['host/o/1 public restricted']);
+  assert.deepEqual(index.displayed(), ['host/o/1 public restricted']);
   const taken = await index.connections.pushes.take({ headers, body });
-  const shown = index.shown();
+  const displayed = index.displayed();
   assert.deepEqual(taken, { outcome: 'taken', repositories: 0 });
-  assert.deepEqual(shown, ['host/o/1 private restricted']);
+  assert.deepEqual(displayed, ['host/o/1 private restricted']);
   await index.close();
 });
 
@@ -1130,13 +1139,13 @@ test('what webhooks told while no daemon ran is found by the start: a repository
   commitAll(two);
   const without = await openConnected(dataDir, host, settings);
   await without.settle();
-  assert.deepEqual(host.asked, [0], 'it is not due yet, and nobody was to be told');
+  assert.deepEqual(host.requested, [0], 'it is not due yet, and nobody was to be told');
   await without.close();
   const next = await openConnected(dataDir, host, settings, {
     webhookSecret: new SecretText('s'),
   });
   await next.settle();
-  assert.deepEqual(next.shown(), ['host/o/1 private restricted', 'host/o/2 public restricted']);
+  assert.deepEqual(next.displayed(), ['host/o/1 private restricted', 'host/o/2 public restricted']);
   assert.deepEqual(await found(next, 'plum repo:o/2'), ['host/o/2:b.txt', 'host/o/2:new.txt']);
   await next.close();
 });

@@ -174,7 +174,7 @@ async function checkUp(dataDir: string, host: ChangingHost, message: string): Pr
   const expected = host.repos.map(
     ({ path, visibility }) => `host/${path} ${visibility} restricted`,
   );
-  assert.deepEqual(index.shown(), expected.sort(), message);
+  assert.deepEqual(index.displayed(), expected.sort(), message);
   const found = await filesFound(index);
   for (const { hostId } of host.repos) {
     const files = readdirSync(host.folders.get(hostId)!).filter((name) => name.startsWith('h'));

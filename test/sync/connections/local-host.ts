@@ -1,7 +1,7 @@
 // A code host of this machine: it serves real git repositories, and lists what a test says it has, page by page. What goes
 // wrong with it goes wrong as the test says.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
@@ -35,11 +35,11 @@ export interface LocalHost {
   /** Waited for before each page. */
   beforePage: (() => Promise<unknown>) | undefined;
   /** Paths that were asked for one by one. */
-  readonly askedPaths: string[];
+  readonly requestedPaths: string[];
   /** What is answered to that in place of what is in `repos`. */
   answerPath: ((path: string) => Promise<HostRepo>) | undefined;
   /** Pages that were given, by their first index. */
-  readonly asked: number[];
+  readonly requested: number[];
   readonly open: (name: string) => Host;
 }
 
@@ -59,8 +59,8 @@ export function localHost(nameHost = 'host'): LocalHost {
     targets: undefined,
     failAt: undefined,
     beforePage: undefined,
-    asked: [],
-    askedPaths: [],
+    requested: [],
+    requestedPaths: [],
     answerPath: undefined,
     open: (name) => ({
       codeHostType: 'gitea',
@@ -71,7 +71,7 @@ export function localHost(nameHost = 'host'): LocalHost {
           : listTargets({ targets: targetsOf(host), issues: host.issues }, from, signal),
       gitCredential: () => Promise.resolve(undefined),
       async repository(path) {
-        host.askedPaths.push(path);
+        host.requestedPaths.push(path);
         const found = host.repos.find((repo) => repo.path === path);
         if (host.answerPath !== undefined) return host.answerPath(path);
         if (found === undefined) throw new HostError('NOT_FOUND', `${path}: there is nothing`);
@@ -91,12 +91,12 @@ async function* pagesOf(
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
   for (let start = typeof from === 'number' ? from : 0; ; start += host.pageSize) {
-    await nextTurn();
+    await nextTimeSlice();
     if (host.beforePage !== undefined) await Promise.race([host.beforePage(), aborted(signal)]);
     signal.throwIfAborted();
     if (host.failAt !== undefined && start >= host.failAt * host.pageSize)
       throw new HostError('HOST_UNAVAILABLE', `${name}: the host is down; try again later`);
-    host.asked.push(start);
+    host.requested.push(start);
     const all = host.repos.filter(({ at }) => at === undefined || at.includes(name));
     const next = start + host.pageSize;
     const isLast = next >= all.length;

@@ -137,9 +137,9 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
     work: settingsOf(work, ofWork),
     plain: settingsOf(`${root}/plain`, { ignore: ['gen/**'], enforcePermissions: true }),
   });
-  const shown = ['local/plain:b.txt', 'team/work:a.txt', 'team/work:new.txt'];
-  assert.deepEqual(await found(index, 'plum'), shown);
-  assert.deepEqual(index.shown(), ['local/plain unknown restricted', 'team/work unknown open']);
+  const displayed = ['local/plain:b.txt', 'team/work:a.txt', 'team/work:new.txt'];
+  assert.deepEqual(await found(index, 'plum'), displayed);
+  assert.deepEqual(index.displayed(), ['local/plain unknown restricted', 'team/work unknown open']);
 
   renameSync(path.join(work, '.git'), path.join(root, 'kept'));
   await index.sync('work');
@@ -147,7 +147,7 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
     index.instance.served.records.find(({ name }) => name === 'team/work')!.repoId,
   );
   await index.settle();
-  assert.deepEqual(await found(index, 'plum'), shown);
+  assert.deepEqual(await found(index, 'plum'), displayed);
   assert.match(indexerOf(index.instance).degradations.join(), /its \.git is missing/);
   renameSync(path.join(root, 'kept'), path.join(work, '.git'));
 
@@ -157,7 +157,7 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
     'local/plain:gen/c.txt',
     'local/work:a.txt',
   ]);
-  assert.deepEqual(index.shown(), ['local/plain unknown open', 'local/work unknown open']);
+  assert.deepEqual(index.displayed(), ['local/plain unknown open', 'local/work unknown open']);
 
   writeFiles(path.join(root, 'plain'), { '.trawlignore': '*\n' });
   const plain = index.instance.served.records.find(({ name }) => name === 'local/plain')!;
@@ -196,7 +196,7 @@ test('a path that is named and listed by a connection is one repo, of the connec
   // Its settings apply, and the repo is the same one.
   await index.configure({ disk: settingsOf(repo) });
   assert.deepEqual(await state(index), [a, `1 ${name} commits listed`]);
-  assert.deepEqual(index.shown(), [`${name} unknown open`]);
+  assert.deepEqual(index.displayed(), [`${name} unknown open`]);
   const link = path.join(temporaryFolder(), 'link');
   symlinkSync(repo, link);
   for (const named of [repo, link]) {
@@ -221,7 +221,7 @@ test('a path that is named and listed by a connection is one repo, of the connec
   assert.deepEqual(await state(again), [a, uncommitted, `1 ${name} worktree`]);
   await again.configure({ disk: settingsOf(repo, { enforcePermissions: true }) });
   assert.deepEqual(await state(again), [a, `1 ${name} commits listed`]);
-  assert.deepEqual(again.shown(), [`${name} unknown restricted`]);
+  assert.deepEqual(again.displayed(), [`${name} unknown restricted`]);
   await again.close();
 });
 

@@ -43,7 +43,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
   const [deep, lib, secret, outer] = ['deep', 'lib', 'secret', 'outer'].map((name) =>
     makeRepo({ [`${name}.txt`]: 'plum\n' }),
   ) as [string, string, string, string];
-  const { url, requests: asked } = await GitServer.start(t, { root });
+  const { url, requests: requested } = await GitServer.start(t, { root });
   const publish = (name: string, repo: string): void => {
     if (existsSync(path.join(root, `o/${name}.git`)))
       git(repo, 'push', '-q', '-f', path.join(root, `o/${name}.git`), 'HEAD');
@@ -141,7 +141,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
     existsSync(path.join(marks, 'ext')) || existsSync(path.join(marks, 'option')),
     false,
   );
-  const repos = new Set(asked.map(({ path: place }) => place.split('/')[2]));
+  const repos = new Set(requested.map(({ path: place }) => place.split('/')[2]));
   assert.deepEqual(repos, new Set(['deep.git', 'lib.git', 'outer.git', 'secret.git']));
 
   // The link moves, and one goes.
@@ -206,11 +206,11 @@ test('what is left out is told once, in one line; what cannot be read now goes o
     instance.served.records.find((record) => record.name.endsWith(name))?.repoId;
   const [outerId, repoId] = [idOf(first, '/o/outer'), idOf(first, '/outer/lib')];
   assert.ok(outerId !== undefined && repoId !== undefined);
-  const told = (): string[] =>
+  const reported = (): string[] =>
     first.warningLines.filter((line) => /"\S+\/o\/outer".*"submodules"/.test(line));
-  const before = told();
+  const before = reported();
   await first.sync('c');
-  assert.deepEqual(told(), before);
+  assert.deepEqual(reported(), before);
   assert.match(before.at(-1) ?? '', /no connection has [^;]*other\.example.*; and \d+ more/);
   assert.doesNotMatch(before.join(''), /s3cret|x{100}|m999/);
   await first.close();

@@ -13,7 +13,7 @@ export interface MailHost {
   readonly failing: Map<string, number | 'cut'>;
   readonly server: RunningServer;
   /** Called before each answer. */
-  onAsked: (path: string) => Promise<void>;
+  onRequested: (path: string) => Promise<void>;
   readonly open: () => MemberHost;
 }
 
@@ -35,9 +35,9 @@ export async function startMailHost(
 ): Promise<MailHost> {
   const readers = new Map<string, readonly string[]>();
   const failing = new Map<string, number | 'cut'>();
-  const server = await startServer(t, async ({ path: asked, query }) => {
-    const path = asked.slice(1);
-    await host.onAsked(path);
+  const server = await startServer(t, async ({ path: requested, query }) => {
+    const path = requested.slice(1);
+    await host.onRequested(path);
     const from = Number(query.get('from'));
     const failure = failing.get(path);
     if (failure !== undefined && (from > 0 || failure !== 'cut'))
@@ -53,7 +53,7 @@ export async function startMailHost(
     readers,
     failing,
     server,
-    onAsked: async () => {},
+    onRequested: async () => {},
     open: () => ({
       nameHost: 'mail.example',
       members: ({ path }, signal) => members(server.url, path, signal),

@@ -146,14 +146,14 @@ async function githubWorld(t: TestContext, repositories: readonly FakeRepository
     nameHost: host.nameHost,
     members: (repo, signal) => host.members!(repo, signal),
   }));
-  const askedOf = (): string[] =>
-    server.asked.map(({ path }) => path).filter((path) => path.endsWith('/collaborators'));
-  return { world, server, sync, askedOf };
+  const requestedOf = (): string[] =>
+    server.requested.map(({ path }) => path).filter((path) => path.endsWith('/collaborators'));
+  return { world, server, sync, requestedOf };
 }
 
 test('GitHub: collaborators of what is not public, all pages; again when they are due', async (t) => {
   const many = Array.from({ length: 230 }, (_, i) => String.fromCodePoint(0x4e00 + i));
-  const { world, server, sync, askedOf } = await githubWorld(t, [
+  const { world, server, sync, requestedOf } = await githubWorld(t, [
     { id: 1, path: 'acme/r1', collaborators: collaborators(...many) },
     { id: 2, path: 'acme/r2', visibility: 'internal', collaborators: collaborators('ann') },
     { id: 3, path: 'acme/r3', visibility: 'public', collaborators: collaborators('bob') },
@@ -161,7 +161,7 @@ test('GitHub: collaborators of what is not public, all pages; again when they ar
   ]);
   await sync.check();
   assert.deepEqual(await world.counts(), { 1: 230, 2: 1, 4: 1 });
-  assert.ok(!askedOf().some((path) => path.includes('r3')));
+  assert.ok(!requestedOf().some((path) => path.includes('r3')));
   const changes = { added: 1, removed: 0, altered: 0 };
   const recordOf = (repoId: number, change: object): string =>
     `${repoId} ${JSON.stringify({ connection: 'gh', ...changes, ...change })}`;
@@ -170,9 +170,9 @@ test('GitHub: collaborators of what is not public, all pages; again when they ar
     recordOf(2, {}),
     recordOf(4, {}),
   ]);
-  const before = askedOf().length;
+  const before = requestedOf().length;
   await sync.check();
-  assert.equal(askedOf().length, before);
+  assert.equal(requestedOf().length, before);
   assert.deepEqual(await sync.run('gh'), { taken: 3, removed: 0, failed: 0 });
   assert.equal((await auditOf(world.store)).length, 3);
   server.state.repositories[1] = {
@@ -223,18 +223,18 @@ test('GitHub: what fails keeps the last list, is told with its cause and end, an
 });
 
 test('GitHub: a credential that is revoked is not tried on every repository', async (t) => {
-  const { world, server, sync, askedOf } = await githubWorld(
+  const { world, server, sync, requestedOf } = await githubWorld(
     t,
     Array.from({ length: 50 }, (_, i) => ({ id: i + 1, path: `acme/r${i + 1}` })),
   );
   server.state.tokens.clear();
   await sync.check();
-  assert.ok(askedOf().length <= 8, `${askedOf().length} asked`);
+  assert.ok(requestedOf().length <= 8, `${requestedOf().length} asked`);
   assert.match(troublesOf(sync).join(''), /of the repositories of connection gh .*token/);
   assert.match(troublesOf(sync).join(''), /nobody sees them through their host$/);
-  const asked = askedOf().length;
+  const requested = requestedOf().length;
   await sync.check();
-  assert.equal(askedOf().length, asked);
+  assert.equal(requestedOf().length, requested);
   server.state.tokens.set(TOKEN, 'ann');
   assert.equal((await sync.run('gh')).taken, 50);
   assert.deepEqual(troublesOf(sync), []);
@@ -287,7 +287,7 @@ test('what left or turned public loses its list, also while it is asked about', 
   await sync.check();
   assert.deepEqual(await world.counts(), { 1: 1, 4: 1 });
   mail.readers.set('acme/r1', ['b@x']);
-  mail.onAsked = async (path) => {
+  mail.onRequested = async (path) => {
     if (path !== 'acme/r1') return;
     world.listed = [repoOf(4)];
     await sync.dropRemoved();
@@ -319,34 +319,37 @@ test('a stop leaves the rest to the next start, which asks about nothing twice',
   for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
   await first.run('gh');
   world.clock.nowMs += HOUR_MS;
-  let askedCount = 0;
-  mail.onAsked = async () => {
+  let requestCount = 0;
+  mail.onRequested = async () => {
     world.clock.nowMs++;
-    if (++askedCount === 17) void first.close();
+    if (++requestCount === 17) void first.close();
   };
   const askedAt = world.clock.nowMs;
   await first.run('gh');
   const isTaken = ({ takenAt }: { takenAt: number }): boolean => takenAt >= askedAt;
   const taken = (await world.store.hostReaders.lists()).filter(isTaken).length;
   assert.ok(taken >= 13 && taken <= 17, `${taken} taken`);
-  mail.onAsked = async () => {};
+  mail.onRequested = async () => {};
   const host = mail.open();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const second = world.start(() => ({
     ...host,
     members: (repo, signal) => {
-      asked.push(repo.path);
+      requested.push(repo.path);
       return host.members!(repo, signal);
     },
   }));
   await second.check();
-  assert.equal(new Set(asked).size, asked.length);
+  assert.equal(new Set(requested).size, requested.length);
   // Those of the millisecond of the request may be from before it.
-  assert.ok(asked.length >= 40 - taken && asked.length <= 44 - taken, `${asked.length} asked`);
+  assert.ok(
+    requested.length >= 40 - taken && requested.length <= 44 - taken,
+    `${requested.length} asked`,
+  );
   assert.equal((await world.store.hostReaders.lists()).filter(isTaken).length, 40);
-  const count = asked.length;
+  const count = requested.length;
   await second.check();
-  assert.equal(asked.length, count);
+  assert.equal(requested.length, count);
 });
 
 test('a clock that was ahead: what it left is taken anew', async (t) => {

@@ -11,7 +11,7 @@ import { findingsOf, pageTests, shows, until } from '../browser.ts';
 const HALF = '0x1f,"text",'.repeat(220_000);
 const SIZE = /line of 5\.3 MB, show/;
 /** Characters of code that the page may hold at a time. */
-const SHOWN_MAX = 100_000;
+const VISIBLE_MAX = 100_000;
 const LINES = 50_000;
 const SCROLLER = `document.querySelector('.cm-scroller')`;
 
@@ -46,7 +46,7 @@ function sizeOf(page: Page, selector: string): Promise<number> {
 
 async function isBounded(page: Page, selector: string): Promise<void> {
   const size = await sizeOf(page, selector);
-  assert.ok(size > 0 && size < SHOWN_MAX, `${selector}: ${size}`);
+  assert.ok(size > 0 && size < VISIBLE_MAX, `${selector}: ${size}`);
 }
 
 test('a line of 5 MB in results is cut, and leads to all of it', async ({ page }) => {

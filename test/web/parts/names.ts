@@ -82,7 +82,7 @@ const LEFT = `(() => {
   return left.join('\\n');
 })()`;
 
-async function assertShown(page: Page, where: string): Promise<void> {
+async function assertVisible(page: Page, where: string): Promise<void> {
   assert.equal(await page.evaluate(LEFT), '', where);
   const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
   assert.equal(await page.evaluate(isWide), false, `${where}: as wide as the window`);
@@ -96,7 +96,7 @@ function browse(kind: string, place: string, revision = ''): string {
 
 const [FIRST = '', SECOND = ''] = FILES;
 
-type Place = readonly [
+type Location = readonly [
   address: string,
   /** Holds one of the names. */
   found: string,
@@ -106,7 +106,7 @@ type Place = readonly [
 ];
 
 /** Places with such names. */
-function places(): readonly Place[] {
+function locations(): readonly Location[] {
   const file = browse('blob', FIRST);
   const about = `/repos?open=${encodeURIComponent(name)}`;
   const press = (key: string) => (page: Page) => page.keyboard.press(key);
@@ -159,13 +159,13 @@ test('names that deceive are shown as they are', async ({ page }) => {
   await page.getByRole('button', { name: 'Done' }).click();
   for (const width of [1280, 360]) {
     await page.setViewportSize({ width, height: 800 });
-    for (const [address, found, first = 'main', act] of places()) {
+    for (const [address, found, first = 'main', act] of locations()) {
       await page.goto(address);
       await page.locator(first).first().waitFor({ state: 'attached' });
       await act?.(page);
       const state = width === 360 ? 'attached' : 'visible';
       await page.locator(found).first().waitFor({ state });
-      await assertShown(page, `${address} at ${width}`);
+      await assertVisible(page, `${address} at ${width}`);
     }
   }
   for (const [index, file] of FILES.entries()) {

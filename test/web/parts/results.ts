@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { search as searchByApi } from '../../e2e/daemon.ts';
 import { findingsOf, hasCount, shows, until } from '../browser.ts';
-import { LONG_WORD, placeKept, search, settledPlaces, test, url } from './streamed.ts';
+import { LONG_WORD, placeKept, search, settledLocations, test, url } from './streamed.ts';
 
 test('each load shows the same files first, those of the API', async ({ page }) => {
   const first = () =>
@@ -173,7 +173,7 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
     await placeKept(page);
     was = await offset();
     assert.ok(was > 1000);
-    const places = await settledPlaces(page);
+    const locations = await settledLocations(page);
     await leave();
     await others[index]?.waitFor();
     const count = requests;
@@ -181,10 +181,12 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
     await page.getByText(/^18,000 matches/).waitFor();
     await until(page, `document.activeElement.closest('article')?.dataset.key === '${key}'`);
     // How far rows are drawn beyond the window differs.
-    const after = Object.entries(await settledPlaces(page)).filter(([name]) => name in places);
+    const after = Object.entries(await settledLocations(page)).filter(
+      ([name]) => name in locations,
+    );
     assert.equal(await offset(), was);
     assert.ok(after.length >= 3);
-    for (const [name, place] of after) assert.equal(place, places[name], name);
+    for (const [name, place] of after) assert.equal(place, locations[name], name);
     await page.goForward();
     await others[index]?.waitFor();
     await page.goBack();

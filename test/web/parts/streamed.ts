@@ -40,7 +40,7 @@ export function summary(page: Page): Promise<string> {
 }
 
 /** Where each painted file is. */
-export function placesOf(page: Page): Promise<Record<string, string>> {
+export function locationsOf(page: Page): Promise<Record<string, string>> {
   return page.evaluate(`Object.fromEntries(
     [...document.querySelectorAll('article')].map((article) => {
       const { left, top, width, height } = article.getBoundingClientRect();
@@ -49,13 +49,13 @@ export function placesOf(page: Page): Promise<Record<string, string>> {
   )`);
 }
 
-/** As `placesOf`, once what is drawn in the next frames is there too. */
-export async function settledPlaces(page: Page): ReturnType<typeof placesOf> {
-  for (let last = await placesOf(page); ;) {
+/** As `locationsOf`, once what is drawn in the next frames is there too. */
+export async function settledLocations(page: Page): ReturnType<typeof locationsOf> {
+  for (let last = await locationsOf(page); ;) {
     await page.waitForTimeout(200);
-    const places = await placesOf(page);
-    if (isDeepStrictEqual(places, last)) return places;
-    last = places;
+    const locations = await locationsOf(page);
+    if (isDeepStrictEqual(locations, last)) return locations;
+    last = locations;
   }
 }
 

@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { hasCount, until } from '../browser.ts';
-import { door, placesOf, search, settledPlaces, slowTest, summary, test } from './streamed.ts';
+import {
+  door,
+  locationsOf,
+  search,
+  settledLocations,
+  slowTest,
+  summary,
+  test,
+} from './streamed.ts';
 
 /** Looks further down, if there is more. */
 async function turnWheel(page: Page): Promise<void> {
@@ -23,13 +31,13 @@ async function turnWheel(page: Page): Promise<void> {
 async function letAllCome(page: Page, end: RegExp): Promise<number> {
   let steps = 0;
   while (!end.test(await summary(page))) {
-    const places = await settledPlaces(page);
-    assert.ok(Object.keys(places).length > 0);
+    const locations = await settledLocations(page);
+    assert.ok(Object.keys(locations).length > 0);
     assert.ok(steps < 100);
     door.letPass(1);
     await page.waitForTimeout(100);
-    const after = await placesOf(page);
-    for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
+    const after = await locationsOf(page);
+    for (const [key, place] of Object.entries(locations)) assert.equal(after[key], place, key);
     await turnWheel(page);
     steps++;
   }
@@ -66,12 +74,12 @@ test('an answer to what was typed that was all stands when it is asked for; a pa
   const box = page.getByRole('combobox', { name: 'Query' });
   await box.fill('quince');
   await page.getByText('3 matches in 2 files of 1 repository · that is all').waitFor();
-  const places = await settledPlaces(page);
+  const locations = await settledLocations(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/query=quince$/);
   await page.waitForTimeout(300);
   assert.match(await summary(page), /^3 matches in 2 files/);
-  assert.deepEqual(await placesOf(page), places);
+  assert.deepEqual(await locationsOf(page), locations);
   assert.deepEqual(limits, [10_000, 100]);
   await box.fill('plumtree');
   await page.getByText('press return for all').waitFor();
@@ -101,13 +109,13 @@ slowTest(
       await summary(page),
       /^[\d,]+ matches so far in \d+ files · you stopped the search/,
     );
-    const places = await settledPlaces(page);
+    const locations = await settledLocations(page);
     while (door.left.count === ended) await page.waitForTimeout(20);
     door.letPass(Infinity);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('that is all').waitFor();
     assert.match(await summary(page), /^18,000 matches in 300 files/);
-    assert.deepEqual(await settledPlaces(page), places);
+    assert.deepEqual(await settledLocations(page), locations);
   },
 );
 
@@ -153,11 +161,11 @@ slowTest(
 test('a limit is said, and more comes below what is there', async ({ page }) => {
   await page.goto('/search?query=plumtree&matches=5000');
   await page.getByText(/^First 5,000 matches in \d+ files · there/).waitFor();
-  const places = await settledPlaces(page);
+  const locations = await settledLocations(page);
   await page.getByRole('button', { name: 'Show 10,000' }).click();
   // What was looked at stays, also where this answer found others in its stead: then they are some more.
   await page.getByText(/^First 1[01],\d{3} matches/).waitFor();
   assert.match(page.url(), /matches=10000|query=plumtree$/);
-  const after = await settledPlaces(page);
-  for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
+  const after = await settledLocations(page);
+  for (const [key, place] of Object.entries(locations)) assert.equal(after[key], place, key);
 });

@@ -2,25 +2,25 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { STARTS_MAX, paced } from '../../daemon/base/pace.ts';
 
-interface Turn {
+interface TimeSlice {
   readonly who: string;
   /** In which turn of the event loop. */
   readonly whenRunning: number;
 }
 
 /** Who was given which turn, of these who all ask at once. */
-async function turnsOf(holders: readonly string[]): Promise<Turn[]> {
+async function timeSlicesOf(holders: readonly string[]): Promise<TimeSlice[]> {
   let whenRunning = 0;
   let ticking = setImmediate(function tick() {
     whenRunning++;
     ticking = setImmediate(tick);
   });
-  const given: Turn[] = [];
+  const given: TimeSlice[] = [];
   const ask = async (clientKey: string, place: number): Promise<void> => {
-    await nextTurn(clientKey);
+    await nextTimeSlice(clientKey);
     given.push({ who: `${clientKey}${place}`, whenRunning });
   };
   await Promise.all(holders.map(ask));
@@ -30,7 +30,7 @@ async function turnsOf(holders: readonly string[]): Promise<Turn[]> {
 }
 
 test('each turn is given to one alone, in the order of asking', async () => {
-  const given = await turnsOf(Array.from({ length: 30 }, () => 'a'));
+  const given = await timeSlicesOf(Array.from({ length: 30 }, () => 'a'));
   assert.deepEqual(
     given.map(({ who }) => who),
     Array.from({ length: 30 }, (_, i) => `a${i}`),
@@ -38,7 +38,7 @@ test('each turn is given to one alone, in the order of asking', async () => {
 });
 
 test('a holder with little to do waits for one piece of each of the others', async () => {
-  const given = await turnsOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
+  const given = await timeSlicesOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
   assert.deepEqual(
     given.map(({ who }) => who),
     ['a0', 'b4', 'c6', 'a1', 'b7', 'a2', 'a3', 'a5'],

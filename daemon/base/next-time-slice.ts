@@ -21,7 +21,7 @@ let isGiving = false;
  *
  * @param clientKey  whom the work is for; '': nobody in particular, or several
  */
-export function nextTurn(clientKey = ''): Promise<void> {
+export function nextTimeSlice(clientKey = ''): Promise<void> {
   return new Promise((resolve) => {
     addToList(waiting, clientKey, resolve);
     if (!isGiving) setImmediate(give);
@@ -60,7 +60,7 @@ export class Breather {
   }
 
   async #breathe(): Promise<void> {
-    await nextTurn();
+    await nextTimeSlice();
     this.#startMs = performance.now();
   }
 }
