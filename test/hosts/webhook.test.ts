@@ -280,16 +280,6 @@ test('without a secret nothing is proven', () => {
   }
 });
 
-test('a body beyond the bound proves nothing', () => {
-  const body = Buffer.alloc(25 * 1024 * 1024 + 1, ' ');
-  const headers = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(body)}` };
-  assert.equal(read(headers, body), undefined);
-  const bound = body.subarray(1);
-  assert.deepEqual(read({ ...headers, 'x-hub-signature-256': `sha256=${hmac(bound)}` }, bound), {
-    event: 'push',
-  });
-});
-
 test('property: a delivery that was changed in one bit proves nothing, and none throws', () => {
   fc.assert(
     fc.property(fc.nat({ max: 8 * github.length - 1 }), (at) => {
