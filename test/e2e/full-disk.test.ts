@@ -236,14 +236,14 @@ void test(
   'a daemon that finds no room says so, serves what it has, and goes on when there is some',
   DISK,
   async (t) => {
-    const disk = SmallDisk.mount('4m');
+    const disk = SmallDisk.mount('8m');
     if (typeof disk === 'string') {
       t.skip(disk);
       return;
     }
     const dataDir = path.join(disk.folder, 'data');
     const filler = path.join(disk.folder, 'other');
-    writeFileSync(filler, Buffer.alloc(2 << 20, 'x'));
+    writeFileSync(filler, Buffer.alloc(6 << 20, 'x'));
     const served = await serve(dataDir, manyRepos());
     await served.process.until(/indexing failed .*ENOSPC/);
     const status = (): Promise<Outcome> => trawl(['status', '--data-dir', dataDir]);
