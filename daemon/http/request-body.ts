@@ -34,7 +34,10 @@ export function readBufferedBody(bounds: BodyBounds, exchange: Exchange): Promis
 }
 
 async function bufferBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
-  const reservation = bounds.memory.tryTake(clientKeyOf(exchange), 0);
+  // Safety: large bodies of strangers have one share of the memory together, not one for each address.
+  const { bodySizeMax, path } = accessOf(exchange).endpoint;
+  const key = bodySizeMax === undefined ? clientKeyOf(exchange) : path;
+  const reservation = bounds.memory.tryTake(key, 0);
   if (reservation === undefined) throw noMemoryError();
   exchange.ends.push(() => reservation.release());
   return await readBody(bounds, exchange, reservation);

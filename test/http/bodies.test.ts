@@ -45,6 +45,28 @@ onBothAdapters('bodies', (kind) => {
     assert.equal(await deliver(DELIVERY_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
   });
 
+  test('deliveries of webhooks share the bytes of one caller, and take none of others', async () => {
+    const size = 100_000;
+    const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
+    // The share of a caller has room for three.
+    const world = await startWorld({ kind, env, settings: { memory: 8 * 3.5 * size } });
+    const head = `POST /api/webhook HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n`;
+    const wires = [0, 1, 2].map(() => openWire(world.server));
+    for (const wire of wires) {
+      wire.write(head);
+      wire.write('x'.repeat(size - 1));
+    }
+    let reply = '';
+    for (let i = 0; reply !== '503 SERVER_OVERLOADED'; i++) {
+      assert.ok(i < 1000, 'the share is never full');
+      reply = await ask(world, '/api/webhook', 'x'.repeat(size));
+    }
+    assert.equal(await ask(world, '/api/search', searchOf(UNKNOWN_SIZE_MAX)), '200');
+    for (const wire of wires) wire.write('x');
+    for (const wire of wires) assert.match(await wire.until('repositories'), /^HTTP\/1\.1 202 /);
+    assert.equal(await ask(world, '/api/webhook', 'x'.repeat(size)), '202');
+  });
+
   test('bodies share a budget with a share for each caller, and give it back', async () => {
     const size = 100_000;
     const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };

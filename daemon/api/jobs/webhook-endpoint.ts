@@ -28,7 +28,7 @@ export const receiveWebhook = endpoint(
         body: z.object({ repositories: integer('Number of new jobs.') }),
       },
     },
-    errors: ['NOT_FOUND', 'NOT_AUTHENTICATED', 'REQUEST_BODY_TOO_LARGE'],
+    errors: ['NOT_FOUND', 'NOT_AUTHENTICATED', 'REQUEST_BODY_TOO_LARGE', 'SERVER_OVERLOADED'],
   },
   async (_, { fetchRequest, services }) => {
     // Before the body is read, which may be large.

@@ -220,7 +220,10 @@ interface EndpointFlags {
   readonly usesOptionalCredential?: boolean;
   /** Refuses pages of other origins, whoever the caller is. */
   readonly requiresSameOrigin?: boolean;
-  /** Bytes of a body; default: the setting `maxRequestBodyBytes`, and 64 KiB without a caller. */
+  /**
+   * Bytes of a body that the handler reads; bodies of this endpoint share the memory of one caller. Default: the setting
+   * `maxRequestBodyBytes`, and 64 KiB without a caller.
+   */
   readonly bodySizeMax?: number;
 }
 
