@@ -6,8 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
-import { ERROR_MEANINGS, ERROR_STATUS } from '../../daemon/api/shapes/api-error.ts';
-import type { ErrorCode } from '../../daemon/api/shapes/api-error.ts';
+import { ERRORS, type ErrorCode } from '../../daemon/api/shapes/api-error.ts';
 import { Router } from '../../daemon/http/router.ts';
 import { headerOf, operationsOf, publicDocument, wholeDocument } from './document.ts';
 import { GOLDEN_FILE, listingOf } from './golden.ts';
@@ -150,12 +149,12 @@ test('counted endpoints are those of the contract and have the headers of the li
 
 test('error codes: registry and document are equal, statuses and meanings too', () => {
   const { ErrorCode: component } = document.components.schemas;
-  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+  const codes = Object.keys(ERRORS);
   assert.deepEqual(component?.enum, codes);
   const rows = [...(component?.description ?? '').matchAll(/^\| ([A-Z_]+) \| (\d+) \| (.+) \|$/gm)];
   assert.deepEqual(
     rows.map(([, code, status, meaning]) => [code, Number(status), meaning]),
-    codes.map((code) => [code, ERROR_STATUS[code], ERROR_MEANINGS[code]]),
+    Object.entries(ERRORS).map(([code, row]) => [code, ...row]),
   );
 });
 
@@ -166,7 +165,7 @@ test('each response that is an error object lists codes of its status, any other
       const isError = Number(status) >= 400 && response.content !== undefined;
       assert.equal(codes.length > 0, isError, `${path} ${status}`);
       for (const code of codes) {
-        assert.equal(ERROR_STATUS[code as ErrorCode], Number(status), code);
+        assert.equal(ERRORS[code as ErrorCode][0], Number(status), code);
         assert.ok(response.description.includes(`\`${code}\``));
       }
     }

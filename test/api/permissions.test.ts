@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import { z } from 'zod';
@@ -11,15 +12,17 @@ import type { Entitlement } from '../../daemon/accounts/licence.ts';
 import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
+import { findControlPath } from '../../daemon/base/config/control-path.ts';
+import { HOUR_MS } from '../../daemon/base/durations.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { servedEndpoints } from '../../daemon/http/server.ts';
 import { canSee, type RepoAccess } from '../../daemon/repos/repo-access.ts';
 import { ENFORCEMENTS, VISIBILITIES, type RepoRecord } from '../../daemon/repos/records.ts';
 import { credentialHeaders, PASSWORD, startAccounts } from '../accounts/world.ts';
 import type { AccountsWorld } from '../accounts/world.ts';
-import type { RawReply } from '../http/ask.ts';
+import { replyTo, type RawCall, type RawReply } from '../http/ask.ts';
 import { answerOf, FINAL_EVENT } from '../http/answers.ts';
-import { closeWorlds, eventStream, repo, startWorld } from '../http/harness.ts';
+import { closeLater, closeWorlds, eventStream, repo, startWorld } from '../http/harness.ts';
 import type { World, WorldOptions } from '../http/harness.ts';
 import { askInProcess } from '../http/in-process.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -51,7 +54,8 @@ const OF_EVERYONE = 103;
 interface Caller {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly source: 'none' | 'local' | 'session' | 'api_key' | 'scoped_access_token' | 'oauth';
+  readonly source:
+    'none' | 'local' | 'session' | 'api_key' | 'scoped_access_token' | 'oauth' | 'operator';
   readonly role?: 'OWNER' | 'MEMBER';
   readonly granted?: readonly number[];
   /** Of a scoped token. */
@@ -84,14 +88,19 @@ const OF_CLIENTS = /^\/(?:api\/ee\/oauth\/|oauth\/authorize$|register$)/;
 
 /** The code that refuses the caller, whatever the request is about (API.md 2.5: 8, 10, 11). */
 function refusalOf(caller: Caller, rules: Rules, endpoint: Endpoint): string | undefined {
-  const { access, allowsAnonymous, isForLocal } = endpoint;
+  const { access, allowsAnonymous, isForLocal, isForOperator } = endpoint;
   const entitlement = OF_CLIENTS.test(endpoint.path) ? 'oauth' : endpoint.entitlement;
   const { source, role } = caller;
   const lacks = entitlement !== undefined && !rules.entitlements.includes(entitlement);
-  if (lacks) return 'INSUFFICIENT_PERMISSIONS';
+  // The operator needs no licence (4.9); the OAuth server works with one alone.
+  if (lacks && (source !== 'operator' || access === 'none')) return 'INSUFFICIENT_PERMISSIONS';
   if (access === 'none' || allowsAnonymous === true) return undefined;
   if (access === 'opt')
     return source === 'none' && !rules.isAnonymous ? 'NOT_AUTHENTICATED' : undefined;
+  if (source === 'operator')
+    return isForOperator === true || access === 'owner' || access === 'operator'
+      ? undefined
+      : 'NOT_AUTHENTICATED';
   if (role === undefined)
     return source === 'local' && isForLocal === true ? undefined : 'NOT_AUTHENTICATED';
   const isRight = {
@@ -174,7 +183,16 @@ function call(world: World, caller: Caller, endpoint: Endpoint, about: Values): 
   const query = new URLSearchParams(valuesOf(input.query, about) as Record<string, string>);
   const body = input.body === undefined ? undefined : JSON.stringify(valuesOf(input.body, about));
   const path = query.size === 0 ? address : `${address}?${query.toString()}`;
-  return askInProcess(world.server, { method, path, headers: caller.headers, body });
+  return send(world, caller, { method, path, body });
+}
+
+/** The operator's requests come through the control socket. */
+function send(world: World, { source, headers }: Caller, call: RawCall): Promise<RawReply> {
+  if (source !== 'operator') return askInProcess(world.server, { ...call, headers });
+  const { body, method, path } = call;
+  const socketPath = findControlPath(world.configuration.dataDir);
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  return replyTo(request({ socketPath, agent: false, method, path, headers: length }), body);
 }
 
 const REFUSALS = new Set(['NOT_AUTHENTICATED', 'INSUFFICIENT_PERMISSIONS']);
@@ -194,6 +212,7 @@ async function holdAccess(world: World, caller: Caller, rules: Rules): Promise<v
 const OF_ONE = ALL.filter(
   ({ access, input }) =>
     access !== 'owner' &&
+    access !== 'operator' &&
     Object.values(input).some((part) =>
       Object.keys(valuesOf(part, aboutRepo(UNKNOWN))).some((name) => name.startsWith('repo')),
     ),
@@ -222,7 +241,7 @@ async function holdSight(world: World, caller: Caller, rules: Rules): Promise<vo
       visible,
       caller.name,
     );
-  const { status, body } = await world.call({ path: '/api/repos', headers: caller.headers });
+  const { status, body } = await send(world, caller, { path: '/api/repos' });
   if (caller.source === 'none' && !rules.isAnonymous) return;
   assert.equal(status, 200);
   const listed = JSON.parse(body.toString()) as { repoName: string }[];
@@ -264,7 +283,7 @@ async function hold(world: World, callers: readonly Caller[], rules: Rules): Pro
   }
 }
 
-/** People with every credential, and those whose credentials are good for nothing any more. */
+/** The operator, people with every credential, and those whose credentials are no longer valid. */
 async function callersOf(world: AccountsWorld, { entitlements }: Rules): Promise<Caller[]> {
   const { accounts } = world.control;
   const former = async (email: string, end: (id: string) => Promise<unknown>) => {
@@ -273,7 +292,9 @@ async function callersOf(world: AccountsWorld, { entitlements }: Rules): Promise
     await end(person.id);
     return { headers: credentialHeaders(value), source: 'none' } as const;
   };
+  closeLater(await world.server.openControl());
   const callers: Caller[] = [
+    { name: 'operator', headers: {}, source: 'operator', role: 'OWNER' },
     { name: 'nobody', headers: {}, source: 'none' },
     { name: 'an unknown key', headers: credentialHeaders(NO_KEY), source: 'none' },
     {
@@ -288,6 +309,15 @@ async function callersOf(world: AccountsWorld, { entitlements }: Rules): Promise
     },
   ];
   await accounts.grants.add(OPERATOR, world.member.id, OF_MEMBER);
+  const scopedToken = async (key: string, repoIds: readonly number[]): Promise<string> => {
+    const made = await world.ask('POST', '/api/ee/scoped_access_token', key, { repoIds });
+    return (made.json() as { token: string }).token;
+  };
+  if (entitlements.includes('scoped-tokens')) {
+    const headers = credentialHeaders(await scopedToken(world.ownerKey, [101]));
+    world.clock.nowMs += HOUR_MS;
+    callers.push({ name: 'an expired scoped token', headers, source: 'none' });
+  }
   for (const role of ['OWNER', 'MEMBER'] as const) {
     const key = role === 'OWNER' ? world.ownerKey : world.memberKey;
     const more = { role, ...(role === 'MEMBER' ? { granted: OF_MEMBER } : {}) };
@@ -305,11 +335,8 @@ async function callersOf(world: AccountsWorld, { entitlements }: Rules): Promise
       add('oauth', (await tokensFor(world, cookie, await clientOf(world))).access);
     add('session', cookie);
     if (!entitlements.includes('scoped-tokens')) continue;
-    const path = '/api/ee/scoped_access_token';
     const scope = role === 'OWNER' ? [101, 112] : [101, 104, 112];
-    const made = await world.ask('POST', path, key, { repoIds: scope });
-    const { token } = made.json() as { token: string };
-    add('scoped_access_token', token, scope);
+    add('scoped_access_token', await scopedToken(key, scope), scope);
   }
   return callers;
 }

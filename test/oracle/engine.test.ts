@@ -1,5 +1,5 @@
 // The engine against the slow search (brute-force.ts): random corpora in several repos and shards, random
-// queries, both builds of the core; every text of a small world; the worked example of API.md 7.4.
+// queries, both builds of the core; every text of a small world; a worked example of the numbers.
 // TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is printed.
 // tier: ci (long)
 
@@ -119,7 +119,7 @@ const COLUMNS = [
   'regexpsConsidered',
 ] as const;
 
-/** API.md 7.4; the last two columns are shards scanned and ruled out, undefined: either. */
+/** The last two columns are shards scanned and ruled out, undefined: either. */
 const WORKED: readonly [string, string, readonly Bounds[], (readonly [number, number])?][] = [
   ['jam', 'K', [1, 1, 1, 1, 13, 1, 1, 0], [1, 0]],
   ['JAM', 'K', [1, 1, 1, 1, 13, 1, 1, 0], [1, 0]],

@@ -1,4 +1,4 @@
-// Access of OAuth clients to accounts (API.md 16 and 23.6): shows and answers a request, lists and revokes what was
+// Access of OAuth clients to accounts (API.md 16.6): shows and answers a request, lists and revokes what was
 // allowed. Only our own pages use them, so the API description omits them.
 
 import { z } from 'zod';

@@ -3,7 +3,7 @@
 import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { z } from 'zod';
 import type { Endpoint, HeaderShape, ResponseShape } from '../shapes/endpoint.ts';
-import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from '../shapes/api-error.ts';
+import { ERRORS, type ErrorCode } from '../shapes/api-error.ts';
 import { errorObject } from '../shapes/schemas.ts';
 import { RATE_LIMIT_HEADERS } from '../../accounts/limits.ts';
 
@@ -68,9 +68,9 @@ export function responsesOf(
     ([status, shape]) => [status, successResponse(shape, common)] as const,
   );
   const codes = errorCodesOf(endpoint);
-  const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
+  const statuses = [...new Set(codes.map((code) => ERRORS[code][0]))];
   const errors = statuses.map((status) => {
-    const here = codes.filter((code) => ERROR_STATUS[code] === status);
+    const here = codes.filter((code) => ERRORS[code][0] === status);
     // Anonymous requests are not counted.
     const headers = status === 401 ? common.filter(isNoRateHeader) : common;
     return [String(status), errorResponse(status, here, headers)] as const;
@@ -96,7 +96,7 @@ function errorResponse(
   common: readonly string[],
 ): ZodOpenApiResponseObject {
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}.`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}.`).join('\n\n'),
     headers: { ...references(common), ...retryHeader(codes) },
     content: contentOf(NEGOTIABLE, errorObject, { example: exampleError(status, codes) }),
     'x-error-codes': codes,
@@ -117,7 +117,7 @@ function references(names: readonly string[]) {
 }
 
 function exampleError(statusCode: number, [errorCode]: readonly ErrorCode[]): object {
-  return { statusCode, errorCode, message: errorCode && ERROR_MEANINGS[errorCode] };
+  return { statusCode, errorCode, message: errorCode && ERRORS[errorCode][1] };
 }
 
 function contentOf(

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { CODE_HOST_TYPES } from '../../repos/records.ts';
-import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from './api-error.ts';
+import { ERRORS, type ErrorCode } from './api-error.ts';
 
 /** An integer of at least `min` and below 2^53. */
 export function integer(description: string, min = 0) {
@@ -41,11 +41,11 @@ export const codeHostType = z
 
 // Safety: the keys of a constant object are those of its type.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 
 /** Code, status and meaning of every error, as a Markdown table. */
 function errorTable(): string {
-  const rows = CODES.map((code) => `| ${code} | ${ERROR_STATUS[code]} | ${ERROR_MEANINGS[code]} |`);
+  const rows = CODES.map((code) => `| ${[code, ...ERRORS[code]].join(' | ')} |`);
   return ['| errorCode | Status | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 

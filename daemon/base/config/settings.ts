@@ -1,5 +1,5 @@
-// The daemon's settings as one table: default, bounds, help. All numbers are integers. API.md 19.3 has
-// the same table; a test keeps them equal.
+// The daemon's settings as one table: default, bounds, help. All numbers are integers. API.md 19.3 has the
+// keys and defaults; a test compares.
 
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';

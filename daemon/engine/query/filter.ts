@@ -1,4 +1,4 @@
-// The filter of a search, a second query that narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without
+// The filter of a search, a second query that narrows the first (API.md 6.1): prefixes, `or`, `-` and groups, without
 // content words. Query and filter become one query, as if the filter were appended in parentheses.
 
 import { QueryError } from '../regex/query-error.ts';
