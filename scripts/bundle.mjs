@@ -16,8 +16,6 @@ import { build } from 'esbuild';
  * connection needs it. What is imported otherwise has to be joined: the bundle would import it at its start.
  */
 const APART = [
-  '@gitbeaker/core',
-  '@gitbeaker/requester-utils',
   '@node-rs/argon2',
   'azure-devops-node-api',
   'koffi',

@@ -108,3 +108,9 @@ export function idAndAddresses(id: number, path: string, url: string, webUrl = u
     webUrl: `${withoutSlash(webUrl)}/${path}`,
   };
 }
+
+/** The first usable address of an image. */
+export function imageOf(...addresses: readonly (string | null | undefined)[]) {
+  const image = addresses.find((address) => /^https?:\/\//.test(address ?? ''));
+  return image ? { imageUrl: image } : {};
+}

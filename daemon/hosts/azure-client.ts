@@ -3,9 +3,11 @@
 
 import type { ClientApiBase } from 'azure-devops-node-api/ClientApiBases.js';
 import type { SecretText } from '../base/config/secret-text.ts';
+import { messageOf } from '../base/caught.ts';
 import { questionOf, textOf } from './answers.ts';
-import { failureOf, statusFailure } from './failures.ts';
+import { answerFailure, statusFailure } from './failures.ts';
 import { HostError } from './host.ts';
+import { basicOf } from './plain-api.ts';
 import type { Fetch } from './transport.ts';
 
 export interface AzureClientOptions {
@@ -48,7 +50,8 @@ async function resultOf(call: Promise<unknown>, options: AzureClientOptions): Pr
     return await call;
   } catch (error) {
     options.signal.throwIfAborted();
-    throw failureOf(error, questionOf('GET', new URL(options.url)), [options.token()]);
+    if (error instanceof HostError) throw error;
+    throw answerFailure(messageOf(error), questionOf('GET', new URL(options.url)));
   }
 }
 
@@ -57,7 +60,9 @@ function throughTransport<Api extends ClientApiBase>(api: Api, options: AzureCli
   // All other methods of the library call this one.
   client.request = async (method, address, _body, headers) => {
     const url = new URL(address);
-    const response = await send(method, url, headers, options);
+    const accept = headers['Accept'] ?? 'application/json';
+    const authorization = basicOf('', options.token());
+    const response = await options.fetch(url, { method, headers: { accept, authorization } });
     const text = await textOf(response, questionOf(method, url), options.token());
     const message = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: only these members are read.
@@ -68,27 +73,19 @@ function throughTransport<Api extends ClientApiBase>(api: Api, options: AzureCli
   return api;
 }
 
-function send(
-  method: string,
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  { fetch, token }: AzureClientOptions,
-): Promise<Response> {
-  const pair = Buffer.from(`:${token().reveal()}`).toString('base64');
-  const accept = headers['Accept'] ?? 'application/json';
-  return fetch(url, { method, headers: { accept, authorization: `Basic ${pair}` } });
-}
-
 /** Azure DevOps answers unauthenticated requests with a sign-in page and a success status, or with a redirect to one. */
 export function signedIn(fetch: Fetch): Fetch {
-  return async (input, init) => {
+  return async (url, options) => {
     try {
-      const response = await fetch(input, init);
+      const response = await fetch(url, options);
       if (response.status !== 203) return response;
     } catch (error) {
       if (!(error instanceof HostError) || error.code !== 'REDIRECT_REFUSED') throw error;
     }
-    const url = new URL(input instanceof Request ? input.url : input);
-    throw statusFailure(401, 'a page to sign in', questionOf(init?.method ?? 'GET', url));
+    throw statusFailure(
+      401,
+      'a page to sign in',
+      questionOf(options?.method ?? 'GET', new URL(url)),
+    );
   };
 }

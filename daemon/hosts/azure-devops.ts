@@ -6,21 +6,13 @@ import { z } from 'zod';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
+import type { AnonymousProbe } from './anonymous-probe.ts';
 import { checked, withoutSlash } from './answers.ts';
 import { openAzureClient, signedIn, type AzureClient } from './azure-client.ts';
-import {
-  HostError,
-  type GitCredential,
-  type Host,
-  type HostRepo,
-  type ListingPage,
-} from './host.ts';
-import { HttpHost } from './http-host.ts';
-import type { HostParts } from './parts.ts';
-import { pathOf, PlainApi } from './plain-api.ts';
-import type { AnonymousProbe } from './anonymous-probe.ts';
-import { selectionFilter, listedAs } from './select.ts';
-import { foundTarget, listTargets, type Target } from './targets.ts';
+import { HostError, type Host, type HostRepo } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
+import { pathOf, type PlainApi } from './plain-api.ts';
+import { foundTarget, type Target, type Targets } from './targets.ts';
 import type { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'azuredevops'>;
@@ -63,22 +55,25 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'azuredevops';
   readonly #accounts: HostTransport;
   readonly #accountsUrl: string;
-  readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, useTfsPath, exclude } = settings;
-    // Names of organizations are appended to it.
-    super(settings, parts, withoutSlash(url) + (useTfsPath ? '/tfs' : ''));
+    const { disabled, projects, repos, size } = exclude;
+    const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
+    super(settings, parts, {
+      // Names of organizations are appended to it.
+      apiUrl: withoutSlash(url) + (useTfsPath ? '/tfs' : ''),
+      // It accepts any name, but requires one.
+      gitUser: 'token',
+      selection: { exclude: { archived: disabled, paths, size } },
+    });
     // Any other address is a test server with everything in one place.
     this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.apiUrl;
     this.#accounts = this.openTransport(this.#accountsUrl);
-    const { disabled, projects, repos, size } = exclude;
-    const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
-    this.#isKept = selectionFilter({ exclude: { archived: disabled, paths, size } });
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  async targets(signal: AbortSignal): Promise<Targets> {
     const { orgs, projects, repos } = this.settings;
     const isSelectionEmpty = orgs.length + projects.length + repos.length === 0;
     const found = isSelectionEmpty ? await this.#everyOrg(signal) : undefined;
@@ -88,8 +83,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
       ...projects.map((name) => this.#project(name, signal)),
       ...repos.map((name) => this.#repo(name, signal)),
     ];
-    const foundCount = found?.length;
-    yield* listTargets({ targets, issues: [], ...omitUndefined({ foundCount }) }, from, signal);
+    return { targets, foundCount: found?.length };
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
@@ -98,11 +92,6 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
     const answer = await (await this.#client(url, signal)).repository(project, name);
     const repository = checked(repositorySchema, answer, { host: this.nameHost, what: path });
     return this.#probe(url).of(repoOfAzure(repository, org, url), signal);
-  }
-
-  async gitCredential(): Promise<GitCredential | undefined> {
-    // It accepts any name, but requires one.
-    return this.credential('token');
   }
 
   async probe(signal: AbortSignal): Promise<string> {
@@ -157,8 +146,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   }
 
   #apiAt(url: string, transport: HostTransport, signal: AbortSignal): PlainApi {
-    const fetch = signedIn(transport.fetchUntil(signal));
-    return new PlainApi({ url, user: '', token: () => this.#ownToken(), fetch });
+    return this.api(signal, { url, user: '', fetch: signedIn(transport.fetchUntil(signal)) });
   }
 
   #org(name: string, org: string, signal: AbortSignal): Target {
@@ -190,7 +178,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
         const answer = await read(await this.#client(url, signal));
         const all = checked(repositories, answer, { host: this.nameHost, what: name });
         const repos = all.map((repository) => repoOfAzure(repository, org, url));
-        return { listed: repos.map((repo) => listedAs(repo, this.#isKept)) };
+        return { listed: repos.map((repo) => this.listedAs(repo)) };
       },
     };
   }

@@ -1,30 +1,15 @@
 // Bitbucket Cloud. It has no archived repositories and no topics. Repositories outside the caller's workspaces cannot be
 // listed: Atlassian removed those requests in April 2026.
 
-import { omitUndefined } from '../base/omit-undefined.ts';
 import { z } from 'zod';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { isoTime, withoutSlash } from './answers.ts';
+import { imageOf, isoTime, withoutSlash } from './answers.ts';
 import { answerFailure, issueOf } from './failures.ts';
-import {
-  HostError,
-  type GitCredential,
-  type Host,
-  type HostRepo,
-  type ListingPage,
-} from './host.ts';
-import type { HostParts } from './parts.ts';
-import { HttpHost } from './http-host.ts';
+import { HostError, type Host, type HostRepo } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { selectionFilter, listedAs } from './select.ts';
-import {
-  foundTarget,
-  listTargets,
-  oneRepo,
-  type Listed,
-  type Target,
-  type Targets,
-} from './targets.ts';
+import { foundTarget, oneRepo, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -74,25 +59,19 @@ const WORKSPACE_PAGES_MAX = 100;
 
 export class BitbucketCloud extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'bitbucketCloud';
-  readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    super(settings, parts, apiUrlOf(settings.url));
     const { forks, archived, repos } = settings.exclude;
-    this.#isKept = selectionFilter({ exclude: { forks, archived, paths: repos } });
+    super(settings, parts, {
+      apiUrl: apiUrlOf(settings.url),
+      gitUser: gitUserOf(settings),
+      selection: { exclude: { forks, archived, paths: repos } },
+    });
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    yield* listTargets(await this.#targets(this.api(signal)), from, signal);
-  }
-
-  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    return repoOf(await readRepository(path, this.api(signal)), this.settings.url);
-  }
-
-  async gitCredential(): Promise<GitCredential | undefined> {
-    return this.credential(gitUserOf(this.settings));
+  repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    return this.#repository(path, this.api(signal));
   }
 
   async probe(signal: AbortSignal): Promise<string> {
@@ -107,7 +86,8 @@ export class BitbucketCloud extends HttpHost<Settings> implements Host {
     }
   }
 
-  async #targets(api: PlainApi): Promise<Targets> {
+  async targets(signal: AbortSignal): Promise<Targets> {
+    const api = this.api(signal);
     const { all, workspaces, projects, repos } = this.settings;
     const own = all ? await this.#ownWorkspaces(api) : { names: [], issues: [] };
     const found = [...new Set(own.names)].filter((name) => !workspaces.includes(name));
@@ -115,10 +95,12 @@ export class BitbucketCloud extends HttpHost<Settings> implements Host {
       ...[...new Set(workspaces)].map((name) => this.#paged(`workspaces: ${name}`, name, {}, api)),
       ...found.map((name) => this.#paged(foundTarget(name), name, {}, api)),
       ...projects.map((name) => this.#project(name, api)),
-      ...repos.map((name) => this.#repo(name, api)),
+      ...repos.map((path) =>
+        oneRepo(`repos: ${path}`, async () => this.listedAs(await this.#repository(path, api))),
+      ),
     ];
     const isFound = all && own.issues.length === 0;
-    return { targets, issues: own.issues, ...(isFound ? { foundCount: own.names.length } : {}) };
+    return { targets, issues: own.issues, foundCount: isFound ? own.names.length : undefined };
   }
 
   /** Errors: HostError if the credential is refused. */
@@ -145,10 +127,6 @@ export class BitbucketCloud extends HttpHost<Settings> implements Host {
     return this.#paged(`projects: ${project}`, workspace, query, api);
   }
 
-  #repo(repo: string, api: PlainApi): Target {
-    return oneRepo(`repos: ${repo}`, async () => this.#listed(await readRepository(repo, api)));
-  }
-
   #paged(name: string, workspace: string, query: { q?: string }, api: PlainApi): Target {
     const first = pathOf`/repositories/${workspace}`;
     return {
@@ -158,20 +136,18 @@ export class BitbucketCloud extends HttpHost<Settings> implements Host {
           cursor === undefined
             ? await api.get(repositoryPage, first, { ...IN_ORDER, ...query })
             : await api.get(repositoryPage, String(cursor));
-        return { listed: values.map((repository) => this.#listed(repository)), next };
+        const repos = values.map((repository) => repoOf(repository, this.settings.url));
+        return { listed: repos.map((repo) => this.listedAs(repo)), next };
       },
     };
   }
 
-  #listed(repository: Repository): Listed {
-    return listedAs(repoOf(repository, this.settings.url), this.#isKept);
+  async #repository(path: string, api: PlainApi): Promise<HostRepo> {
+    const [workspace, slug] = parted(path);
+    const address = pathOf`/repositories/${workspace}/${slug}`;
+    const repository = await api.get(repositorySchema, address, { fields: FIELDS.join(',') });
+    return repoOf(repository, this.settings.url);
   }
-}
-
-function readRepository(path: string, api: PlainApi): Promise<Repository> {
-  const [workspace, slug] = parted(path);
-  const fields = FIELDS.join(',');
-  return api.get(repositorySchema, pathOf`/repositories/${workspace}/${slug}`, { fields });
 }
 
 /** Any other address is a test server with everything in one place. */
@@ -196,7 +172,6 @@ function gitUserOf({ user, gitUser }: Settings): string {
 function repoOf(repository: Repository, url: string): HostRepo {
   const { uuid, full_name: path, is_private: isPrivate, size } = repository;
   const branch = repository.mainbranch?.name;
-  const image = repository.links?.avatar?.href ?? '';
   const pushedAt = isoTime(repository.updated_on);
   return {
     hostId: uuid,
@@ -204,7 +179,7 @@ function repoOf(repository: Repository, url: string): HostRepo {
     displayName: path,
     cloneUrl: `${withoutSlash(url)}/${path}.git`,
     webUrl: `${withoutSlash(url)}/${path}`,
-    ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
+    ...imageOf(repository.links?.avatar?.href),
     isFork: repository.parent !== undefined && repository.parent !== null,
     isArchived: false,
     visibility: isPrivate === undefined ? 'unknown' : isPrivate ? 'private' : 'public',

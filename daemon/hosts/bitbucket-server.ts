@@ -5,13 +5,10 @@ import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { withoutSlash } from './answers.ts';
 import { answerFailure } from './failures.ts';
-import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
-import type { HostParts } from './parts.ts';
-import { HttpHost } from './http-host.ts';
+import type { Host, HostRepo } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import type { AnonymousProbe } from './anonymous-probe.ts';
-import { selectionFilter, listedAs } from './select.ts';
-import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
+import { oneRepo, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -43,19 +40,22 @@ const firstPage = z.object({ values: z.array(z.unknown()) });
 
 export class BitbucketServer extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'bitbucketServer';
-  readonly #isKept: ReturnType<typeof selectionFilter>;
-  readonly #anonymous: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    super(settings, parts, `${withoutSlash(settings.url)}/rest/api/1.0`);
-    const { forks, archived, repos } = settings.exclude;
-    this.#isKept = selectionFilter({ exclude: { forks, archived, paths: repos } });
-    if (settings.token !== undefined)
-      this.#anonymous = this.anonymousProbe(({ path }) => `${this.apiUrl}${addressOf(path)}`);
+    const { url, gitUser, user, token, exclude } = settings;
+    const { forks, archived, repos } = exclude;
+    super(settings, parts, {
+      apiUrl: `${withoutSlash(url)}/rest/api/1.0`,
+      // The user name for access tokens, of accounts and of projects.
+      gitUser: gitUser ?? user ?? 'x-token-auth',
+      selection: { exclude: { forks, archived, paths: repos } },
+    });
+    if (token !== undefined)
+      this.anonymous = this.anonymousProbe(({ path }) => `${this.apiUrl}${addressOf(path)}`);
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  targets(signal: AbortSignal): Targets {
     const api = this.api(signal);
     const { all, projects, repos } = this.settings;
     const targets = [
@@ -64,35 +64,21 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
       ...projects.map((key) =>
         this.#paged(`projects: ${key}`, pathOf`/projects/${key}/repos`, {}, api),
       ),
-      ...repos.map((name) => this.#repo(name, api)),
+      ...repos.map((path) =>
+        oneRepo(`repos: ${path}`, async () => this.listedAs(await this.#repository(path, api))),
+      ),
     ];
-    const anonymousProbe = this.#anonymous?.restart();
-    yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
+    return { targets };
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repository = await this.api(signal).get(repositorySchema, addressOf(path));
-    const repo = repoOf(repository, this.settings.url);
-    return this.#anonymous?.of(repo, signal) ?? repo;
-  }
-
-  async gitCredential(): Promise<GitCredential | undefined> {
-    const { gitUser, user } = this.settings;
-    // The user name for access tokens, of accounts and of projects.
-    return this.credential(gitUser ?? user ?? 'x-token-auth');
+    return this.probed(await this.#repository(path, this.api(signal)), signal);
   }
 
   async probe(signal: AbortSignal): Promise<string> {
     await this.api(signal).get(firstPage, '/repos', { limit: 1 });
     const { token, user } = this.settings;
     return token === undefined ? 'anonymous' : (user ?? 'an access token');
-  }
-
-  #repo(repo: string, api: PlainApi): Target {
-    const address = addressOf(repo);
-    return oneRepo(`repos: ${repo}`, async () =>
-      this.#listed(await api.get(repositorySchema, address)),
-    );
   }
 
   #paged(name: string, address: string, query: { archived?: string }, api: PlainApi): Target {
@@ -102,7 +88,9 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
         const start = Number(cursor ?? 0);
         const paging = { ...query, limit: PAGE_SIZE, start };
         const page = await api.get(repositoryPage, address, paging);
-        const listed = page.values.map((repository) => this.#listed(repository));
+        const listed = page.values.map((repository) =>
+          this.listedAs(repoOf(repository, this.settings.url)),
+        );
         if (page.isLastPage) return { listed };
         const next = page.nextPageStart ?? start;
         if (next > start) return { listed, next };
@@ -112,8 +100,8 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
     };
   }
 
-  #listed(repository: Repository): Listed {
-    return listedAs(repoOf(repository, this.settings.url), this.#isKept);
+  async #repository(path: string, api: PlainApi): Promise<HostRepo> {
+    return repoOf(await api.get(repositorySchema, addressOf(path)), this.settings.url);
   }
 }
 

@@ -1,8 +1,6 @@
-// Converts failures of requests to code hosts to one error with host, request, cause and next step. Errors of client
-// libraries contain the request with its headers: none of them leaves this file.
+// Converts failures of requests to code hosts to one error with host, request, cause and next step.
 
 import { messageOf, systemCodeOf } from '../base/caught.ts';
-import type { SecretText } from '../base/config/secret-text.ts';
 import { HostError, type ListingIssue, UnreachableError } from './host.ts';
 
 /** A request, as text for people. */
@@ -103,49 +101,6 @@ export function answerFailure(reason: string, { host, what }: Question): HostErr
   return new HostError(
     'HOST_ANSWER_INVALID',
     `${host}: ${what}: the answer is not of the expected form (${oneLine(reason)}); check \`url\` and the type of the connection`,
-  );
-}
-
-/**
- * An error of a client library as HostError: the one it passed on, or one made from the status.
- *
- * @param secrets  removed from the host's message
- */
-export function failureOf(
-  error: unknown,
-  question: Question,
-  secrets: readonly (SecretText | undefined)[] = [],
-): HostError {
-  const causes = causesOf(error);
-  const hostError = causes.find((cause) => cause instanceof HostError);
-  if (hostError instanceof HostError) return hostError;
-  const status = causes.map(statusOf).find((status) => status !== undefined);
-  const said = withoutSecrets(messageOf(saidBy(error)), secrets);
-  if (status !== undefined && status >= 400) return statusFailure(status, said, question);
-  return answerFailure(said, question);
-}
-
-/** The status in an error of a client library, or in the answer that it contains. */
-function statusOf(cause: unknown): number | undefined {
-  if (typeof cause !== 'object' || cause === null) return undefined;
-  if ('status' in cause && typeof cause.status === 'number') return cause.status;
-  return 'response' in cause ? statusOf(cause.response) : undefined;
-}
-
-/** The host's message, if the library kept the answer's body. */
-function saidBy(error: unknown): unknown {
-  if (typeof error !== 'object' || error === null) return error;
-  for (const name of ['response', 'data', 'error'] as const) {
-    const inner: unknown = Reflect.get(error, name);
-    if (typeof inner === 'object' && inner !== null) return saidBy(inner);
-  }
-  return 'message' in error ? error.message : error instanceof Error ? error : '';
-}
-
-function withoutSecrets(text: string, secrets: readonly (SecretText | undefined)[]): string {
-  return secrets.reduce(
-    (safe, secret) => (secret === undefined ? safe : safe.replaceAll(secret.reveal(), '(hidden)')),
-    text,
   );
 }
 

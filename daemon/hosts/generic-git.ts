@@ -9,7 +9,8 @@ import { ConfigError } from '../base/config/error.ts';
 import { repoNameFromUrl } from '../repos/repo-name.ts';
 import { answerFailure, statusFailure } from './failures.ts';
 import { type GitCredential, type Host, type HostRepo, type ListingPage } from './host.ts';
-import { secretNow, type HostParts } from './parts.ts';
+import { secretNow, type HostParts } from './http-host.ts';
+import { basicOf } from './plain-api.ts';
 import { remoteAddress } from './remote-address.ts';
 import { HostTransport } from './transport.ts';
 
@@ -95,8 +96,7 @@ export class GenericGit implements Host {
     const credential = await this.gitCredential();
     const version = { 'git-protocol': 'version=2' };
     if (credential === undefined) return version;
-    const text = `${credential.user}:${credential.password.reveal()}`;
-    return { ...version, authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+    return { ...version, authorization: basicOf(credential.user, credential.password) };
   }
 
   async close(): Promise<void> {

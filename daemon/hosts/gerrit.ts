@@ -6,18 +6,10 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { withoutSlash } from './answers.ts';
-import {
-  HostError,
-  type GitCredential,
-  type Host,
-  type HostRepo,
-  type ListingPage,
-} from './host.ts';
-import type { HostParts } from './parts.ts';
-import { HttpHost } from './http-host.ts';
+import { HostError, type Host, type HostRepo } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
 import type { PlainApi } from './plain-api.ts';
-import { selectionFilter } from './select.ts';
-import { listTargets, type Listed, type Target } from './targets.ts';
+import type { Listed, Target, Targets } from './targets.ts';
 
 type Settings = SettingsOf<'gerrit'>;
 
@@ -48,27 +40,23 @@ const PAGE_SIZE = 500;
 export class Gerrit extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gerrit';
   readonly #isSelected: (name: string) => boolean;
-  readonly #isKept: ReturnType<typeof selectionFilter>;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    const base = withoutSlash(settings.url);
-    // Below `/a` everything needs the credential.
-    super(settings, parts, settings.token === undefined ? base : `${base}/a`);
-    const { projects, exclude } = settings;
+    const { url, token, user, projects, exclude } = settings;
+    super(settings, parts, {
+      // Below `/a` everything needs the credential.
+      apiUrl: `${withoutSlash(url)}${token === undefined ? '' : '/a'}`,
+      gitUser: user ?? '',
+      selection: { exclude: { paths: exclude.projects } },
+    });
     // Options as in select.ts.
     const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
     this.#isSelected = (name) => projects.length === 0 || matches(name);
-    this.#isKept = selectionFilter({ exclude: { paths: exclude.projects } });
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const targets = [this.#projects(this.#api(signal))];
-    yield* listTargets({ targets, issues: [] }, from, signal);
-  }
-
-  async gitCredential(): Promise<GitCredential | undefined> {
-    return this.credential(this.settings.user ?? '');
+  targets(signal: AbortSignal): Targets {
+    return { targets: [this.#projects(this.#api(signal))] };
   }
 
   async probe(signal: AbortSignal): Promise<string> {
@@ -100,7 +88,7 @@ export class Gerrit extends HttpHost<Settings> implements Host {
     const { readOnly, hidden } = this.settings.exclude;
     const isExcluded = (readOnly && state === 'READ_ONLY') || (hidden && state === 'HIDDEN');
     const repo = this.#repoOf(name, state, links);
-    const isListed = this.#isSelected(name) && !isExcluded && this.#isKept(repo);
+    const isListed = this.#isSelected(name) && !isExcluded && this.isKept(repo);
     return { hostId: name, repo: isListed ? repo : undefined };
   }
 
@@ -129,7 +117,7 @@ export class Gerrit extends HttpHost<Settings> implements Host {
         'NO_USER',
         `${this.nameHost}: Gerrit accepts a token only with a user name; give \`user\``,
       );
-    return this.api(signal, ")]}'");
+    return this.api(signal, { prefix: ")]}'" });
   }
 }
 

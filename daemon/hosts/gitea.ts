@@ -1,26 +1,17 @@
-// Gitea, and Forgejo with the same API, over gitea-js.
+// Gitea, and Forgejo with the same API.
 
-import { giteaApi, type RequestParams } from 'gitea-js';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
-import { checked, hostText, idAndAddresses, isoTime, ownerName, withoutSlash } from './answers.ts';
-import { failureOf, type Question } from './failures.ts';
-import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
+import { hostText, idAndAddresses, imageOf, isoTime, ownerName, withoutSlash } from './answers.ts';
+import type { Host, HostRepo } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
-import { HttpHost } from './http-host.ts';
-import type { HostParts } from './parts.ts';
-import { selectionFilter, listedAs } from './select.ts';
-import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
+import { pathOf, type PlainApi } from './plain-api.ts';
+import { oneRepo, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'gitea'>;
 
-/** An answer of gitea-js: the parsed body with the response. */
-type Called = Pick<Response, 'headers'> & { readonly data: unknown };
-type Call = (given: RequestParams) => Promise<Called>;
-
-/** Any name goes with a token. */
-const TOKEN_USER = 'x-access-token';
 /** The servers' default maximum. */
 const PAGE_SIZE = 50;
 
@@ -52,120 +43,70 @@ const searchSchema = z.object({ data: z.array(repositorySchema).max(PAGE_SIZE) }
 
 export class Gitea extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gitea';
-  readonly #client: ReturnType<typeof giteaApi>;
-  readonly #isKept: (repo: HostRepo) => boolean;
-  readonly #anonymous = this.anonymousProbe(
-    () => `${withoutSlash(this.apiUrl)}/api/v1/repos/search?limit=1`,
-  );
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    super(settings, parts);
     const { url, exclude } = settings;
-    this.#client = giteaApi(withoutSlash(url), { customFetch: this.transport.fetch });
-    this.#isKept = selectionFilter({ exclude: { ...exclude, paths: exclude.repos } });
+    super(settings, parts, {
+      apiUrl: `${withoutSlash(url)}/api/v1`,
+      // Any name goes with a token.
+      gitUser: 'x-access-token',
+      selection: { exclude: { ...exclude, paths: exclude.repos } },
+    });
+    this.anonymous = this.anonymousProbe(() => `${this.apiUrl}/repos/search?limit=1`);
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  targets(signal: AbortSignal): Targets {
     const { orgs, users, repos } = this.settings;
-    // Fails early: without it all targets would fail for the same reason.
-    this.token();
-    const anonymousProbe = this.#anonymous.restart();
-    const { orgs: ofOrgs, users: ofUsers } = this.#client;
+    const api = this.#api(signal);
     const targets = [
-      ...orgs.map((org) =>
-        this.#ofOwner(`orgs: ${org}`, signal, (given) => ofOrgs.orgGet(inPath(org), given)),
+      ...orgs.map((org) => this.#ofOwner(`orgs: ${org}`, pathOf`/orgs/${org}`, api)),
+      ...users.map((user) => this.#ofOwner(`users: ${user}`, pathOf`/users/${user}`, api)),
+      ...repos.map((path) =>
+        oneRepo(`repos: ${path}`, async () => this.listedAs(await this.#repository(path, api))),
       ),
-      ...users.map((user) =>
-        this.#ofOwner(`users: ${user}`, signal, (given) => ofUsers.userGet(inPath(user), given)),
-      ),
-      ...repos.map((path) => this.#ofRepo(path, signal)),
     ];
-    yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
+    return { targets };
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repo = repoOfGitea(await this.#repository(path, path, signal), this.settings.url);
-    return this.#anonymous.of(repo, signal);
-  }
-
-  async gitCredential(): Promise<GitCredential | undefined> {
-    return this.credential(TOKEN_USER);
+    return this.probed(await this.#repository(path, this.#api(signal)), signal);
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    const { user, version } = this.#client;
-    if (this.token() === undefined) {
-      await this.#call('version', signal, (given) => version.getVersion(given));
-      return 'anonymous';
-    }
-    const { data } = await this.#call('user', signal, (given) => user.userGetCurrent(given));
-    return checked(callerSchema, data, this.#question('user')).login;
+    const api = this.#api(signal);
+    if (this.token() !== undefined) return (await api.get(callerSchema, '/user')).login;
+    await api.get(z.unknown(), '/version');
+    return 'anonymous';
   }
 
   /** Repositories of an owner, searched by the owner's id, as only a search has a stable order. */
-  #ofOwner(name: string, signal: AbortSignal, callOwner: Call): Target {
+  #ofOwner(name: string, address: string, api: PlainApi): Target {
     let owner: number | undefined;
     const read = async (page: number): Promise<NumberedPage> => {
-      if (owner === undefined) {
-        const { data } = await this.#call(name, signal, callOwner);
-        owner = checked(ownerSchema, data, this.#question(name)).id;
-      }
+      owner ??= (await api.get(ownerSchema, address)).id;
       const order = { sort: 'id', order: 'asc', limit: PAGE_SIZE, page };
-      const { data, headers } = await this.#call(name, signal, (given) =>
-        this.#client.repos.repoSearch({ uid: owner!, exclusive: true, ...order }, given),
-      );
-      const { data: found } = checked(searchSchema, data, this.#question(name));
-      const listed = found.map((repository) => this.#listed(repository));
+      const query = { uid: owner, exclusive: true, ...order };
+      const { data, headers } = await api.page(searchSchema, '/repos/search', query);
+      const repos = data.data.map((repository) => repoOfGitea(repository, this.settings.url));
       const count = headers.get('x-total-count');
       const total = count === null ? undefined : Number(count);
+      const listed = repos.map((repo) => this.listedAs(repo));
       return { listed, total, last: lastPage(page, listed.length, total) };
     };
-    return { name, readPage: (cursor) => readNumbered(cursor, this.#question(name), read) };
+    const question = { host: this.nameHost, what: name };
+    return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
   }
 
-  #ofRepo(path: string, signal: AbortSignal): Target {
-    const name = `repos: ${path}`;
-    return oneRepo(name, async () => this.#listed(await this.#repository(path, name, signal)));
+  async #repository(path: string, api: PlainApi): Promise<HostRepo> {
+    const [owner = '', name = ''] = path.split('/');
+    const repository = await api.get(repositorySchema, pathOf`/repos/${owner}/${name}`);
+    return repoOfGitea(repository, this.settings.url);
   }
 
-  /** @param what  the request, in messages */
-  async #repository(path: string, what: string, signal: AbortSignal): Promise<GiteaRepository> {
-    const [owner = '', repo = ''] = path.split('/').map(inPath);
-    const { data } = await this.#call(what, signal, (given) =>
-      this.#client.repos.repoGet(owner, repo, given),
-    );
-    return checked(repositorySchema, data, this.#question(what));
+  #api(signal: AbortSignal): PlainApi {
+    return this.api(signal, { scheme: 'token' });
   }
-
-  #listed(repository: GiteaRepository): Listed {
-    return listedAs(repoOfGitea(repository, this.settings.url), this.#isKept);
-  }
-
-  /**
-   * @param what  the request, in messages
-   *
-   * Errors: HostError; the reason of the signal.
-   */
-  async #call(what: string, signal: AbortSignal, call: Call): Promise<Called> {
-    const token = this.token();
-    const headers = token ? { authorization: `token ${token.reveal()}` } : {};
-    try {
-      return await call({ signal, headers });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw failureOf(error, this.#question(what), [token]);
-    }
-  }
-
-  #question(what: string): Question {
-    return { host: this.transport.host, what };
-  }
-}
-
-/** gitea-js does not encode names in paths. */
-function inPath(name: string): string {
-  return encodeURIComponent(name);
 }
 
 /**
@@ -182,13 +123,11 @@ function lastPage(page: number, length: number, total: number | undefined): numb
 function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
   const path = repository.full_name;
   const { size, empty: isEmpty, default_branch: branch } = repository;
-  const images = [repository.avatar_url, repository.owner?.avatar_url];
-  const imageUrl = images.find((image) => /^https?:\/\//.test(image ?? ''));
   // Changed by pushes, but also by edits of the repository's settings.
   const pushedAt = isoTime(repository.updated_at);
   return {
     ...idAndAddresses(repository.id, path, url),
-    ...omitUndefined({ imageUrl }),
+    ...imageOf(repository.avatar_url, repository.owner?.avatar_url),
     isFork: repository.fork,
     isArchived: repository.archived,
     visibility: visibilityOf(repository),

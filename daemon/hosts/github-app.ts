@@ -7,10 +7,9 @@ import { z } from 'zod';
 import type { SecretSource } from '../base/config/secret-source.ts';
 import { SecretText } from '../base/config/secret-text.ts';
 import { SharedWork } from '../base/shared-work.ts';
-import { checked } from './answers.ts';
-import type { GithubAnswer, GithubClient, GithubQuestion } from './github-client.ts';
 import { HostError } from './host.ts';
-import { secretNow } from './parts.ts';
+import { secretNow } from './http-host.ts';
+import type { PlainApi } from './plain-api.ts';
 import type { HostTransport } from './transport.ts';
 import type { Environment } from '../base/config/dispatcher.ts';
 
@@ -54,7 +53,7 @@ const CLOCK_SLACK_MS = 20_000;
 export interface GithubAppsOptions {
   /** Those of the host. */
   readonly apps: readonly GithubApp[];
-  readonly client: GithubClient;
+  readonly api: (token: SecretText, signal: AbortSignal) => PlainApi;
   readonly transport: HostTransport;
   readonly env: Environment;
 }
@@ -103,8 +102,9 @@ export class GithubApps {
   async describe(signal: AbortSignal): Promise<string> {
     const names: string[] = [];
     for (const app of this.#options.apps) {
-      const { data, question } = await this.#requestAs(app, { route: 'GET /app', signal });
-      const { slug, name } = checked(appSchema, data, question);
+      const { slug, name } = await this.#requestAs(app, signal, (api) =>
+        api.get(appSchema, '/app'),
+      );
       names.push(`app ${slug ?? name ?? app.id}`);
     }
     const { size } = await this.#allInstallations(signal);
@@ -133,42 +133,42 @@ export class GithubApps {
   /** Owners that installed an app, in lower case, and the installation's id; without suspended ones. */
   async *#installationsOf(app: GithubApp, signal: AbortSignal): AsyncIterable<[string, number]> {
     for (let page = 1; page <= PAGES_MAX; page++) {
-      const parameters = { per_page: PAGE_SIZE, page };
-      const call = { route: 'GET /app/installations', parameters, signal };
-      const { data, link, question } = await this.#requestAs(app, call);
-      for (const { id, account, suspended_at: suspendedAt } of checked(
-        installationPage,
-        data,
-        question,
-      ))
+      const query = { per_page: PAGE_SIZE, page };
+      const { data, headers } = await this.#requestAs(app, signal, (api) =>
+        api.page(installationPage, '/app/installations', query),
+      );
+      for (const { id, account, suspended_at: suspendedAt } of data)
         if (account?.login !== undefined && (suspendedAt ?? null) === null)
           yield [account.login.toLowerCase(), id];
-      if (!/\brel="next"/.test(link)) return;
+      if (!/\brel="next"/.test(headers.get('link') ?? '')) return;
     }
   }
 
   async #request(installation: Installation, signal: AbortSignal): Promise<SecretText> {
-    const { data, question } = await this.#requestAs(installation.app, {
-      route: 'POST /app/installations/{installation_id}/access_tokens',
-      parameters: { installation_id: installation.id },
-      signal,
-    });
-    const token = new SecretText(checked(tokenSchema, data, question).token);
+    const address = `/app/installations/${installation.id}/access_tokens`;
+    const { data } = await this.#requestAs(installation.app, signal, (api) =>
+      api.page(tokenSchema, address, {}, 'POST'),
+    );
+    const token = new SecretText(data.token);
     this.#tokens.set(installation, token);
     return token;
   }
 
   /** Sends a request as the app itself; repeats it with the host's clock if that differs from ours. */
-  async #requestAs(app: GithubApp, call: Omit<GithubQuestion, 'token'>): Promise<GithubAnswer> {
-    const { client, transport } = this.#options;
+  async #requestAs<Answer>(
+    app: GithubApp,
+    signal: AbortSignal,
+    send: (api: PlainApi) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { api, transport } = this.#options;
     const aheadMs = transport.clockAheadMs;
     try {
-      return await client.request({ ...call, token: await this.#tokenAs(app, aheadMs) });
+      return await send(api(await this.#tokenAs(app, aheadMs), signal));
     } catch (error) {
       const movedMs = Math.abs(transport.clockAheadMs - aheadMs);
       const isRefused = error instanceof HostError && error.code === 'NOT_AUTHENTICATED';
       if (!isRefused || movedMs < CLOCK_SLACK_MS) throw error;
-      return client.request({ ...call, token: await this.#tokenAs(app, transport.clockAheadMs) });
+      return send(api(await this.#tokenAs(app, transport.clockAheadMs), signal));
     }
   }
 

@@ -6,9 +6,8 @@ import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { githubApiUrl, isGithubCloud } from '../base/config/github-address.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
-import { checked, hostText, idAndAddresses, isoTime, ownerName, withoutSlash } from './answers.ts';
+import { hostText, idAndAddresses, imageOf, isoTime, ownerName, withoutSlash } from './answers.ts';
 import { GithubApps, type GithubApp } from './github-app.ts';
-import { GithubClient, type GithubAnswer } from './github-client.ts';
 import {
   HostError,
   type GitCredential,
@@ -16,14 +15,11 @@ import {
   type HostMember,
   type HostRepo,
   type ListingIssue,
-  type ListingPage,
 } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
-import { HttpHost } from './http-host.ts';
-import type { HostParts } from './parts.ts';
-import type { AnonymousProbe } from './anonymous-probe.ts';
-import { selectionFilter, listedAs } from './select.ts';
-import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
+import { pathOf, type PlainApi } from './plain-api.ts';
+import { oneRepo, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'github'>;
 
@@ -55,7 +51,12 @@ const repositorySchema = z.object({
 });
 type GithubRepository = z.output<typeof repositorySchema>;
 
-const repositoryPage = z.array(repositorySchema).max(PAGE_SIZE);
+/** Those of an installation are inside an object. */
+const repositoryPage = z.preprocess(
+  (data) =>
+    typeof data === 'object' && data !== null && 'repositories' in data ? data.repositories : data,
+  z.array(repositorySchema).max(PAGE_SIZE),
+);
 const callerSchema = z.object({ login: z.string() });
 const memberPage = z
   .array(
@@ -66,34 +67,35 @@ const memberPage = z
   )
   .max(PAGE_SIZE);
 
+const HEADERS = {
+  accept: 'application/vnd.github+json',
+  'x-github-api-version': '2022-11-28',
+};
+
 export class Github extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'github';
-  readonly #client: GithubClient;
   /** Empty if the connection has a token. */
   readonly #apps: GithubApps;
-  readonly #isKept: (repo: HostRepo) => boolean;
-  readonly #anonymous: AnonymousProbe | undefined;
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, options: GithubOptions) {
     const { url, topics, exclude } = settings;
-    super(settings, options, githubApiUrl(url));
-    this.#client = new GithubClient(url, this.transport, options.log);
+    super(settings, options, {
+      apiUrl: githubApiUrl(url),
+      gitUser: TOKEN_USER,
+      selection: { topics, exclude: { ...exclude, paths: exclude.repos } },
+    });
     this.#apps = new GithubApps({
       apps: settings.token === undefined ? options.apps.filter((app) => isSame(app.url, url)) : [],
-      client: this.#client,
+      api: (token, signal) => this.#api(token, signal),
       transport: this.transport,
       env: options.env,
     });
-    this.#isKept = selectionFilter({ topics, exclude: { ...exclude, paths: exclude.repos } });
-    if (!isGithubCloud(url)) this.#anonymous = this.anonymousProbe(() => `${this.apiUrl}/meta`);
+    if (!isGithubCloud(url)) this.anonymous = this.anonymousProbe(() => `${this.apiUrl}/meta`);
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  async targets(signal: AbortSignal, from: unknown): Promise<Targets> {
     const { orgs, users, repos } = this.settings;
-    // Fails early: without it all targets would fail for the same reason.
-    this.token();
-    const anonymousProbe = this.#anonymous?.restart();
     let asking: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
       asking ??= this.#callerIfAny(signal);
@@ -102,53 +104,49 @@ export class Github extends HttpHost<Settings> implements Host {
     const targets = [
       ...orgs.map((org) => this.#ofOrg(org, signal)),
       ...users.flatMap((user) => this.#ofUser(user, isCaller, signal)),
-      ...repos.map((path) => this.#ofRepo(path, signal)),
+      ...repos.map((path) =>
+        oneRepo(`repos: ${path}`, async () => this.listedAs(await this.#repository(path, signal))),
+      ),
     ];
-    const issues = from === undefined ? await this.#notInstalled(signal) : [];
-    yield* listTargets({ targets, issues, anonymousProbe }, from, signal);
+    return { targets, issues: from === undefined ? await this.#notInstalled(signal) : [] };
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repo = repoOfGithub(await this.#repository(path, signal), this.settings.url);
-    return this.#anonymous?.of(repo, signal) ?? repo;
+    return this.probed(await this.#repository(path, signal), signal);
   }
 
-  async gitCredential(
+  override async gitCredential(
     { path }: Pick<HostRepo, 'path'>,
     signal: AbortSignal,
   ): Promise<GitCredential | undefined> {
     const password = await this.#tokenFor(path, signal);
-    return password === undefined ? undefined : { user: TOKEN_USER, password };
+    return password && { user: TOKEN_USER, password };
   }
 
   async probe(signal: AbortSignal): Promise<string> {
     if (!this.#apps.isEmpty) return this.#apps.describe(signal);
-    const token = this.token();
-    if (token !== undefined) return this.#caller(signal);
-    await this.#client.request({ route: 'GET /meta', token, signal });
+    if (this.token() !== undefined) return this.#caller(signal);
+    await this.#api(undefined, signal).get(z.unknown(), '/meta');
     return 'anonymous';
   }
 
   async *members({ path }: Pick<HostRepo, 'path'>, signal: AbortSignal): AsyncIterable<HostMember> {
-    const [owner = '', repo = ''] = path.split('/');
+    const address = `${addressOf(path)}/collaborators`;
     for (let page = 1; page <= MEMBER_PAGES_MAX; page++) {
-      const { data, link, question } = await this.#client.request({
-        route: 'GET /repos/{owner}/{repo}/collaborators',
-        parameters: { owner, repo, affiliation: 'all', per_page: PAGE_SIZE, page },
-        token: await this.#tokenFor(path, signal),
-        signal,
-      });
-      for (const { id, permissions } of checked(memberPage, data, question))
+      const api = this.#api(await this.#tokenFor(path, signal), signal);
+      const query = { affiliation: 'all', per_page: PAGE_SIZE, page };
+      const { data, headers } = await api.page(memberPage, address, query);
+      for (const { id, permissions } of data)
         // GitHub does not report which addresses of others are verified.
         if (permissions?.pull === true) yield { accountId: String(id), emails: [] };
-      if (lastPageOf(link, page) === page) return;
+      if (lastPageOf(headers, page) === page) return;
     }
   }
 
   #ofOrg(org: string, signal: AbortSignal): Target {
     return this.#paged(`orgs: ${org}`, signal, async () => ({
-      route: 'GET /orgs/{org}/repos',
-      parameters: { org, type: 'all' },
+      address: pathOf`/orgs/${org}/repos`,
+      query: { type: 'all' },
       token: await this.#tokenFor(org, signal),
     }));
   }
@@ -162,8 +160,8 @@ export class Github extends HttpHost<Settings> implements Host {
     const publicOnes = this.#paged(`users: ${username}`, signal, async () => {
       const token = await this.#tokenFor(username, signal);
       return (await isCaller(username))
-        ? { route: 'GET /user/repos', parameters: { affiliation: 'owner' }, token }
-        : { route: 'GET /users/{username}/repos', parameters: { username, type: 'owner' }, token };
+        ? { address: '/user/repos', query: { affiliation: 'owner' }, token }
+        : { address: pathOf`/users/${username}/repos`, query: { type: 'owner' }, token };
     });
     return this.#apps.isEmpty ? [publicOnes] : [publicOnes, this.#ofInstallation(username, signal)];
   }
@@ -172,25 +170,13 @@ export class Github extends HttpHost<Settings> implements Host {
     const name = `users: ${owner}, what the app was given`;
     return this.#paged(name, signal, async () => {
       const token = await this.#tokenFor(owner, signal);
-      return token && { route: 'GET /installation/repositories', parameters: {}, token };
+      return token && { address: '/installation/repositories', query: {}, token };
     });
   }
 
-  #ofRepo(path: string, signal: AbortSignal): Target {
-    return oneRepo(`repos: ${path}`, async () =>
-      this.#listed(await this.#repository(path, signal)),
-    );
-  }
-
-  async #repository(path: string, signal: AbortSignal): Promise<GithubRepository> {
-    const [owner = '', repo = ''] = path.split('/');
-    const { data, question } = await this.#client.request({
-      route: 'GET /repos/{owner}/{repo}',
-      parameters: { owner, repo },
-      token: await this.#tokenFor(owner, signal),
-      signal,
-    });
-    return checked(repositorySchema, data, question);
+  async #repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    const api = this.#api(await this.#tokenFor(path, signal), signal);
+    return repoOfGithub(await api.get(repositorySchema, addressOf(path)), this.settings.url);
   }
 
   /** @param request  the request; undefined: nothing to list */
@@ -198,18 +184,18 @@ export class Github extends HttpHost<Settings> implements Host {
     const read = async (page: number): Promise<NumberedPage> => {
       const call = await request();
       if (call === undefined) return { listed: [], last: 1 };
-      const order = { sort: 'created', direction: 'asc', per_page: PAGE_SIZE, page };
-      const parameters = { ...call.parameters, ...order };
-      const answer = await this.#client.request({ ...call, parameters, signal });
-      const listed = repositoriesIn(answer).map((repository) => this.#listed(repository));
-      return { listed, last: lastPageOf(answer.link, page) };
+      const query = { ...call.query, sort: 'created', direction: 'asc', per_page: PAGE_SIZE, page };
+      const api = this.#api(call.token, signal);
+      const { data, headers } = await api.page(repositoryPage, call.address, query);
+      const repos = data.map((repository) => repoOfGithub(repository, this.settings.url));
+      return { listed: repos.map((repo) => this.listedAs(repo)), last: lastPageOf(headers, page) };
     };
     const question = { host: this.transport.host, what: name };
     return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
   }
 
-  #listed(repository: GithubRepository): Listed {
-    return listedAs(repoOfGithub(repository, this.settings.url), this.#isKept);
+  #api(token: SecretText | undefined, signal: AbortSignal): PlainApi {
+    return this.api(signal, { token: () => token, headers: HEADERS });
   }
 
   /** @param path  of a repository, or its owner */
@@ -218,9 +204,7 @@ export class Github extends HttpHost<Settings> implements Host {
   }
 
   async #caller(signal: AbortSignal): Promise<string> {
-    const call = { route: 'GET /user', token: this.token(), signal };
-    const { data, question } = await this.#client.request(call);
-    return checked(callerSchema, data, question).login;
+    return (await this.#api(this.token(), signal).get(callerSchema, '/user')).login;
   }
 
   /** The token's user; some tokens belong to no user. */
@@ -254,19 +238,20 @@ export class Github extends HttpHost<Settings> implements Host {
 
 /** A request with a paged answer. */
 interface Paged {
-  readonly route: string;
-  readonly parameters: Readonly<Record<string, string>>;
+  readonly address: string;
+  readonly query: Readonly<Record<string, string>>;
   readonly token: SecretText | undefined;
 }
 
-/** Those of an installation are inside an object. */
-function repositoriesIn({ data, question }: GithubAnswer): GithubRepository[] {
-  const isWrapped = typeof data === 'object' && data !== null && 'repositories' in data;
-  return checked(repositoryPage, isWrapped ? data.repositories : data, question);
+/** @param path  `owner/name` */
+function addressOf(path: string): string {
+  const [owner = '', repo = ''] = path.split('/');
+  return pathOf`/repos/${owner}/${repo}`;
 }
 
 /** Number of the last page from a page's links; undefined: the links only have a next page. */
-function lastPageOf(link: string, page: number): number | undefined {
+function lastPageOf(headers: Headers, page: number): number | undefined {
+  const link = headers.get('link') ?? '';
   const last = /[?&]page=(\d+)[^<>]*>; rel="last"/.exec(link)?.[1];
   if (last !== undefined) return Number(last);
   return /\brel="next"/.test(link) ? undefined : page;
@@ -279,11 +264,10 @@ function isSame(one: string, other: string): boolean {
 /** @param url  of the connection; GitHub's own addresses may lead elsewhere */
 function repoOfGithub(repository: GithubRepository, url: string): HostRepo {
   const path = repository.full_name;
-  const image = repository.owner?.avatar_url ?? '';
   const pushedAt = isoTime(repository.pushed_at);
   return {
     ...idAndAddresses(repository.id, path, url),
-    ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
+    ...imageOf(repository.owner?.avatar_url),
     isFork: repository.fork,
     isArchived: repository.archived,
     visibility: visibilityOf(repository),

@@ -1,47 +1,42 @@
-// GitLab, gitlab.com and own servers, over Gitbeaker with our transport as its requester. Pages are followed here, not by
-// Gitbeaker, because a listing must resume after a restart.
+// GitLab, gitlab.com and own servers.
 
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { SettingsOf } from '../base/config/connections.ts';
-import { checked, withoutSlash } from './answers.ts';
-import { answerFailure, type Question } from './failures.ts';
-import { openGitLabClient, type GitLabClient } from './gitlab-client.ts';
-import { projectReader, projectSchema, repoOfGitLab, type Project } from './gitlab-projects.ts';
-import {
-  HostError,
-  type GitCredential,
-  type Host,
-  type HostMember,
-  type HostRepo,
-  type ListingPage,
-} from './host.ts';
-import { readNumbered } from './numbered-pages.ts';
-import { HttpHost } from './http-host.ts';
-import type { HostParts } from './parts.ts';
-import type { AnonymousProbe } from './anonymous-probe.ts';
-import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HOUR_MS } from '../base/durations.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
+import type { SettingsOf } from '../base/config/connections.ts';
+import { hostText, idAndAddresses, imageOf, isoTime, withoutSlash } from './answers.ts';
+import { answerFailure } from './failures.ts';
+import { HostError, type Host, type HostMember, type HostRepo } from './host.ts';
+import { HttpHost, type HostParts } from './http-host.ts';
+import { readNumbered } from './numbered-pages.ts';
+import { pathOf, type PlainApi } from './plain-api.ts';
+import { oneRepo, type Listed, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'gitlab'>;
 
 const PAGE_SIZE = 100;
 
-/** A page from Gitbeaker; `totalPages` is NaN for more than 10,000 items, which GitLab does not count. */
-function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({
-    data: z.array(item).max(PAGE_SIZE),
-    paginationInfo: z.object({
-      current: z.int(),
-      next: z.int().nullable(),
-      totalPages: z.int().nullable().catch(null),
-    }),
-  });
-}
-const projectPage = pageOf(projectSchema);
-const memberPage = pageOf(
-  z.object({ id: z.int().positive(), state: z.string(), access_level: z.int() }),
-);
+/** The used fields of a project. Without a token GitLab sends only those before `namespace`. */
+const projectSchema = z.object({
+  id: z.int().positive(),
+  path_with_namespace: z.string().min(1),
+  default_branch: hostText.nullish(),
+  topics: z.array(hostText).max(1_000).nullish(),
+  avatar_url: hostText.nullish(),
+  last_activity_at: z.string().nullish(),
+  namespace: z.object({ kind: z.string() }).nullish(),
+  visibility: z.string().optional(),
+  archived: z.boolean().optional(),
+  forked_from_project: z.unknown().optional(),
+  repository_access_level: z.string().nullish(),
+});
+type Project = z.output<typeof projectSchema>;
+
+const projectPage = z.array(projectSchema).max(PAGE_SIZE);
+const memberPage = z
+  .array(z.object({ id: z.int().positive(), state: z.string(), access_level: z.int() }))
+  .max(PAGE_SIZE);
 const callerSchema = z.object({ username: z.string() });
 const userSchema = z.object({ email: z.string().nullish(), confirmed_at: z.string().nullish() });
 
@@ -52,8 +47,6 @@ const EMAIL_AGE_MS = HOUR_MS;
 
 export class GitLab extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gitlab';
-  readonly #listed: ReturnType<typeof projectReader>;
-  readonly #anonymous: AnonymousProbe | undefined;
   /** Verified addresses by account id. */
   readonly #emails = new LRUCache<number, readonly string[]>({
     max: EMAILS_MAX,
@@ -62,43 +55,44 @@ export class GitLab extends HttpHost<Settings> implements Host {
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
-    super(settings, parts);
-    this.#listed = projectReader(settings);
-    if (this.nameHost !== 'gitlab.com' && settings.token !== undefined)
-      this.#anonymous = this.anonymousProbe(
-        ({ hostId }) => `${withoutSlash(settings.url)}/api/v4/projects/${hostId}`,
-      );
+    const { url, token, topics, exclude } = settings;
+    super(settings, parts, {
+      apiUrl: `${withoutSlash(url)}/api/v4`,
+      // For tokens of every kind.
+      gitUser: 'oauth2',
+      selection: { topics, exclude: { ...exclude, paths: exclude.projects } },
+    });
+    if (this.nameHost !== 'gitlab.com' && token !== undefined)
+      this.anonymous = this.anonymousProbe(({ hostId }) => `${this.apiUrl}/projects/${hostId}`);
   }
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    if (this.settings.exclude.forks && this.token() === undefined)
+  targets(signal: AbortSignal): Targets {
+    const { all, groups, users, projects, exclude } = this.settings;
+    if (exclude.forks && this.token() === undefined)
       throw new HostError(
         'NOT_ALLOWED',
         `${this.nameHost}: exclude.forks: GitLab reports forks only with a token; give \`token\``,
       );
-    const targets = this.#targets(await this.#client(signal));
-    const anonymousProbe = this.#anonymous?.restart();
-    yield* listTargets({ targets, issues: [], anonymousProbe }, from, signal);
+    const api = this.api(signal);
+    const targets = [
+      ...(all ? [this.#byId('all', '/projects', api)] : []),
+      ...groups.map((group) => this.#ofGroup(group, api)),
+      ...users.map((user) => this.#byId(`users: ${user}`, pathOf`/users/${user}/projects`, api)),
+      ...projects.map((path) =>
+        oneRepo(`projects: ${path}`, async () => this.#listed(await showProject(path, api))),
+      ),
+    ];
+    return { targets };
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const { projects } = await this.#client(signal);
-    const project = this.#check(projectSchema, await projects.show(path), `project ${path}`);
-    const repo = repoOfGitLab(project, this.settings, this.token() === undefined);
-    return this.#anonymous?.of(repo, signal) ?? repo;
-  }
-
-  async gitCredential(): Promise<GitCredential | undefined> {
-    // User name for tokens of every kind.
-    return this.credential('oauth2');
+    return this.probed(this.#repoOf(await showProject(path, this.api(signal))), signal);
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    const { projects, users } = await this.#client(signal);
-    if (this.token() !== undefined)
-      return this.#check(callerSchema, await users.showCurrentUser(), 'user').username;
-    const first = { page: 1, perPage: 1, showExpanded: true } as const;
-    this.#check(projectPage, await projects.all<true, 'offset'>(first), 'projects');
+    const api = this.api(signal);
+    if (this.token() !== undefined) return (await api.get(callerSchema, '/user')).username;
+    await api.get(projectPage, '/projects', { per_page: 1 });
     return 'anonymous';
   }
 
@@ -106,115 +100,105 @@ export class GitLab extends HttpHost<Settings> implements Host {
     { hostId }: Pick<HostRepo, 'hostId'>,
     signal: AbortSignal,
   ): AsyncIterable<HostMember> {
-    const what = `members of project ${hostId}`;
-    const { members, users } = await this.#client(signal);
-    const emailsOf = this.#emailReader(users);
+    const api = this.api(signal);
+    const emailsOf = this.#emailReader(api);
     for (let page: number | undefined = 1; page !== undefined;) {
-      const options = { ...pageNumber(page), includeInherited: true };
-      const answer: unknown = await members.all<true>(hostId, options);
-      const { data, paginationInfo } = this.#check(memberPage, answer, what);
-      const readers = data.filter(
+      const read: PageOf<z.output<typeof memberPage>> = await this.#page(
+        memberPage,
+        pathOf`/projects/${hostId}/members/all`,
+        page,
+        api,
+      );
+      const readers = read.data.filter(
         (one) => one.state === 'active' && one.access_level >= READS_CODE,
       );
-      const read = async ({ id }: { readonly id: number }): Promise<HostMember> => ({
+      const memberOf = async ({ id }: { readonly id: number }): Promise<HostMember> => ({
         accountId: String(id),
         emails: await emailsOf(id),
       });
       // Only the first: it shows whether the others are worth a request.
-      for (const member of readers.slice(0, 1)) yield read(member);
-      yield* await Promise.all(readers.slice(1).map(read));
-      page = this.#pageAfter(page, paginationInfo.next, what);
+      for (const member of readers.slice(0, 1)) yield memberOf(member);
+      yield* await Promise.all(readers.slice(1).map(memberOf));
+      page = read.next;
     }
   }
 
-  #targets(client: GitLabClient): Target[] {
-    const { all, groups, users, projects } = this.settings;
-    return [
-      ...(all ? [this.#everything(client)] : []),
-      ...groups.map((group) => this.#projectsOfGroup(group, client)),
-      ...users.map((user) => this.#projectsOfUser(user, client)),
-      ...projects.map((path) => this.#project(path, client)),
-    ];
-  }
-
-  #everything({ projects }: GitLabClient): Target {
-    return this.#byId('all', (options) => projects.all<true, 'offset'>(options));
-  }
-
-  #projectsOfUser(user: string, { users }: GitLabClient): Target {
-    return this.#byId(`users: ${user}`, (options) =>
-      users.allProjects<true, 'offset'>(user, options),
-    );
-  }
-
   /** Pages by last id, not by number: removals cause no gaps, and GitLab counts only to 50,000. */
-  #byId(name: string, ask: (options: InOrder & { idAfter: number }) => Promise<unknown>): Target {
+  #byId(name: string, address: string, api: PlainApi): Target {
     return {
       name,
       readPage: async (cursor) => {
-        const idAfter = Number(cursor ?? 0);
-        const answer = await ask({ ...this.#inOrder(1), idAfter });
-        const { data, paginationInfo } = this.#check(projectPage, answer, name);
+        const after = Number(cursor ?? 0);
+        const query = { ...this.#inOrder(), id_after: after };
+        const { data, next } = await this.#page(projectPage, address, 1, api, query);
         const last = data.at(-1)?.id;
-        if (last !== undefined && last <= idAfter) throw this.#disorder(name);
-        const isLast = paginationInfo.next === null;
-        return { listed: this.#listedOf(data), next: isLast ? undefined : last };
+        if (last !== undefined && last <= after) throw this.#disorder(address);
+        return { listed: this.#listedOf(data), next: next === undefined ? undefined : last };
       },
     };
   }
 
-  #projectsOfGroup(group: string, { groups }: GitLabClient): Target {
+  #ofGroup(group: string, api: PlainApi): Target {
     const name = `groups: ${group}`;
+    const address = pathOf`/groups/${group}/projects`;
+    // Projects shared with a group belong to another one.
+    const query = { ...this.#inOrder(), include_subgroups: true, with_shared: false };
     const read = async (page: number) => {
-      const answer = await groups.allProjects<true>(group, {
-        ...this.#inOrder(page),
-        includeSubgroups: true,
-        // Projects shared with a group belong to another one.
-        withShared: false,
-      });
-      const { data, paginationInfo } = this.#check(projectPage, answer, name);
-      const { current, next, totalPages } = paginationInfo;
-      if (current !== page) throw this.#disorder(name);
-      return {
-        listed: this.#listedOf(data),
-        last: next === null ? page : (totalPages ?? undefined),
-      };
+      const { data, next, last } = await this.#page(projectPage, address, page, api, query);
+      return { listed: this.#listedOf(data), last: next === undefined ? page : last };
     };
-    return { name, readPage: (cursor) => readNumbered(cursor, this.#question(name), read) };
+    const question = { host: this.nameHost, what: name };
+    return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
   }
 
-  #project(path: string, { projects }: GitLabClient): Target {
-    const name = `projects: ${path}`;
-    return oneRepo(name, async () => {
-      const project = this.#check(projectSchema, await projects.show(path), name);
-      return this.#listed(project, this.token() === undefined);
-    });
+  /** Errors: HostError; the reason of the signal. */
+  async #page<Schema extends z.ZodType>(
+    schema: Schema,
+    address: string,
+    page: number,
+    api: PlainApi,
+    more: Readonly<Record<string, string | number | boolean>> = {},
+  ): Promise<PageOf<z.output<Schema>>> {
+    const query = { ...more, page, per_page: PAGE_SIZE };
+    const { data, headers } = await api.page(schema, address, query);
+    const [current, next, last] = ['x-page', 'x-next-page', 'x-total-pages'].map(
+      (name) => Number(headers.get(name)) || undefined,
+    );
+    if (current !== page || (next ?? Infinity) <= page) throw this.#disorder(address);
+    return { data, next, last };
   }
 
   /** By age: new ones come last. */
-  #inOrder(page: number): InOrder {
+  #inOrder() {
     // Without a token GitLab does not report whether a project is archived.
     const only = this.settings.exclude.archived ? { archived: false } : {};
-    return { ...pageNumber(page), orderBy: 'id', sort: 'asc', ...only };
+    return { order_by: 'id', sort: 'asc', ...only };
   }
 
   #listedOf(projects: readonly Project[]): Listed[] {
-    const isAnonymous = this.token() === undefined;
-    return projects.map((project) => this.#listed(project, isAnonymous));
+    return projects.map((project) => this.#listed(project));
   }
 
-  #pageAfter(page: number, next: number | null, what: string): number | undefined {
-    if (next !== null && next <= page) throw this.#disorder(what);
-    return next ?? undefined;
+  #listed(project: Project): Listed {
+    const listed = this.listedAs(this.#repoOf(project));
+    const { userOwnedProjects } = this.settings.exclude;
+    const isPersonal = userOwnedProjects && project.namespace?.kind === 'user';
+    // A project may have only issues or packages.
+    const hasCode = project.repository_access_level !== 'disabled';
+    return hasCode && !isPersonal ? listed : { ...listed, repo: undefined };
+  }
+
+  #repoOf(project: Project): HostRepo {
+    return repoOfGitLab(project, this.settings, this.token() === undefined);
   }
 
   /** Reads the addresses verified by GitLab. Only administrators may see them, which the first answer shows. */
-  #emailReader(users: GitLabClient['users']): (id: number) => Promise<readonly string[]> {
+  #emailReader(api: PlainApi): (id: number) => Promise<readonly string[]> {
     let isPublicEmail = true;
     return async (id) => {
       const cached = this.#emails.get(id);
       if (cached !== undefined || !isPublicEmail) return cached ?? [];
-      const user = this.#check(userSchema, await users.show(id), `user ${id}`);
+      const user = await api.get(userSchema, `/users/${id}`);
       isPublicEmail = user.email !== undefined;
       const emails = user.email && user.confirmed_at ? [user.email] : [];
       if (isPublicEmail) this.#emails.set(id, emails);
@@ -222,34 +206,50 @@ export class GitLab extends HttpHost<Settings> implements Host {
     };
   }
 
-  #client(signal: AbortSignal): Promise<GitLabClient> {
-    return openGitLabClient({
-      url: withoutSlash(this.settings.url),
-      token: () => this.token(),
-      fetch: this.transport.fetchUntil(signal),
-    });
-  }
-
-  #check<Schema extends z.ZodType>(schema: Schema, answer: unknown, what: string) {
-    return checked(schema, answer, this.#question(what));
-  }
-
-  #question(what: string): Question {
-    return { host: this.nameHost, what };
-  }
-
   #disorder(what: string): HostError {
-    return answerFailure('another page than was asked for', this.#question(what));
+    const question = { host: this.nameHost, what };
+    return answerFailure('another page than was requested', question);
   }
 }
 
-interface InOrder extends ReturnType<typeof pageNumber> {
-  readonly orderBy: 'id';
-  readonly sort: 'asc';
-  readonly archived?: boolean;
+interface PageOf<Data> {
+  readonly data: Data;
+  /** Numbers of pages; `last` is unknown above 10,000 items, which GitLab does not count. */
+  readonly next: number | undefined;
+  readonly last: number | undefined;
 }
 
-/** Parameters of Gitbeaker for one page and its successor. */
-function pageNumber(page: number) {
-  return { page, perPage: PAGE_SIZE, showExpanded: true } as const;
+function showProject(path: string, api: PlainApi): Promise<Project> {
+  return api.get(projectSchema, pathOf`/projects/${path}`);
+}
+
+/** @param isAnonymous  requested without a token, so everything listed is public */
+function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
+  const { path_with_namespace: path, default_branch: branch } = project;
+  const pushedAt = isoTime(project.last_activity_at);
+  return {
+    // Not GitLab's own address, which may differ.
+    ...idAndAddresses(project.id, path, settings.url, settings.webUrl),
+    ...imageOf(project.avatar_url),
+    isFork: project.forked_from_project !== undefined && project.forked_from_project !== null,
+    isArchived: project.archived === true,
+    visibility: isAnonymous ? 'public' : visibilityOf(project),
+    topics: project.topics ?? [],
+    ...(branch ? { defaultBranch: branch } : {}),
+    // The last activity of any kind, updated once an hour at most: it may report news too early.
+    ...omitUndefined({ pushedAt }),
+  };
+}
+
+/**
+ * Of the code: a public project may restrict its repository to members. GitLab omits the default branch for callers who may
+ * not read the code.
+ */
+function visibilityOf(project: Project): HostRepo['visibility'] {
+  if (project.repository_access_level === 'private') return 'private';
+  if (project.default_branch === undefined) return 'private';
+  const { visibility } = project;
+  return visibility === 'public' || visibility === 'internal' || visibility === 'private'
+    ? visibility
+    : 'unknown';
 }

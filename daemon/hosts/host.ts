@@ -98,11 +98,7 @@ export interface Host {
    * Errors: HostError, `NOT_FOUND` if the credential sees nothing there; the reason of the signal.
    */
   readonly repository?: (path: string, signal: AbortSignal) => Promise<HostRepo>;
-  /**
-   * Checks address and credential. Returns the host's name of the caller, for people.
-   *
-   * Errors: HostError.
-   */
+  /** Checks address and credential. Returns the host's name of the caller, for people. Errors: HostError. */
   probe(signal: AbortSignal): Promise<string>;
   /** All who may read a private repository. Absent: not supported. Errors: HostError. */
   readonly members?: (

@@ -4,7 +4,7 @@
 import type { ConnectionSettings } from '../base/config/connections.ts';
 import type { GithubApp } from './github-app.ts';
 import type { Host } from './host.ts';
-import type { HostParts } from './parts.ts';
+import type { HostParts } from './http-host.ts';
 
 export interface HostOptions extends HostParts {
   /** `apps` of the configuration. */

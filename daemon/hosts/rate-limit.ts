@@ -1,4 +1,4 @@
-// Computes the pause that a code host requests in an answer. Pure.
+// Computes the pause that a code host requests in an answer, and lists current pauses for people.
 //
 // GitHub: 403 or 429 with `X-RateLimit-Remaining: 0` and the time of `X-RateLimit-Reset` (primary), with `Retry-After`, or
 // with only a message (secondary). GitLab: 429 with `Retry-After` and `RateLimit-Reset`. Azure DevOps: `Retry-After`, also
@@ -62,4 +62,30 @@ function resetMs(headers: Limited['headers'], nowMs: number): number | undefined
   if (seconds < EPOCH_MIN) return seconds * 1000;
   // Both times are whole seconds.
   return Math.max(0, seconds * 1000 - nowMs) + 1000;
+}
+
+/** Requests to the host wait, without an error. */
+export interface HostPause {
+  readonly host: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Bound: lines of the log; a shorter pause is over before anybody reads of it. */
+const LOGGED_MS_MIN = 5_000;
+
+/** By host. Of performance.now, which clock changes do not affect. */
+const ends = new Map<string, number>();
+
+/** Call when a host asks to wait. */
+export function noteHostPause(host: string, untilMs: number): void {
+  if (untilMs - performance.now() >= LOGGED_MS_MIN)
+    ends.set(host, Math.max(untilMs, ends.get(host) ?? 0));
+}
+
+/** Current pauses. */
+export function hostPauses(): readonly HostPause[] {
+  const nowMs = performance.now();
+  for (const [host, endMs] of ends) if (endMs <= nowMs) ends.delete(host);
+  return [...ends].map(([host, endMs]) => ({ host, until: Date.now() + endMs - nowMs }));
 }

@@ -3,7 +3,6 @@
 
 import picomatch from 'picomatch';
 import type { HostRepo } from './host.ts';
-import type { Listed } from './targets.ts';
 
 /** As in connections; members unknown to a kind of host are absent. */
 export interface Selection {
@@ -33,11 +32,6 @@ export function selectionFilter({ topics = [], exclude }: Selection): (repo: Hos
     if (repo.size !== undefined && (repo.size < min || repo.size > max)) return false;
     return topics.length === 0 || repo.topics.some(isTopicSelected);
   };
-}
-
-/** A repository as an item of a listing. */
-export function listedAs(repo: HostRepo, isKept: (repo: HostRepo) => boolean): Listed {
-  return { hostId: repo.hostId, repo: isKept(repo) ? repo : undefined };
 }
 
 /** Whether a text matches one of the globs; without globs nothing matches. */

@@ -48,12 +48,12 @@ export function oneRepo(name: string, read: () => Promise<Listed>): Target {
 export interface Targets {
   readonly targets: readonly Target[];
   /** Issues of what could not become targets. */
-  readonly issues: readonly ListingIssue[];
+  readonly issues?: readonly ListingIssue[];
   /**
    * Number of targets that the host named itself (`foundTarget`); absent: they were not requested, or the request failed
    * with an issue.
    */
-  readonly foundCount?: number;
+  readonly foundCount?: number | undefined;
   /** Given if some servers hide public repositories from anonymous users. */
   readonly anonymousProbe?: AnonymousProbe | undefined;
 }
@@ -98,7 +98,7 @@ const FATAL_CODES: ReadonlySet<string> = new Set([
  * Errors: HostError if the host does not answer, or refuses the credential; the reason of the signal.
  */
 export async function* listTargets(
-  { targets, issues, foundCount, anonymousProbe }: Targets,
+  { targets, issues = [], foundCount, anonymousProbe }: Targets,
   from: unknown,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {

@@ -23,11 +23,17 @@ import {
   type Question,
 } from './failures.ts';
 import { HostError } from './host.ts';
-import { noteHostPause } from './host-pauses.ts';
-import { requestedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
+import { isRateLimited, type Limited, noteHostPause, requestedPauseMs } from './rate-limit.ts';
 import { openDispatcher, type Environment } from '../base/config/dispatcher.ts';
 
-export type Fetch = typeof globalThis.fetch;
+export interface FetchOptions {
+  readonly method?: string;
+  readonly headers?: Headers | Readonly<Record<string, string>>;
+  readonly body?: string | null;
+  readonly signal?: AbortSignal;
+}
+
+export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<Response>;
 
 export interface TransportOptions {
   /** Of the host's API; only its origin counts. */
@@ -85,7 +91,7 @@ interface OutgoingRequest extends Question {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: string | null;
   readonly signal: AbortSignal;
 }
 
@@ -130,24 +136,24 @@ export class HostTransport {
   }
 
   /**
-   * As the global fetch, but: other hosts are refused, also in redirects; bodies are texts or bytes; the answer is
-   * complete, with any status except redirects.
+   * As the global fetch, but: other hosts are refused, also in redirects; the answer is complete, with any status except
+   * redirects.
    *
    * Errors: HostError, the reason of the signal.
    */
-  readonly fetch: Fetch = async (input, init) => {
-    const answer = await this.#send(await outgoingOf(input, init, this.host));
-    return responseOf(answer);
+  readonly fetch: Fetch = async (input, { headers, body = null, ...options } = {}) => {
+    const { method = 'GET', signal = new AbortController().signal } = options;
+    const [url, { host }] = [new URL(input), this];
+    const what = `${method} ${url.pathname}`;
+    const outgoing = { url, method, headers: new Headers(headers), body, signal, host, what };
+    return responseOf(await this.#send(outgoing));
   };
 
-  /** `fetch` with a signal, for libraries that do not pass one on. */
+  /** `fetch` with a signal. */
   readonly fetchUntil =
     (signal: AbortSignal): Fetch =>
-    (input, init) => {
-      const own = init?.signal ?? signal;
-      const both = own === signal ? signal : AbortSignal.any([own, signal]);
-      return this.fetch(input, { ...init, signal: both });
-    };
+    (url, options) =>
+      this.fetch(url, { ...options, signal });
 
   async close(): Promise<void> {
     await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
@@ -294,7 +300,7 @@ export class HostTransport {
     } = await request(url, {
       method,
       headers: { ...USUAL_HEADERS, ...Object.fromEntries(outgoing.headers) },
-      body: body ?? null,
+      body,
       signal,
       dispatcher: this.#dispatcherOf(url),
       // Safety: if it waits for its reader and the host closes, undici 7 crashes the process (nodejs/undici#5360). Its
@@ -380,24 +386,6 @@ function plainHeaders(headers: Readonly<Record<string, string | string[] | undef
   plain.delete('content-encoding');
   plain.delete('content-length');
   return plain;
-}
-
-/** The arguments of fetch in a form that can be repeated. */
-async function outgoingOf(
-  input: Parameters<Fetch>[0],
-  init: RequestInit | undefined,
-  host: string,
-): Promise<OutgoingRequest> {
-  const request = input instanceof Request ? input : undefined;
-  const url = new URL(input instanceof Request ? input.url : input);
-  const method = (init?.method ?? request?.method ?? 'GET').toUpperCase();
-  const signal = init?.signal ?? request?.signal ?? new AbortController().signal;
-  const headers = new Headers(init?.headers ?? request?.headers);
-  const body =
-    init?.body ?? (request?.body ? new Uint8Array(await request.arrayBuffer()) : undefined);
-  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array))
-    throw new TypeError('a body that can be sent again is a text, or bytes');
-  return { url, method, headers, body, signal, host, what: `${method} ${url.pathname}` };
 }
 
 function responseOf({ url, status, headers, bytes }: Answer): Response {

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import type { HostRepo } from '../../daemon/hosts/host.ts';
-import { hostPauses } from '../../daemon/hosts/host-pauses.ts';
+import { hostPauses } from '../../daemon/hosts/rate-limit.ts';
 import {
   accountId,
   answerAsGithub,

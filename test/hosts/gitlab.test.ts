@@ -1,4 +1,4 @@
-// GitLab by way of Gitbeaker, against a stand-in.
+// GitLab, against a stand-in.
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';

@@ -74,21 +74,6 @@ test('what is asked arrives, and the answer comes back whole', async (t) => {
   assert.equal(host, new URL(server.url).host);
 });
 
-test('a request may be of the global class, and bytes may be sent', async (t) => {
-  const server = await startServer(t, () => ({ body: {} }));
-  const { fetch } = transportTo(t, server.url);
-  await fetch(new Request(`${server.url}/x`, { method: 'PUT', body: 'text', headers: { a: 'b' } }));
-  await fetch(`${server.url}/y`, { method: 'POST', body: Buffer.from('bytes') });
-  assert.deepEqual(
-    server.requested.map(({ method, body }) => [method, body]),
-    [
-      ['PUT', 'text'],
-      ['POST', 'bytes'],
-    ],
-  );
-  assert.equal(server.requested[0]?.headers['a'], 'b');
-});
-
 for (const status of [500, 502, 503, 504]) {
   test(`${status} is asked again, three times`, async (t) => {
     const server = await startServer(

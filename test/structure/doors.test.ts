@@ -82,8 +82,8 @@ const DOORS: readonly Door[] = [
     ],
   },
   {
-    what: 'client libraries of code hosts',
-    code: /'(?:@gitbeaker|@octokit|azure-devops-node-api|gitea-js)\b/,
+    what: 'the client library of a code host',
+    code: /'azure-devops-node-api\b/,
     locations: ['daemon/hosts/'],
   },
   {

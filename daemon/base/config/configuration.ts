@@ -108,11 +108,7 @@ type Values = {
   readonly [Key in VariableKey]: z.output<(typeof VARIABLES)[Key]['schema']> | undefined;
 };
 
-/**
- * Reads the configuration of this run.
- *
- * Errors: ConfigError naming variable, value and allowed values.
- */
+/** Reads the configuration of this run. Errors: ConfigError naming variable, value and allowed values. */
 export function readConfiguration(input: ConfigurationInput): Configuration {
   const { env, flags = {}, folder = process.cwd() } = input;
   const unknown = unknownVariables(env);

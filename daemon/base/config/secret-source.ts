@@ -40,11 +40,7 @@ export const secretSchema = z.union(
 
 export type SecretSource = z.output<typeof secretSchema>;
 
-/**
- * The secret, trimmed.
- *
- * Errors: ConfigError if it is missing; it names the variable or file, never its content.
- */
+/** The secret, trimmed. Errors: ConfigError if it is missing; it names the variable or file, never its content. */
 export function readSecretSource(
   source: SecretSource,
   env: Readonly<Record<string, string | undefined>> = process.env,

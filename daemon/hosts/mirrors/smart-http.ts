@@ -4,6 +4,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { answerFailure, type Question, statusFailure } from '../failures.ts';
+import { basicOf } from '../plain-api.ts';
 import type { Fetch } from '../transport.ts';
 import type { GitCredential, HostError } from '../host.ts';
 import type { RemoteAddress } from '../remote-address.ts';
@@ -98,7 +99,8 @@ function questionOf({ address }: HttpQuestion): Question {
 function send(question: HttpQuestion, url: string, body?: string): Promise<Response> {
   const { credential, fetch, signal } = question;
   const headers = new Headers(VERSION_HEADERS);
-  if (credential !== undefined) headers.set('authorization', basicOf(credential));
+  if (credential !== undefined)
+    headers.set('authorization', basicOf(credential.user, credential.password));
   if (body !== undefined) headers.set('content-type', `application/x-${SERVICE}-request`);
   const method = body === undefined ? 'GET' : 'POST';
   return fetch(url, { method, headers, signal, body: body ?? null });
@@ -107,10 +109,6 @@ function send(question: HttpQuestion, url: string, body?: string): Promise<Respo
 /** The host's message is an HTML page, or empty. */
 function refusal({ status }: Response, question: HttpQuestion): HostError {
   return statusFailure(status, '', questionOf(question));
-}
-
-function basicOf({ user, password }: GitCredential): string {
-  return `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
 }
 
 /** The version 2 request. */

@@ -2,7 +2,8 @@
 
 import { constants, lstatSync, type Stats } from 'node:fs';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
-import type { TreePath } from '../../base/paths.ts';
+import { systemCodeOf } from '../../base/caught.ts';
+import { nameKey, parentOf, type TreePath } from '../../base/paths.ts';
 
 /** Path for node:fs: bytes if the name is not UTF-8. */
 export function diskPathOf(root: string, file: TreePath): string | Buffer {
@@ -26,9 +27,7 @@ export function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet
 
 /** Code of a file system error, `EACCES`; of another error its text. */
 export function errorCodeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string')
-    return error.code;
-  return String(error);
+  return systemCodeOf(error) ?? String(error);
 }
 
 /**
@@ -94,39 +93,22 @@ export class FolderGuard {
   }
 
   #kindAbove(file: TreePath): FolderKind {
-    if (file.rawPath === undefined)
-      return this.#kindOf(file.path.slice(0, Math.max(0, file.path.lastIndexOf('/'))));
-    const bytes = Buffer.from(file.rawPath);
-    return this.#kindOf(
-      bytes.toString('latin1', 0, Math.max(0, bytes.lastIndexOf(0x2f))),
-      'latin1',
-    );
+    return this.#kindOf(parentOf(file));
   }
 
-  #kindOf(folder: string, encoding: 'utf8' | 'latin1' = 'utf8'): FolderKind {
-    // Why: the same folder may come as text and as bytes, so each form has its own key.
-    const key = folder === '' ? '' : `${encoding}:${folder}`;
+  #kindOf(folder: TreePath): FolderKind {
+    const key = nameKey(folder);
     const cached = this.#cached.get(key);
     if (cached !== undefined) return cached;
-    const parent = folder.slice(0, Math.max(0, folder.lastIndexOf('/')));
-    const above = this.#kindOf(parent, encoding);
-    const kind = above === 'real' ? this.#kindOnDisk(folder, encoding) : above;
+    const above = this.#kindAbove(folder);
+    const kind = above === 'real' ? kindOnDisk(this.#root, folder) : above;
     this.#cached.set(key, kind);
     return kind;
   }
+}
 
-  #kindOnDisk(folder: string, encoding: 'utf8' | 'latin1'): FolderKind {
-    const location =
-      encoding === 'utf8'
-        ? `${this.#root}/${folder}`
-        : Buffer.concat([Buffer.from(`${this.#root}/`), Buffer.from(folder, 'latin1')]);
-    let stat: Stats;
-    try {
-      stat = lstatSync(location);
-    } catch {
-      return 'other';
-    }
-    if (!stat.isDirectory()) return 'other';
-    return isOwnFolder(stat) ? 'own' : 'real';
-  }
+function kindOnDisk(root: string, folder: TreePath): FolderKind {
+  const stat = statOnDisk(root, folder);
+  if (stat?.isDirectory() !== true) return 'other';
+  return isOwnFolder(stat) ? 'own' : 'real';
 }

@@ -68,11 +68,7 @@ export const CONTROL_FOLDERS: ReadonlySet<string> = new Set(['.git', '.hg', '.jj
 /** Name of the source's globs among the rules. */
 export const GLOBS_RULE = 'setting: ignore';
 
-/**
- * Yields folder by folder what is not ignored.
- *
- * Errors: an error of the file system if the root cannot be read.
- */
+/** Yields folder by folder what is not ignored. Errors: an error of the file system if the root cannot be read. */
 export async function* walkFolders(
   root: string,
   {

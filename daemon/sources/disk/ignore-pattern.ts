@@ -56,23 +56,28 @@ function baseNameTest(segment: Segment): NameTest {
   return (path) => segment(path.slice(path.lastIndexOf('/') + 1));
 }
 
-/** Matches `**` among segments like `*` among characters: a mismatch backtracks to the last one. */
 function pathTest(segments: readonly Segment[]): NameTest {
   // A final `**` needs a segment: `a/**` is the folder's content, not the folder.
-  const needsMore = segments.at(-1) === '**';
-  const tests = needsMore ? [...segments, () => true] : segments;
-  return (path) => {
-    const names = path.split('/');
-    let [at, name, star, starName] = [0, 0, -1, 0];
-    while (name < names.length) {
-      const segment = tests[at];
-      if (segment === '**') [star, starName] = [at++, name];
-      else if (segment?.(names[name]!) === true) [at, name] = [at + 1, name + 1];
-      else if (star >= 0) [at, name] = [star + 1, ++starName];
-      else return false;
-    }
-    return at === tests.length;
-  };
+  const tests = segments.map((segment) => (segment === '**' ? STAR : segment));
+  if (tests.at(-1) === STAR) tests.push(() => true);
+  return (path) => matchesAll(tests, path.split('/'));
+}
+
+/** Tests of items; STAR: any number of items. A mismatch backtracks to the last star; earlier stars need no retry. */
+function matchesAll(
+  tests: readonly (typeof STAR | ((item: string) => boolean))[],
+  items: ArrayLike<string>,
+): boolean {
+  let [at, position, star, starPosition] = [0, 0, -1, 0];
+  while (position < items.length) {
+    const test = tests[at];
+    if (test === STAR) [star, starPosition] = [at++, position];
+    else if (test?.(items[position]!) === true) [at, position] = [at + 1, position + 1];
+    else if (star >= 0) [at, position] = [star + 1, ++starPosition];
+    else return false;
+  }
+  while (tests[at] === STAR) at++;
+  return at === tests.length;
 }
 
 /** Undefined: it matches nothing, as an unclosed set. */
@@ -102,9 +107,8 @@ function slashAt(pattern: string, position: number): number {
   return pattern.startsWith('\\/', position) ? 2 : 0;
 }
 
-/** A character, any one (`?`), any number (`*`), or one of a set. */
-type Token = string | typeof ANY | typeof STAR | ((code: number) => boolean);
-const ANY = Symbol('?');
+/** A character, any number (`*`), or a test of one character (`?`, a set). */
+type Token = string | typeof STAR | ((character: string) => boolean);
 const STAR = Symbol('*');
 
 interface Read {
@@ -115,7 +119,7 @@ interface Read {
 function readToken(pattern: string, position: number): Read | undefined {
   const one = pattern[position]!;
   if (one === '*') return { token: STAR, end: position + 1 };
-  if (one === '?') return { token: ANY, end: position + 1 };
+  if (one === '?') return { token: () => true, end: position + 1 };
   if (one === '[') return readSet(pattern, position + 1);
   if (one !== '\\') return { token: one, end: position + 1 };
   const escaped = pattern[position + 1];
@@ -147,9 +151,9 @@ function readSet(pattern: string, start: number): Read | undefined {
   for (let position = first; ;) {
     if (position >= pattern.length) return undefined;
     if (pattern[position] === ']' && position > first) {
-      const isIn = (code: number): boolean => parts.some((part) => part(code));
-      const token = isNegated ? (code: number) => !isIn(code) : isIn;
-      return { token, end: position + 1 };
+      const isIn = (character: string): boolean =>
+        parts.some((part) => part(character.charCodeAt(0))) !== isNegated;
+      return { token: isIn, end: position + 1 };
     }
     const read = readSetPart(pattern, position);
     if (read === undefined) return undefined;
@@ -196,26 +200,8 @@ function segmentOf(tokens: readonly Token[]): Segment {
     if (tokens[0] === STAR) return (name) => name.endsWith(literal);
     if (tokens.at(-1) === STAR) return (name) => name.startsWith(literal);
   }
-  return (name) => matchesTokens(tokens, name);
-}
-
-/** A mismatch backtracks to the last star; earlier stars need no retry. */
-function matchesTokens(tokens: readonly Token[], name: string): boolean {
-  let [at, position, star, starPosition] = [0, 0, -1, 0];
-  while (position < name.length) {
-    const token = tokens[at];
-    if (token === STAR) [star, starPosition] = [at++, position];
-    else if (token !== undefined && isOne(token, name, position))
-      [at, position] = [at + 1, position + 1];
-    else if (star >= 0) [at, position] = [star + 1, ++starPosition];
-    else return false;
-  }
-  while (tokens[at] === STAR) at++;
-  return at === tokens.length;
-}
-
-function isOne(token: Token, name: string, position: number): boolean {
-  if (token === ANY) return true;
-  if (typeof token === 'string') return name[position] === token;
-  return typeof token === 'function' && token(name.charCodeAt(position));
+  const tests = tokens.map((token) =>
+    typeof token === 'string' ? (character: string) => character === token : token,
+  );
+  return (name) => matchesAll(tests, name);
 }

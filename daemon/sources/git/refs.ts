@@ -30,11 +30,7 @@ export interface RefTests {
   readonly isTagSelected: (shortName: string) => boolean;
 }
 
-/**
- * The branches and tags whose short names match.
- *
- * Errors: GitError.
- */
+/** The branches and tags whose short names match. Errors: GitError. */
 export async function findRevisions(
   repoPath: string,
   { isBranchSelected, isTagSelected }: RefTests,

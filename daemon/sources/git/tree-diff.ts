@@ -20,11 +20,11 @@ export interface TreeChange extends TreePath {
   readonly after?: TreeItem;
 }
 
-/** Source: `git hash-object -t tree` of nothing, with SHA-1 and SHA-256; git knows both without having them. */
-const EMPTY_TREES = [
-  '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-  '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-];
+/** By the length of ids. Source: `git hash-object -t tree` of nothing; git knows both in every repository. */
+export const EMPTY_TREES: Readonly<Record<number, string>> = {
+  40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+};
 
 const ARGS = [
   'diff-tree',
@@ -54,7 +54,7 @@ export async function diffTrees(
   to: string,
   options: ReadOptions = {},
 ): Promise<TreeChange[]> {
-  const before = from ?? EMPTY_TREES.find((tree) => tree.length === to.length)!;
+  const before = from ?? EMPTY_TREES[to.length]!;
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const output = await runGit([...ARGS, before, to], { ...limits, ...options, repoPath });
   const changes: TreeChange[] = [];

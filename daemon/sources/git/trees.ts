@@ -51,11 +51,7 @@ interface Unread {
   readonly version: number;
 }
 
-/**
- * The union of the trees of these commits, except missing objects.
- *
- * Errors: GitError.
- */
+/** The union of the trees of these commits, except missing objects. Errors: GitError. */
 export async function readTrees(
   repoPath: string,
   commits: readonly string[],

@@ -1,7 +1,7 @@
-// Lists commits: their ids, newest first, their total, and the fields of each. For a start given by id, ids and total never
+// Lists commits and their authors. Of commits: their ids, newest first, their total, and the fields of each. For a start given by id, ids and total never
 // change; the fields do, as branches and tags move.
 
-import type { TreePath } from '../../base/paths.ts';
+import { compareText, type TreePath } from '../../base/paths.ts';
 import { type HistoryContext, type ListWindow, runHistory } from './process.ts';
 
 export interface CommitFilter {
@@ -29,7 +29,7 @@ export interface CommitFields {
   readonly parents: readonly string[];
 }
 
-/** Messages of one page. */
+/** Messages of one page, or all authors. */
 const FIELDS_SIZE_MAX = 64 << 20;
 /** Ids of 4 million commits. */
 const WALK_SIZE_MAX = 256 << 20;
@@ -133,11 +133,7 @@ const NO_DATE = '1970-01-01T00:00:00+00:00';
 /** Refs shown as names of a commit, the same as git's. */
 const NAMES = ['HEAD', 'refs/heads/', 'refs/tags/', 'refs/remotes/', 'refs/stash'];
 
-/**
- * The fields of these commits, in order.
- *
- * Errors: GitError, also if one of them is gone; the reason of the signal.
- */
+/** The fields of these commits, in order. Errors: GitError, also if one of them is gone; the reason of the signal. */
 export async function readCommits(
   context: HistoryContext,
   hashes: readonly string[],
@@ -190,4 +186,44 @@ function parseCommits(text: string): CommitFields[] {
     });
   }
   return commits;
+}
+
+export interface Author {
+  readonly name: string;
+  readonly email: string;
+  readonly commitCount: number;
+}
+
+/**
+ * All authors, most commits first, ties by the bytes of the name, then of the e-mail.
+ *
+ * @param path  only commits that touched it
+ *
+ * Errors: GitError; the reason of the signal.
+ */
+export async function readAuthors(
+  context: HistoryContext,
+  start: string,
+  path: TreePath | undefined,
+): Promise<Author[]> {
+  const args = ['shortlog', '--summary', '--email', start];
+  const output = await runHistory(args, context, { path, outputSizeMax: FIELDS_SIZE_MAX });
+  return parseAuthors(output.toString('utf8'));
+}
+
+/** Source: `<count>\t<name> <<e-mail>>`; no name contains `<`. */
+const AUTHOR_LINE = /^ *(\d+)\t(.*?) ?<(.*)>$/;
+
+function parseAuthors(text: string): Author[] {
+  const authors: Author[] = [];
+  for (const line of text.split('\n')) {
+    const [, count, name, email] = AUTHOR_LINE.exec(line) ?? [];
+    if (name === undefined || email === undefined) continue;
+    authors.push({ name, email, commitCount: Number(count) });
+  }
+  // Why not git's order: it compares whole lines, in which the text after a name counts before a longer name.
+  return authors.sort(
+    (a, b) =>
+      b.commitCount - a.commitCount || compareText(a.name, b.name) || compareText(a.email, b.email),
+  );
 }

@@ -4,6 +4,7 @@
 
 import { GitError, LostObjectError } from '../git/git.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
+import { EMPTY_TREES } from '../git/tree-diff.ts';
 import { findItems } from '../git/tree-paths.ts';
 import { withSlot } from '../git/git-slots.ts';
 import type { TreePath } from '../../base/paths.ts';
@@ -13,15 +14,16 @@ import { isFilePath, RefError } from '../git/names.ts';
 import { isRepoGone, RepoGoneError, resolveRef } from '../git/resolve.ts';
 import { LRUCache } from 'lru-cache';
 import { SharedWork } from '../../base/shared-work.ts';
-import { type Author, readAuthors } from './authors.ts';
 import { readBlame } from './blame.ts';
 import {
+  type Author,
   type CommitFields,
   type CommitFilter,
   countCommits,
   linesOf,
   listCommits,
   partOfWalk,
+  readAuthors,
   readCommits,
   walkCommits,
   type WalkPart,
@@ -45,11 +47,6 @@ const CACHE_SIZE_MAX = 64 << 20;
 const CACHED_SIZE_MAX = 8 << 20;
 /** Bytes of a cached answer besides its content. Guess: so that many small ones do not count as nothing. */
 const CACHED_OVERHEAD = 300;
-/** Ids of the tree without entries, by their length; git knows it in every repository. */
-const EMPTY_TREES: Readonly<Record<number, string>> = {
-  40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-  64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-};
 /** Start of git's message about an invalid expression, by the expression's origin. */
 const BAD_EXPRESSION = /^(command line|header), '.*': (.*)$/s;
 

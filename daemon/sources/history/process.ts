@@ -37,11 +37,7 @@ export interface HistoryRunOptions {
 /** Larger blobs count as binary, so no diff of them is made. */
 const TEXT_SIZE_MAX = 64 << 20;
 
-/**
- * Runs git to its end and returns its output.
- *
- * Errors: GitError.
- */
+/** Runs git to its end and returns its output. Errors: GitError. */
 export function runHistory(
   args: readonly string[],
   context: HistoryContext,

@@ -26,11 +26,7 @@ const DATA_FILE = builtFile('languages.json');
 
 let tables: LanguageTables | undefined;
 
-/**
- * The tables; loaded by the first call (2 to 4 ms).
- *
- * Errors: an error of the file system if the build is incomplete.
- */
+/** The tables; loaded by the first call (2 to 4 ms). Errors: an error of the file system if the build is incomplete. */
 export function languageTables(): LanguageTables {
   tables ??= buildTables(readRows());
   return tables;

@@ -6,29 +6,6 @@ type Rules = readonly (readonly [language: string, sign: RegExp])[];
 /** XML except drawings of Eagle. */
 const XML = /^\s*<\?xml\b(?![^]{0,200}<!DOCTYPE eagle)/;
 
-const HEADER_RULES: Rules = [
-  [
-    'Objective-C',
-    /^[ \t]*(?:@(?:interface|protocol|class|property|end|import)\b|#[ \t]*import\b)/m,
-  ],
-  [
-    'C++',
-    new RegExp(
-      [
-        String.raw`^[ \t]*(?:public|private|protected)[ \t]*:`,
-        String.raw`^[ \t]*template[ \t]*<`,
-        String.raw`^[ \t]*(?:inline[ \t]+)?namespace(?:[ \t]+[\w:]+)?[ \t]*(?:\{|$)`,
-        String.raw`^[ \t]*using[ \t]+(?:namespace[ \t]+\w|\w+[ \t]*=|[\w:]+::\w+[ \t]*;)`,
-        String.raw`^[ \t]*(?:enum[ \t]+)?class[ \t]+(?:\w+[ \t]+)?\w+(?:[ \t]+final)?[ \t]*(?:[{;]|:[ \t]*(?:public|private|protected|\w+[ \t]*\{))`,
-        String.raw`^[ \t]*#[ \t]*include[ \t]*<(?:algorithm|array|atomic|chrono|c(?:assert|math|stddef|stdint|stdio|stdlib|string)|exception|functional|i?o?stream|iosfwd|list|map|memory|mutex|optional|queue|set|span|sstream|string|string_view|thread|tuple|type_traits|unordered_(?:map|set)|utility|variant|vector)>`,
-        String.raw`\bstd::[a-z]`,
-        String.raw`^[ \t]*(?:inline[ \t]+|static[ \t]+)?constexpr\b`,
-      ].join('|'),
-      'm',
-    ),
-  ],
-];
-
 const MOTOROLA_68K =
   /\b(?:move[amq]?|movem|add[aiq]?|sub[aiq]?|cmp[ai]?|clr|tst|ls[lr]|and|or|dc)\.[bwl]\b|\((?:a[0-7]|sp)\)\+/i;
 const UNIX_ASSEMBLY =
@@ -51,7 +28,7 @@ const PLAIN_ROFF: Rules = [['Roff', /^(?![^]*(?:^|\n)\.(?:TH|Dt)[ \t])[^]/]];
 const MINI_YAML: Rules = [['MiniYAML', /^[\w.@^-]+:.*\r?\n\t+[\w.@^-]+:/m]];
 
 /** Keys: extension in lower case. */
-const RULES: Readonly<Record<string, Rules>> = {
+export const RULES: Readonly<Record<string, Rules>> = {
   ...Object.fromEntries(
     '.1 .1in .1m .1x .2 .3 .3in .3m .3p .3pm .3qt .3x .4 .5 .6 .7 .8 .9 .man .mdoc'
       .split(' ')
@@ -205,6 +182,28 @@ const RULES: Readonly<Record<string, Rules>> = {
   ],
   '.gst': [['Gosu', /<%[@!]/]],
   '.gts': [['Gerber Image', /^G04 |^%FS/m]],
+  '.h': [
+    [
+      'Objective-C',
+      /^[ \t]*(?:@(?:interface|protocol|class|property|end|import)\b|#[ \t]*import\b)/m,
+    ],
+    [
+      'C++',
+      new RegExp(
+        [
+          String.raw`^[ \t]*(?:public|private|protected)[ \t]*:`,
+          String.raw`^[ \t]*template[ \t]*<`,
+          String.raw`^[ \t]*(?:inline[ \t]+)?namespace(?:[ \t]+[\w:]+)?[ \t]*(?:\{|$)`,
+          String.raw`^[ \t]*using[ \t]+(?:namespace[ \t]+\w|\w+[ \t]*=|[\w:]+::\w+[ \t]*;)`,
+          String.raw`^[ \t]*(?:enum[ \t]+)?class[ \t]+(?:\w+[ \t]+)?\w+(?:[ \t]+final)?[ \t]*(?:[{;]|:[ \t]*(?:public|private|protected|\w+[ \t]*\{))`,
+          String.raw`^[ \t]*#[ \t]*include[ \t]*<(?:algorithm|array|atomic|chrono|c(?:assert|math|stddef|stdint|stdio|stdlib|string)|exception|functional|i?o?stream|iosfwd|list|map|memory|mutex|optional|queue|set|span|sstream|string|string_view|thread|tuple|type_traits|unordered_(?:map|set)|utility|variant|vector)>`,
+          String.raw`\bstd::[a-z]`,
+          String.raw`^[ \t]*(?:inline[ \t]+|static[ \t]+)?constexpr\b`,
+        ].join('|'),
+        'm',
+      ),
+    ],
+  ],
   '.hh': [['Hack', /<\?hh\b/]],
   '.html': [['Ecmarkup', /<emu-\w/]],
   '.i': [
@@ -498,16 +497,5 @@ export function languageByContent(
   head: string,
 ): string | undefined {
   if (candidates.includes('XML') && XML.test(head)) return 'XML';
-  const rules = extension === '.h' ? HEADER_RULES : RULES[extension];
-  return rules?.find(([, sign]) => sign.test(head))?.[0];
-}
-
-/** Languages that rules of an extension can give; for the test against the data set. */
-export function ruledLanguages(): [extension: string, language: string][] {
-  const all = { ...RULES, '.h': HEADER_RULES };
-  return Object.entries(all).flatMap(([extension, rules]) =>
-    rules.flatMap(([language]): [string, string][] =>
-      language === '' ? [] : [[extension, language]],
-    ),
-  );
+  return RULES[extension]?.find(([, sign]) => sign.test(head))?.[0];
 }

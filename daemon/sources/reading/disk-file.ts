@@ -17,10 +17,7 @@ import {
   READ_FLAGS,
 } from '../disk/disk.ts';
 
-/**
- * Bytes read and hashed at a time.
- * Measured: 2026-11-22: hashing them takes half a millisecond.
- */
+/** Bytes read and hashed at a time. Measured: 2026-11-22: hashing them takes half a millisecond. */
 const CHUNK_SIZE = 256 * 1024;
 
 export interface DiskFile {

@@ -15,7 +15,7 @@ import {
   awaitedSentence,
 } from '../../hosts/awaited-answers.ts';
 import type { Host } from '../../hosts/host.ts';
-import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
+import { type HostPause, hostPauses } from '../../hosts/rate-limit.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalog-records.ts';

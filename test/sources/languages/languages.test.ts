@@ -6,7 +6,7 @@ import * as linguist from 'linguist-languages';
 import { Attributes, attributePathsAbove } from '../../../daemon/sources/languages/attributes.ts';
 import { languageTables } from '../../../daemon/sources/languages/language-data.ts';
 import { EXTENSION_DEFAULTS } from '../../../daemon/sources/languages/language-defaults.ts';
-import { ruledLanguages } from '../../../daemon/sources/languages/language-rules.ts';
+import { RULES } from '../../../daemon/sources/languages/language-rules.ts';
 import {
   detectLanguage,
   findHeaderFolders,
@@ -35,11 +35,12 @@ test('every extension that several languages claim has a default among them', ()
         `${extension}: ${candidates.join(', ')}`,
       );
   }
-  for (const [extension, language] of ruledLanguages())
-    assert.ok(
-      languageTables().byExtension.get(extension)?.includes(language),
-      `${extension} ${language}`,
-    );
+  for (const [extension, rules] of Object.entries(RULES))
+    for (const [language] of rules)
+      assert.ok(
+        language === '' || languageTables().byExtension.get(extension)?.includes(language),
+        `${extension} ${language}`,
+      );
 });
 
 test('languages by path', () => {
