@@ -7,7 +7,7 @@ import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
 import type { ControlServer } from '../http/control-server.ts';
 import type { HttpHandler } from '../http/adapters/adapter.ts';
-import { createServer, type RunningServer } from '../http/server.ts';
+import { createLocalServer, createServer, type LocalServer } from '../http/server.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { readSecretSource } from '../base/config/secret-source.ts';
 import { memberSyncOf } from './member-lists.ts';
@@ -51,6 +51,8 @@ export interface DaemonOptions {
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   /** Environment with secrets of connections and proxy addresses; default: empty. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Answers on the control socket only, and ignores the connections of the configuration. */
+  readonly isLocal?: boolean;
 }
 
 export interface Daemon {
@@ -61,6 +63,8 @@ export interface Daemon {
   readonly needsCredential: boolean;
   /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
+  /** The first indexing runs, and a repository has no index yet. */
+  isFirstIndexing(): boolean;
   /** Answers a request without a socket. */
   readonly handle: HttpHandler;
   /** Errors: NOT_READY. */
@@ -97,14 +101,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const abort = new AbortController();
   const opened = new OpenedParts(instance);
   try {
-    await applyConnections(instance, configuration);
+    await applyConnections(instance, options);
     const probed = await probeSources(instance, options, abort.signal);
     instance.served.publish();
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
     const control = opened.add(await openControl(instance, directory, options));
     const members = opened.add(openMembers(instance, control, log));
     const history = opened.add(await openHistory(configuration, instance.catalog, log));
-    let server: RunningServer | undefined;
+    let server: LocalServer | undefined;
     const { signal } = abort;
     const reread = opened.add(
       openReread(options, instance, control, members, () => server, signal),
@@ -130,19 +134,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const indexer = indexerOf(instance);
     opened.add(watchSources({ ...instance, indexer, probed: probed.adding, log, signal }));
     members.start();
-    const { indexed, prepared } = startJobs(instance, probed, history, signal);
+    const { prepared, ...first } = startJobs(instance, probed, history, signal);
     return {
       url: server.url,
       setupUrl: server.setupUrl,
       needsCredential: !control.accounts.callers.allowsLocalAnonymous,
-      indexed,
+      ...first,
       handle: server.handle,
       status: () => status.report(),
       readConfigurationAgain: () => reread.run(),
       metricsText: () => metrics.text(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
-        await whileGitsEnd(() => opened.close(() => Promise.allSettled([indexed, prepared])));
+        await whileGitsEnd(() => opened.close(() => Promise.allSettled([first.indexed, prepared])));
         log.info('the daemon has stopped');
       },
     };
@@ -175,7 +179,7 @@ class OpenedParts {
   }
 }
 
-function openHealth({ parts }: Instance, serverOf: () => RunningServer | undefined): HealthSeries {
+function openHealth({ parts }: Instance, serverOf: () => LocalServer | undefined): HealthSeries {
   return new HealthSeries(() => ({
     waiting: serverOf()?.searchCounts().waiting ?? 0,
     privateBytes: privateSizeOfProcess(),
@@ -184,13 +188,13 @@ function openHealth({ parts }: Instance, serverOf: () => RunningServer | undefin
 }
 
 async function openServer(
-  { configuration, log }: DaemonOptions,
+  { configuration, log, isLocal = false }: DaemonOptions,
   instance: Instance,
   control: ControlPlane,
   metrics: DaemonMetrics,
   services: Services,
-): Promise<RunningServer> {
-  const server = await createServer({
+): Promise<LocalServer> {
+  const server = await (isLocal ? createLocalServer : createServer)({
     configuration,
     services,
     log,
@@ -204,13 +208,14 @@ async function openServer(
 
 /** Creates the part that applies configuration changes. */
 function openReread(
-  { configuration, log }: DaemonOptions,
+  options: DaemonOptions,
   instance: Instance,
   control: ControlPlane,
   members: MemberSync,
-  server: () => RunningServer | undefined,
+  server: () => LocalServer | undefined,
   signal: AbortSignal,
 ): Reread {
+  const { configuration, log } = options;
   return new Reread({
     configuration,
     log: log.labelled('configuration'),
@@ -220,8 +225,8 @@ function openReread(
       instance.onDemand?.noteLimits();
       members.noteListed();
       if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
-        applyConnections(instance, configuration, changed.includes('apps')).catch(
-          (error: unknown) => log.error('connections could not be applied', { error }),
+        applyConnections(instance, options, changed.includes('apps')).catch((error: unknown) =>
+          log.error('connections could not be applied', { error }),
         );
     },
     index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, signal),
@@ -282,10 +287,11 @@ function openDataDir(
 /** Applies the connections of the configuration; without a configuration nothing listed before is removed. */
 async function applyConnections(
   { indexer }: Instance,
-  { connections, source }: Configuration,
+  { configuration: { connections, source }, isLocal = false }: DaemonOptions,
   areReopened = false,
 ): Promise<void> {
-  if (source !== undefined) await indexer?.connections?.configure(connections, areReopened);
+  if (source !== undefined && !isLocal)
+    await indexer?.connections?.configure(connections, areReopened);
 }
 
 /** The probing of sources, and the repos known when the daemon begins to listen. */
@@ -371,7 +377,7 @@ function problemsOf(instance: Instance, { readiness }: Services): readonly strin
 }
 
 /** If that fails, the daemon continues without. */
-function openControlSocket(server: RunningServer, log: Log): Promise<ControlServer> {
+function openControlSocket(server: LocalServer, log: Log): Promise<ControlServer> {
   return server.openControl().catch((error: unknown) => {
     log.warn('commands such as "trawl user" cannot reach this daemon', { error: String(error) });
     return { close: () => Promise.resolve() };
@@ -386,7 +392,7 @@ function startJobs(
   { adding, early }: ProbedSources,
   history: History,
   signal: AbortSignal,
-): { readonly indexed: Promise<readonly JobResult[]>; readonly prepared: Promise<void> } {
+): Pick<Daemon, 'indexed' | 'isFirstIndexing'> & { readonly prepared: Promise<void> } {
   const jobs = adding
     .then(async ({ records, failed }) => {
       if (early === undefined) instance.served.publish();
@@ -407,7 +413,18 @@ function startJobs(
     ({ records, results }) => prepareHistories(results, records, history, signal),
     () => {},
   );
-  return { indexed: jobs.then(({ results }) => results), prepared };
+  let isOver = false;
+  const end = (): void => void (isOver = true);
+  jobs.then(end, end);
+  return {
+    indexed: jobs.then(({ results }) => results),
+    isFirstIndexing: () => {
+      const { records } = instance.served;
+      const isMissing = records.some(({ indexedAt }) => indexedAt === undefined);
+      return !isOver && (isMissing || records.length === 0);
+    },
+    prepared,
+  };
 }
 
 /** The repos of the catalog, when no sources are named. */

@@ -4,13 +4,10 @@
 import { backupSource } from '../backup/backup-source.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { Configuration } from '../base/config/configuration.ts';
-import { readProductVersion } from '../base/config/version.ts';
-import { ENDPOINTS } from '../api/endpoints.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import type { Services } from '../api/shapes/endpoint-services.ts';
 import type { OperatorService } from '../api/shapes/operator-service.ts';
-import { startControlServer } from '../http/control-server.ts';
-import { Pipeline } from '../http/pipeline.ts';
+import { createLocalServer } from '../http/server.ts';
 import { openControlPlane } from './control-plane.ts';
 import { type Index, openIndex } from './open-index.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
@@ -45,22 +42,9 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       Date.now,
       store,
     );
-    const { accounts, ledger } = control;
-    const pipeline = new Pipeline({
-      endpoints: ENDPOINTS,
-      services: servicesOf(operatorServiceOf(configuration, opened)),
-      settings: configuration.settings,
-      accounts,
-      ledger,
-      baseUrl:
-        configuration.baseUrl ??
-        (await accounts.lastBaseUrl()) ??
-        `http://localhost:${configuration.port}`,
-      hosts: undefined,
-      version: readProductVersion(),
-      log,
-    });
-    const socket = await startControlServer(dataDir, pipeline);
+    const services = servicesOf(operatorServiceOf(configuration, opened));
+    const server = await createLocalServer({ configuration, services, log, ...control });
+    const socket = await server.openControl();
     return {
       async close() {
         await socket.close();

@@ -17,6 +17,9 @@ export interface ControlCall {
   readonly body?: string | undefined;
   /** Operating-system account. */
   readonly account: string;
+  /** Further ones, in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
 }
 
 /** Errors of a connection that nobody accepts. */
@@ -25,7 +28,7 @@ const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'ECONNRESET', '
 /** The head of the answer. Errors: NoDaemonError; those of the connection. */
 export function callControl(
   socketPath: string,
-  { method, path, body, account }: ControlCall,
+  { method, path, body, account, headers: further, signal }: ControlCall,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // Why wait for "continue": a stopping daemon resets connections that it has not accepted. Before "continue" nothing
@@ -36,8 +39,8 @@ export function callControl(
       expect: '100-continue',
       'content-length': Buffer.byteLength(body),
     };
-    const headers = { [ACCOUNT_HEADER]: encodeURIComponent(account), ...bodyHeaders };
-    const sent = request({ socketPath, path, method, agent: false, headers });
+    const headers = { ...further, [ACCOUNT_HEADER]: encodeURIComponent(account), ...bodyHeaders };
+    const sent = request({ socketPath, path, method, agent: false, headers, signal });
     sent.on('continue', () => {
       isLetIn = true;
       sent.end(body);

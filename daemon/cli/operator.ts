@@ -6,7 +6,6 @@ import { userInfo } from 'node:os';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import type { Offline } from '../app/offline.ts';
 import type { makeBackup } from '../api/instance/status-endpoints.ts';
 import type { AnswerOf, BodyOf, TypedEndpoint } from '../api/shapes/endpoint.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -29,19 +28,22 @@ interface CallOptions<E extends TypedEndpoint> {
   readonly body?: BodyOf<E>;
 }
 
-/** Where requests go. */
-interface Opened {
-  readonly socketPath: string;
+interface Closable {
   close(): Promise<void>;
+}
+
+/** Where requests go. */
+interface Opened extends Closable {
+  readonly socketPath: string;
 }
 
 /** Sends requests, whether or not the daemon runs. */
 export class Operator {
-  readonly #configuration: Configuration;
+  readonly #reach: () => Promise<Opened>;
   #opened: Opened;
 
-  constructor(configuration: Configuration, opened: Opened) {
-    this.#configuration = configuration;
+  constructor(reach: () => Promise<Opened>, opened: Opened) {
+    this.#reach = reach;
     this.#opened = opened;
   }
 
@@ -91,7 +93,7 @@ export class Operator {
       async (error: unknown) => {
         if (!(error instanceof NoDaemonError)) throw error;
         // The daemon has stopped since it was found.
-        this.#opened = await reach(this.#configuration);
+        this.#opened = await this.#reach();
         return callControl(this.#opened.socketPath, call);
       },
     );
@@ -125,17 +127,32 @@ export async function openOperator(
     throw new UsageError(
       `there is no data directory ${dataDir}; run this in the folder where Trawl was started, or name its data directory with --data-dir`,
     );
-  return new Operator(configuration, await reach(configuration));
+  const open = async (): Promise<Closable> => {
+    // Why only now: the store loads much code that is not needed if a daemon runs.
+    const { openOffline } = await import('../app/offline.ts');
+    return await openOffline(configuration, createLog(configuration.log));
+  };
+  const reachThis = (): Promise<Opened> => reach(configuration, open, WAIT_MS);
+  return new Operator(reachThis, await reachThis());
 }
 
-/** The daemon, or without a daemon the opened data directory. */
-async function reach(configuration: Configuration): Promise<Opened> {
-  const { dataDir } = configuration;
-  const end = Date.now() + WAIT_MS;
+/**
+ * The daemon; without one, what `open` opens on the data directory.
+ *
+ * @param waitMs  for a daemon that is starting or stopping
+ *
+ * Errors: UsageError if the owner of the data directory accepts no commands; those of `open`.
+ */
+export async function reach(
+  { dataDir }: Configuration,
+  open: () => Promise<Closable>,
+  waitMs: number,
+): Promise<Opened> {
+  const end = Date.now() + waitMs;
   for (;;) {
     const socketPath = findControlPath(dataDir);
     if (await isThere(socketPath)) return { socketPath, close: () => Promise.resolve() };
-    const opened = await tryOpen(configuration);
+    const opened = await open().catch(lockedOnly);
     if (!(opened instanceof Error))
       return { socketPath: findControlPath(dataDir), close: () => opened.close() };
     if (Date.now() > end)
@@ -149,17 +166,11 @@ async function reach(configuration: Configuration): Promise<Opened> {
   }
 }
 
-/** The data directory, opened in this process; an error: it is locked. */
-async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
-  // Why only now: the store loads much code that is not needed if a daemon runs.
-  const { openOffline } = await import('../app/offline.ts');
+/** Errors: any other than that the data directory is locked. */
+async function lockedOnly(error: unknown): Promise<LockedError> {
   const lock = await import('../index/catalog/lock.ts');
-  try {
-    return await openOffline(configuration, createLog(configuration.log));
-  } catch (error) {
-    if (error instanceof lock.LockedError) return error;
-    throw error;
-  }
+  if (error instanceof lock.LockedError) return error;
+  throw error;
 }
 
 async function isThere(socketPath: string): Promise<boolean> {
@@ -174,7 +185,7 @@ async function isThere(socketPath: string): Promise<boolean> {
 }
 
 /** The system account of this process; without a name, as in some containers, `uid` and its number. */
-function systemAccount(): string {
+export function systemAccount(): string {
   try {
     return userInfo().username;
   } catch {

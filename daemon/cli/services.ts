@@ -14,7 +14,6 @@ import { API_LABEL, readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
-import type { LocalTools } from '../app/local-tools.ts';
 import type { Daemon } from '../app/main.ts';
 import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import type { SourceKind } from '../repos/records.ts';
@@ -31,6 +30,7 @@ import {
 } from './probe-connections.ts';
 import type { ProbedProvider } from './probe-providers.ts';
 import type { ProgressListener } from './progress.ts';
+import type { ToolCalls } from './tool-calls.ts';
 
 export const SERVICES = {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index. */
@@ -107,7 +107,10 @@ export interface ServeOptions extends SourceOptions {
 }
 
 /** A daemon that listens. */
-export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText' | 'handle'> {
+export interface Serving extends Omit<
+  Daemon,
+  'needsCredential' | 'metricsText' | 'handle' | 'isFirstIndexing'
+> {
   /** Requests need an API key. */
   readonly needsKey: boolean;
 }
@@ -166,11 +169,11 @@ async function serveTools(
   const logLevel = common.logLevel ?? 'warn';
   const configuration = await configurationOf({ ...common, logLevel });
   const log = createLog(configuration.log);
-  let tools: Promise<LocalTools> | undefined;
-  // Why loaded later: loading the engine takes longer than a client should wait for its first answer.
-  const open = async (): Promise<LocalTools> => {
-    const { LocalTools: Tools } = await import('../app/local-tools.ts');
-    return new Tools({ configuration, log, sources: paths });
+  let tools: Promise<ToolCalls> | undefined;
+  // Why loaded later: a client should not wait for that with its first answer.
+  const open = async (): Promise<ToolCalls> => {
+    const { ToolCalls: Calls } = await import('./tool-calls.ts');
+    return new Calls({ configuration, log, sources: paths });
   };
   const { servePipe } = await import('./tool-pipe.ts');
   await servePipe(() => (tools ??= open()), streams, readProductVersion(), log);

@@ -1,10 +1,10 @@
-// The tool server over two streams, for programs that start `trawl mcp`.
+// The tool server over two streams, for programs that start `trawl mcp`. It lists the tools; tool-calls.ts runs them.
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Log } from '../base/log.ts';
-import { makeToolServer, progressOf } from '../api/mcp/tool-server.ts';
-import type { LocalTools } from '../app/local-tools.ts';
+import { makeToolServer } from '../api/mcp/tool-server.ts';
+import type { ToolCalls } from './tool-calls.ts';
 
 /** Characters shown of an error about a message. */
 const LOGGED_SIZE = 300;
@@ -12,10 +12,10 @@ const LOGGED_SIZE = 300;
 /**
  * Answers messages until the input ends, or a message exceeds 10 MB.
  *
- * @param open  opens the tools once a client is there; its first message does not wait for that
+ * @param open  called once a client is there; its first message does not wait for that
  */
 export async function servePipe(
-  open: () => Promise<LocalTools>,
+  open: () => Promise<ToolCalls>,
   { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
   version: string,
   log: Log,
@@ -23,14 +23,12 @@ export async function servePipe(
   const server = makeToolServer({
     version,
     log,
-    run: async (tool, args, extra) =>
-      (await open()).with(extra.signal, progressOf(extra), (context) => tool.run(args, context)),
+    run: async (...call) => (await open()).run(...call),
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) =>
     log.warn('a message could not be parsed', { error: error.message.slice(0, LOGGED_SIZE) });
-  // Errors are reported by tool calls.
-  server.oninitialized = () => void open().catch(() => {});
+  server.oninitialized = () => void open();
   const ended = new Promise<void>((resolve) => {
     stdin.once('end', resolve);
     stdin.once('close', resolve);

@@ -32,13 +32,11 @@ export interface ServerOptions
   readonly configuration: Configuration;
 }
 
-export interface RunningServer {
+export interface LocalServer {
   /** Public address, without trailing slash. */
   readonly url: string;
   /** One-time address where the first owner is created, or sets a password. */
   readonly setupUrl: string | undefined;
-  readonly address: BoundAddress;
-  readonly http: HttpAdapter['kind'];
   /** Answers a request without a socket. */
   readonly handle: HttpHandler;
   /** Applies a changed configuration to later requests. */
@@ -46,6 +44,13 @@ export interface RunningServer {
   /** Serves the operator on the control socket of the data directory, too. Errors: as startControlServer. */
   openControl(): Promise<ControlServer>;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
+  /** Reports not ready. */
+  close(): Promise<void>;
+}
+
+export interface RunningServer extends LocalServer {
+  readonly address: BoundAddress;
+  readonly http: HttpAdapter['kind'];
   /**
    * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s), then drops the rest.
    * Further calls wait for the first.
@@ -82,24 +87,40 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
   const address = await listen(adapter, binding, configuration);
   const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
   const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });
-  const pipeline = makePipeline(options, binding, url, log);
+  const pipeline = makePipeline(options, allowedHosts(binding, configuration.baseUrl), url, log);
   handle = (request) => pipeline.handle(request);
   log.info('listening', { url, host: address.host, port: address.port, http: adapter.kind });
   let closing: Promise<void> | undefined;
   return {
-    url,
+    ...localServerOf(pipeline, configuration.dataDir),
     setupUrl,
     address,
     http: adapter.kind,
-    handle: (request) => pipeline.handle(request),
-    openControl: () => startControlServer(configuration.dataDir, pipeline),
-    applySettings: () => pipeline.applySettings(),
-    searchCounts: () => pipeline.admission.counts,
     close(graceMs = GRACE_MS) {
       pipeline.stop();
       closing ??= adapter.close(graceMs);
       return closing;
     },
+  };
+}
+
+/** A server without a TCP address: it answers on the control socket only. */
+export async function createLocalServer(options: ServerOptions): Promise<LocalServer> {
+  const { baseUrl, port, dataDir } = options.configuration;
+  const url = baseUrl ?? (await options.accounts.lastBaseUrl()) ?? `http://localhost:${port}`;
+  const log = options.log.labelled('http');
+  return localServerOf(makePipeline(options, undefined, url, log), dataDir);
+}
+
+function localServerOf(pipeline: Pipeline, dataDir: string): LocalServer {
+  return {
+    url: pipeline.options.baseUrl,
+    setupUrl: undefined,
+    handle: (request) => pipeline.handle(request),
+    openControl: () => startControlServer(dataDir, pipeline),
+    applySettings: () => pipeline.applySettings(),
+    searchCounts: () => pipeline.admission.counts,
+    close: async () => pipeline.stop(),
   };
 }
 
@@ -128,7 +149,12 @@ export function servedEndpoints(version: string, log: Log): readonly Endpoint[] 
   return [...ENDPOINTS, ...mcpEndpoints(version, log), ...OAUTH_ENDPOINTS, ...PAGE_ENDPOINTS];
 }
 
-function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
+function makePipeline(
+  options: ServerOptions,
+  hosts: PipelineOptions['hosts'],
+  url: string,
+  log: Log,
+): Pipeline {
   const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
   const version = readProductVersion();
   return new Pipeline({
@@ -140,7 +166,7 @@ function makePipeline(options: ServerOptions, binding: Binding, url: string, log
     accounts,
     ledger,
     baseUrl: url,
-    hosts: allowedHosts(binding, configuration.baseUrl),
+    hosts,
     version,
     log,
     onAnswerOver,

@@ -89,7 +89,7 @@ const DOORS: readonly Door[] = [
   {
     what: 'the protocol of tools',
     code: /'@modelcontextprotocol\//,
-    locations: ['daemon/api/mcp/', 'daemon/cli/tool-pipe.ts'],
+    locations: ['daemon/api/mcp/', 'daemon/cli/tool-pipe.ts', 'daemon/cli/tool-calls.ts'],
   },
   {
     what: 'the protocol of sign-on',

@@ -1,6 +1,7 @@
 // The tool server over HTTP: sessions, versions and errors as in API.md 17.1; the library handles the messages. Each
 // tool call is counted and admitted separately.
 
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../../base/log.ts';
 import { ApiError, type ErrorCode } from '../shapes/api-error.ts';
 import { type Answer, type CallContext, fetched } from '../shapes/endpoint.ts';
@@ -151,14 +152,16 @@ async function reasonOf(response: Response): Promise<string> {
 }
 
 /** A call with the context of its request. */
-async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<string> {
+async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- put there by `passTo`
   const context = extra.authInfo?.extra?.['context'] as CallContext;
   await context.calls.count();
   const permit = tool.isSearch ? await context.calls.admit() : undefined;
   try {
     const signal = AbortSignal.any([context.signal, extra.signal]);
-    return await tool.run(args, { ...context, permit, signal, onProgress: progressOf(extra) });
+    const onProgress = progressOf(extra);
+    const text = await tool.run(args, { ...context, permit, signal, onProgress });
+    return { content: [{ type: 'text', text }] };
   } finally {
     permit?.release();
   }

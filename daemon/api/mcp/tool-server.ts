@@ -15,7 +15,7 @@ import {
 import { isShortage } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { type ErrorCode, toApiError } from '../shapes/api-error.ts';
-import type { Tool, ToolContext } from './tools/tool.ts';
+import { checkSizes, type Tool, type ToolContext } from './tools/tool.ts';
 import { TOOLS } from './tools/tools.ts';
 
 export const SERVER_NAME = 'trawl-mcp-server';
@@ -34,7 +34,7 @@ export interface ToolMount {
   readonly version: string;
   readonly log: Log;
   /** Runs a call. Errors: those of the tool, and of the checks before it. */
-  run(tool: Tool, args: unknown, extra: CallExtra): Promise<string>;
+  run(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult>;
 }
 
 const LIST: ListToolsResult = {
@@ -85,7 +85,8 @@ async function call(
   try {
     const tool = TOOLS.find((one) => one.name === name);
     if (tool === undefined) return failure(name, 'there is no such tool', `there are ${NAMES}`);
-    return { content: [{ type: 'text', text: await mount.run(tool, args, extra) }] };
+    checkSizes(args);
+    return await mount.run(tool, args, extra);
   } catch (error) {
     return failure(name, ...reasonOf(error, mount, extra));
   }

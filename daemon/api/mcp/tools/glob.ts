@@ -5,6 +5,7 @@ import { ORG } from '../../../accounts/audit-log.ts';
 import { addToList } from '../../../base/lists.ts';
 import { patternNode } from '../../../engine/query/nodes.ts';
 import { jsonInteger } from '../../shapes/input.ts';
+import type { SearchResponse } from '../../search/search-schemas.ts';
 import { BoundedText } from './bounded-text.ts';
 import { globPattern } from './glob-pattern.ts';
 import {
@@ -15,7 +16,6 @@ import {
   limitMaxOf,
   scopeFields,
   searchFor,
-  type ToolAnswer,
 } from './search-scope.ts';
 import { displayName } from './display-name.ts';
 import { aboveMost } from './tool-arguments.ts';
@@ -52,7 +52,7 @@ export const glob = tool(
   },
 );
 
-function listOf(answer: ToolAnswer, requestedMax: number, limitMax: number): string {
+function listOf(answer: SearchResponse, requestedMax: number, limitMax: number): string {
   const files = answer.files.slice(0, Math.min(requestedMax, limitMax));
   const byRepo = new Map<string, string[]>();
   for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
@@ -70,7 +70,7 @@ function listOf(answer: ToolAnswer, requestedMax: number, limitMax: number): str
 
 /** Lines about what is missing, and how to get it. */
 function endLines(
-  answer: ToolAnswer,
+  answer: SearchResponse,
   unshown: number,
   [requestedMax, limitMax]: readonly [number, number],
 ): string[] {

@@ -8,7 +8,7 @@ import { QueryError } from '../../../engine/regex/query-error.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import { jsonInteger } from '../../shapes/input.ts';
-import type { FileResult } from '../../search/search-schemas.ts';
+import type { FileResult, SearchResponse } from '../../search/search-schemas.ts';
 import { BoundedText } from './bounded-text.ts';
 import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
 import {
@@ -20,7 +20,6 @@ import {
   limitMaxOf,
   scopeFields,
   searchFor,
-  type ToolAnswer,
 } from './search-scope.ts';
 import { aboveMost } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
@@ -115,7 +114,7 @@ function limitsOf(
 async function nothing(
   { pattern, include }: GrepArguments,
   conditions: ReadonlyMap<string, QueryNode>,
-  answer: ToolAnswer,
+  answer: SearchResponse,
   context: ToolContext,
 ): Promise<string> {
   const globs = include === undefined ? {} : { include };
@@ -123,7 +122,7 @@ async function nothing(
   return ['No matches found', ...reasons, ...gapsOf(answer)].join('\n');
 }
 
-function byFile(answer: ToolAnswer, limits: Limits): string {
+function byFile(answer: SearchResponse, limits: Limits): string {
   const { actualMatchCount: matchCount } = answer.stats;
   const { files } = answer;
   const text = new BoundedText();
@@ -153,7 +152,7 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
  * @param isFull  the text is full, whatever the limit
  */
 function endLines(
-  answer: ToolAnswer,
+  answer: SearchResponse,
   { matches, limitMax, notes }: Limits,
   isFull: boolean,
 ): string[] {
@@ -166,7 +165,7 @@ function endLines(
   return [...lines, `(cut at limit ${matches} of ${found}: ${more} by path, include or repo)`];
 }
 
-function byRepo(answer: ToolAnswer, limits: Limits): string {
+function byRepo(answer: SearchResponse, limits: Limits): string {
   const repos = new Map<string, { matches: number; files: number }>();
   for (const { repository, chunks } of answer.files) {
     const sums = repos.get(repository) ?? { matches: 0, files: 0 };

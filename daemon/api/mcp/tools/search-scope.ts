@@ -7,7 +7,7 @@ import type { SearchEnvironment } from '../../../engine/search/prepare.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import type { SearchResponse } from '../../search/search-schemas.ts';
-import { allBytes, type LazyBytes } from '../../../base/lazy-bytes.ts';
+import { allBytes } from '../../../base/lazy-bytes.ts';
 import { globPattern } from './glob-pattern.ts';
 import { requestedRepo, pathField } from './tool-arguments.ts';
 import type { ToolContext } from './tool.ts';
@@ -69,7 +69,7 @@ const LINE_SIZE_MAX = 2000;
 const ANSWER_SIZE_MAX = 8_000_000;
 
 /** Whether results did not fit into the answer. */
-export function isAnswerFull({ incompleteReasons = [] }: ToolAnswer): boolean {
+export function isAnswerFull({ incompleteReasons = [] }: SearchResponse): boolean {
   return incompleteReasons.includes('size_limit');
 }
 
@@ -83,7 +83,7 @@ export async function searchFor(
   conditions: readonly [QueryNode, ...QueryNode[]],
   { matches, contextLines = 0 }: ToolSearch,
   context: ToolContext,
-): Promise<ToolAnswer> {
+): Promise<SearchResponse> {
   const { services, settings } = context;
   const { json } = await services.search.search(
     {
@@ -99,23 +99,10 @@ export async function searchFor(
     },
     environmentOf(context),
   );
-  return parsedAnswer(json);
-}
-
-/** The reason of an answer that lacks repositories which no index has yet (app/local-tools.ts). */
-export const UNINDEXED = 'unindexed';
-
-/** The answer of a search, with a reason that only tools have. */
-export interface ToolAnswer extends Omit<SearchResponse, 'incompleteReasons'> {
-  readonly incompleteReasons?: readonly string[];
-}
-
-/** The answer of a search as an object. */
-export function parsedAnswer(json: Uint8Array | LazyBytes): ToolAnswer {
   const text = Buffer.from(allBytes(json)).toString();
   if (!(json instanceof Uint8Array)) json.release?.();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
-  return JSON.parse(text) as ToolAnswer;
+  return JSON.parse(text) as SearchResponse;
 }
 
 /** The search environment of a tool call. */
@@ -130,15 +117,9 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
 }
 
 /** Why matches may be missing apart from a limit; empty: none are. */
-export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
+export function gapsOf({ incompleteReasons = [] }: SearchResponse): string[] {
   const gaps = incompleteReasons.filter((reason) => !SHOWN_APART.includes(reason));
-  return [
-    ...(incompleteReasons.includes(UNINDEXED) ? [UNINDEXED_TEXT] : []),
-    ...(gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`]),
-  ];
+  return gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`];
 }
 
-const SHOWN_APART: readonly string[] = ['match_limit', 'size_limit', UNINDEXED];
-
-const UNINDEXED_TEXT =
-  '(some repositories are not indexed yet and were not searched; list_repos shows which: try again in a while)';
+const SHOWN_APART: readonly string[] = ['match_limit', 'size_limit'];

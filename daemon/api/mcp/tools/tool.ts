@@ -4,32 +4,10 @@
 import { z } from 'zod';
 import { ApiError } from '../../shapes/api-error.ts';
 import type { CallContext } from '../../shapes/endpoint.ts';
-import type { Services } from '../../shapes/endpoint-services.ts';
 import { parseBody } from '../../shapes/input.ts';
-import type { AuditContext } from '../../sources/git-calls.ts';
 import { coercedArguments } from './tool-arguments.ts';
 
-/** Services that tools use; a local index has no more. */
-export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'trees' | 'refs'> & {
-  readonly search: Pick<Services['search'], 'search' | 'navigate'>;
-};
-
-/** The context of a tool call: the part of a request context that needs no request. */
-export interface ToolContext
-  extends
-    AuditContext,
-    Pick<
-      CallContext,
-      | 'baseUrl'
-      | 'clientKey'
-      | 'memory'
-      | 'permit'
-      | 'settings'
-      | 'repoAccess'
-      | 'signal'
-      | 'takeMemory'
-    > {
-  readonly services: ToolServices;
+export interface ToolContext extends CallContext {
   /** Undefined: nobody requested progress. */
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
@@ -80,7 +58,6 @@ export function tool<Schema extends z.ZodObject>(
     isSearch,
     inputSchema,
     async run(args, context) {
-      checkSizes(args);
       let read;
       try {
         read = parseBody(input, coercedArguments(args ?? {}, inputSchema.properties), 'arguments');
@@ -105,7 +82,8 @@ function takenBy({ properties, required = [] }: ArgumentsSchema): string {
 /** Bytes of a text argument; an expression has the same limit (engine/regex/syntax.ts). */
 const TEXT_SIZE_MAX = 4096;
 
-function checkSizes(args: unknown): void {
+/** Errors: INVALID_REQUEST_BODY. */
+export function checkSizes(args: unknown): void {
   if (typeof args !== 'object' || args === null) return;
   for (const [name, value] of Object.entries(args))
     if (typeof value === 'string' && Buffer.byteLength(value) > TEXT_SIZE_MAX)

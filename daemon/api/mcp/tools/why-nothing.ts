@@ -8,7 +8,8 @@ import { withCarriageReturns } from '../../../engine/regex/line-ends.ts';
 import { QueryError } from '../../../engine/regex/query-error.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { globPattern } from './glob-pattern.ts';
-import { searchFor, type ToolAnswer } from './search-scope.ts';
+import type { SearchResponse } from '../../search/search-schemas.ts';
+import { searchFor } from './search-scope.ts';
 import { displayName } from './display-name.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -54,7 +55,7 @@ function searchAgain(
   conditions: OneOrMore,
   matches: number,
   context: ToolContext,
-): Promise<ToolAnswer> {
+): Promise<SearchResponse> {
   return searchFor(conditions, { matches }, { ...context, onProgress: undefined });
 }
 

@@ -1,0 +1,175 @@
+// Runs the tool calls of `trawl mcp`: through the control socket, by the daemon that owns the data directory. Without one this
+// process becomes it, on the control socket only. Searches wait for the first index, with progress.
+
+import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  ErrorCode,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js';
+import { type CallExtra, progressOf } from '../api/mcp/tool-server.ts';
+import type { Tool, ToolContext } from '../api/mcp/tools/tool.ts';
+import { ApiError } from '../api/shapes/api-error.ts';
+import type { Daemon } from '../app/main.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import type { Log } from '../base/log.ts';
+import type { BuildProgress } from '../engine/build/build.ts';
+import { callControl } from './control-client.ts';
+import { isErrorObject, RequestError } from './errors.ts';
+import { reach, systemAccount } from './operator.ts';
+
+/** Why: tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
+const INDEX_WAIT_MS = 50_000;
+/** Between two reports of progress. */
+const PROGRESS_MS = 200;
+/** The longest that a timer takes: the daemon limits calls. */
+const CALL_TIMEOUT_MS = 2 ** 31 - 1;
+const NO_CONNECTION: number = ErrorCode.ConnectionClosed;
+const ADDRESS = new URL('http://localhost/api/mcp');
+
+export interface ToolCallsOptions {
+  readonly configuration: Configuration;
+  readonly log: Log;
+  /** Absolute paths; a daemon that runs already has its own. */
+  readonly sources: readonly string[];
+  /** How long a search waits for the first index; default: INDEX_WAIT_MS. */
+  readonly indexWaitMs?: number;
+}
+
+export class ToolCalls {
+  readonly #options: ToolCallsOptions;
+  /** Undefined: not connected. */
+  #client: Promise<Client> | undefined;
+  /** The daemon in this process. */
+  #daemon: Daemon | undefined;
+  #progress: BuildProgress | undefined;
+
+  /** Connects in the background. */
+  constructor(options: ToolCallsOptions) {
+    this.#options = options;
+    // Errors are reported by tool calls.
+    this.#connectOnce().catch(() => {});
+  }
+
+  /** Errors: NOT_READY if the index cannot be opened; RequestError, a refusal. */
+  async run(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult> {
+    const onProgress = progressOf(extra);
+    const request = { method: 'tools/call', params: { name: tool.name, arguments: args } } as const;
+    for (let isRepeated = false; ; isRepeated = true) {
+      const client = await this.#connectOnce();
+      if (tool.isSearch) await this.#waitForIndex(extra.signal, onProgress);
+      try {
+        return await client.request(request, CallToolResultSchema, {
+          signal: extra.signal,
+          timeout: CALL_TIMEOUT_MS,
+          ...(onProgress && {
+            onprogress: ({ progress, total = 0 }) => onProgress({ done: progress, total }),
+          }),
+        });
+      } catch (error) {
+        if (isRepeated || extra.signal.aborted || !isConnectionLost(error)) throw error;
+        this.#client = undefined;
+        await client.close();
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    await client?.close();
+    await this.#daemon?.close();
+  }
+
+  /** The running or successful attempt, else a new one. Errors: NOT_READY. */
+  #connectOnce(): Promise<Client> {
+    if (this.#client !== undefined) return this.#client;
+    const client = this.#connect().catch((error: unknown) => {
+      if (this.#client === client) this.#client = undefined;
+      throw new ApiError('NOT_READY', `the index cannot be opened: ${messageOf(error)}`);
+    });
+    this.#client = client;
+    return client;
+  }
+
+  async #connect(): Promise<Client> {
+    const { configuration } = this.#options;
+    const { socketPath } = await reach(configuration, () => this.#startDaemon(), INDEX_WAIT_MS);
+    const client = new Client({ name: 'trawl-mcp', version: readProductVersion() });
+    // Why: the calls of a lost stream would never end.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
+    client.onerror = () => void client.close();
+    await client.connect(
+      new StreamableHTTPClientTransport(ADDRESS, {
+        fetch: (_, init) => fetchControl(socketPath, init),
+      }),
+    );
+    return client;
+  }
+
+  async #startDaemon(): Promise<Daemon> {
+    // Why only now: loading the engine takes longer than a client should wait for its first answer.
+    const { startDaemon } = await import('../app/main.ts');
+    this.#daemon = await startDaemon({
+      ...this.#options,
+      isLocal: true,
+      onProgress: (_, progress) => void (this.#progress = progress),
+    });
+    return this.#daemon;
+  }
+
+  /** Waits until each source has an index, or has failed. Errors: NOT_READY after the limit. */
+  async #waitForIndex(signal: AbortSignal, onProgress: ToolContext['onProgress']): Promise<void> {
+    const daemon = this.#daemon;
+    const endMs = performance.now() + (this.#options.indexWaitMs ?? INDEX_WAIT_MS);
+    while (daemon?.isFirstIndexing() === true) {
+      const { filesDone: done = 0, filesTotal: total = 0 } = this.#progress ?? {};
+      const message = 'the index is being built';
+      const files = total > 0 ? ` (${done} of ${total} files)` : '';
+      if (performance.now() >= endMs)
+        throw new ApiError('NOT_READY', `${message}${files}; try again in a while`);
+      onProgress?.({ done, total, message });
+      const pause = sleep(PROGRESS_MS, undefined, { ref: false, signal });
+      await Promise.race([daemon.indexed.catch(() => {}), pause]);
+    }
+  }
+}
+
+/** The daemon is gone, or it has ended the session. */
+function isConnectionLost(error: unknown): boolean {
+  if (error instanceof RequestError) return error.errorCode === 'NOT_FOUND';
+  return !(error instanceof McpError) || error.code === NO_CONNECTION;
+}
+
+/** Errors: NoDaemonError; RequestError, a refusal. */
+async function fetchControl(
+  socketPath: string,
+  { method = 'GET', headers, body, signal }: RequestInit = {},
+): Promise<Response> {
+  const response = await callControl(socketPath, {
+    method,
+    path: ADDRESS.pathname,
+    headers: Object.fromEntries(new Headers(headers)),
+    ...(typeof body === 'string' && { body }),
+    account: systemAccount(),
+    ...(signal && { signal }),
+  });
+  const { statusCode: status = 0 } = response;
+  // 405: the daemon sends nothing but answers.
+  if (status >= 400 && status !== 405) {
+    const error: unknown = await json(response);
+    if (isErrorObject(error)) throw new RequestError(error);
+  }
+  return new Response(Readable.toWeb(response), {
+    status,
+    headers: Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  });
+}
