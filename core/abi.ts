@@ -86,7 +86,7 @@ export {
   verifySegmentSum,
 } from './shard/verify';
 export { shardViewSize } from './shard/view';
-export { gramCharsInit as coreInit } from './text/letters';
+export { gramCharsInit as coreInit } from './text/gram-chars';
 
 /** The first address after static data. */
 export function heapBase(): usize {

@@ -23,7 +23,7 @@ import {
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { hasMarks } from '../text/case-marks.ts';
-import { GRAM_CHAR_NEWLINE } from '../text/letters.ts';
+import { GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import {
   addDocsOfBlob,
   blockBitmapSize,

@@ -6,7 +6,7 @@ import { CASE_MARKS_SIZE } from '../shared/format.ts';
 import { NODE_PATH } from '../shared/plan.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { wantMarks } from '../text/case-marks.ts';
-import { appendGramChar, GRAM_CHAR_NEWLINE } from '../text/letters.ts';
+import { appendGramChar, GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { expectLookups } from './lookups.ts';
 import { failCompiling, isCaseSensitive, MatchNode } from './node.ts';
@@ -16,7 +16,7 @@ import { failCompiling, isCaseSensitive, MatchNode } from './node.ts';
 export class Grams {
   keys: u32; // address of the distinct keys, u32 each, as they occur; of short ones the letters
   keyCount: u32; // 0: the literal has less than three letters
-  gramCharCount: u32; // letters (text/letters.ts) of the literal, as many as code points
+  gramCharCount: u32; // letters (text/gram-chars.ts) of the literal, as many as code points
   marks: u32; // address of the case marks that blocks with the literal have; 0: none
   spansLines: u32; // 1: the literal may span several blocks, or has a newline that no gram has
 }

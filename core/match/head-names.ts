@@ -12,7 +12,7 @@ import { docAt } from '../shard/open.ts';
 import { pathRowOf } from '../shard/path-grams.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
-import { GRAM_CHAR_NEWLINE, textKey } from '../text/letters.ts';
+import { GRAM_CHAR_NEWLINE, textKey } from '../text/gram-chars.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import {
   addDocsOfBlob,

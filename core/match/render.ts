@@ -33,7 +33,7 @@ import {
   currentLineStart,
   moveTo,
 } from './positions.ts';
-import { contentPoints } from './score.ts';
+import { contentPoints } from './range-score.ts';
 import { beginPathRanges, beginRanges, nextRange, range } from './ranges.ts';
 import { beginSymbolWalk, enterSymbol, symbolKindName, walk, walkPoints } from './symbol-walk.ts';
 

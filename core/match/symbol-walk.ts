@@ -16,7 +16,7 @@ import {
 } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import { blockOf, blockStart, current } from './current.ts';
-import { symbolPoints } from './score.ts';
+import { symbolPoints } from './range-score.ts';
 
 /** The state of the walk. Addresses; rows as in shard/symbols.ts. */
 @unmanaged

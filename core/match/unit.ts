@@ -32,7 +32,7 @@ import {
   scoreRest,
   writeScoreParts,
 } from './doc-score.ts';
-import { pathPoints, sharePoints } from './score.ts';
+import { pathPoints, sharePoints } from './range-score.ts';
 import { beginSymbolWalk } from './symbol-walk.ts';
 
 /** Steps of work per range. Measured: 2026-11-22: 2 us where a range takes two scans. */

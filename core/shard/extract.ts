@@ -3,7 +3,7 @@
 // lines. FORMAT.md, "Grams".
 
 import { GRAM_KEY_COUNT, GRAM_CHAR_BITS } from '../shared/format.ts';
-import { appendGramChar, asciiGramChar, GRAM_CHAR_NEWLINE } from '../text/letters.ts';
+import { appendGramChar, asciiGramChar, GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import { decodedPoint, decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 
 const KEY_MASK: u32 = GRAM_KEY_COUNT - 1;

@@ -9,7 +9,7 @@ import {
   SEGMENT_BLOCKS,
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_FRAME } from '../shared/status.ts';
-import { textKey } from '../text/letters.ts';
+import { textKey } from '../text/gram-chars.ts';
 import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
 import { setBit } from '../base/bits.ts';
