@@ -1,13 +1,11 @@
-// The outcome of each file of a batch, as a build thread reports it. Stored as columns. Why: V8 puts the content of a large
-// message into its old generation, which it rarely collects, so objects would survive for hundreds of megabytes.
+// The outcome of each file of a batch, as a build thread reports it. Columns, since V8 keeps the objects of a large message
+// for long.
 
 export interface FileOutcome {
   /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if reading failed. */
   readonly size: number;
-  /** Git object id, "" without content. */
   readonly oid: string;
   readonly language: string;
-  /** At the other paths of the content, in their order. */
   readonly languagesThere?: readonly string[];
   /** SKIP_*. */
   readonly skipReason: number;
@@ -19,12 +17,10 @@ export interface BatchOutcomes {
   readonly skipReasons: Uint8Array;
   /** 1: the content was read, and has an id. */
   readonly areRead: Uint8Array;
-  /** Git object ids, concatenated. */
   readonly ids: Uint8Array;
   readonly idSize: number;
   /** Indexes into `languageNames`. */
   readonly languages: Uint16Array;
-  /** Only of files with further paths. */
   readonly languagesThere: ReadonlyMap<number, readonly string[]>;
   readonly languageNames: readonly string[];
 }

@@ -1,6 +1,6 @@
-// Messages between the build's main side and its threads. A thread works on one job at a time: a batch of files, or the
-// completion of a shard. For each batch it sends two requests: which contents to store, and the batch's position in its
-// shard. Both are answered in batch order.
+// Messages between a build and its threads. A thread works on one job at a time: a batch of files, or the completion of a
+// shard. For each batch it asks which contents to store, and for the batch's position in its shard; both are answered in batch
+// order.
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
 import type { NewTables } from '../shards/writer.ts';
@@ -10,9 +10,7 @@ import type { HeaderFolders } from '../../sources/languages/languages.ts';
 import type { PackedFiles } from '../../sources/docs/file-list.ts';
 import type { ReadFailure, SourceSpec } from '../../sources/docs/source.ts';
 
-/**
- * Purpose of builds. demand: a search waits for it and a restart drops it, so files are not synced. background: nobody waits.
- */
+/** demand: a search waits, and a restart drops the files, so they are not synced. background: nobody waits. */
 export type BuildWork = 'demand' | 'background';
 
 export interface BuildWorkerData {
@@ -20,7 +18,6 @@ export interface BuildWorkerData {
   readonly work: BuildWork;
 }
 
-/** The parts of the build that a thread needs. */
 export interface OfBuild {
   readonly spec: SourceSpec;
   readonly filters: FilterSettings;
@@ -30,19 +27,15 @@ export interface OfBuild {
 export interface BatchJob {
   readonly kind: 'batch';
   readonly batch: number;
-  /** The contents to read. */
   readonly files: PackedFiles;
   /** By index in the batch: other paths of the content in the shard; their files are not read again. */
   readonly alsoAt: ReadonlyMap<number, readonly string[]>;
-  /** The shard file under construction. */
   readonly path: string;
 }
 
-/** The writer's input, with rows as the batches return them. */
 export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'caseMarks'> {
   readonly kind: 'completion';
   readonly path: string;
-  /** Files of the coded segments, in order. */
   readonly segments: readonly string[];
   readonly blobs: readonly Uint8Array[];
   readonly blocks: readonly Uint8Array[];
@@ -52,8 +45,7 @@ export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'cas
 export interface KnownAnswer {
   readonly kind: 'known';
   /**
-   * Indexes in the batch of the files whose contents are to be stored, in this order. A repeated index is stored again, for
-   * docs of another language.
+   * Indexes in the batch of the files to store, in this order. A repeated one is stored again, for docs of another language.
    */
   readonly toStore: readonly number[];
 }
@@ -67,12 +59,11 @@ export interface BatchStart {
   readonly segmentBase: number;
 }
 
-/** The following jobs belong to this build. */
 export interface BeginOrder extends OfBuild {
   readonly kind: 'begin';
 }
 
-/** The thread releases everything of its build, then answers `rested`, or ends. */
+/** Answered by `rested`, or by the end of the thread. */
 export interface LetGoOrder {
   readonly kind: 'letGo';
   readonly isOver: boolean;
@@ -120,7 +111,6 @@ export interface Rested {
 
 export type FromBuildWorker = KnownQuestion | LocationQuestion | BatchDone | ShardDone | Rested;
 
-/** Buffers of a job that are transferred with it. */
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);
   const { docs, blobs, blobHashes, blocks, caseMarks } = job;

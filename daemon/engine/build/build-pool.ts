@@ -1,6 +1,5 @@
-// The threads of one build: gives each idle thread the next job, completions before batches, and forwards the threads'
-// messages. It gets the threads that other builds do not use, at least one. The first error ends the build; close() always
-// releases the threads.
+// The threads of one build: at least one, and those that no other build uses. Gives each idle thread the next job, completions
+// before batches, and forwards messages. The first error ends the build.
 
 import {
   type BatchJob,
@@ -17,7 +16,6 @@ import type { BuildThreads } from './build-threads.ts';
 /** Made when a thread is free: all jobs at once would take more memory than the listing. */
 type Job = () => BatchJob | CompletionJob;
 
-/** Called for each message of a thread; `answer` replies to the same thread. */
 export type OnBuildMessage = (
   message: FromBuildWorker,
   answer: (reply: ToBuildWorker) => void,
@@ -29,7 +27,6 @@ export class BuildPool {
   readonly #build: OfBuild;
   readonly #taken = new Set<BuildThread>();
   readonly #idle: BuildThread[] = [];
-  /** Threads being released. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #completions: Job[] = [];
   readonly #batches: Job[] = [];
@@ -38,7 +35,6 @@ export class BuildPool {
 
   readonly #endGiving: () => void;
 
-  /** @param threads  takes one of them; `close` releases it */
   constructor(
     threads: BuildThreads,
     countMax: number,
@@ -117,7 +113,6 @@ export class BuildPool {
     }
   }
 
-  /** False: no further thread is allowed now. */
   #grow(): boolean {
     if (this.#taken.size >= this.#countMax || !this.#threads.tryTake()) return false;
     this.#start();

@@ -1,5 +1,5 @@
-// A thread that builds (build-worker.ts), reused by later builds. Why: starting a thread takes longer than a small build, and
-// an ended thread leaks mappings in the process (koffi 3.3.4).
+// A thread that builds (build-worker.ts), reused: its start takes longer than a small build, and its end leaks mappings (koffi
+// 3.3.4).
 
 import { Worker } from 'node:worker_threads';
 import type {
@@ -13,13 +13,9 @@ import { programFile } from '../../base/program-files.ts';
 
 /** Time for a thread to release a build before it is terminated. */
 const END_MS = 5000;
-/**
- * Size of V8's young generation, MiB; its default is 48. Measured: 2026-11-23, 300,000 small files, two threads: 53 MB less
- * at the peak, in the same time.
- */
+/** MiB of V8's young generation, whose default is 48. Measured: 2026-11-23: 53 MB less for 300,000 files, in the same time. */
 const YOUNG_MB_MAX = 12;
 
-/** The build that the thread works for. */
 export interface BuildListener {
   readonly onMessage: (message: FromBuildWorker) => void;
   readonly onError: (error: Error) => void;
@@ -55,24 +51,21 @@ export class BuildThread {
     });
   }
 
-  /** Whether it has ended or is ending, by itself or on request. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Switches to another build. */
   begin(build: OfBuild, listener: BuildListener): void {
     this.#listener = listener;
     this.#worker.ref();
     this.post({ kind: 'begin', ...build });
   }
 
-  /** @param transferList  buffers transferred to the thread */
   post(message: ToBuildWorker, transferList: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, transferList);
   }
 
-  /** Resolves when the thread has released its build, or has ended. It is idle then and does not keep the process alive. */
+  /** Resolves when the thread has released its build, or has ended. An idle thread does not keep the process alive. */
   rest(): Promise<void> {
     return this.#letGo(false);
   }

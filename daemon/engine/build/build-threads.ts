@@ -1,5 +1,5 @@
-// Shares a limited number of build threads among all builds. A single build gets all of them; a second build gets its first
-// thread as soon as one of them finishes its job. Unused threads stay idle for a while, then end.
+// Shares a limited number of build threads among all builds. A second build gets its first thread as soon as one finishes its
+// job. Idle threads end after a while.
 
 import type { BuildWork } from './build-messages.ts';
 import { BuildThread } from './build-thread.ts';
@@ -15,11 +15,6 @@ export class BuildThreads {
   readonly #waiting = new Set<() => void>();
   readonly #givers = new Set<() => void>();
 
-  /**
-   * @param module  the compiled core (engine/host/core.ts)
-   * @param count   for all builds together; for example one per core
-   * @param work    purpose of the builds (build-messages.ts)
-   */
   constructor(module: WebAssembly.Module, count: number, work: BuildWork = 'background') {
     this.#module = module;
     this.#count = count;
@@ -30,7 +25,6 @@ export class BuildThreads {
     return this.#takenCount;
   }
 
-  /** Idle ones. */
   get idleCount(): number {
     return this.#idle.length;
   }
@@ -59,14 +53,12 @@ export class BuildThreads {
     });
   }
 
-  /** Reserves a further thread; false: none is free. */
   tryTake(): boolean {
     if (this.#takenCount >= this.#count || this.hasWaiters) return false;
     this.#takenCount++;
     return true;
   }
 
-  /** The thread for a reservation. To be given back. */
   thread(): BuildThread {
     for (;;) {
       const rested = this.#idle.pop();
@@ -84,7 +76,6 @@ export class BuildThreads {
     this.release();
   }
 
-  /** Releases a reservation without a thread. */
   release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
@@ -101,7 +92,6 @@ export class BuildThreads {
     return () => void this.#givers.delete(give);
   }
 
-  /** Ends the idle threads. */
   async close(): Promise<void> {
     clearTimeout(this.#restTimer);
     await Promise.all(this.#idle.splice(0).map((thread) => thread.end()));

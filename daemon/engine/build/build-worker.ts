@@ -1,5 +1,5 @@
-// A build thread: reads a batch of files, excludes files that are not text, passes the rest to the core, and writes contents
-// and coded segments; or completes a shard file from its segments and checks it. Serves one build at a time.
+// A build thread: reads a batch of files, passes those that are text to the core, and writes contents and coded segments; or
+// completes a shard file from its segments and checks it.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -53,7 +53,6 @@ loadMapping();
 lowerPriority(work);
 const port = parentPort!;
 let builder: SegmentBuilder | undefined;
-/** The build that the thread works for. */
 let build: (OfBuild & { readonly filter: DocFilter }) | undefined;
 let keeping: NodeJS.Timeout | undefined;
 let reader: SourceReader | undefined;

@@ -1,6 +1,5 @@
-// Builds the shards of one repo: lists the source, plans batches, has the threads read and code them, tracks which contents
-// each shard holds, and completes, checks and syncs a shard after its last batch. Searches see nothing of it until the caller
-// publishes the finished files (index/catalog/catalog.ts).
+// Builds the shards of one repo: lists the source, plans batches, has threads read and code them, and completes, checks and
+// syncs each shard. Searches see nothing of it until the caller publishes the files (index/catalog/catalog.ts).
 
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -67,7 +66,6 @@ export interface BuildOptions {
   readonly filters: FilterSettings;
   /** Folder for the shard files, on their final disk. */
   readonly folder: string;
-  /** Shared by all builds of this kind. */
   readonly threads: BuildThreads;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -79,7 +77,6 @@ export interface BuildProgress {
   readonly filesTotal: number;
   readonly bytesDone: number;
   readonly bytesTotal: number;
-  /** Docs indexed by name only, so far. */
   readonly skipped: number;
 }
 
@@ -90,24 +87,17 @@ export interface BuiltShard extends FinishedShard {
 export interface BuildResult {
   readonly fingerprint: string;
   readonly shards: readonly BuiltShard[];
-  /**
-   * The revision file (engine/shards/revisions.ts), if the source has further revisions, or commits have docs without stored
-   * content.
-   */
+  /** The revision file, if the source has further revisions, or commits have docs without stored content. */
   readonly revisions?: Buffer;
-  /** Docs indexed by name only. */
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Paths that are not docs, and files that could not be read. */
   readonly excluded: readonly (ExcludedPath | ReadFailure)[];
-  /** Paths that rules exclude from the default revision. */
   readonly ignored: IgnoredCounts;
   /** Present if the default revision is files on disk: their states before they were read. */
   readonly states?: FileStates | undefined;
 }
 
-/** Docs to build into shards, and what their languages and order depend on. */
 export interface DocList {
-  /** Sorted by path. */
   readonly files: FileList;
   readonly attributes: Attributes;
   readonly headerFolders: HeaderFolders;
@@ -133,9 +123,8 @@ class ShardOverflow extends Error {}
 const SEGMENTS_ON_DEMAND = 2;
 
 /**
- * Builds all shards of a source. Failure and abort leave no file behind.
- *
- * Errors: of the source (GitError, file system), of the disk, AbortError.
+ * Builds all shards of a source. Failure and abort leave no file behind. Errors: of the source (GitError, file system), of the
+ * disk, AbortError.
  */
 export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
   const { spec, signal } = options;
@@ -161,7 +150,6 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     : { ...result, revisions: await revisionFile(shards, chosen, files.length) };
 }
 
-/** One revision that holds all files. */
 function onlyRevision(fileCount: number): RevisionFiles {
   const visit = (_: number, onFile: (file: number) => void): void => {
     for (let file = 0; file < fileCount; file++) onFile(file);
@@ -196,7 +184,7 @@ async function rulesOf(
   }
 }
 
-/** Builds shards of these docs; none for no docs. Failure and abort leave no file behind. Errors: as buildRepo. */
+/** Builds shards of these docs. Failure and abort leave no file behind. Errors: as buildRepo. */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
   if (list.files.length === 0)
     return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
@@ -222,18 +210,14 @@ const NOTHING_DONE: BuildProgress = {
 
 let buildCount = 0;
 
-/** A shard under construction. */
 interface GrowingShard {
   readonly plan: PlannedShard;
   readonly path: string;
   readonly segments: string[];
-  /** Of its batches, in order. */
   readonly blobs: Uint8Array[];
   readonly blocks: Uint8Array[];
   readonly caseMarks: Uint8Array[];
-  /** Index of its first batch. */
   readonly firstBatch: number;
-  /** From the first batch until completion. */
   outcomes: DocOutcomes | undefined;
   contentSize: number;
   blobCount: number;
@@ -312,7 +296,6 @@ class Build {
     this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
     await threads.take(signal);
-    // Aborted while waiting for a thread.
     if (signal?.aborted === true) {
       threads.release();
       throw signal.reason;
@@ -469,7 +452,6 @@ class Build {
     this.#pool?.add('completion', () => this.#completionJob(shard));
   }
 
-  /** The input of the thread that completes a shard; transferred to it. */
   #completionJob(shard: GrowingShard): CompletionJob {
     const { repoId, repoName } = this.#options;
     const outcomes = this.#outcomesOf(shard);
@@ -479,7 +461,6 @@ class Build {
     return {
       kind: 'completion',
       path: shard.path,
-      // Threads may have finished segments in another order.
       segments: shard.segments.sort((a, b) => segmentNumber(a) - segmentNumber(b)),
       repos: [{ repoId, name: repoName, docCount: docs.count }],
       docs,
@@ -551,7 +532,6 @@ class Build {
   }
 }
 
-/** The sets of docs of all revisions over the shards of a listing. */
 async function revisionFile(
   shards: readonly ListedShard[],
   revisions: RevisionFiles,
@@ -596,7 +576,7 @@ export function docIdsByFile(
   return positions;
 }
 
-/** Runs the waiting answers from `next` on, up to a gap; returns the index of the gap. */
+/** Runs the waiting answers from `next` up to a gap; returns its index. */
 function answerInOrder(waiting: Map<number, () => void>, next: number): number {
   for (; ; next++) {
     const answer = waiting.get(next);

@@ -1,6 +1,5 @@
-// Updates a repo's shards to new commits or files: docs that no shard holds go into a new shard, and a new revision file
-// lists the docs of each revision. Searches see the same as after a full build. Existing shards are not changed; small ones
-// are merged into the new shard, so that their number stays low.
+// Updates a repo's shards: docs that no shard holds go into a new one, and a new revision file lists the docs of each
+// revision. Small shards are merged into the new one, so that their number stays low.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-time-slice.ts';
@@ -39,19 +38,14 @@ import {
 
 export interface DeltaOptions extends BuildOptions {
   readonly indexed: IndexedState;
-  /** Present if the default revision is files on disk. */
   readonly disk?: DiskScan | undefined;
-  /** Full name of the default revision. */
   readonly defaultRevision: string;
 }
 
 export interface DeltaResult {
-  /** No revision changed its docs. */
   readonly isSame: boolean;
-  /** Indexes of the known shards that are kept. */
   readonly kept: readonly number[];
   readonly shards: readonly ListedShard[];
-  /** The revision file over the new and the kept shards. */
   readonly revisions: Buffer | undefined;
   readonly skipped: Readonly<Record<string, number>>;
   readonly ignored: IgnoredCounts;
@@ -71,22 +65,18 @@ const RETIRED_SIZE_MAX = 64 << 20;
 
 const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
 
-/** A new revision. */
 interface Target {
   readonly commit: string | undefined;
   /** Index of the known revision that it is compared with; undefined: with nothing. */
   readonly basis: number | undefined;
   readonly changes: readonly TreeChange[];
-  /** Rules that exclude its paths. */
   readonly rules: CommittedRules | undefined;
   /** Its docs in each known shard. */
   readonly sets: Uint8Array[];
 }
 
 /**
- * The shards and sets that update a repo to the commits of the spec; a text: why a full build is needed.
- *
- * Errors: as buildRepo.
+ * The shards and sets that update a repo to the commits of the spec; a text: why a full build is needed. Errors: as buildRepo.
  */
 export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | string> {
   try {
@@ -189,7 +179,6 @@ async function rulesOf(
   );
 }
 
-/** The update of one repo. */
 class Delta {
   readonly #options: DeltaOptions;
   readonly #docs: IndexedDocs;
@@ -283,7 +272,6 @@ class Delta {
     return !this.#targets.some(({ changes }) => changes.some(changesNoDoc));
   }
 
-  /** Applies a change to a revision, and counts the paths that it excludes. */
   #apply(index: number, { sets, rules }: Target, change: TreeChange): void {
     const [before, after] = [docOf(change, change.before), docOf(change, change.after)];
     this.#countExcluded(
@@ -297,7 +285,6 @@ class Delta {
       add(this.#ignored, rule, Number(after !== undefined) - Number(before !== undefined));
   }
 
-  /** Counts a path that was or is not a doc. */
   #countExcluded(
     { path, isOuter }: TreeChange,
     before: TreeItem | undefined,
@@ -308,7 +295,6 @@ class Delta {
     if (after !== undefined && before === undefined) this.#newlyExcluded.push({ path, reason });
   }
 
-  /** Changes of the docs of the default revision. */
   #defaultChanges(): TreeChange[] {
     const { changes, rules } = this.#targets[0]!;
     return changes.filter((one) => !one.isOuter && rules?.ruleFor(one.path) === undefined);
@@ -343,7 +329,6 @@ class Delta {
     return stale;
   }
 
-  /** The rules for the docs to build. */
   #rules(): Promise<Omit<DocList, 'files'>> {
     const { commit, sets } = this.#targets[0]!;
     const source = { repoPath: this.#options.spec.path, commit, docs: this.#docs, sets };
@@ -371,7 +356,6 @@ class Delta {
     return true;
   }
 
-  /** Indexes of the targets that hold a doc. */
   #revisionsOf({ shard, docId }: DocLocation): Set<number> {
     const indexes = [...this.#targets.keys()];
     return new Set(indexes.filter((index) => hasBit(this.#targets[index]!.sets[shard]!, docId)));
@@ -410,7 +394,6 @@ class Delta {
     return retired;
   }
 
-  /** The shards that are kept; those without live docs are dropped. */
   #kept(retired: ReadonlySet<number>): number[] {
     const union = this.#union();
     return [...union.keys()].filter((shard) => !retired.has(shard) && countBits(union[shard]!) > 0);
@@ -438,7 +421,6 @@ class Delta {
     return revisionFileOver(this.#docs, kept, built, sets);
   }
 
-  /** Docs indexed by name only, of any revision. */
   async #countSkipped(
     kept: readonly number[],
     built: Readonly<Record<string, number>>,
@@ -461,7 +443,6 @@ class Delta {
   }
 }
 
-/** Whether the change concerns only paths that are not docs. */
 function changesNoDoc({ isOuter, before, after }: TreeChange): boolean {
   return isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
 }

@@ -1,5 +1,4 @@
-// Finds the differences between files on disk and the docs in a repo's shards: by the file state stored when each file was
-// read, and by content where the state does not decide.
+// Finds the files on disk that differ from a repo's docs: by their states, and by content where the state does not decide.
 
 import { nameKey, type TreePath } from '../../base/paths.ts';
 import { hashFiles } from '../../sources/docs/disk-reader.ts';
@@ -10,7 +9,6 @@ import type { TreeChange } from '../../sources/git/tree-diff.ts';
 import type { DocFilter } from './filters.ts';
 import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 
-/** The current files on disk, and the state of those indexed. */
 export interface DiskScan {
   readonly listing: DiskListing;
   /** The listing covers these paths and everything below them; undefined: all. */
@@ -22,7 +20,6 @@ export interface DiskScan {
 /** Blob id of a file that is not read; no doc has it. */
 const UNKNOWN = '';
 
-/** A listed file that may differ from its doc, or has none. */
 interface Suspect {
   readonly file: SourceFile;
   readonly location: DocLocation | undefined;
@@ -33,11 +30,9 @@ interface Suspect {
 }
 
 /**
- * Compares files on disk with the docs of the default revision.
- *
+ * Compares files on disk with the docs of the default revision. Cost: a test of each doc that the listing may hold; reads
+ * files that may have changed.
  * @param isShared  other revisions may hold the same docs, so that each content must be known
- *
- * Cost: a test of each doc that the listing may hold; reads files that may have changed.
  */
 export async function diffDisk(
   root: string,
@@ -65,7 +60,6 @@ export async function diffDisk(
   return changes;
 }
 
-/** The listed files that may differ from their docs, those without a doc last. */
 async function findSuspects(
   { listing, within, indexed }: DiskScan,
   docs: IndexedDocs,
@@ -117,7 +111,6 @@ function changeOf(
   };
 }
 
-/** Whether a file is certainly unchanged. */
 function isSettled(state: string | undefined, before: string | undefined): boolean {
   return state !== undefined && state === before && !state.startsWith(UNSETTLED);
 }

@@ -1,6 +1,5 @@
-// The outcome of each doc of a shard under construction, as columns in the order of the plan, and the docs that share a
-// stored content: same blob id and same language, because symbols depend on both. Strings and objects for millions of docs
-// would take gigabytes.
+// The outcome of each doc of a shard under construction, and the docs that share a stored content: same blob and language,
+// since symbols depend on both. Columns in the order of the plan: objects would take gigabytes.
 
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { detectLanguage } from '../../sources/languages/languages.ts';
@@ -25,16 +24,13 @@ export class DocOutcomes {
   readonly #languages: Uint16Array;
   readonly #languageNames: string[] = [];
   readonly #languageIndexes = new Map<string, number>();
-  /**
-   * Before reading: the index of the doc that is read for each; after: the index of the representative of its stored content.
-   */
+  /** Before reading: the doc that is read for each; after: the representative of its stored content. */
   readonly #contents: Uint32Array;
   /** The next index with the same content, as listed. */
   readonly #nexts: Uint32Array;
   /** By index of the representative: the content's blobId, or why it is not stored. */
   readonly #blobIds: Uint32Array;
   readonly #refusals: Uint8Array;
-  /** Contents read so far, by blob id and language. */
   readonly #table: ContentTable;
   /** The language that rules give a doc, whatever its content; undefined: none. */
   readonly #saidOf: (doc: number) => string | undefined;
@@ -42,11 +38,6 @@ export class DocOutcomes {
   #foundIds: Uint8Array | undefined;
   #foundIdSize = 0;
 
-  /**
-   * Arranges that contents known to be equal are read once.
-   *
-   * @param saidOf  the language that rules give a doc, whatever its content; undefined: none
-   */
   constructor(
     plan: PlannedDocs,
     { docStart, docEnd }: PlannedShard,
@@ -131,13 +122,6 @@ export class DocOutcomes {
     return docs;
   }
 
-  /**
-   * Records the outcome of a doc that was read, and of docs with the same content.
-   *
-   * @param index  its index in its batch
-   *
-   * @returns  representatives of contents to store, one for each language that is new for the content
-   */
   note(doc: number, outcomes: BatchOutcomes, index: number): number[] {
     const { sizes, skipReasons, areRead, ids, idSize, languages, languageNames } = outcomes;
     const language = languageNames[languages[index]!]!;
@@ -196,12 +180,10 @@ export class DocOutcomes {
     this.#foundIds.set(id, position * id.length);
   }
 
-  /** Records the blobId of a doc's stored content. */
   store(doc: number, blobId: number): void {
     this.#blobIds[this.#contents[doc - this.#docStart]!] = blobId;
   }
 
-  /** Records why a doc's content is not stored. */
   refuse(doc: number, skipReason: number): void {
     const content = this.#contents[doc - this.#docStart]!;
     this.#blobIds[content] = NONE;
@@ -234,7 +216,6 @@ export class DocOutcomes {
     };
   }
 
-  /** Ids of the blobs, concatenated, and the size of each. */
   blobHashes(blobCount: number): [Uint8Array, number] {
     let hashes: Uint8Array | undefined;
     let idSize = ID_SIZE;
@@ -259,7 +240,6 @@ class ContentTable {
   /** NONE: free. */
   readonly #slots: Uint32Array;
 
-  /** @param count  most indexes */
   constructor(
     count: number,
     idAt: (position: number) => Uint8Array,

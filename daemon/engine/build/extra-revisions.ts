@@ -1,5 +1,5 @@
-// Builds additional revisions of an indexed repo: shards for the docs that its shards lack, and the set of docs of each
-// revision. The repo's index is not changed.
+// Builds additional revisions of an indexed repo: shards for missing docs, and the docs of each revision. The index is not
+// changed.
 
 import { Breather } from '../../base/next-time-slice.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
@@ -24,7 +24,6 @@ export interface ExtraOptions extends BuildOptions {
   readonly indexed: IndexedState;
   /** Full ids, distinct. */
   readonly commits: readonly string[];
-  /** Most docs to build. */
   readonly docsMax: number;
   readonly signal: AbortSignal;
 }
@@ -33,11 +32,9 @@ export interface ExtraRevisions {
   readonly shards: readonly ListedShard[];
   /** The revision file of only these commits, over the new shards and, after them, the known ones. */
   readonly revisions: Buffer;
-  /** What of the commits could not be read, as text; undefined: nothing. */
   readonly unread: string | undefined;
 }
 
-/** The revisions have more docs than may be built. */
 export class TooManyDocsError extends Error {
   readonly count: number;
 
@@ -56,11 +53,7 @@ const EMPTY_BLOBS = [
   '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
 ];
 
-/**
- * Builds the docs of further commits of a repo. Failure and abort leave no file behind.
- *
- * Errors: TooManyDocsError, before any doc is read; ShardError where a known shard is damaged or missing; as buildDocs.
- */
+/** Failure and abort leave no file behind. Errors: TooManyDocsError, before any doc is read; ShardError; as buildDocs. */
 export async function buildExtraRevisions(options: ExtraOptions): Promise<ExtraRevisions> {
   const { module, indexed } = options;
   const docs = IndexedDocs.open(module, indexed.shards, indexed.table);
@@ -75,7 +68,6 @@ class Extra {
   readonly #options: ExtraOptions;
   readonly #docs: IndexedDocs;
   readonly #missing = new MissingDocs();
-  /** Files and folders of the commits that could not be read. */
   readonly #unread = new Set<string>();
 
   constructor(options: ExtraOptions, docs: IndexedDocs) {
@@ -85,7 +77,6 @@ class Extra {
 
   async run(): Promise<ExtraRevisions> {
     const { spec, indexed, commits, docsMax } = this.#options;
-    // Each starts its own git.
     const [basis, rules] = await Promise.all([
       this.#basis(),
       rulesOfCommits(spec, commits),
@@ -113,7 +104,6 @@ class Extra {
     return `git cannot read ${names}${more}: the repository is a partial clone, or damaged.`;
   }
 
-  /** Builds shards of the docs that no known shard holds; returns them with their rows. */
   async #build(): Promise<BuiltRows> {
     if (this.#missing.size === 0) return { shards: [], rows: [] };
     const { spec, indexed, signal } = this.#options;
@@ -153,7 +143,6 @@ class Extra {
     return { revision, commit, rules };
   }
 
-  /** The docs of a commit in the known shards; records those in none. */
   async #docsOf(
     target: number,
     commit: string,
@@ -191,12 +180,10 @@ class Extra {
   }
 }
 
-/** Undefined for a LostObjectError: git cannot compare then. Rethrows others. */
 function ifLostObject(error: unknown): undefined {
   if (!(error instanceof LostObjectError)) throw error;
 }
 
-/** The known revision that commits are compared with. */
 interface Basis extends RuledCommit {
   readonly revision: number;
 }

@@ -5,8 +5,7 @@ import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 import { CONTENT_SIZE_MAX } from '../host/builder.ts';
 
 /**
- * Raised when a build makes other docs from the same source and settings. 2: UTF-16 is text, modelines count; 3: files of one
- * content have the language of their own path; 4: a byte order mark of UTF-8 is not part of line 1.
+ * Raised when builds make other docs. 2: UTF-16, modelines; 3: languages by own path; 4: a byte order mark is not in line 1.
  */
 export const DOC_RULES_VERSION = 4;
 
@@ -17,10 +16,7 @@ export interface FilterSettings {
   readonly maxFileSize: number;
   /** Distinct trigrams a doc, inclusive; 0 = no limit. */
   readonly maxTrigramCount: number;
-  /**
-   * Globs over paths that lift both limits, up to 1 GiB, the shard's limit for one content; `!` negates, the last match
-   * decides.
-   */
+  /** Globs that lift both limits, up to CONTENT_SIZE_MAX; `!` negates, the last match decides. */
   readonly alwaysIndexFilePatterns: readonly string[];
 }
 
@@ -33,14 +29,13 @@ export class DocFilter {
     this.#isAlwaysIndexed = compileGlobs(settings.alwaysIndexFilePatterns);
   }
 
-  /** Whether the doc is too large. Called with the listed size, and with the size read, since a file may grow. */
+  /** Called with the listed size, and with the size read, since a file may grow. */
   skipReasonOfSize(path: string, size: number): SkipReason | undefined {
     if (size > CONTENT_SIZE_MAX) return 'too_large';
     if (size <= this.#settings.maxFileSize || this.#isAlwaysIndexed(path)) return undefined;
     return 'too_large';
   }
 
-  /** Limit of distinct trigrams for this doc; 0: no limit. */
   trigramCountMax(path: string): number {
     return this.#isAlwaysIndexed(path) ? 0 : this.#settings.maxTrigramCount;
   }

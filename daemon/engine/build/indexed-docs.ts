@@ -1,5 +1,4 @@
-// The docs in a repo's shards, looked up by path, for a build that adds the missing ones. Opens the shards itself,
-// independent of searches.
+// The docs in a repo's shards, by path, for a build that adds the missing ones. Opens the shards itself.
 
 import { Breather } from '../../base/next-time-slice.ts';
 import { decodePath, type TreePath } from '../../base/paths.ts';
@@ -20,7 +19,6 @@ export interface IndexedShard extends Pick<ShardFile, 'shardId' | 'path' | 'size
   readonly isShared: boolean;
 }
 
-/** The index of a repo. */
 export interface IndexedState {
   readonly shards: readonly IndexedShard[];
   /** Absent: the only revision holds every doc. */
@@ -33,7 +31,6 @@ export interface IndexedState {
 }
 
 export interface DocLocation {
-  /** Index among the shards. */
   readonly shard: number;
   /** Counted from the repo's first doc in the shard. */
   readonly docId: number;
@@ -48,7 +45,6 @@ interface OpenShard {
   readonly tables: ShardTables;
   readonly docStart: number;
   readonly docCount: number;
-  /** Known blob ids of docs without stored content. */
   readonly unstored: Map<number, string>;
   /** A bit for each doc that a revision holds. */
   readonly live: Uint8Array;
@@ -56,7 +52,6 @@ interface OpenShard {
   lastRank: number;
 }
 
-/** The docs of a repo's shards. To be closed. */
 export class IndexedDocs {
   readonly shards: readonly IndexedShard[];
   readonly #table: RevisionTable | undefined;
@@ -68,13 +63,7 @@ export class IndexedDocs {
     this.#table = table;
   }
 
-  /**
-   * Opens the shards.
-   *
-   * @param table  absent: the only revision holds every doc
-   *
-   * Errors: ShardError where a file is damaged, missing, or cannot be mapped.
-   */
+  /** Errors: ShardError where a file is damaged, missing, or cannot be mapped. */
   static open(
     module: WebAssembly.Module,
     shards: readonly IndexedShard[],
@@ -130,11 +119,7 @@ export class IndexedDocs {
     return this.#open.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
   }
 
-  /**
-   * Removes the doc at a path from the sets, if `wasDoc`, and adds the one with the content `after`.
-   *
-   * @returns  false: no shard holds that doc
-   */
+  /** Removes the doc at a path from the sets, if `wasDoc`, and adds the one with `after`; false: no shard holds that. */
   replace(
     sets: readonly Uint8Array[],
     path: TreePath,
@@ -152,11 +137,7 @@ export class IndexedDocs {
     return same !== undefined;
   }
 
-  /**
-   * Gets from git the blobs that a build of a single revision has not stored.
-   *
-   * @param commit  that revision; undefined: files on disk. Errors: GitError.
-   */
+  /** Gets from git the blobs that a build of this commit alone has not stored. Errors: GitError. */
   async learnBlobs(repoPath: string, commit: string | undefined): Promise<void> {
     const unknown = commit === undefined ? [] : this.unknownDocs();
     const treePath = unknown
@@ -184,7 +165,6 @@ export class IndexedDocs {
     return decodePath(Buffer.from(tables.pathOf(docStart + docId)));
   }
 
-  /** Bytes of a doc's file. */
   sizeOf({ shard, docId }: DocLocation): number {
     const { tables, docStart } = this.#open[shard]!;
     return tables.doc(docStart + docId).size;
@@ -201,7 +181,6 @@ export class IndexedDocs {
     });
   }
 
-  /** Records the blob of a doc without stored content. */
   learn({ shard, docId }: DocLocation, oid: string): void {
     this.#open[shard]!.unstored.set(docId, oid);
   }
@@ -307,7 +286,6 @@ export class IndexedDocs {
 
 const SLASH = 0x2f;
 
-/** The prefix of all paths in a folder. */
 function bytesWithin({ path, rawPath }: TreePath): Buffer {
   if (path === '') return Buffer.alloc(0);
   return Buffer.concat([rawPath ?? Buffer.from(path), Buffer.of(SLASH)]);
@@ -318,9 +296,7 @@ function behindFolder(path: Uint8Array, slash: number): Buffer {
   return Buffer.concat([path.subarray(0, slash), Buffer.of(SLASH + 1)]);
 }
 
-/**
- * The first rank whose path is not less than these bytes. @param near  a rank to start from; fastest just before the result
- */
+/** The first rank whose path is not less than these bytes; fastest if `near` is just before it. */
 function firstRank(tables: ShardTables, bytes: Uint8Array, near = 0): number {
   const isBefore = (rank: number): boolean =>
     Buffer.compare(tables.pathOf(tables.docAt(rank)), bytes) < 0;
@@ -337,7 +313,6 @@ function firstRank(tables: ShardTables, bytes: Uint8Array, near = 0): number {
   return start;
 }
 
-/** A bitmap that the caller may change. */
 function bitsOf(set: 'all' | 'none' | Uint8Array, docCount: number): Uint8Array {
   const bits = new Uint8Array(bitmapSizeOf(docCount));
   if (set === 'all') setBits(bits, 0, docCount);

@@ -9,11 +9,9 @@ import type { FromMergeWorker, MergeWorkerData, ToMergeWorker } from './merge-wo
 import { programFile } from '../../base/program-files.ts';
 import { ReusableThread } from '../../base/reusable-thread.ts';
 
-/** To be closed. */
 export class MergeThread {
   readonly #thread: ReusableThread<FromMergeWorker>;
 
-  /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
     const workerData: MergeWorkerData = { module };
     this.#thread = new ReusableThread(
@@ -21,12 +19,7 @@ export class MergeThread {
     );
   }
 
-  /**
-   * Merges shards.
-   *
-   * Errors: MergeOverflow; ShardError with the id of the damaged or unreadable shard; of the file system; the reason of the
-   * signal.
-   */
+  /** Errors: MergeOverflow; ShardError with the id of the faulty shard; of the file system; the reason of the signal. */
   async run(order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
     signal.throwIfAborted();
     const worker = this.#thread.take();
@@ -53,7 +46,6 @@ export class MergeThread {
     }
   }
 
-  /** Ends the thread; resolves when it has ended. No merge may be running. */
   close(): Promise<void> {
     return this.#thread.end();
   }
@@ -66,7 +58,6 @@ function errorOf({ message, isOverflow, shard }: FromMergeWorker & { kind: 'fail
     : new ShardError(shard.shardId, message, shard.fault);
 }
 
-/** Removes the shard file, its symbols file and its segments. */
 async function removeFiles({ path: file }: MergeOrder): Promise<void> {
   const folder = path.dirname(file);
   for (const name of await readdir(folder))

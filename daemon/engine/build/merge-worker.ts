@@ -1,5 +1,5 @@
-// The merge thread: checks all pages of the input shards, without mapping them, and merges them, one merge at a time. The
-// check prevents damage from spreading to the new shard.
+// The merge thread: merges one set of shards at a time, and first checks all their pages, without mapping: damage must not
+// spread.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
@@ -24,7 +24,6 @@ export type FromMergeWorker =
       readonly kind: 'failed';
       readonly message: string;
       readonly isOverflow: boolean;
-      /** The faulty shard, if there is one. */
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 
@@ -54,7 +53,6 @@ async function runAndPost(order: MergeOrder): Promise<void> {
   giveMemoryBackSoon();
 }
 
-/** Errors: ShardError. */
 async function checkAll(sources: readonly ShardFile[]): Promise<void> {
   const check = new PageCheck(module);
   try {

@@ -1,5 +1,5 @@
-// Merges docs of several shards into one: contents, languages, tiers and symbols are copied, only grams are extracted again.
-// Reads nothing from a repository. Runs synchronously on the caller's thread.
+// Merges docs of several shards into one: contents, languages, tiers and symbols are copied, grams extracted again.
+// Synchronous.
 
 import { writeFileSync } from 'node:fs';
 import { SEGMENT_COUNT_MAX } from '../../../core/shared/format.ts';
@@ -13,7 +13,6 @@ import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
 import { BATCH_BLOCKS, blocksFor } from './build-plan.ts';
 import { completeShard, type FinishedShard, writeContent, writeSegments } from './shard-file.ts';
 
-/** Docs of a repo for the new shard. */
 export interface MergeRepo {
   readonly repoId: number;
   readonly name: string;
@@ -25,17 +24,14 @@ export interface MergeOrder {
   /** If all have symbols, the new one gets them too. All have blob ids of one size. */
   readonly sources: readonly ShardFile[];
   readonly repos: readonly MergeRepo[];
-  /** The shard file to write, and its symbols file. */
   readonly path: string;
   readonly symbolsPath: string;
 }
 
-/** The location of a repo's docs in the new shard. */
 export interface MergedRepo {
   readonly repoId: number;
   readonly docStart: number;
   readonly docEnd: number;
-  /** Bytes of its contents. */
   readonly contentSize: number;
   /** For each of its docs from `docStart` on: the index of its source shard, and its id there. */
   readonly sources: Uint16Array;
@@ -53,7 +49,6 @@ interface Source {
   readonly symbols: SymbolTables | undefined;
 }
 
-/** A content of the new shard. */
 interface KeptBlob {
   readonly source: number;
   readonly blobId: number;
@@ -65,11 +60,7 @@ interface KeptDoc extends ShardDoc {
   readonly docId: number;
 }
 
-/**
- * Writes the shard and its symbols file.
- *
- * Errors: ShardError where a file cannot be opened; of the file system. Files written so far remain.
- */
+/** Errors: ShardError where a file cannot be opened; of the file system. Files written so far remain. */
 export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
   const space = new Space(module);
   try {
@@ -132,7 +123,6 @@ export class MergeOverflow extends Error {
   override readonly name = 'MergeOverflow';
 }
 
-/** The contents of the new shard, each once per language. */
 class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: KeptBlob[] = [];
@@ -156,9 +146,8 @@ class Contents {
   }
 
   /**
-   * The blobId of a content; equal contents of the same language share one. Why the bytes are compared: git does not verify
-   * that an object matches its id, so whoever writes to one repository could have its bytes shown as those of another, or see
-   * the other's bytes.
+   * Equal contents of the same language share a blobId. Why their bytes are compared: git does not verify that an object
+   * matches its id, so whoever writes to one repository could show its bytes as another's, or see those.
    */
   #addBlob(source: number, blobId: number): number {
     const { tables } = this.#sources[source]!;
@@ -175,7 +164,6 @@ class Contents {
     return placed;
   }
 
-  /** Bytes of the distinct contents of these docs. */
   sizeOf(docs: readonly KeptDoc[]): number {
     const distinct = new Set(docs.flatMap(({ blobId }) => blobId ?? []));
     return [...distinct].reduce((sum, blobId) => sum + this.#bytesOf(blobId).length, 0);
@@ -186,7 +174,6 @@ class Contents {
     return this.#sources[source]!.tables.blob(blobId).content;
   }
 
-  /** Writes the contents to the file and their coded segments beside it. */
   write(module: WebAssembly.Module, path: string): CodedContents {
     writeFileSync(path, '', { mode: 0o600 });
     const builder = new SegmentBuilder(module);
@@ -226,7 +213,6 @@ class Contents {
     };
   }
 
-  /** Ranges of blobs that are encoded together. */
   #batches(): [number, number][] {
     const batches: [number, number][] = [];
     let [start, blocks] = [0, 0];
@@ -243,7 +229,6 @@ class Contents {
     return batches;
   }
 
-  /** Writes the symbols of the new shard at `shardPath`. */
   writeSymbols(module: WebAssembly.Module, shardPath: string, path: string): SymbolsSummary {
     const builder = new SymbolsFileBuilder(module, shardPath);
     try {
@@ -259,7 +244,6 @@ class Contents {
 }
 
 interface CodedContents extends Omit<NewTables, 'repos' | 'docs'> {
-  /** Paths of the segments. */
   readonly segments: readonly string[];
 }
 

@@ -15,7 +15,6 @@ export interface MissingDoc extends TreePath {
   readonly targets: Set<number>;
 }
 
-/** A doc in the listing of the build. */
 export interface MissingRow extends Pick<MissingDoc, 'oid' | 'targets'> {
   readonly file: SourceFile;
 }

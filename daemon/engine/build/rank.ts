@@ -1,5 +1,5 @@
-// Classifies a doc by its path: ordinary source, test, vendored, generated, documentation, dotfile. The resulting tier orders
-// docs before any query (build-plan.ts): it decides which docs a cut answer holds, and breaks ties.
+// Classifies a doc by its path. The tier orders docs before any query (build-plan.ts): which ones a cut answer holds, and
+// ties.
 
 import { baseNameOf } from '../../base/paths.ts';
 import type { DocAttributes } from '../../sources/languages/attributes.ts';
@@ -10,12 +10,10 @@ export type DocCategory =
 /** 0: ordinary; 1: test; 2: vendored or generated. */
 export type DocTier = 0 | 1 | 2;
 
-/** Matches a folder with one of these names, anywhere in the path. */
 function folderPattern(names: string): RegExp {
   return new RegExp(`(?:^|/)(?:${names.split(' ').join('|')})/`, 'i');
 }
 
-/** Matches a base name by one of these patterns. */
 function namePattern(patterns: readonly string[], flags = ''): RegExp {
   return new RegExp(patterns.join('|'), flags);
 }
@@ -123,8 +121,8 @@ export const FILE_KINDS = ['code', 'test', 'generated', 'vendored', 'docs'] as c
 export type FileKind = (typeof FILE_KINDS)[number];
 
 /**
- * The kind of an indexed doc. Its tier reflects the repo's marks; the index does not store whether they say vendored or
- * generated, nor what they say of documentation: there the path decides.
+ * The kind of an indexed doc. The index does not store which mark of the repo set a tier, nor marks of documentation: there
+ * the path decides.
  */
 export function fileKindOf(path: string, tier: number): FileKind {
   if (tier === 1) return 'test';

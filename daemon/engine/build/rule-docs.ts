@@ -1,5 +1,5 @@
-// Finds the docs of the default revision that determine language and marks of given docs: attribute files in the folders
-// above them, and the sources beside headers. Reads only these folders.
+// Finds the docs of the default revision that determine language and marks of given docs: attribute files in the folders above
+// them, and the sources beside headers.
 
 import { Breather } from '../../base/next-time-slice.ts';
 import { folderOf, joinPath, type TreePath, nameKey, parentOf } from '../../base/paths.ts';
@@ -24,13 +24,12 @@ export interface RuleSource {
   /** Undefined: files on disk. */
   readonly commit: string | undefined;
   readonly docs: IndexedDocs;
-  /** Its docs in each shard. */
   readonly sets: readonly Uint8Array[];
   /** Paths of its docs that no shard holds. */
   readonly newPaths: readonly string[];
 }
 
-/** The rules for docs at these paths. Yields to other work. Errors: GitError. Cost: a lookup of each folder above them. */
+/** Yields to other work. Errors: GitError. Cost: a lookup of each folder above the paths. */
 export async function rulesFor(
   { repoPath, commit, docs, sets, newPaths }: RuleSource,
   paths: readonly TreePath[],

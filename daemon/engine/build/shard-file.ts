@@ -1,5 +1,5 @@
-// A shard file under construction: contents are written in place, coded segments into temporary files beside it; at the end
-// all are joined into one file, which is checked.
+// A shard file under construction: contents in place, coded segments in files beside it; at the end joined, checked and
+// hashed.
 
 import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { atPath } from '../../base/caught.ts';
@@ -11,15 +11,12 @@ import { mergeSegments } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
 import { type NewTables, type ShardSummary, writeShard } from '../shards/writer.ts';
 
-/** A complete and checked shard. */
 export interface FinishedShard extends ShardSummary {
   /** SHA-256 of the file: its name. */
   readonly fileId: string;
 }
 
-/**
- * Appends contents to the file, after `contentBase` bytes of earlier ones. Errors: of the file system, with the file's name.
- */
+/** Appends contents after `contentBase` bytes of earlier ones. Errors: of the file system, with the file's name. */
 export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
   const file = openSync(path, 'r+');
   try {
@@ -43,7 +40,7 @@ function writeAtPath<Result>(path: string, write: () => Result): Result {
   }
 }
 
-/** Writes segments to files beside the shard; returns their paths. @param segmentBase  number of the first one */
+/** @param segmentBase  number of the first segment in its shard */
 export function writeSegments(
   path: string,
   segments: readonly Uint8Array[],
@@ -57,11 +54,8 @@ export function writeSegments(
 }
 
 /**
- * Completes the file behind its contents, removes the segments, and checks it.
- *
- * @param segments   their paths, in order
- * @param isSynced  syncs the file to disk
- * Errors: of the file system; the written file is damaged.
+ * Completes the file behind its contents, removes the segments, and checks it. Errors: of the file system; the written file is
+ * damaged.
  */
 export function completeShard(
   module: WebAssembly.Module,
@@ -82,7 +76,6 @@ export function completeShard(
   return { ...summary, fileId: hashFile(path) };
 }
 
-/** Sum of the postings of a coded segment. */
 function readSum(path: string): bigint {
   const head = Buffer.alloc(8);
   readInto(path, head);

@@ -1,4 +1,4 @@
-// New revisions computed from existing ones: their differences, their sets of docs, and the revision file that records them.
+// New revisions computed from existing ones: their differences, their docs, and the revision file.
 
 import { type CommittedRules, RULES_PATH } from '../../sources/docs/committed-rules.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
@@ -9,13 +9,11 @@ import type { ListedShard } from './build.ts';
 import type { IndexedDocs } from './indexed-docs.ts';
 import type { MissingDocs, MissingRow } from './missing-docs.ts';
 
-/** A commit and the rules that exclude its paths. */
 export interface RuledCommit {
   readonly commit: string;
   readonly rules: CommittedRules | undefined;
 }
 
-/** Rows of missing docs, and the shards built from them. */
 export interface BuiltRows {
   readonly shards: readonly ListedShard[];
   readonly rows: readonly MissingRow[];
@@ -33,8 +31,8 @@ export async function presentCommits(
 }
 
 /**
- * The differences between a known, present commit and another one; undefined: their rules differ, so that unchanged paths may
- * be affected. Errors: GitError.
+ * The differences from a known, present commit; undefined: the rules differ, which may affect unchanged paths. Errors:
+ * GitError.
  */
 export async function changesFrom(
   repoPath: string,
@@ -54,12 +52,7 @@ export function docOf({ isOuter }: TreeChange, item: TreeItem | undefined): Tree
   return isOuter || item?.kind === 'submodule' ? undefined : item;
 }
 
-/**
- * Applies a change to the docs of a revision; a doc that no shard holds is added to the missing ones.
- *
- * @param target  index of the revision
- * @param sets  its docs in each known shard
- */
+/** Applies a change to the docs of a revision in each shard; a doc that no shard holds is added to the missing ones. */
 export function applyChange(
   docs: IndexedDocs,
   missing: MissingDocs,
@@ -73,12 +66,7 @@ export function applyChange(
     missing.addItem(target, change, after!);
 }
 
-/**
- * The revision file over the new shards and, after them, the kept known ones.
- *
- * @param kept  indexes of the latter
- * @param sets  by the index of each revision its docs in each known shard
- */
+/** The revision file over the new shards, then the kept ones. @param sets  by revision its docs in each known shard */
 export function revisionFileOver(
   docs: IndexedDocs,
   kept: readonly number[],
@@ -98,7 +86,6 @@ export function revisionFileOver(
   return writer.bytes();
 }
 
-/** The docs of a revision in a shard built from these rows, as a bitmap. */
 function builtDocsOf(
   target: number,
   { docCount, fileOfDoc }: ListedShard,

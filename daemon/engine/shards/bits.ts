@@ -19,7 +19,6 @@ export function clearBit(bits: Uint8Array, docId: number): void {
   bits[docId >> 3]! &= ~(1 << (docId & 7));
 }
 
-/** Whether a set of docs contains a doc. */
 export function containsDoc(set: DocSet, docId: number): boolean {
   return typeof set === 'string' ? set === 'all' : hasBit(set, docId);
 }

@@ -1,5 +1,4 @@
-// Prints the structure of a shard file for people: header, sections, counts, docs, the blocks of one trigram. The core opens
-// and checks the file first.
+// Prints the structure of a shard file for people.
 
 import { statSync } from 'node:fs';
 import { SECTION_COUNT, SKIP_NONE } from '../../../core/shared/format.ts';

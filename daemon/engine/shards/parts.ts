@@ -1,12 +1,11 @@
-// The parts of a shard: a shard may hold docs of many repos, those of each repo contiguous. A search may read some parts of a
-// shard, and of each the docs of some revisions; this file makes one set of docs from that.
+// The parts of a shard: the contiguous docs of each of its repos. Makes one set of docs from the parts and revisions of a
+// search.
 
 import type { DocSet } from '../host/encoded-plan.ts';
 import { addBits, bitmapSizeOf, countBits, setBits } from './bits.ts';
 import type { ShardRevisions } from './revisions.ts';
 import { FORM_ALL } from './set-code.ts';
 
-/** The docs of one repo in a shard: from `docStart` to before `docEnd`. */
 export interface ShardPart {
   readonly repoId: number;
   readonly docStart: number;
@@ -28,7 +27,6 @@ export function containsAll({ revisions }: ShardPart): boolean {
   return further === undefined && (only === undefined || only.form === FORM_ALL);
 }
 
-/** Docs of a part in at least one revision. */
 export function liveCountOf({ docStart, docEnd, revisions }: ShardPart): number {
   return revisions?.liveCount ?? docEnd - docStart;
 }
@@ -38,7 +36,7 @@ export function liveDocCount({ parts }: PartedShard): number {
   return parts.reduce((sum, part) => sum + liveCountOf(part), 0);
 }
 
-/** Whether every doc of a shard belongs to one of its parts. */
+/** Whether no doc lies between parts. */
 export function isCovered({ docCount, parts }: PartedShard): boolean {
   let next = 0;
   for (const { docStart, docEnd } of parts) {
@@ -66,7 +64,6 @@ export function partOf({ parts }: PartedShard, docId: number): ShardPart {
 /** Revisions of a repo by their indexes; `any`: all of them; undefined: none. */
 export type ChosenRevisions = 'any' | readonly number[] | undefined;
 
-/** The docs of a shard's parts in the revisions chosen for each repo. */
 export function docsOfParts(
   shard: PartedShard,
   chosenOf: (repoId: number) => ChosenRevisions,

@@ -1,6 +1,5 @@
-// The revision file: which docs of a repo's shards each revision holds. A small file beside the shards, always rewritten as a
-// whole and named by its checksum. Sets stay coded and become bitmaps on demand. Layout: daemon/sync/README.md, "Revision
-// files".
+// The revision file: which docs of a repo's shards each revision holds. Rewritten as a whole, named by its checksum. Layout:
+// daemon/sync/README.md, "Revision files".
 
 import { hash } from 'node:crypto';
 import type { DocSet } from '../host/encoded-plan.ts';
@@ -29,7 +28,6 @@ export interface RevisedShard {
   readonly unstored: readonly UnstoredDoc[];
 }
 
-/** Collects the sets of docs, revision by revision, and makes the file. */
 export class RevisionWriter {
   readonly #shards: readonly RevisedShard[];
   readonly #rows: { form: number; offset: number; size: number }[] = [];
@@ -51,14 +49,12 @@ export class RevisionWriter {
     }
   }
 
-  /** As `add`, with sets already coded in another file. */
   addCoded(sets: readonly CodedSet[]): void {
     this.#revisionCount++;
     for (const { form, bytes } of sets)
       this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
   }
 
-  /** Equal bytes are stored once. */
   #append(bytes: Uint8Array): number {
     if (bytes.length === 0) return 0;
     const key = `${bytes.length} ${hash('sha1', bytes, 'base64')}`;
@@ -130,7 +126,6 @@ export function revisionFileId(file: Buffer): string {
   return file.toString('hex', CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
 }
 
-/** An open revision file. */
 export class RevisionTable {
   readonly shards: readonly ShardRevisions[];
   readonly revisionCount: number;
@@ -140,12 +135,7 @@ export class RevisionTable {
     this.shards = shards;
   }
 
-  /**
-   * Checks and opens the bytes of a file.
-   *
-   * @param docCounts  docs of the repo's shards, which the file must match
-   * Errors: throws with the fault.
-   */
+  /** Errors: throws with the fault. @param docCounts  docs of the repo's shards, which the file must match */
   static open(file: Buffer, revisionCount: number, docCounts: readonly number[]): RevisionTable {
     checkHeader(file);
     if (file.readUInt32LE(12) !== revisionCount) throw new Error('wrong number of revisions');
@@ -190,7 +180,6 @@ const KEPT_BYTES = 8 << 20;
 const KEPT_COUNT_MAX = 64;
 const KEPT_COUNT_MIN = 4;
 
-/** The docs of one shard by revision. */
 export class ShardRevisions {
   readonly docCount: number;
   readonly sets: readonly CodedSet[];
@@ -222,7 +211,6 @@ export class ShardRevisions {
     return this.#liveCount;
   }
 
-  /** The docs that at least one of the revisions holds. */
   docsIn(revisions: readonly number[]): DocSet {
     const key = revisions.join();
     const cached = this.#kept.get(key);
@@ -257,11 +245,7 @@ export class ShardRevisions {
     return count === this.docCount ? 'all' : bitmap;
   }
 
-  /**
-   * The revisions that hold each doc, in their order.
-   *
-   * @param docIds  ascending
-   */
+  /** The revisions that hold each doc. @param docIds  ascending */
   revisionsHaving(docIds: Uint32Array, revisions: readonly number[]): number[][] {
     const revisionLists = Array.from(docIds, (): number[] => []);
     for (const revision of revisions)
@@ -299,7 +283,6 @@ export class ShardRevisions {
   }
 }
 
-/** Number of docs in a set over `docCount`. */
 export function countDocs(set: DocSet, docCount: number): number {
   if (set === 'all') return docCount;
   if (set === 'none') return 0;

@@ -1,5 +1,4 @@
-// A compact code for a set of docs: nothing for the empty and the full set, else its run lengths, or its bits where those are
-// shorter. Independent of revisions and files.
+// A compact code for a set of docs: nothing for the empty and the full set, else run lengths, or bits where those are shorter.
 
 import { setBits } from './bits.ts';
 
@@ -12,14 +11,12 @@ export const FORM_RUNS = 2;
 export const FORM_BITS = 3;
 
 export interface CodedSet {
-  /** FORM_*. */
   readonly form: number;
   readonly bytes: Uint8Array;
 }
 
 const NOTHING = new Uint8Array();
 
-/** Codes the first `docCount` bits of a bitmap. */
 export function encodeSet(bitmap: Uint8Array, docCount: number): CodedSet {
   const bitsSize = Math.ceil(docCount / 8);
   const runs: number[] = [];
@@ -94,7 +91,6 @@ export function isValid({ form, bytes }: CodedSet, docCount: number): boolean {
   }
 }
 
-/** Adds the docs of a valid set to a bitmap; the caller handles FORM_ALL. */
 export function decodeInto({ form, bytes }: CodedSet, bitmap: Uint8Array): void {
   if (form === FORM_RUNS) forEachRun(bytes, (start, end) => setBits(bitmap, start, end));
   if (form === FORM_BITS) for (let i = 0; i < bytes.length; i++) bitmap[i]! |= bytes[i]!;

@@ -1,9 +1,7 @@
-// The docs of a shard to be written, as columns: an object per doc would take ten times the memory, in the planning thread
-// and in the writing thread.
+// The docs of a shard to be written, as columns: objects would take ten times the memory.
 
 import { NONE_ID } from '../../../core/shared/format.ts';
 
-/** One doc as the writer's input. */
 export interface ShardDoc {
   readonly path: Uint8Array;
   /** Stored content, undefined for empty and skipped docs. */
@@ -45,7 +43,6 @@ export class ShardDocs {
   #pathsSize = 0;
   #count = 0;
 
-  /** @param capacity  most docs */
   constructor(capacity: number) {
     this.#paths = new Uint8Array(capacity * PATH_SIZE);
     this.#columns = {
@@ -99,7 +96,7 @@ export class ShardDocs {
     return index;
   }
 
-  /** The columns of the added docs; their memory is given away with them. */
+  /** Gives its memory away. */
   columns(): DocColumns {
     const count = this.#count;
     const { pathEnds, blobIds, sizes, languages, skipReasons, tiers } = this.#columns;

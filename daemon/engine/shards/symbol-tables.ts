@@ -1,5 +1,4 @@
-// Reads the symbols of single blobs from a symbols file and its shard, to copy them into a merged shard. Searches read
-// symbols in the core. The core must have opened or checked both files.
+// Reads the symbols of a blob from a symbols file and its shard, to copy them into a merged shard. Both files are checked.
 
 import * as format from '../../../core/shared/format.ts';
 import * as layout from '../../../core/shared/symbols.ts';
@@ -8,12 +7,10 @@ import type { BuilderSymbol } from '../host/symbols-builder.ts';
 export class SymbolTables {
   readonly #symbols: DataView;
   readonly #shard: DataView;
-  /** Start of each section, by kind. */
   readonly #starts: number[] = [];
   readonly #blobs: number;
   readonly #blocks: number;
 
-  /** @param symbols, shard  the whole files */
   constructor(symbols: Uint8Array, shard: Uint8Array) {
     this.#symbols = new DataView(symbols.buffer, symbols.byteOffset, symbols.length);
     this.#shard = new DataView(shard.buffer, shard.byteOffset, shard.length);
@@ -37,7 +34,6 @@ export class SymbolTables {
     return found;
   }
 
-  /** Adds the symbols of a block. @param blobStart  start of its blob in the content */
   #addBlock(found: BuilderSymbol[], block: number, blobStart: number): void {
     const starts = this.#starts[layout.SYMBOLS_SECTION_STARTS]! + block * 4;
     const rows = this.#starts[layout.SYMBOLS_SECTION_ROWS]!;

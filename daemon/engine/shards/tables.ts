@@ -1,5 +1,4 @@
-// Reads rows of a shard's tables from its bytes: header, sections, docs, repos. For everything but searches: links of
-// results, inspection. The core must have opened or checked the bytes; offsets come from core/shared/format.ts.
+// Reads a shard's tables, for everything but searches. The core must have opened or checked the bytes.
 
 import * as format from '../../../core/shared/format.ts';
 import type { ShardDoc } from './shard-docs.ts';
@@ -15,7 +14,6 @@ export interface DocInfo extends ShardDoc {
   readonly repoIndex: number;
 }
 
-/** Names of the sections, by kind. */
 export const SECTION_NAMES: readonly string[] = [
   '',
   'content',
@@ -40,10 +38,8 @@ export const SECTION_NAMES: readonly string[] = [
 export class ShardTables {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  /** Start of each section, by kind. */
   readonly #starts: number[] = [];
 
-  /** @param bytes  the whole shard file */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -112,7 +108,7 @@ export class ShardTables {
     };
   }
 
-  /** The path of a doc, as in `doc`, without reading the rest. */
+  /** These read one field of a doc without the rest. */
   pathOf(docId: number): Uint8Array {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#slice(
@@ -127,13 +123,11 @@ export class ShardTables {
     return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
   }
 
-  /** Whether a doc has stored content. */
   hasBlob(docId: number): boolean {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint32(row + format.DOC_BLOB_OFFSET, true) !== format.NONE_ID;
   }
 
-  /** SKIP_* of a doc, as in `doc`, without reading the rest. */
   skipReasonOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint8(row + format.DOC_SKIP_REASON_OFFSET);
@@ -160,13 +154,11 @@ export class ShardTables {
     return Buffer.from(bytes).toString('hex');
   }
 
-  /** Size of the file of a doc, as in `doc`, without reading the rest. */
   sizeOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint32(row + format.DOC_SIZE_OFFSET, true);
   }
 
-  /** Language row of a doc, for `languageName`, without reading the rest. */
   languageOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
     return this.#view.getUint16(row + format.DOC_LANGUAGE_OFFSET, true);

@@ -1,6 +1,5 @@
-// Writes the rest of a shard file behind its contents, which the build has written from byte 4,096 on: tables, paths, names,
-// gram dictionary, postings, then the header with checksums of the file's actual bytes. The caller syncs it. core/FORMAT.md
-// defines the layout; offsets come from core/shared/format.ts.
+// Writes a shard file behind its contents, which the build has written from byte 4,096 on, then the header with checksums of
+// the file's actual bytes. The caller syncs it. Layout: core/FORMAT.md.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
@@ -17,7 +16,6 @@ export interface ShardRepo {
   readonly docCount: number;
 }
 
-/** The tables of a shard to write, without contents and postings. */
 export interface NewTables {
   /** In the order of their docs. */
   readonly repos: readonly ShardRepo[];
@@ -34,7 +32,6 @@ export interface NewTables {
   readonly contentSize: number;
 }
 
-/** Numbers of a written shard. */
 export interface ShardSummary {
   readonly size: number;
   readonly docCount: number;
@@ -52,12 +49,7 @@ interface Section {
   readonly size: number;
 }
 
-/**
- * Completes the shard file at `path`.
- *
- * @param merge  runs the merge, passes each portion of the postings to `onPostings`, and returns the dictionary
- *   (engine/host/builder.ts)
- */
+/** @param merge  passes each portion of the postings on, and returns the dictionary (engine/host/builder.ts) */
 export function writeShard(
   module: WebAssembly.Module,
   path: string,
@@ -110,7 +102,6 @@ export function writeShard(
   }
 }
 
-/** Writes sections in sequence, aligned, and records their offsets. */
 class SectionWriter {
   readonly sections: Section[] = [];
   readonly #file: number;
@@ -152,19 +143,16 @@ class SectionWriter {
     this.#open = undefined;
   }
 
-  /** Bytes written so far. */
   get position(): number {
     return this.#position;
   }
 
-  /** Writes the zeros after the last section; returns the size of the file. */
   writeTail(): number {
     this.append(new Uint8Array(format.TAIL_SIZE));
     return this.#position;
   }
 }
 
-/** Collects names and assigns each its offset in the names section. */
 class NameTable {
   readonly #parts: Buffer[] = [];
   #size = 0;
@@ -187,7 +175,7 @@ interface DocSections {
   readonly languages: Uint8Array;
 }
 
-/** Doc rows, the order of their paths, languages, and the blob rows with their first docs. */
+/** Also sets the first doc of each blob row. */
 function docRows(tables: NewTables, names: NameTable): DocSections {
   const { docs } = tables;
   const rows = new DataView(new ArrayBuffer(docs.count * format.DOC_ROW_SIZE));
@@ -290,7 +278,6 @@ function repoRows({ repos }: NewTables, names: NameTable): Uint8Array {
   return rows;
 }
 
-/** The header with its section table; checksums are zero. */
 function headerOf(
   tables: NewTables,
   counts: { docCount: number; blobCount: number; blockCount: number; gramCount: number },
@@ -324,11 +311,7 @@ function sectionRowOffset(kind: number): number {
   return format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
 }
 
-/**
- * Computes the checksums of the file's bytes, and writes the header.
- *
- * Why from the file: the sums must match what a reader gets, not what this process meant to write.
- */
+/** Why of the file's bytes: the sums must match what a reader gets, not what this process meant to write. */
 function seal(
   module: WebAssembly.Module,
   file: number,
@@ -345,7 +328,6 @@ function seal(
   writeSync(file, header, 0, header.length, 0);
 }
 
-/** Writes the checksums into the header. */
 function sumInto(header: Buffer, core: Core, path: string, sections: readonly Section[]): void {
   const { exports, memory, heapStart } = core;
   const base = heapStart + 65536;
@@ -364,16 +346,12 @@ function sumInto(header: Buffer, core: Core, path: string, sections: readonly Se
   );
 }
 
-/** As in the sections of a shard. */
 interface PathGrams {
   readonly keys: Uint8Array;
   readonly rows: Uint8Array;
 }
 
-/**
- * @param paths  concatenated
- * @param ends   end of each, in bytes from the start of the first
- */
+/** @param ends  end of each path, in bytes from the start of the first */
 function pathGramsOf(module: WebAssembly.Module, paths: Uint8Array, ends: Uint32Array): PathGrams {
   const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
