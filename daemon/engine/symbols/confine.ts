@@ -8,8 +8,8 @@ import { type Child, killChild, startProgram } from '../../base/spawn.ts';
 export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 /**
- * The files with these names on a search path, in its order, then in the usual folders. Relative folders and the current one
- * are ignored: their files may be untrusted.
+ * The files with these names on a search path, then in the usual folders. Relative folders and the current one are ignored:
+ * their files may be untrusted.
  */
 export function findPrograms(
   names: readonly string[],
@@ -42,7 +42,7 @@ export interface Confinement {
 
 const SOON_MS = 10_000;
 
-/** Output of a program that exits with code 0 at once; undefined for any other. */
+/** Output of a program that exits with code 0 within 10 s; undefined for any other. */
 export function outputOf(command: string, args: readonly string[]): Promise<string | undefined> {
   const child = startProgram(command, args, { env: ENGINE_ENVIRONMENT });
   const timer = setTimeout(() => killChild(child), SOON_MS);
@@ -57,17 +57,14 @@ export function outputOf(command: string, args: readonly string[]): Promise<stri
 }
 
 /**
- * Becomes the command: $1 KiB of address space, $2 seconds; a suitable `setpriv`, if there is one, makes it die with its
- * parent. Why in the shell: checking from the daemon would cost another process.
+ * Becomes the command: $1 KiB of address space, $2 seconds; dies with its parent where a suitable `setpriv` exists. Why in the
+ * shell: checking from the daemon would cost another process.
  */
 const SCRIPT = `ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 || exit 1
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec nice -n 5 setpriv --pdeathsig KILL "$@"; fi
 exec nice -n 5 "$@"`;
 
-/**
- * The program and arguments that run a confined command, at lower priority than searches; on Windows the plain command, since
- * nothing of this exists there.
- */
+/** Runs a command confined and at lower priority than searches; on Windows the plain command. */
 function confined(
   command: readonly string[],
   { memoryMax, cpuSecondsMax }: Confinement,
@@ -87,7 +84,6 @@ process.once('exit', () => {
 
 export interface EngineProcess {
   readonly child: Child;
-  /** Resolves with its exit, as text. */
   readonly ended: Promise<string>;
 }
 

@@ -1,5 +1,5 @@
-// The ctags parser for each language, and our names for its kinds. Languages have their linguist names; data languages (JSON,
-// XML) are excluded, since every key would be a symbol.
+// The ctags parser for each language, and our names for its kinds. Data languages (JSON, XML) are excluded: every key would be
+// a symbol.
 
 import type { SymbolKind } from './kinds.ts';
 
@@ -50,7 +50,6 @@ const SAME_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Parser of a language; undefined: none is used. The installed ctags may lack it. */
 export function ctagsParserOf(language: string): string | undefined {
   return SAME_NAMES.has(language) ? language : OTHER_NAMES[language];
 }
@@ -79,7 +78,6 @@ export const TYPE_FIRST_PARSERS: ReadonlySet<string> = new Set([
 /** A parser's kind -> our kind; '' = not a definition, dropped. */
 type Kinds = Readonly<Record<string, SymbolKind | ''>>;
 
-/** For all parsers. */
 const KINDS: Kinds = {
   Constructor: 'enumMember',
   Exception: 'type',
@@ -197,7 +195,6 @@ const KINDS: Kinds = {
   view: 'struct',
 };
 
-/** Exceptions by parser. */
 const OWN_KINDS: Readonly<Record<string, Kinds>> = {
   // Why: names of imports.
   'C#': { typedef: '' },
@@ -229,7 +226,6 @@ const ownKinds = new Map(
   Object.entries(OWN_KINDS).map(([parser, own]) => [parser, new Map(Object.entries(own))]),
 );
 
-/** Kind of a tag; undefined: not a definition. */
 export function kindOfTag(parser: string, kind: string): SymbolKind | undefined {
   const found = ownKinds.get(parser)?.get(kind) ?? kinds.get(kind) ?? 'other';
   return found === '' ? undefined : found;

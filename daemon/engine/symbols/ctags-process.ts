@@ -1,6 +1,6 @@
-// One sandboxed ctags process: reads contents from standard input, writes tags as lines of JSON. It has its own environment,
-// no option files, limits on memory and processor time, and cannot open files. It ends when its standard input closes and
-// when the thread that started it dies. ctags.ts chooses the contents.
+// One sandboxed ctags process: reads contents from standard input, writes tags as lines of JSON. It has no option files,
+// limits on memory and processor time, and cannot open files. It ends with its standard input and with the thread that started
+// it.
 
 import { type Child, killChild } from '../../base/spawn.ts';
 import type { ExtractionFailure } from './found.ts';
@@ -14,11 +14,9 @@ function endingOf(index: number): string {
   return `trawl${index}`;
 }
 
-/** A usable ctags, and its parsers. */
 export interface CtagsProgram {
   /** The command before ctags' own options. */
   readonly command: readonly string[];
-  /** As reported by ctags. */
   readonly version: string;
   /** Names of its parsers; a parser's index determines its extension. */
   readonly parsers: readonly string[];
@@ -40,9 +38,8 @@ const LINE_SIZE_MAX = 1 << 20;
 const NAMES = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
 
 /**
- * The first ctags on a search path, or in the usual folders, that has JSON and a working sandbox; undefined if there is none.
- *
- * Cost: starts a process for each file with such a name, and two more, some 10 ms.
+ * The first ctags that has JSON and a working sandbox; undefined if there is none. Cost: starts a process for each file with
+ * such a name, and two more, some 10 ms.
  */
 export async function findCtags(searchPath?: string): Promise<CtagsProgram | undefined> {
   if (process.platform === 'win32') return undefined;
@@ -186,7 +183,6 @@ interface Line extends Partial<Tag> {
   readonly message?: unknown;
 }
 
-/** Parses a line; `other` for irrelevant ones. */
 function parseLine(line: string): Said {
   let parsed: Line | null;
   try {

@@ -1,12 +1,11 @@
-// Converts the tags of one content into symbols. A tag gives name, line and scope; this file finds the name on its line and
-// the symbol of the scope. A tag whose name is not on its line (anonymous, or made up by the parser) is dropped.
+// Converts tags into symbols: finds the name on its line and the symbol of the scope. A tag whose name is not on its line
+// (anonymous, or made up by the parser) is dropped.
 
 import { addToList } from '../../base/lists.ts';
 import type { Part, PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
 import { hasLocals, kindInContext, type SymbolKind } from './kinds.ts';
 
-/** One line of ctags' output, reduced to the fields used. */
 export interface Tag {
   readonly name: string;
   /** 1-based. */
@@ -29,18 +28,11 @@ interface Parent {
 /** Longer lines are searched through an index of their words. */
 const SHORT_LINE_SIZE = 1000;
 
-/** Separators of scopes, in ctags or in common notation. */
 const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
 
 const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
 
-/**
- * Symbols of the tags, in their order.
- *
- * @param parser    ctags' name of it
- * @param language  linguist's name
- * @param content   exactly the bytes that ctags has read
- */
+/** Symbols of the tags, in their order. @param content  exactly the bytes that ctags has read */
 export function locateTags(
   parser: string,
   language: string,
@@ -79,8 +71,8 @@ const BLOCKS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The content from the first unclosed block to the end; undefined: all are closed. ctags treats everything in such a block as
- * local, so later definitions are missing.
+ * The content from the first unclosed block to the end: ctags takes everything in it for local, so later definitions are
+ * missing.
  */
 export function unclosedPart(
   parser: string,
@@ -122,7 +114,7 @@ class LineFinder {
     this.#isTypeFirst = isTypeFirst;
   }
 
-  /** Position of a name on a line, 1-based and not below the previous one. */
+  /** `line` is 1-based and ascends. */
   find(line: number, name: string, kind: SymbolKind): { start: number; size: number } | undefined {
     if (!this.#goTo(line) || name === '') return undefined;
     for (const form of formsOf(name)) {
@@ -239,7 +231,6 @@ function wordsOf(text: string): Map<string, number[]> {
   return words;
 }
 
-/** Finds the symbol of a scope: a tag of the same content, or from the scope itself. */
 class ParentFinder {
   readonly #parser: string;
   readonly #tags: readonly Tag[];
@@ -305,12 +296,10 @@ class ParentFinder {
   }
 }
 
-/** Normalizes all ways of joining names. */
 function pathOf(scope: string): string {
   return scope.replaceAll('::', '.');
 }
 
-/** Whether ctags made up the name. */
 function isAnonymous(name: string): boolean {
   return /^(?:__anon|[Aa]nonymous[A-Za-z]*)[0-9a-f]{6,}$/.test(name);
 }

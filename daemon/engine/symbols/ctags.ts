@@ -1,5 +1,4 @@
-// The ctags engine: each process of a pool reads one content at a time. A content that kills two processes fails; the others
-// continue.
+// The ctags engine. A content that kills two processes fails; the others continue.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ASCII_PARSERS, ctagsParserOf } from './ctags-languages.ts';
@@ -15,7 +14,6 @@ import { orderSymbols } from './found.ts';
 import { ReaderPool } from './pool.ts';
 
 export interface CtagsOptions extends CtagsLimits {
-  /** Most processes. */
   readonly concurrency: number;
 }
 

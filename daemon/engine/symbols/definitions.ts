@@ -1,5 +1,5 @@
-// Converts definitions with their extents into symbols: determines the parent, drops locals, and adjusts the kind to the
-// context. Offsets are characters of the parsed text (text.ts).
+// Converts definitions with their extents into symbols: finds the parent, drops locals, adjusts the kind. Offsets are
+// characters (text.ts).
 
 import type { PlacedSymbol } from './found.ts';
 import { CLASS_KINDS, isSymbolKind, kindInContext, type SymbolKind } from './kinds.ts';
@@ -7,7 +7,6 @@ import { CLASS_KINDS, isSymbolKind, kindInContext, type SymbolKind } from './kin
 export interface Definition {
   /** The kind is adjusted when all enclosing definitions are known. */
   role: SymbolKind | 'scope' | 'local';
-  /** Of the whole definition. */
   readonly start: number;
   end: number;
   readonly nameStart: number;
@@ -23,7 +22,6 @@ interface Parent {
   readonly kind: SymbolKind;
 }
 
-/** Kinds that contain functions and fields. */
 const CONTAINER_ROLES: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
 /** Kinds that only classes and similar contain. */
@@ -96,10 +94,7 @@ function findParent(
   return undefined;
 }
 
-/**
- * Whether `outer` is the parent of a definition that it encloses: for a field a type is the name of its struct, for a method
- * a variable the name of its object.
- */
+/** For a field a type is the name of its struct, for a method a variable the name of its object. */
 function canContain(outer: SymbolKind, inner: string, isRest: boolean): boolean {
   if (isRest) return !MEMBERS.has(inner);
   if (CONTAINER_ROLES.has(outer)) return true;

@@ -1,6 +1,5 @@
-// Finds the symbols of contents with the engine for their language: ctags where it is installed and safe to use, tree-sitter
-// and patterns for what they read better and where ctags is missing. If an engine fails, the next is tried. A language
-// without an engine has no symbols; that is no failure.
+// Finds the symbols of contents with the engine for their language: ctags where it is installed and safe, tree-sitter and
+// patterns for what they read better. If an engine fails, the next is tried. A language without an engine has no symbols.
 
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
@@ -15,38 +14,26 @@ export const ENGINE_NAMES = ['ctags', 'tree-sitter', 'patterns'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 export interface ExtractorOptions {
-  /** Contents read concurrently by each engine. */
   readonly concurrency: number;
   readonly fileTimeoutMs: number;
   /** Memory limit of one process or thread, bytes. */
   readonly fileMemoryMax: number;
-  /** Engines to use if available; default: all. */
   readonly engines?: readonly EngineName[];
 }
 
 export interface Extractor {
   /**
-   * The symbols of one content, which must not change meanwhile.
-   *
-   * @param language  as linguist spells it
-   *
-   * Errors: none for problems with the content; rejects once closed.
+   * The symbols of one content, which must not change meanwhile; `language` as linguist spells it. Errors: none for problems
+   * with the content; rejects once closed.
    */
   extract(language: string, content: Uint8Array): Promise<Extraction>;
-  /** Available ones. */
   readonly engines: readonly EngineName[];
   /** The first engine to try; undefined: the language has no symbols here. */
   engineOf(language: string): EngineName | undefined;
-  /** Ends all processes and threads. */
   close(): Promise<void>;
 }
 
-/**
- * Languages that other engines read better than ctags.
- *
- * Measured: daemon/DECISIONS.md, 2026-11-28, with ctags 5.9: precision and recall of both compared with the language's
- * compiler.
- */
+/** Languages that other engines read better. Measured: daemon/DECISIONS.md, 2026-11-28, ctags 5.9. */
 const CTAGS_LAST: ReadonlySet<string> = new Set([
   'C#',
   'Clojure',
@@ -78,10 +65,8 @@ const CTAGS_LAST: ReadonlySet<string> = new Set([
 const BLANK_LANGUAGES: ReadonlySet<string> = new Set(['Go', 'Rust']);
 const UNDERSCORE = 0x5f;
 
-/** Determines the available engines; starts nothing that stays. */
 export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
   const engines = await openEngines(options);
-  /** The better one first. */
   const enginesFor = (language: string): readonly EngineEntry[] => {
     const found = engines.filter(({ engine }) => engine.knows(language));
     if (CTAGS_LAST.has(language) && found[0]?.name === 'ctags') found.push(found.shift()!);
@@ -102,7 +87,7 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
   };
 }
 
-/** Tries one engine after the other until the content is read; the next may read parts that the first could not. */
+/** Tries one engine after the other; the next may read parts that the first could not. */
 async function extractWith(
   [first, ...others]: readonly EngineEntry[],
   language: string,

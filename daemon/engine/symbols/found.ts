@@ -1,4 +1,4 @@
-// The symbols found in one content, in normal form: ascending, without overlaps, every name on one line and of bounded size.
+// The symbols found in one content: ascending, without overlaps, every name on one line and of bounded size.
 
 import { SYMBOL_NAME_SIZE_MAX } from '../../../core/shared/symbols.ts';
 import { kindIndex, type SymbolKind } from './kinds.ts';
@@ -6,7 +6,6 @@ import { kindIndex, type SymbolKind } from './kinds.ts';
 export interface FoundSymbol {
   /** Of the name; bytes from the start of the content. */
   readonly start: number;
-  /** Bytes of the name. */
   readonly size: number;
   /** Index in SYMBOL_KINDS. */
   readonly kind: number;
@@ -14,12 +13,10 @@ export interface FoundSymbol {
   readonly parent?: { readonly name: string; readonly kind: number };
 }
 
-/** Why a content has no symbols: time or memory limit, too much output, or a crash. */
 export type FailureKind = 'timeout' | 'crash' | 'memory' | 'output';
 
 export interface ExtractionFailure {
   readonly failure: FailureKind;
-  /** For people. */
   readonly detail: string;
 }
 
@@ -30,7 +27,6 @@ export interface Part {
 }
 
 export interface Found {
-  /** Ascending by start, not overlapping. */
   readonly symbols: readonly FoundSymbol[];
   /** Large unreadable parts, ascending; undefined: everything was read. */
   readonly unread?: readonly Part[];
@@ -38,7 +34,6 @@ export interface Found {
 
 export type Extraction = Found | ExtractionFailure;
 
-/** A symbol before sorting. */
 export interface PlacedSymbol {
   readonly start: number;
   readonly size: number;
@@ -46,9 +41,7 @@ export interface PlacedSymbol {
   readonly parent: { readonly name: string; readonly kind: SymbolKind } | undefined;
 }
 
-/**
- * Sorts symbols and drops those whose names are empty, too long, or overlap an earlier one; at equal starts the first stays.
- */
+/** Sorts symbols; drops names that are empty, too long, or overlap an earlier one. At equal starts the first stays. */
 export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
   const sorted = [...placed].sort((a, b) => a.start - b.start);
   const symbols: FoundSymbol[] = [];
@@ -67,7 +60,7 @@ export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
   return symbols;
 }
 
-/** Merges the symbols of one engine with those of another that begin in parts the first could not read. Both ascend. */
+/** Adds the symbols of another engine that begin in parts the first could not read. Both ascend. */
 export function mergeSymbols(
   { symbols, unread = [] }: Found,
   others: readonly FoundSymbol[],

@@ -30,7 +30,6 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   Zig: 'zig',
 };
 
-/** Grammar of a language as linguist spells it; undefined: there is none. */
 export function grammarOf(language: string): string | undefined {
   return GRAMMARS[language];
 }

@@ -1,5 +1,4 @@
-// The kinds of symbols. Files store a kind as its index in this list, so the order never changes and new kinds are appended.
-// Also adjusts a kind to its symbol's context and name, for all engines.
+// The kinds of symbols, and their adjustment to context and name. Files store the index in this list: new kinds are appended.
 
 export const SYMBOL_KINDS = [
   'class',
@@ -35,7 +34,6 @@ export function kindIndex(kind: SymbolKind): number {
   return INDEXES.get(kind)!;
 }
 
-/** Whether a word, for example of a query, names a kind. */
 export function isSymbolKind(word: string): word is SymbolKind {
   return INDEXES.has(word);
 }
@@ -50,7 +48,6 @@ export const CLASS_KINDS = [
   'object',
 ] as const satisfies readonly SymbolKind[];
 
-/** Kinds whose functions are methods and whose variables are fields. */
 const KINDS_WITH_MEMBERS: ReadonlySet<SymbolKind> = new Set([
   ...CLASS_KINDS,
   // The name of an unnamed struct, or the target of an implementation.
@@ -84,11 +81,7 @@ export function hasLocals(kind: SymbolKind): boolean {
   return kind === 'function' || kind === 'method' || kind === 'constructor';
 }
 
-/**
- * The kind of a symbol in its context: a function of a class is a method, or its constructor.
- *
- * @param language  as linguist spells it
- */
+/** A function of a class is a method, or its constructor. */
 export function kindInContext(
   language: string,
   kind: SymbolKind,

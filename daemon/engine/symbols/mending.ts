@@ -1,12 +1,9 @@
 // Rewrites syntax that a grammar cannot read, without moving any offset.
-//
-// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even without a semicolon after the
-// member before. The grammar continues the type instead and loses the rest of the file. Remedy: the white space after the
-// member before becomes a semicolon. The grammar also lacks escapes in template types: they become letters.
-//
-// Kotlin: the grammar lacks `fun interface`, so `fun` becomes spaces; and it needs a line end or a semicolon between a class
-// and the `}` after it, so a space before `}` becomes a semicolon. In `class A : B by b { … }` it takes the body for an
-// argument of `b`, so `by` becomes a comma: `b` is then one more type.
+// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even without a semicolon before it. The
+// grammar continues the type and loses the rest of the file: white space becomes a semicolon. Escapes in template types become
+// letters.
+// Kotlin: `fun` of `fun interface` becomes spaces; a space before the `}` behind a class becomes a semicolon. In `class A : B
+// by b { … }` the grammar takes the body for an argument of `b`: `by` becomes a comma.
 
 /** An unclosed token ends at the text's end, so that time is linear in the size. */
 const TOKEN = new RegExp(
@@ -24,16 +21,13 @@ const TOKEN = new RegExp(
 interface Token {
   readonly text: string;
   readonly start: number;
-  /** The text between this token and the one before. */
   readonly gap: string;
   readonly last: string;
-  /** The innermost enclosing bracket. */
   readonly around: string | undefined;
   /** The last of `DECLARING` before it in the same bracket; '': none. */
   readonly declaring: string;
 }
 
-/** A replacement of the same length. */
 interface Edit {
   readonly at: number;
   readonly put: string;

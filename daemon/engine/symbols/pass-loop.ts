@@ -1,10 +1,8 @@
-// The symbol pass over a shard: sends contents to the extractor, many at once, and writes the symbols to the sink in content
-// order. Read-ahead is bounded in bytes and number.
+// The symbol pass over a shard: extracts many contents at once, within bounds, and writes the symbols in content order.
 
 import type { Extractor } from './extractor.ts';
 import type { Extraction, FailureKind, FoundSymbol, Part } from './found.ts';
 
-/** A content and the doc that represents it. */
 export interface PassBlob {
   readonly path: string;
   /** As linguist spells it; '' if unknown. */
@@ -33,7 +31,6 @@ export interface PassProgress {
   readonly failureCount: number;
 }
 
-/** A content whose extraction failed. */
 export interface PassFailure {
   readonly path: string;
   readonly failure: FailureKind;
@@ -43,7 +40,6 @@ export interface PassFailure {
 /** A content that was read partly; symbols in the other parts may be missing. */
 export interface PartlyRead {
   readonly path: string;
-  /** For people. */
   readonly detail: string;
 }
 
@@ -71,11 +67,6 @@ interface Ahead {
   readonly extraction: Promise<Extraction>;
 }
 
-/**
- * Runs the pass.
- *
- * Errors: those of source and sink; the reason of the signal.
- */
 export async function passOver(
   source: PassSource,
   extractor: Extractor,
@@ -142,7 +133,6 @@ function detailOf(unread: readonly Part[], content: Uint8Array): string {
   return `${size} of ${content.length} bytes have a syntax that the parser does not know; the first are on line ${line}`;
 }
 
-/** Contents in extraction, in order. */
 class Queue {
   readonly #items: Ahead[] = [];
   #size = 0;

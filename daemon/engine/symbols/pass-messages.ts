@@ -33,6 +33,5 @@ export type FromPassWorker =
       readonly message: string;
       /** System error code, if that is the cause. */
       readonly code?: string;
-      /** The shard's fault, if that is the cause. */
       readonly damage?: string;
     };

@@ -1,6 +1,5 @@
-// The thread of symbol passes: checks and opens a shard, runs the pass over its contents with its own extractor, writes the
-// symbols file; one pass at a time. It reads the whole shard, so it first checks all pages, without mapping: damage must not
-// become symbols.
+// The thread of symbol passes, one at a time: checks a shard, extracts its symbols, writes the symbols file. It first checks
+// all pages, without mapping: damage must not become symbols.
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -29,7 +28,6 @@ const port = parentPort!;
 loadMapping();
 post({ kind: 'loaded' });
 lowerPriority('background');
-/** Of the current pass. */
 let cancelled = new AbortController();
 
 port.on('message', (message: ToPassWorker) => {
@@ -93,7 +91,6 @@ async function fill(
   }
 }
 
-/** Errors: ShardError. */
 async function checkShard(shardPath: string, signal: AbortSignal): Promise<void> {
   const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
   const check = new PageCheck(module);
@@ -116,7 +113,6 @@ function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
   };
 }
 
-/** Reports progress a few times a second. */
 function throttledProgress(): (progress: PassProgress) => void {
   let postedMs = 0;
   return (progress) => {

@@ -1,5 +1,5 @@
-// Runs symbol passes over shard files in their own thread: a pass finds the symbols of all contents and writes them to a file
-// beside the shard. The caller decides which shards get a pass, when, and what happens to the file.
+// Runs symbol passes over shard files in their own thread: a pass writes the symbols of all contents to a file beside the
+// shard.
 
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -24,7 +24,6 @@ export interface SymbolPassOptions {
   /** The file to write; an existing one is overwritten, and removed when the pass fails. */
   readonly outPath: string;
   readonly log: Log;
-  /** Contents read concurrently; default: one for each core. */
   readonly concurrency?: number | undefined;
   /** Of processor time. */
   readonly fileTimeoutMs?: number;
@@ -41,19 +40,16 @@ export const FILE_TIMEOUT_MS = 20_000;
 export const FILE_MEMORY_MAX = 512 << 20;
 
 /**
- * Size of V8's young generation, MiB; its default is 48. Measured: 2026-11-26, 500 small repositories: 18 MB less at the
- * peak, in the same time.
+ * MiB of V8's young generation, whose default is 48. Measured: 2026-11-26: 18 MB less for 500 repositories, in the same time.
  */
 const YOUNG_MB_MAX = 12;
 
 /** Time for a cancelled thread to end its processes before it is terminated. */
 const CANCEL_MS = 2000;
 
-/** Runs passes in its own thread, started for the first one. To be closed. */
 export class SymbolPasses {
   readonly #thread: ReusableThread<FromPassWorker>;
 
-  /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
     const workerData: PassWorkerData = { module };
     this.#thread = new ReusableThread(
@@ -66,10 +62,9 @@ export class SymbolPasses {
   }
 
   /**
-   * Writes the symbols of the shard to `outPath`, synced. One at a time.
-   *
-   * Errors: ShardError for a damaged shard; a file that cannot be written; symbols that do not fit; the reason of the signal
-   * once it is aborted. A content whose engine failed is not an error but one of the `failures`.
+   * Writes the symbols of the shard to `outPath`, synced. One at a time. Errors: ShardError for a damaged shard; a file that
+   * cannot be written; symbols that do not fit; the reason of the signal. A content whose engine failed is one of the
+   * `failures`.
    */
   async run(options: SymbolPassOptions): Promise<PassResult> {
     options.signal?.throwIfAborted();
@@ -96,7 +91,6 @@ export class SymbolPasses {
     }
   }
 
-  /** Settles with the thread's result of the pass, or when the thread has ended. */
   #outcomeOf(worker: Worker, { onProgress, shardPath }: SymbolPassOptions): Promise<PassResult> {
     return this.#thread.outcomeOf<PassResult>(
       worker,
@@ -109,7 +103,6 @@ export class SymbolPasses {
     );
   }
 
-  /** Ends the thread; resolves when it has ended. No pass may be running. */
   close(): Promise<void> {
     return this.#thread.end();
   }

@@ -25,7 +25,6 @@ function hidingOf(language: string): Hiding {
   return hiding;
 }
 
-/** The text with spaces for hidden parts; offsets stay. */
 export function hide(language: string, text: string): string {
   const { opens, kinds } = hidingOf(language);
   const parts: string[] = [];
@@ -66,7 +65,6 @@ function hidden(text: string, { as }: Hidden): string {
   return text.length < 2 ? text : text[0]! + filled(text.slice(1, -1), '_') + text.slice(-1);
 }
 
-/** Same length and same line breaks. */
 function filled(text: string, character: string): string {
   return text.replaceAll(/[^\n]+/g, ({ length }) => character.repeat(length));
 }

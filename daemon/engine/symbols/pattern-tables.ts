@@ -1,17 +1,12 @@
-// Definition patterns of the languages read by patterns (patterns.ts): comments and strings, brackets, and a rule for each
-// kind of definition.
-//
-// Patterns see comments and strings as spaces. To exclude slow contents, each repetition is bounded, or followed by something
-// it cannot match, and no two adjacent repetitions can match the same text.
+// Definition patterns of the languages read by patterns (patterns.ts). They see comments and strings as spaces. To exclude
+// slow contents, each repetition is bounded, or followed by something it cannot match, and no two adjacent repetitions can
+// match the same text.
 
 import type { SymbolKind } from './kinds.ts';
 
-/** A part of the text that is not code. */
 export interface Hidden {
   readonly opens: string;
-  /**
-   * Its end, except after a backslash. A function returns the literal end. Without an end it extends to the end of the text.
-   */
+  /** Its end, except after a backslash; a function returns the literal end. Without an end: the end of the text. */
   readonly closes: string | ((opening: string) => string);
   /** `name`: its content is one name; `joins`: its line ends are hidden too; default: line ends stay. */
   readonly as?: 'name' | 'joins';
@@ -30,7 +25,6 @@ export interface Rule {
   readonly until?: string;
   /** It extends to the next line that begins with this word and has the same indentation. */
   readonly endsWith?: string;
-  /** It encloses the rest of the file. */
   readonly isRest?: true;
   /** Only if the file has no definition of this name yet: the clauses of a function. */
   readonly isFirstOnly?: true;
@@ -40,7 +34,6 @@ export interface PatternLanguage {
   readonly hidden: readonly Hidden[];
   /** Pairs, each opening bracket followed by its closing one: `{}()`. */
   readonly brackets: string;
-  /** The pattern of a name. */
   readonly name: string;
   readonly rules: readonly Rule[];
   readonly isCaseBlind?: boolean;
@@ -234,7 +227,6 @@ const MAKEFILE: PatternLanguage = {
 const SQL_QUALIFIER = '(?:["`[]?[\\w$#\\u0080-\\uffff]+["`\\]]?\\s*\\.\\s*){0,4}["`[]?';
 const SQL_END = '(?=["`\\]]?';
 
-/** A `create` statement. */
 function created(what: string, options: string, kind: SymbolKind, more: Partial<Rule> = {}): Rule {
   const { pattern = '', ...rest } = more;
   return {
@@ -500,7 +492,6 @@ const HASKELL: PatternLanguage = {
 
 const SQL_LANGUAGES = ['SQL', 'PLSQL', 'PLpgSQL', 'SQLPL', 'TSQL'] as const;
 
-/** By language as linguist spells it. */
 export const PATTERN_LANGUAGES: ReadonlyMap<string, PatternLanguage> = new Map([
   ['Clojure', CLOJURE],
   ['Dockerfile', DOCKERFILE],

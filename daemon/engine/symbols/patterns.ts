@@ -1,5 +1,4 @@
-// The pattern engine (pattern-tables.ts), for small languages: hides what is not code, then walks the text once, from one
-// definition or bracket to the next. Time is linear in the content's size.
+// The pattern engine (pattern-tables.ts), for small languages: hides what is not code, then walks the text once. Linear time.
 
 import { messageOf } from '../../base/caught.ts';
 import { type Definition, symbolsOfDefinitions } from './definitions.ts';
@@ -55,7 +54,6 @@ function linesWith(word: string, code: string): Map<string, number[]> {
   return lineStarts;
 }
 
-/** An open frame at the current position. */
 interface Frame {
   readonly scope: string;
   /** Any of these characters ends it. */
@@ -68,7 +66,6 @@ interface Frame {
 class Walk {
   readonly #language: string;
   readonly #text: string;
-  /** With hidden parts as spaces. */
   readonly #code: string;
   readonly #brackets: string;
   readonly #found: Definition[] = [];
@@ -124,7 +121,7 @@ class Walk {
     if (definition !== undefined) definition.end = this.#text.length;
   }
 
-  /** Closes the nearest frame that the mark ends, and those inside; does nothing if there is none. */
+  /** Closes the nearest frame that the mark ends, and those inside. */
   #close(mark: string, at: number): void {
     if ((this.#openCounts.get(mark) ?? 0) === 0) return;
     while (this.#pop(at + 1)?.closes.includes(mark) === false);
@@ -173,10 +170,7 @@ class Walk {
     return endsWith === undefined ? nameEnd : this.#lineWith(endsWith, start);
   }
 
-  /**
-   * The start of the next line that begins with the word at the indentation of the line of `start`; the text's end if there
-   * is none.
-   */
+  /** The start of the next line that begins with the word at the indentation of the line of `start`, else the text's end. */
   #lineWith(word: string, start: number): number {
     const indent = /[ \t]*/y.exec(this.#code.slice(start, start + INDENT_MAX))?.[0] ?? '';
     let lines = this.#ends.get(word);
@@ -187,7 +181,6 @@ class Walk {
   }
 }
 
-/** Everything that may come next in a context. */
 interface Scanner {
   /** Matches a bracket, or the name of the rule whose group matched; the match ends with it. */
   readonly pattern: RegExp;
@@ -197,7 +190,6 @@ interface Scanner {
 
 const scanners = new Map<string, Scanner>();
 
-/** The language must be in the tables. */
 function scannerOf(language: string, scope: string): Scanner {
   const key = `${language} ${scope}`;
   let scanner = scanners.get(key);

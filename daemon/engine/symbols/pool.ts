@@ -1,10 +1,9 @@
-// A pool of readers (processes or threads), each working on one content at a time, up to a limit; further contents wait in
-// order of arrival. A dead reader is dropped; a new one is started when there is work.
+// A pool of readers (processes or threads), each working on one content at a time. A dead reader is replaced when there is
+// work.
 
 import { Slots } from '../../base/slots.ts';
 
 export interface Reader {
-  /** Not to be used again. */
   readonly isDead: boolean;
   close(): Promise<void>;
 }
@@ -16,7 +15,6 @@ export class ReaderPool<R extends Reader> {
   readonly #slots: Slots;
   #isClosed = false;
 
-  /** @param count  most readers */
   constructor(count: number, start: () => R) {
     this.#slots = new Slots({ runningMax: count });
     this.#start = start;
@@ -48,7 +46,6 @@ export class ReaderPool<R extends Reader> {
     return reader;
   }
 
-  /** Ends all readers; waiting work fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#all].map((reader) => reader.close()));

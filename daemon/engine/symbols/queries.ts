@@ -455,7 +455,6 @@ const QUERIES: Readonly<Record<string, string>> = {
 `,
 };
 
-/** The query for a grammar; undefined: there is none. */
 export function queryOf(grammar: string): string | undefined {
   return QUERIES[grammar];
 }

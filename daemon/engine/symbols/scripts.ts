@@ -1,5 +1,4 @@
-// Languages whose files embed scripts of another language (Vue and Svelte components): everything else becomes spaces, so
-// that offsets stay.
+// Scripts embedded in Vue and Svelte components: everything else becomes spaces, so that offsets stay.
 
 const HOSTS: ReadonlySet<string> = new Set(['Svelte', 'Vue']);
 
@@ -17,7 +16,6 @@ export interface Script {
   readonly content: Uint8Array;
 }
 
-/** The usual script language in files of this language. */
 export function languageWithin(language: string): string {
   return HOSTS.has(language) ? 'TypeScript' : language;
 }

@@ -5,9 +5,8 @@ import type { PlacedSymbol } from './found.ts';
 
 export interface Text {
   readonly text: string;
-  /** Converts symbols from character offsets of the text to byte offsets of the content. */
+  /** From character offsets to byte offsets; those of `byteOffsets` ascend. */
   readonly inBytes: (placed: readonly PlacedSymbol[]) => readonly PlacedSymbol[];
-  /** Converts ascending character offsets of the text to byte offsets of the content. */
   readonly byteOffsets: (characters: readonly number[]) => readonly number[];
 }
 

@@ -1,5 +1,5 @@
-// Limits a process's time for one content, in processor time, so that load on the machine fails no file. Where processor time
-// cannot be read, and for a process that hangs idle, wall time counts.
+// Limits a process's processor time for one content, so that load fails no file. Where that is unknown, and for a process that
+// hangs idle, wall time counts.
 
 import { readFileSync } from 'node:fs';
 
@@ -21,15 +21,13 @@ function processorMs(pid: number): number | undefined {
   }
 }
 
-/** A process, possibly still starting. */
 interface Started {
   readonly pid?: number | undefined;
 }
 
 /**
- * Calls back once when the process has used `limitMs` of processor time from now on, or after 30 times as much wall time.
- *
- * @returns  stops watching
+ * Calls back once when the process has used `limitMs` of processor time from now on, or after CLOCK_FACTOR times as much wall
+ * time. Returns the function that stops watching.
  */
 export function watchTime(started: Started, limitMs: number, onOver: () => void): () => void {
   const now = (): number | undefined =>

@@ -1,5 +1,5 @@
-// Messages between the tree-sitter engine and its processes: one content, one answer. Each is a frame on a pipe: its size in
-// 4 bytes, little-endian, then the value as V8 serializes it.
+// Messages between the tree-sitter engine and its processes, as frames on a pipe: size in 4 bytes, little-endian, then V8's
+// serialization.
 
 import { deserialize, serialize } from 'node:v8';
 import type { Extraction } from './found.ts';
@@ -18,7 +18,6 @@ export interface TreeAnswer {
 
 const HEAD_SIZE = 4;
 
-/** A message as sent over a pipe. */
 export function frameOf(message: TreeRequest | TreeAnswer): Buffer {
   const body = serialize(message);
   const head = Buffer.allocUnsafe(HEAD_SIZE);

@@ -1,5 +1,5 @@
-// A tree-sitter process: parses one content at a time and answers with its symbols. Its memory is bounded; after a trap, or
-// when much of its memory or time is used, it reports that it needs replacement. It ends when its parent does.
+// A tree-sitter process: parses one content at a time. After a trap, or with much of its memory or time used, it asks to be
+// replaced. It ends with its parent.
 
 import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';
@@ -17,10 +17,7 @@ import { definitionsOf } from './tree-symbols.ts';
 /** Memory limit of the parser in bytes, time limit of the process in microseconds. */
 const [memoryMax = 0, cpuUsMax = 0] = argv.slice(2).map(Number);
 const INITIAL_PAGES = 512;
-/**
- * Unreadable characters in one part before it is reported. Measured: 2026-11-28: smaller ones are in 2% of real files, and
- * cost no definition there.
- */
+/** Unreadable characters in one part before it is reported. Measured: 2026-11-28: smaller ones cost no definition. */
 const UNREAD_SIZE_MIN = 300;
 const memory = new WebAssembly.Memory({
   initial: INITIAL_PAGES,
@@ -104,17 +101,12 @@ async function loadGrammar(name: string): Promise<Grammar> {
   return grammar;
 }
 
-/** Characters of a text, `end` excluded. */
 interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/**
- * Parts of the text inside an error node but not inside an intact node below it, ascending.
- *
- * Cost: visits nodes with errors and their children.
- */
+/** Parts of the text inside an error node but not inside an intact node below it, ascending. */
 function unreadSpans({ rootNode }: Tree): Span[] {
   const spans: { start: number; end: number }[] = [];
   const stack: { node: Node; isError: boolean }[] = [{ node: rootNode, isError: false }];
@@ -133,7 +125,6 @@ function unreadSpans({ rootNode }: Tree): Span[] {
   return spans;
 }
 
-/** Their total number of characters. */
 function unreadSize(tree: Tree): number {
   return unreadSpans(tree).reduce((size, { start, end }) => size + end - start, 0);
 }

@@ -1,9 +1,6 @@
-// The tree-sitter engine: each process of a pool parses one content at a time. A process that exceeds its time is killed; one
-// that reports itself spent is replaced.
-//
-// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly only with its optimising compiler
-// (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a separate process takes 1 s. And
-// a fatal error of V8 ends that process, not the daemon.
+// The tree-sitter engine: each process of a pool parses one content at a time.
+// Why processes: a fatal error of V8 ends only that process. Measured: 2026-11-21: the daemon compiles WebAssembly with the
+// optimising compiler (engine/host/core.ts), 10 s for the grammar of Swift; a process takes 1 s.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +15,6 @@ import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-
 import { packageFile, programFile } from '../../base/program-files.ts';
 
 export interface TreeSitterOptions {
-  /** Most processes. */
   readonly concurrency: number;
   /** Of processor time, for one content. */
   readonly timeoutMs: number;
