@@ -1,12 +1,9 @@
-// Query texts and patterns as arrays of code points, so that an index is a position in code points. A lone surrogate is its
-// own code point.
+// Query texts as arrays of code points: an index is a position in code points. A lone surrogate is its own code point.
 
-/** The code points of a text, one string each. */
 export function toCharacters(text: string): readonly string[] {
   return Array.from(text);
 }
 
-/** The text of the code points from `start` up to `end`, exclusive. */
 export function textOf(characters: readonly string[], start: number, end: number): string {
   return characters.slice(start, end).join('');
 }
@@ -16,7 +13,7 @@ export function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t' || character === '\n';
 }
 
-/** Index of the first non-blank character at or after `index`; the count if there is none. */
+/** Index of the first non-blank character from `index` on; the count if there is none. */
 export function skipBlanks(characters: readonly string[], index: number): number {
   let next = index;
   while (isBlank(characters[next])) next++;
@@ -36,9 +33,8 @@ export function isAtEnd(characters: readonly string[], index: number, depth: num
 }
 
 /**
- * Whether the operator `or` is at `index`: behind a blank or a group, and not last of its level; the caller knows that it is
- * not first.
- *
+ * Whether the operator `or` is at `index`: behind a blank or a group, not last of its level; the caller knows that it is not
+ * first.
  * @param groupEnd  index after the last ")" that closed a group
  */
 export function isOr(

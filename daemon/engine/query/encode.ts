@@ -12,12 +12,7 @@ import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts
 /** Above this number of nodes, conditions that only narrow a search are omitted. */
 const NODES_ENOUGH = layout.PLAN_NODES_MAX / 4;
 
-/**
- * Encodes a plan for the core.
- *
- * @param shards  those to search, for the docs of revisions
- * Errors: QueryError if it has too many nodes.
- */
+/** Errors: QueryError if it has too many nodes. @param shards  those to search, for the docs of revisions */
 export function encodePlan(
   plan: PlanNode,
   isCaseSensitive: boolean,
@@ -26,13 +21,11 @@ export function encodePlan(
   return atOnce(encodeSteps(plan, isCaseSensitive, shards));
 }
 
-/** Rows of the nodes of a plan. */
 export type NodeRows = Map<PlanNode, number>;
 
 /**
- * As encodePlan; each step handles one node, or the sets of docs of one shard.
- *
- * @param rows  filled; binding then counts docs and blocks of each node
+ * As encodePlan; each step handles one node, or the sets of docs of one shard. `rows` is filled; binding then counts docs and
+ * blocks of each node.
  */
 export function* encodeSteps(
   plan: PlanNode,
@@ -66,7 +59,6 @@ class PlanEncoder {
     this.#rows = rows;
   }
 
-  /** Adds a node after its children; returns its index. */
   *add(plan: PlanNode): Steps<number> {
     yield;
     const index = yield* this.#addKind(plan);
@@ -159,7 +151,6 @@ class PlanEncoder {
     return head;
   }
 
-  /** The head of an expression of contents; adds the nodes of its conditions. */
   #headOf(expression: ProgramExpression): Buffer {
     const { condition, matchStart } = expression.regex;
     if (matchStart === undefined) return this.#lineHeadOf(expression);

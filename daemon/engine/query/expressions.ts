@@ -1,5 +1,4 @@
-// Decides how each regular expression of a query is run: by literal search if it is only a choice of literals, else by its
-// program.
+// Decides how each regular expression of a query is run: by literal search if it is a choice of literals, else by its program.
 
 import { type CompiledRegex, type CompileOptions, compileSteps } from '../regex/compile.ts';
 import {
@@ -30,11 +29,7 @@ export interface ProgramExpression {
 /** Options of compileRegex; default of `subject`: the text that the expression is run on. */
 export type Effort = Pick<CompileOptions, 'subject' | 'isBrief'>;
 
-/**
- * The expression of a leaf of a query; each step handles part of one.
- *
- * Errors: QueryError for a pattern that is too large.
- */
+/** The expression of a leaf of a query; each step handles part of one. Errors: QueryError for a pattern that is too large. */
 export function* expressionOf(
   node: RegexNode | PatternNode,
   effort: Effort = {},
@@ -53,7 +48,6 @@ export function* expressionOf(
   return { kind: 'program', regex, isChoice: isPlain, isAlwaysTrue };
 }
 
-/** The expression of names of symbols. Errors: as expressionOf. */
 function* nameExpression({ tree, position }: PatternNode, effort: Effort): Steps<Expression> {
   const literal = reduceToName(tree);
   if (literal !== undefined) return { kind: 'name', literal };
@@ -78,9 +72,8 @@ function areAllPlain({ alternatives }: LiteralChoice, subject: Subject): boolean
 }
 
 /**
- * Whether matches of two alternatives can overlap. Then their order decides which one matches, and that decides where the
- * next one matches: `aa|ba` finds `ba` and `aa` in `baaa`, but literal search for `aa` alone begins one character earlier. Of
- * those that end with the name the leftmost matches, in any order.
+ * Whether matches of two alternatives can overlap. Their order would then decide: `aa|ba` finds `ba` and `aa` in `baaa`, but
+ * literal search for `aa` alone begins one character earlier. Of those that end with the name the leftmost matches.
  */
 function mayOverlap(alternatives: LiteralChoice['alternatives']): boolean {
   return alternatives.some((one, i) =>

@@ -1,5 +1,4 @@
-// The filter of a search, a second query that narrows the first (API.md 6.1): prefixes, `or`, `-` and groups, without
-// content words. Query and filter become one query, as if the filter were appended in parentheses.
+// The filter of a search narrows its query (API.md 6.1): it has no content words, and counts as appended in parentheses.
 
 import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -13,10 +12,7 @@ export interface QueryTexts {
   readonly filter?: string;
 }
 
-/**
- * The query of a search with its filter. Errors: QueryError; for an error in the filter, the message says so and its position
- * is in the filter's text.
- */
+/** The query of a search with its filter. Errors: QueryError; for the filter, it says so and has a position in its text. */
 export function* wholeQuerySteps(
   { query, filter }: QueryTexts,
   options: QueryOptions,
@@ -30,7 +26,7 @@ export function bothOf(left: QueryNode, right: QueryNode): QueryNode {
   return { kind: 'and', children };
 }
 
-/** Parses a query without content. Errors: QueryError, its message prefixed with `filter: `. */
+/** Parses a query without content. Errors: QueryError that begins with `filter: `. */
 export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNode> {
   let filter: QueryNode;
   try {
@@ -49,7 +45,6 @@ function filterError(reason: string, position: number): QueryError {
   return new QueryError(`filter: ${reason}`, position);
 }
 
-/** Position of the first content word; undefined: there is none. */
 function contentPosition(query: QueryNode): number | undefined {
   switch (query.kind) {
     case 'text':

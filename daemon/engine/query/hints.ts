@@ -1,6 +1,5 @@
-// Hints for queries written in the syntax of another tool (API.md 6.2, hints). Unambiguous signs are reported with every
-// answer, ambiguous ones only with an empty answer. Reads only the query text, never the index (engine/search/near-hints.ts
-// does), so that it cannot reveal anything hidden. Quoted text is taken literally.
+// Hints for queries in the syntax of another tool (API.md 6.2, hints). Unambiguous signs are reported with every answer,
+// others only with an empty one. Reads only the query text, so that it cannot reveal anything hidden. Quoted text is literal.
 
 import { parseQuery } from './parser.ts';
 import { PREFIX_NAMES } from './prefixes.ts';
@@ -13,10 +12,9 @@ export interface Hint {
   readonly repo?: string;
 }
 
-/** Most hints of an answer. */
 export const HINTS_MAX = 3;
 
-/** A habit from another tool: its pattern in a query, the message, and the replacement of the match. */
+/** A habit from another tool. */
 interface Habit {
   /** As written, without the required surroundings. */
   readonly source: string;
@@ -24,7 +22,6 @@ interface Habit {
   readonly message: string;
   /** Arguments: the match, the text before it, and the groups of the pattern. */
   readonly instead: (...groups: string[]) => string;
-  /** Only where words are literal. */
   readonly isOfWords?: true;
   /** Ambiguous: reported only for a query without results. */
   readonly isDoubtful?: true;
@@ -44,7 +41,6 @@ const habit = (source: string, message: string, instead: string | Habit['instead
       : instead,
 });
 
-/** A filter with another name here. */
 const renamed = (names: string, ours: string, message: string): Habit =>
   habit(`(-?)(?:${names}):([^\\s)]+)`, message, `$1$2${ours}:$3`);
 
@@ -131,7 +127,6 @@ const anyOf = (habits: readonly Habit[]): RegExp =>
 const ANY_HABIT = anyOf(HABITS);
 const ANY_SURE_HABIT = anyOf(HABITS.filter(({ isDoubtful }) => isDoubtful !== true));
 
-/** A glob as a regular expression. */
 function globPattern(glob: string): string {
   const end = glob.endsWith('*') ? '' : '$';
   return `${glob.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*').replaceAll('?', '.').replace(/\.\*$/, '')}${end}`;
@@ -141,13 +136,7 @@ function globPattern(glob: string): string {
 const isGlob = (value: string): boolean =>
   /(?:^|\/)\*|\*(?:$|\/|\.\w)/.test(value) && !/[\])}.]\*/.test(value);
 
-/**
- * Hints for the text of a query, at most HINTS_MAX. For queries that parse.
- *
- * @param isFound  the query has results
- *
- * Cost: at most quadratic in the text, which is short. Errors: none.
- */
+/** Hints for the text of a query that parses. Cost: at most quadratic in the text, which is short. */
 export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false): Hint[] {
   if (text.length > HINT_TEXT_SIZE_MAX || !SIGN.test(text)) return [];
   const { masked, quotes } = maskQuotes(text);

@@ -9,17 +9,14 @@ const POSITION = { position: 0 };
 /** Bound: an expression may have 4,096 bytes. */
 const REPO_NAME_SIZE_MAX = 1000;
 
-/** Content with a match. Errors: QueryError. */
 export function regexNode(pattern: string): RegexNode {
   return { kind: 'regex', pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
-/** A filter whose value is an expression. Errors: QueryError. */
 export function patternNode(prefix: PatternNode['prefix'], pattern: string): PatternNode {
   return { kind: 'pattern', prefix, pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
-/** A filter whose value is a text. */
 export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
   return { kind: 'value', prefix, value, ...POSITION };
 }

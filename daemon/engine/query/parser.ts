@@ -1,6 +1,5 @@
-// Parses query text into a tree (API.md section 9). The layout has already found the ends of words, quoted texts and groups;
-// this file reads it from the left, item by item. The planner decides the meaning of filters, the default revision and how
-// expressions are matched.
+// Parses query text into a tree (API.md section 9), from the left; the layout has already found the ends of words, quoted
+// texts and groups. The planner decides what filters mean.
 
 import assert from 'node:assert/strict';
 import { isAtEnd, isOr, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
@@ -20,14 +19,12 @@ export interface QueryOptions {
   readonly isFolded?: boolean;
 }
 
-/** A query being parsed; `index` only increases. */
 interface Reader {
   readonly characters: readonly string[];
   readonly layout: Layout;
   readonly isRegexEnabled: boolean;
   readonly isFolded: boolean;
   index: number;
-  /** Number of open groups. */
   depth: number;
   /** Index after the last ")" that closed a group. */
   groupEnd: number;
@@ -40,10 +37,8 @@ interface Span {
 }
 
 /**
- * The tree of a query, flattened: no list holds a list of its own kind, none has fewer than two children.
- *
- * Errors: QueryError, its position a code point offset into `query`.
- * Cost: linear in the size of `query`; recursion is bound by GROUP_DEPTH_MAX.
+ * The tree of a query: no list holds a list of its own kind, or fewer than two children.
+ * Errors: QueryError, its position a code point offset. Cost: linear; recursion is bound by GROUP_DEPTH_MAX.
  */
 export function parseQuery(query: string, options: QueryOptions): QueryNode {
   return atOnce(parseSteps(query, options));
@@ -110,7 +105,6 @@ function negate(child: QueryNode): QueryNode {
   return isNone ? { kind: 'const', value: true } : { kind: 'not', child };
 }
 
-/** Parses the group whose "(" is at the index. */
 function* readGroup(reader: Reader): Steps<QueryNode> {
   if (reader.depth === GROUP_DEPTH_MAX) {
     throw new QueryError(`more than ${GROUP_DEPTH_MAX} nested groups`, reader.index);
@@ -159,7 +153,6 @@ function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
   return { kind: 'value', prefix: prefix.name, value, position };
 }
 
-/** Reads the quoted text or the word at the index. */
 function readSpan(reader: Reader, isPattern: boolean): Span {
   const { characters, layout, index } = reader;
   const quote = layout.closingQuote(index);

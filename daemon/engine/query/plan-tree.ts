@@ -1,5 +1,5 @@
-// The plan of a query: a tree of conditions on docs that is encoded for the core (encode.ts), printed (print-plan.ts), and
-// evaluated for repos (repos.ts). Creates lists and negations, with constants folded.
+// The plan of a query: a tree of conditions on docs, encoded for the core (encode.ts), printed, and evaluated for repos
+// (repos.ts). Creates lists and negations, with constants folded.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { QueryError } from '../regex/query-error.ts';
@@ -10,12 +10,10 @@ import type { DocsNode } from './revisions.ts';
 /** Leaf: the content, the path, or a symbol's name matches an expression. */
 export interface ExpressionNode {
   readonly kind: 'regex' | 'pathRegex' | 'symbolRegex';
-  /** As written in the query. */
   readonly pattern: string;
   readonly expression: ProgramExpression;
 }
 
-/** A node of the plan before it is encoded. */
 export type PlanNode =
   | { readonly kind: 'const'; readonly value: boolean }
   | { readonly kind: 'and' | 'or'; readonly children: readonly PlanNode[] }
@@ -38,12 +36,10 @@ export type PlanNode =
   | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> }
   | DocsNode;
 
-/** The error for a query with more than PLAN_NODES_MAX conditions. */
 export function tooManyConditions(): QueryError {
   return new QueryError(`the query has too many conditions, limit ${PLAN_NODES_MAX}`, 0);
 }
 
-/** Matches every doc. */
 const ALWAYS: PlanNode = { kind: 'const', value: true };
 
 export function not(child: PlanNode): PlanNode {

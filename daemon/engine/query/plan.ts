@@ -1,4 +1,4 @@
-// Translates a parsed query into a plan: decides how each leaf is searched, within the cost limit of a query.
+// Translates a parsed query into a plan, within the cost limit of a query.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
@@ -17,11 +17,9 @@ import {
 import { type DocsNode, planLiveDocs, planRevisions } from './revisions.ts';
 import type { ListNode, PatternNode, QueryNode, RegexNode, ValueNode } from './tree.ts';
 
-/** Inputs of planning besides the query. */
 export interface PlanContext extends RepoContext {
   /** Some of their docs must be excluded by default, such as those of further revisions. */
   readonly needsDocSets: boolean;
-  /** Some have on-demand revisions. */
   readonly hasOnDemand?: boolean | undefined;
 }
 
@@ -37,15 +35,12 @@ interface Planning extends PlanContext {
   remainingPrograms: number;
   readonly expressions: Map<string, Expression>;
   readonly revisions: Map<string, DocsNode>;
-  /** Repos of search contexts. */
   readonly picked: Map<string, PlanNode>;
 }
 
 /**
- * The plan of a query; without `rev:` it covers the default revisions, and never docs that no revision holds.
- *
- * Errors: QueryError for patterns that are too large, separately or together, and for unsupported queries;
- * UnknownContextError.
+ * The plan of a query; without `rev:` it covers the default revisions. Errors: QueryError for patterns that are too large,
+ * separately or together, and for unsupported queries; UnknownContextError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
   return atOnce(planSteps(query, context));
@@ -88,7 +83,7 @@ function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
   }
 }
 
-/** The children of a list; children that depend only on repos are joined. Why: each may list all of many repos. */
+/** Children that depend only on repos are joined. Why: each may list all of many repos. */
 function* planChildren({ kind, children }: ListNode, context: Planning): Steps<PlanNode[]> {
   const plans: PlanNode[] = [];
   let position: number | undefined;

@@ -1,4 +1,4 @@
-// The prefixes of API.md 9.3: their names and the kind of value that follows each. The planner evaluates the values.
+// The prefixes of API.md 9.3, with the kind of value that follows each.
 
 import type { PatternNode, ValuePrefix } from './tree.ts';
 
@@ -30,14 +30,12 @@ const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
   ['visibility', { kind: 'enum', name: 'visibility', values: ['public', 'private', 'any'] }],
 ]);
 
-/** As written, without colons. */
 export const PREFIX_NAMES: readonly string[] = [...PREFIXES.keys()];
 
 const NAME_SIZE_MAX = Math.max(...PREFIX_NAMES.map((name) => name.length));
 
 export interface FoundPrefix {
   readonly prefix: Prefix;
-  /** Index after the colon. */
   readonly end: number;
 }
 
@@ -56,7 +54,6 @@ export function findPrefix(characters: readonly string[], index: number): FoundP
   return undefined;
 }
 
-/** Whether the value of `prefix` is a regular expression. */
 export function isPatternPrefix(prefix: Prefix, isRegexEnabled: boolean): boolean {
   return prefix.kind === 'pattern' || (prefix.kind === 'content' && isRegexEnabled);
 }

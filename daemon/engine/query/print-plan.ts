@@ -4,7 +4,6 @@ import type { PlanNode } from './plan-tree.ts';
 import { quoteText } from './print.ts';
 import { writtenRevision } from './revisions.ts';
 
-/** Canonical text of `plan`, for example `and(lang:"Go", not(file:^"a/"), repo in 2)`. */
 export function printPlan(plan: PlanNode): string {
   switch (plan.kind) {
     case 'const':

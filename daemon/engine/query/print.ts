@@ -1,5 +1,4 @@
-// The canonical form of a query (API.md 9.8), for tests, logs and explain. For people: backslashes are not escaped, so it
-// cannot be parsed back.
+// The canonical form of a query (API.md 9.8), for people: backslashes are not escaped, so it cannot be parsed back.
 
 import type { QueryNode } from './tree.ts';
 
@@ -23,7 +22,6 @@ export function printQuery(node: QueryNode): string {
   }
 }
 
-/** `text` as canonical forms show it. */
 export function quoteText(text: string): string {
   return `"${text.replaceAll('"', String.raw`\"`)}"`;
 }

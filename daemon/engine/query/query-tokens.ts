@@ -1,5 +1,4 @@
-// The words of a query as typed: positions of prefixes, values, quotes and operators, from the layout that the parser uses.
-// Works for queries that do not parse. For syntax colours and completion.
+// The words of a query as typed, also of one that does not parse: for syntax colours and completion.
 
 import { atOnce } from '../../base/steps.ts';
 import { isAtEnd, isOr, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
@@ -12,11 +11,9 @@ export interface QueryWord {
   readonly start: number;
   readonly end: number;
   readonly isQuoted: boolean;
-  /** Of a prefix and its value. */
   readonly prefix?: Prefix;
 }
 
-/** The state of a walk over a query. */
 interface Walk {
   readonly characters: readonly string[];
   readonly layout: Layout;

@@ -1,5 +1,4 @@
-// Filters on repos, evaluated once for all shards: each becomes the set of repos that match. Also evaluates a whole plan for
-// one repo.
+// Filters on repos, evaluated once for all shards: each becomes a set of repos. Also evaluates a whole plan for one repo.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import {
@@ -14,17 +13,14 @@ import type { ChoiceOrProgram } from './expressions.ts';
 import { not, type PlanNode } from './plan-tree.ts';
 import type { ValuePrefix } from './tree.ts';
 
-/** A query names a search context that is not configured, or that has no visible repo: one error for both. */
+/** The search context is not configured, or has no visible repo: one error for both. */
 export class UnknownContextError extends Error {
   readonly errorCode = 'SEARCH_CONTEXT_NOT_FOUND';
 }
 
-/** Repo names tested in one step. */
 const NAMES_AT_ONCE = 256;
 
-/** Inputs of filters on repos. */
 export interface RepoContext {
-  /** Called for queries with filters on repos. */
   readonly repos: () => readonly RepoRecord[];
   /** Which of the names the program matches (engine/host/searcher.ts). */
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
@@ -34,7 +30,6 @@ export interface RepoContext {
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
 }
 
-/** The repos whose names match an expression; each step tests NAMES_AT_ONCE of them. */
 export function* planRepoPattern(
   expression: ChoiceOrProgram,
   context: RepoContext,
@@ -54,7 +49,7 @@ export function* planRepoPattern(
   return reposNode(repos, (repo) => kept.has(repo));
 }
 
-/** The repos of a search context. Errors: UnknownContextError if it has none: its name may reveal hidden ones. */
+/** Errors: UnknownContextError. */
 export function* planRepoContext(
   name: string,
   { repos, contexts = {}, connectionsOf }: RepoContext,
@@ -104,7 +99,6 @@ function standsIn({ text, anchoredStart, anchoredEnd }: LiteralAlternative, name
   return anchoredEnd ? name.endsWith(text) : name.includes(text);
 }
 
-/** The repos that satisfy a condition; a constant if all or none do. */
 function reposNode(repos: readonly RepoRecord[], matches: (repo: RepoRecord) => boolean): PlanNode {
   const ids = repos.filter(matches).map((repo) => repo.repoId);
   if (ids.length === 0) return { kind: 'const', value: false };
@@ -113,7 +107,6 @@ function reposNode(repos: readonly RepoRecord[], matches: (repo: RepoRecord) => 
     : { kind: 'repos', ids: new Set(ids) };
 }
 
-/** The repos of a filter whose value is a text. */
 export function planRepoValue(
   prefix: Exclude<ValuePrefix, 'lang' | 'rev' | 'context'>,
   value: string,
@@ -141,7 +134,6 @@ function isVisible(value: string, visibility: RepoRecord['visibility']): boolean
   return value === 'any' || (value === 'public') === (visibility === 'public');
 }
 
-/** Whether a plan depends only on repos. */
 export function isOfRepos(plan: PlanNode): boolean {
   return plan.kind === 'not' ? plan.child.kind === 'repos' : plan.kind === 'repos';
 }

@@ -9,7 +9,6 @@ export type SuggestionKind = (typeof SUGGESTION_KINDS)[number];
 export { SYMBOL_NAME_SIZE_MAX } from '../../../core/shared/symbols.ts';
 export const CONTEXT_LINES_MAX = 100;
 
-/** Optional members of file results. */
 export const RESULT_FIELDS = ['score', 'blobSha'] as const;
 export type ResultField = (typeof RESULT_FIELDS)[number];
 
@@ -28,7 +27,6 @@ export interface SearchRequest extends QueryTexts {
   readonly maxLineBytes?: number;
 }
 
-/** The request with `matches` and `contextLines` capped. */
 export function boundedRequest<Request extends SearchRequest>(
   request: Request,
   matchCountMax: number,

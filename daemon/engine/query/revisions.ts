@@ -1,5 +1,5 @@
-// Revisions in a search (API.md 9.6): resolves `rev:`, applies the rule for queries without one, makes the sets of docs that
-// a plan names, and tells which revisions a result lists.
+// Revisions in a search (API.md 9.6): resolves `rev:`, makes the sets of docs that a plan names, and tells which revisions a
+// result lists.
 
 import type { DocSet, EncodedPlan } from '../host/encoded-plan.ts';
 import type { QueryNode } from './tree.ts';
@@ -24,10 +24,7 @@ export function exactRevision(name: string): string {
   return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
 }
 
-/**
- * Names of refs and ids of commits, with steps back from them: the syntax of sources/git/names.ts, which queries cannot
- * import.
- */
+/** Names of refs and ids of commits, with steps back: the syntax of sources/git/names.ts, which queries cannot import. */
 const GIT_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
 
 /** The text of a `rev:` if git may know it as a revision; undefined: it cannot. */
@@ -45,12 +42,10 @@ export function withOnDemand(query: QueryNode, names: ReadonlySet<string>): Quer
   return name === undefined || !names.has(name) ? query : { ...query, value: DEMAND_MARK + name };
 }
 
-/** A `rev:` text as originally written. */
 export function writtenRevision(text: string): string {
   return text.startsWith(DEMAND_MARK) ? text.slice(DEMAND_MARK.length) : text;
 }
 
-/** Fields used to match names of revisions. */
 type RevisionNames = Pick<RepoRecord, 'defaultRevision' | 'revisions' | 'onDemand'>;
 
 /** Full ref names of the indexed revisions, the default one first. */
@@ -58,7 +53,6 @@ function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly st
   return revisions ?? [defaultRevision];
 }
 
-/** Indexes of the revisions that match this `rev:` text. */
 export function matchRevisions(repo: RevisionNames, text: string): number[] {
   if (text === DEFAULT_REVISION) return [0];
   const names = revisionsOf(repo);
@@ -74,7 +68,6 @@ export function matchRevisions(repo: RevisionNames, text: string): number[] {
   return [...names.keys()].filter((index) => isAny || names[index]!.includes(text));
 }
 
-/** Whether a query contains a `rev:`. */
 export function hasRevisionFilter(query: QueryNode): boolean {
   if (query.kind === 'not') return hasRevisionFilter(query.child);
   if (query.kind === 'and' || query.kind === 'or') return query.children.some(hasRevisionFilter);
@@ -91,10 +84,7 @@ export interface DocsNode {
 
 const DEFAULT_INDEXES = [0];
 
-/**
- * The leaf for `rev:` with this text. Why never a constant: a revision is a condition on docs, so a repo without it stays in
- * scope, and its docs count as excluded by a filter.
- */
+/** Why never a constant: a repo without the revision stays in scope, and its docs count as excluded by a filter. */
 export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
   if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => DEFAULT_INDEXES };
   const isAny = text === ANY_REVISION && repos.every(({ onDemand }) => onDemand === undefined);
@@ -107,16 +97,12 @@ export function planRevisions(repos: readonly RepoRecord[], text: string): DocsN
   return { kind: 'docs', text, chosenOf: (repoId) => chosen.get(repoId) };
 }
 
-/**
- * The leaf added to every query: the default revisions if it has no `rev:`, else the docs of any revision. Not needed where
- * every repo has only its default revision and unshared shards.
- */
+/** The leaf added to every query: the default revisions if it has no `rev:`, else the docs of any revision. */
 export function planLiveDocs(query: QueryNode, hasOnDemand: boolean): DocsNode {
   if (!hasRevisionFilter(query)) return planRevisions([], DEFAULT_REVISION);
   return planRevisions([], hasOnDemand ? LIVE_REVISIONS : ANY_REVISION);
 }
 
-/** The data of a shard for sets of its docs. */
 export interface PlannedShardView extends PartedShard {
   readonly shardId: string;
 }
@@ -157,8 +143,8 @@ function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet
 }
 
 /**
- * `rev:` texts that select the revisions listed for a doc: the non-negated ones; an empty list: all that hold the doc.
- * Undefined: every doc found is in the default revision, and only that is listed.
+ * `rev:` texts that select the revisions listed for a doc; an empty list: all that hold it. Undefined: every doc found is in
+ * the default revision, and only that is listed.
  */
 export function displayedRevisionTexts(query: QueryNode): readonly string[] | undefined {
   if (!hasRevisionFilter(query)) return undefined;
@@ -172,7 +158,6 @@ function requiresDefault(query: QueryNode): boolean {
   return query.kind === 'value' && query.prefix === 'rev' && query.value === DEFAULT_REVISION;
 }
 
-/** Texts of the non-negated `rev:` filters. */
 export function revisionTexts(query: QueryNode, texts = new Set<string>()): Set<string> {
   if (query.kind === 'and' || query.kind === 'or')
     for (const child of query.children) revisionTexts(child, texts);
@@ -180,7 +165,6 @@ export function revisionTexts(query: QueryNode, texts = new Set<string>()): Set<
   return texts;
 }
 
-/** Names of revisions, and the docs listed with them. */
 export interface BranchGroup {
   readonly branches: readonly string[];
   /** Indexes into the requested docs. */
@@ -188,10 +172,8 @@ export interface BranchGroup {
 }
 
 /**
- * Groups docs of a repo in a shard by the revisions that a result lists: those that hold the doc and match one of the texts;
- * if there is none (the doc matched another side of an `or`), all that hold it. Default first, then by name.
- *
- * @param texts   see displayedRevisionTexts
+ * Groups docs of a repo in a shard by the revisions that a result lists: those that hold the doc and match a text; if none
+ * does (the doc matched another side of an `or`), all that hold it.
  * @param docIds  counted from the first doc of the repo's part
  */
 export function groupByBranches(

@@ -1,10 +1,6 @@
 // Finds the ends of words, quoted texts and groups of a query (API.md 9.2), for every index where one could begin.
-//
-// Whether a "(" opens a group depends on text far behind it, and a "(" that opens none changes how the text behind it reads
-// (a quote after it is no longer at the start of an item). Backtracking would be exponential. So all answers are computed
-// once, from right to left: each follows in constant time from answers further right. The parser then walks from the left and
-// looks them up.
-//
+// Whether a "(" opens a group depends on text far behind it, and backtracking would be exponential. So all answers are
+// computed once, from right to left, each in constant time from those further right.
 // Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a "(" at or behind it,
 // quoted items excluded; -1 if there is none.
 
@@ -20,7 +16,7 @@ const STEP_SIZE = 4096;
 const POSIX_CLASS_SIZE_MAX = '[:^xdigit:]'.length;
 const POSIX_CLASS = /^\[:\^?[a-z]{1,6}:\]/;
 
-/** The rest of a word that begins at an index, if it is inside a group. */
+/** The rest of a word that begins at an index inside a group. */
 interface WordSpans {
   /** Index of the end of the word: the blank, the unmatched ")" or the end of the query. */
   readonly ends: Int32Array;
@@ -57,11 +53,10 @@ interface Tables {
   readonly groups: Uint8Array;
 }
 
-/** Number of tables of type Int32Array and Uint8Array. */
 const INT_TABLES = 7;
 const BYTE_TABLES = 4;
 
-/** Computes the layout of a query. Cost: linear in its size, STEP_SIZE characters a step; no recursion. */
+/** Cost: linear; no recursion. */
 export function* layOut(characters: readonly string[], isRegexEnabled: boolean): Steps<Layout> {
   const tables = allocate(characters, isRegexEnabled);
   for (let index = characters.length; index >= 0; index--) {
@@ -115,7 +110,7 @@ function allocate(characters: readonly string[], isRegexEnabled: boolean): Table
   };
 }
 
-/** Safety: indexes are at most the number of characters, and tables have one more entry. */
+/** Safety: indexes are at most the number of characters; tables have one more. */
 function at(table: Int32Array | Uint8Array, index: number): number {
   return table[index] ?? NOWHERE;
 }
@@ -160,7 +155,6 @@ function patternStep(tables: Tables, index: number): number {
   return at(classEnds, body) - index;
 }
 
-/** Entries for a blank or the end of the query: every word has ended, an item may begin after it. */
 function fillGap(tables: Tables, index: number): void {
   const isEnd = index === tables.characters.length;
   tables.closers[index] = isEnd ? NOWHERE : at(tables.closers, index + 1);
@@ -172,7 +166,6 @@ function fillGap(tables: Tables, index: number): void {
   }
 }
 
-/** Entries for a word whose first part at `index` has `step` characters. */
 function fillWord(tables: Tables, words: WordSpans, index: number, step: number): void {
   const character = step === 1 ? tables.characters[index] : undefined;
   if (character === ')') {
@@ -211,7 +204,6 @@ function setWord(
   words.blanks[index] = blank;
 }
 
-/** Entries for an item at `index`, which is neither a blank nor the end. */
 function fillItem(tables: Tables, index: number): void {
   const { characters, closers, groups } = tables;
   const character = characters[index];

@@ -1,6 +1,4 @@
-// The parsed query as a tree of plain values (API.md section 9), made by the parser, printed in canonical form, translated by
-// the planner. Positions are 0-based code point offsets into the query text, so that later errors (a bad or unsupported
-// expression) can point at the cause.
+// The parsed query as a tree of plain values (API.md section 9). Positions are 0-based code point offsets into the query text.
 
 import type { RegexTree } from '../regex/tree.ts';
 
@@ -20,7 +18,6 @@ export interface RegexNode {
   readonly position: number;
 }
 
-/** Leaf: a filter whose value is a regular expression. */
 export interface PatternNode {
   readonly kind: 'pattern';
   readonly prefix: 'repo' | 'file' | 'sym';
@@ -29,7 +26,6 @@ export interface PatternNode {
   readonly position: number;
 }
 
-/** Leaf: a filter whose value is a text. */
 export interface ValueNode {
   readonly kind: 'value';
   readonly prefix: ValuePrefix;

@@ -1,7 +1,5 @@
-// States of an automaton under construction (core/shared/program.ts defines them), and the translation of a set of code
-// points into states that read its UTF-8, forwards or backwards. Equal states that read bytes or assert are shared, so
-// alternatives share their ends. Choices are not shared: their order carries the preference of repeats that may be empty. A
-// large set that occurs often is called as a subroutine: its states are listed once.
+// States of an automaton (core/shared/program.ts), and the states that read the UTF-8 of a set, forwards or backwards. Equal
+// states are shared, except choices, whose order carries preferences. A large set that occurs often is called as a subroutine.
 
 import type { Assertion, CodePointRange } from './tree.ts';
 import {
@@ -14,7 +12,6 @@ import {
   reverseByteGraph,
 } from './utf8.ts';
 
-/** Targets are indexes of states. */
 export type State =
   | { readonly kind: 'bytes'; readonly edges: readonly ByteEdge[] }
   | { readonly kind: 'choice'; readonly targets: readonly number[] }
@@ -28,7 +25,7 @@ export interface Automaton {
   readonly start: number;
 }
 
-/** An automaton needs more states than allowed, or more than STEPS_PER_STATE steps for each allowed state. */
+/** More states than allowed, or more than STEPS_PER_STATE steps for each. */
 export class StateLimitError extends Error {
   readonly isTooMuchWork: boolean;
 
@@ -39,17 +36,16 @@ export class StateLimitError extends Error {
 }
 
 /**
- * Why: copies of a part that share states cost no states but take time. Measured: 2026-11-21: the worst patterns of 4 KiB
- * compile in 0.11 s, before the limits in 3.2 (daemon/DECISIONS.md).
+ * Why: copies that share states take time, but no states. Measured: 2026-11-21: the worst 4 KiB compile in 0.11 s, without in
+ * 3.2.
  */
 export const STEPS_PER_STATE = 4;
 
 /**
- * States that sets of several nodes may take by being copied at each use; beyond that they are copied once, and then called.
- * Why not at once: a single copy of a large set takes a fifth of the time to compile, but copies take less time to simulate.
+ * States that sets may take by being copied at each use; then they are called. Why not at once: copies are faster to simulate.
  */
 export const COPIED_COUNT_MAX = 2000;
-/** Steps that a called node of a graph costs. Measured: 2026-11-22, backwards, 15 to 40 us a node on a loaded machine. */
+/** Steps that a called node costs. Measured: 2026-11-22: 15 to 40 us a node. */
 const STEPS_PER_NODE = 4;
 
 export class AutomatonBuilder {
@@ -70,12 +66,10 @@ export class AutomatonBuilder {
     this.#remainingCopies = copiedCountMax;
   }
 
-  /** Counts one step of work. Errors: StateLimitError. */
   countStep(): void {
     if (--this.#remainingSteps < 0) throw new StateLimitError(true);
   }
 
-  /** Whether texts are read backwards. */
   get isReverse(): boolean {
     return this.#isReverse;
   }

@@ -6,7 +6,6 @@ import { failAt, peek, readEscapedCodePoint, type RegexReader } from './reader.t
 import { tryReadProperty, tryTake } from './reader.ts';
 import type { ClassNode, CodePointRange, UnicodeProperty } from './tree.ts';
 
-/** The parts of a class read so far. */
 interface ClassParts {
   readonly ranges: CodePointRange[];
   readonly properties: UnicodeProperty[];
@@ -75,7 +74,6 @@ function tryReadPosixClass(reader: RegexReader, parts: ClassParts): boolean {
   return true;
 }
 
-/** Adds a named set or its complement. */
 function addNamed(
   reader: RegexReader,
   parts: ClassParts,

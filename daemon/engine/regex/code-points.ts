@@ -2,7 +2,6 @@
 
 import type { CodePointRange } from './tree.ts';
 
-/** One more than the last code point. */
 export const CODE_POINT_END = 0x110000;
 
 /** Not valid code points: UTF-8 excludes them. */
@@ -45,7 +44,6 @@ export const POSIX_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new
   ['xdigit', ascii('09AFaf')],
 ]);
 
-/** The same set with ranges ascending, merged where they overlap or touch. */
 export function normalizeRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
   const merged: CodePointRange[] = [];
   let previous: CodePointRange | undefined;

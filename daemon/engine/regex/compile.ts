@@ -1,5 +1,4 @@
-// Compiles a syntax tree into what a search needs of an expression: the program for the core, and the condition for the
-// index. Done once a request.
+// Compiles a syntax tree into the program for the core and the condition for the index. Done once a request.
 
 import { PROGRAM_STATES_MAX } from '../../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
@@ -23,17 +22,15 @@ export const PROGRAM_COUNT_MAX = 10_000;
 const FOLDED_TEXTS = { isFolded: true, literalMin: 3 };
 
 export interface CompileOptions {
-  /** Position of the pattern in the query, in code points; default 0. */
   readonly position?: number;
   /**
-   * What the program is run on; default: contents. An index narrows contents by `condition` and `matchStart`, symbols by
-   * `condition`; for names only the program is made, and the condition only tells whether one can match.
+   * Default: contents. An index narrows contents by `condition` and `matchStart`, symbols by `condition`; for names the
+   * condition only tells whether one can match.
    */
   readonly subject?: 'content' | 'symbol' | 'name';
   /**
-   * Takes about a fifth of the time, and leaves more to read: gaps are skipped; names get only case-insensitive needles;
-   * symbols get no needles and no exact condition.
-   * Measured: 2026-11-22: 1,900 paths by 10,600, without needles 2,200 ms, with them 280; 2,000 symbols 180 and 350.
+   * Takes a fifth of the time, leaves more to read: no gaps, names with case-insensitive needles, symbols without needles or
+   * exact condition. Measured: 2026-11-22: 1,900 paths by 10,600: 280 ms, without needles 2,200.
    */
   readonly isBrief?: boolean;
 }
@@ -41,19 +38,14 @@ export interface CompileOptions {
 export interface CompiledRegex {
   /** Layout: core/shared/program.ts. */
   readonly program: Uint8Array;
-  /**
-   * Required in every non-empty match, compared without regard to case; literals are folded, have at least 3 code points and
-   * no newline.
-   */
+  /** Required in every non-empty match; literals are folded, of at least 3 code points, without newline. */
   readonly condition: Condition;
   /** The same with literals as written, if all of them are case-sensitive; not together with `matchStart`. */
   readonly exactCondition?: Condition;
   /** Where matches that may span lines can begin; absent: none spans lines. */
   readonly matchStart?: MatchStart;
   readonly needles: Needles;
-  /** A match may contain a byte after a newline. */
   readonly spansLines: boolean;
-  /** The empty text matches somewhere. */
   readonly canBeEmpty: boolean;
   /** Of the forward and the reverse automaton. */
   readonly stateCount: number;
@@ -61,10 +53,7 @@ export interface CompiledRegex {
 }
 
 /**
- * Compiles `tree`.
- *
- * Errors: QueryError at `position` if the automata have too many states, or take too many steps to compile; raised before
- * more are made.
+ * Errors: QueryError at `position` if the automata have too many states, or take too many steps; raised before more are made.
  */
 export function compileRegex(tree: RegexTree, options: CompileOptions = {}): CompiledRegex {
   return atOnce(compileSteps(tree, options));
@@ -94,7 +83,6 @@ export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<C
   };
 }
 
-/** The conditions that an index can use. */
 function* conditionsOf(
   tree: SimpleTree,
   spansLines: boolean,
@@ -112,7 +100,7 @@ function* conditionsOf(
   return exactCondition === undefined ? { condition } : { condition, exactCondition };
 }
 
-/** Required in every non-empty match of `tree`, its literals folded or in the case that they match in. */
+/** Required in every non-empty match of `tree`. */
 function conditionOfMatches(tree: SimpleTree, isFolded: boolean): Condition {
   const options = { ...FOLDED_TEXTS, isFolded };
   const { texts } = knowledgeOf(tree, options);

@@ -1,5 +1,4 @@
-// The literals that every match of an expression contains, as AND and OR: the base of its gram plan. Computed by
-// required-texts.ts; for matches over several lines by match-start.ts. Lists omit parts that another part implies.
+// The literals that every match of an expression contains, as AND and OR. Lists omit parts that another part implies.
 
 /** Texts contained in a match; the maker decides whether case counts. */
 export type Condition =
@@ -63,7 +62,6 @@ export function allOf(conditions: readonly Condition[]): Condition {
       );
 }
 
-/** The part of `condition` that `premise` does not imply. */
 export function withoutImplied(condition: Condition, premise: Condition): Condition {
   const parts = partsOf('and', condition).filter((part) => !implies(premise, part));
   return parts.length === 0 ? ALL : listOf('and', parts);
@@ -103,7 +101,6 @@ function impliesPart(left: Condition, right: Condition): boolean {
   return left.kind === 'literal' && left.text.includes(right.text);
 }
 
-/** Literals of a condition's alternatives, and their lengths. */
 interface LiteralIndex {
   readonly texts: ReadonlySet<string>;
   readonly lengths: ReadonlySet<number>;

@@ -1,5 +1,4 @@
-// Unicode simple case folding in the daemon, from the core's table (core/text/fold.ts): two code points are equal without
-// regard to case exactly if they fold to the same one.
+// Unicode simple case folding, from the core's table (core/text/fold.ts).
 
 import { FOLD_DELTA_BIAS, FOLD_TABLE } from '../../../core/shared/fold-table.ts';
 import { normalizeRanges } from './code-points.ts';
@@ -11,7 +10,6 @@ const FOLDED: ReadonlyMap<number, number> = readTable();
 /** The code points of a fold by its target; at least two each. */
 const VARIANTS: ReadonlyMap<number, readonly number[]> = groupByFold();
 
-/** All code points of folds, ascending. */
 const CASED: readonly number[] = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
 
 /** For each of CASED, the indexes of all that equal it without regard to case. */
@@ -42,17 +40,15 @@ function groupByFold(): ReadonlyMap<number, readonly number[]> {
   return variants;
 }
 
-/** The target of folding `codePoint`; itself if it has no case. */
 export function foldCodePoint(codePoint: number): number {
   return FOLDED.get(codePoint) ?? codePoint;
 }
 
-/** Every code point that equals `codePoint` without regard to case, itself included, in no particular order. */
+/** Itself included, in no particular order. */
 export function foldVariants(codePoint: number): readonly number[] {
   return VARIANTS.get(foldCodePoint(codePoint)) ?? [codePoint];
 }
 
-/** `text` with every code point folded. */
 export function foldText(text: string): string {
   let folded = '';
   for (const character of text) {
@@ -62,11 +58,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * The set plus everything that equals a member without regard to case.
- *
- * @param ranges  normalized; so is the result
- *
- * Cost: linear in the set and in the table of folds; for a small set, in its members.
+ * The normalized set plus everything that equals a member without regard to case. Cost: linear in the set and in the table of
+ * folds; for a small set, in its members.
  */
 export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
   const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -89,7 +82,6 @@ function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   return variants;
 }
 
-/** Variants of members that are not members themselves. */
 function missingVariants(ranges: readonly CodePointRange[]): readonly number[] {
   let rangeIndex = 0;
   const isMember = CASED.map((codePoint) => {

@@ -1,14 +1,10 @@
-// Parses the heads of groups in regular expressions: names and flags. Refuses what RE2 lacks: look-around, back-references by
-// name, atomic groups, comments.
+// Parses the heads of groups: names and flags. Refuses look-around, back-references by name, atomic groups, comments.
 
 import { failAt, peek, type RegexFlags, type RegexReader, tryTake } from './reader.ts';
 
 const LOOK_AROUND = 'unsupported group: no look-around; -content:x excludes files that contain x';
 
-/**
- * Reads what follows `(?`: a name, or flags, which are set. `flags`: flags up to the ")", which apply to the rest of the
- * enclosing group.
- */
+/** Reads what follows `(?`. `flags`: flags up to the ")", which apply to the rest of the enclosing group. */
 export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
   if (tryTake(reader, 'P') || peek(reader) === '<') {
     readGroupName(reader, groupStart);
@@ -67,7 +63,6 @@ function readGroupName(reader: RegexReader, groupStart: number): void {
   reader.index++;
 }
 
-/** Whether the index is at a look-ahead or look-behind mark. */
 function isLookAround(reader: RegexReader): boolean {
   return peek(reader) === '=' || peek(reader) === '!';
 }

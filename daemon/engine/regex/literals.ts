@@ -1,6 +1,5 @@
-// Reduces a regular expression to an equivalent choice of literals, for literal search: `(test|spec)\.tsx?$` is the four
-// texts `test.tsx`, `test.ts`, `spec.tsx`, `spec.ts` at the end. Undefined if there is none; the automaton runs it then. The
-// choice is exact and in the expression's order, unlike required-texts.ts, which may describe too little.
+// Reduces a regular expression to an equivalent choice of literals: `(test|spec)\.tsx?$` is `test.tsx`, `test.ts`, `spec.tsx`,
+// `spec.ts` at the end. The choice is exact and in the expression's order, unlike required-texts.ts.
 
 import { foldCodePoint, foldVariants } from './fold.ts';
 import { isNullable } from './traits.ts';
@@ -16,9 +15,8 @@ export type Subject = 'name' | 'content';
 
 export interface LiteralAlternative {
   readonly text: string;
-  /** The text is at the start of the name, or of a line of the content. */
+  /** The text is at the start (end) of the name, or of a line of the content. */
   readonly anchoredStart: boolean;
-  /** The text is at the end of the name, or of a line of the content. */
   readonly anchoredEnd: boolean;
 }
 
@@ -42,7 +40,6 @@ export interface NameLiteral {
 
 type Alternatives = readonly LiteralAlternative[];
 
-/** The subject, and the case of the letters read so far. */
 interface Reduction {
   readonly subject: Subject;
   readonly letterCases: Set<'exact' | 'folded'>;
@@ -53,12 +50,9 @@ const AT_START: LiteralAlternative = { text: '', anchoredStart: true, anchoredEn
 const AT_END: LiteralAlternative = { text: '', anchoredStart: false, anchoredEnd: true };
 
 /**
- * The literals that `tree` accepts; undefined if it is more than a short choice of literals, or mixes case-sensitive and
- * case-insensitive letters.
- *
- * A name is accepted if it contains one alternative: empty, unanchored text is in every name. Patterns with an empty match,
- * such as `.*`, reduce to that if they have no finite form. In content, where only non-empty matches count, no alternative is
- * empty.
+ * The literals that `tree` accepts; undefined if it is more than a short choice, or mixes case-sensitive and case-insensitive
+ * letters. In a name, empty unanchored text is everywhere, so patterns with an empty match reduce to that. In content, where
+ * only non-empty matches count, no alternative is empty.
  */
 export function reduceToLiterals(
   tree: RegexTree,
@@ -68,7 +62,6 @@ export function reduceToLiterals(
   const alternatives = reduce(tree, reduction);
   const [letterCase = 'none'] = reduction.letterCases;
   if (alternatives === undefined || reduction.letterCases.size > 1) {
-    // The empty text matches everywhere in every name.
     const isAlwaysTrue = subject === 'name' && isNullable(tree, false);
     return isAlwaysTrue ? { alternatives: [EMPTY], letterCase: 'none' } : undefined;
   }
@@ -198,7 +191,6 @@ function join(
   return left && right && withinLimits([...left, ...right]);
 }
 
-/** Every alternative of `left` followed by every one of `right`. */
 function product(
   left: Alternatives | undefined,
   right: Alternatives | undefined,

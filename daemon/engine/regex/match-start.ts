@@ -1,8 +1,7 @@
-// Where a match that may span lines can begin, in terms of the blocks of a shard, which end at line ends. The first line of a
-// match lies in the block where it begins. So does its `reach`: the chain (the leading parts whose characters are of few
-// kinds), and the parts behind it that hold no newline. Otherwise the chain continues into the next block: then everything
-// from the match's start to the end of its block is of those kinds, and either the reach ends in the next block, or the next
-// block is entirely of those kinds. Used by core/match/match-starts.ts.
+// Where a match that may span lines can begin, in terms of blocks, which end at line ends (core/match/match-starts.ts). The
+// block where it begins has its first line and its `reach`: the chain (leading parts whose characters are of few kinds), and
+// the parts behind it without newline. Otherwise everything up to the block's end is of those kinds, and the next block has
+// the end of the reach, or is entirely of those kinds.
 
 import {
   ALL,
@@ -50,7 +49,6 @@ export function* matchStartOf(tree: SimpleTree, options: TextOptions): Steps<Mat
   return joined!;
 }
 
-/** Either of the two. */
 function join(left: MatchStart, right: MatchStart): MatchStart {
   const start = either(left.start, right.start);
   // Why the whole: what one side requires in `start` and the other in `near` must not be lost.
@@ -83,20 +81,19 @@ function requiredOf(parts: readonly SimpleTree[], options: TextOptions): Conditi
   return canBeEmpty || texts === undefined ? ALL : conditionOf(texts, options);
 }
 
-/** One of the prefixes of all matches. */
 function prefixOf({ texts }: Knowledge, { literalMin }: TextOptions): Condition {
   const prefix = texts === undefined ? [] : fewest(texts.prefix, 'start');
   const isLongEnough = prefix.every((text) => Array.from(text).length >= literalMin);
   return prefix.length > 0 && isLongEnough ? anyOf(prefix) : ALL;
 }
 
-/** End of the parts from `first` on that cannot contain a newline; `kinds` are the bytes of all parts. */
+/** End of the parts from `first` on that cannot contain a newline. */
 function lineEnd(kinds: readonly Uint8Array[], first: number): number {
   const end = kinds.findIndex((bytes, index) => index >= first && hasByte(bytes, NEWLINE));
   return end < 0 ? kinds.length : end;
 }
 
-/** Size and bytes of the longest chain: it grows as long as some printable byte is excluded. */
+/** The longest chain: it grows as long as some printable byte is excluded. */
 function chainOf(kinds: readonly Uint8Array[]): { size: number; bytes: Uint8Array } {
   let bytes: Uint8Array = new Uint8Array(ASCII_END / 8);
   for (const [size, added] of kinds.entries()) {
@@ -112,7 +109,6 @@ function hasForeign(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** The ASCII bytes that may occur in a match of `tree`. */
 function bytesOf(tree: SimpleTree): Uint8Array {
   const bytes = new Uint8Array(ASCII_END / 8);
   addBytes(tree, bytes);

@@ -1,6 +1,5 @@
-// Chooses the literals that the scanner searches for, so that the automaton need not read the whole text: literals that begin
-// every match, or of which every match contains one; without such literals a run of bytes that begins every match (runs.ts).
-// Rarity in source code is estimated from a literal's characters. Needles only locate; the automaton decides matches.
+// Chooses what the scanner searches for, so that the automaton need not read the whole text: literals that begin every match,
+// or of which every match contains one, else a run of bytes (runs.ts). Needles only locate; the automaton decides matches.
 
 import type { Condition } from './condition.ts';
 import { prefixRun, type Run } from './runs.ts';
@@ -15,7 +14,6 @@ export interface Needles {
   readonly texts: readonly string[];
   /** Texts are folded and match any case. */
   readonly isFolded: boolean;
-  /** Only for kind `run`. */
   readonly run?: Run;
 }
 
@@ -38,11 +36,7 @@ interface Choice {
 export const NO_NEEDLES: Needles = { kind: 'none', texts: [], isFolded: false };
 const NO_CHOICE: Choice = { needles: NO_NEEDLES, rarity: -Infinity };
 
-/**
- * The best needles for the non-empty matches of `tree`, which `forward` accepts.
- *
- * @param isBrief  only case-insensitive ones, in half the time
- */
+/** The best needles for the non-empty matches of `tree`. @param isBrief  only case-insensitive ones, in half the time */
 export function* chooseNeedles(
   tree: SimpleTree,
   spansLines: boolean,
@@ -134,11 +128,9 @@ function bitsOfCharacter(character: string): number {
 }
 
 /**
- * The commonest words of source code: bits, and words that each occur at 2^-bits of all positions. A wrong figure costs time,
- * never a match.
- *
- * Measured: 2026-11-21: whole names and their parts between underscores, in 65 MB of C from Linux 6.1 and 28 MB of TypeScript
- * and JavaScript, the larger share of both; words of four letters and more that their letters would make look rarer.
+ * The commonest words of source code that their letters would make look rarer: each occurs at 2^-bits of all positions. A
+ * wrong figure costs time, never a match.
+ * Measured: 2026-11-21: names and their parts in 65 MB of C and 28 MB of TypeScript and JavaScript, the larger share.
  */
 const WORDS: readonly (readonly [number, string])[] = [
   [8.5, 'struct'],
@@ -180,7 +172,6 @@ const WORD_BITS: ReadonlyMap<string, number> = new Map(
   WORDS.flatMap(([bits, words]) => words.split(' ').map((word) => [word, bits] as const)),
 );
 
-/** Any of the words, the longest first. */
 const COMMON_WORD = new RegExp(
   [...WORD_BITS.keys()].sort((a, b) => b.length - a.length).join('|'),
   'g',

@@ -1,10 +1,8 @@
-// The canonical text of a syntax tree, for tests, logs and explain: one short operator a node, flags resolved. `a(?i:b)+$`
-// prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`.
+// The canonical text of a syntax tree: `a(?i:b)+$` prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`.
 
 import { printRanges } from './code-points.ts';
 import type { ClassNode, RegexTree } from './tree.ts';
 
-/** Canonical text of `tree`. */
 export function printRegex(tree: RegexTree): string {
   switch (tree.kind) {
     case 'literal':

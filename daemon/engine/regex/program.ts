@@ -29,7 +29,6 @@ export interface ProgramParts {
   readonly canBeEmpty: boolean;
 }
 
-/** Tables shared by both automata, as words. */
 interface Tables {
   readonly states: number[];
   readonly transitions: number[];

@@ -1,5 +1,4 @@
-// The code points of Unicode properties such as `\p{Greek}`: general categories and scripts, of the Unicode version of the
-// case folding (property-table.ts, core/shared/fold-table.ts), whatever the JavaScript engine's version is.
+// The code points of Unicode properties such as `\p{Greek}`, of the Unicode version of the case folding (property-table.ts).
 
 import { SURROGATES } from './code-points.ts';
 import { CATEGORY_NAMES, CATEGORY_RUNS, SCRIPT_NAMES, SCRIPT_RUNS } from './property-table.ts';
@@ -18,7 +17,6 @@ const GROUPS: Readonly<Record<string, string>> = {
   Separator: 'Z',
 };
 
-/** A partition of all code points by one property. */
 interface Partition {
   /** Name or alias to the index of the value. */
   readonly indexes: ReadonlyMap<string, number>;
@@ -55,7 +53,6 @@ function letterIndex(letter: string): number {
   return letter.charCodeAt(0) - 65;
 }
 
-/** Indexes of the categories of a name; undefined: not a category. */
 function categoryIndexes(name: string): ReadonlySet<number> | undefined {
   const { indexes } = categories();
   const one = indexes.get(name);
@@ -74,11 +71,7 @@ export function isPropertyName(name: string): boolean {
   return name === 'Any' || categoryIndexes(name) !== undefined || scripts().indexes.has(name);
 }
 
-/**
- * The code points of a general category or a script, or all for `Any`: normalized, without surrogates.
- *
- * Errors: throws on an unknown name (isPropertyName). Cost: some milliseconds at the first use of any.
- */
+/** Normalized, without surrogates. Errors: throws on an unknown name. Cost: some milliseconds at the first use of any. */
 export function propertyRanges(name: string): readonly CodePointRange[] {
   const cached = rangesByName.get(name);
   if (cached !== undefined) return cached;

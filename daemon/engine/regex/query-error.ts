@@ -1,7 +1,6 @@
-// The only error of the query language: message and position. The HTTP layer turns it into 400 FAILED_TO_PARSE_QUERY.
-// cli/errors.ts and web/search/summary-text.ts recognize its code and read the position from the message.
+// The only error of the query language: 400 FAILED_TO_PARSE_QUERY. cli/errors.ts and web/search/summary-text.ts read the
+// position from the message.
 
-/** A query that cannot be run. The message is `${reason} at position ${position}`. */
 export class QueryError extends Error {
   readonly reason: string;
   /** 0-based code point offset into the query text; at most its size in code points. */

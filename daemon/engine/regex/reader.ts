@@ -1,5 +1,5 @@
-// Position, flags and errors of the regular expression parser, and the syntax that is the same inside and outside classes:
-// escapes and Unicode properties. RE2 syntax as documented at https://github.com/google/re2/wiki/Syntax.
+// Position, flags and errors of the regular expression parser; escapes and Unicode properties. RE2 syntax as documented at
+// https://github.com/google/re2/wiki/Syntax.
 
 import { QueryError } from './query-error.ts';
 import { CODE_POINT_END } from './code-points.ts';
@@ -23,12 +23,9 @@ export interface RegexReader {
   readonly position: number;
   /** Index of the last `:]`, or -1. */
   readonly posixEnd: number;
-  /** Names of groups so far. */
   readonly names: Set<string>;
-  /** Into `characters`. */
   index: number;
   flags: RegexFlags;
-  /** Number of open groups. */
   depth: number;
 }
 
@@ -41,7 +38,6 @@ export function failAt(reader: RegexReader, index: number, reason: string): neve
   throw new QueryError(`regular expression: ${reason}`, reader.position + index);
 }
 
-/** The character at the index plus `ahead`; undefined at the end. */
 export function peek(reader: RegexReader, ahead = 0): string | undefined {
   return reader.characters[reader.index + ahead];
 }
@@ -64,10 +60,7 @@ const CONTROL_ESCAPES: ReadonlyMap<string, number> = new Map([
   ['v', 0x0b],
 ]);
 
-/**
- * Reads an escape to its code point; the index moves from after the backslash to after the escape. Refuses back-references
- * and escapes unknown to RE2.
- */
+/** The index moves from after the backslash to after the escape. Refuses back-references and escapes unknown to RE2. */
 export function readEscapedCodePoint(reader: RegexReader): number {
   const start = reader.index;
   const character = peek(reader);

@@ -1,6 +1,5 @@
-// Computes bottom-up the texts that an expression matches: all of them if they are few, else their prefixes, suffixes and
-// required inner texts. Assertions count as empty, so the result is necessary for a match, not sufficient. Describes only
-// non-empty matches; whether a part can be empty is stored separately. Source: R. Cox,
+// Computes bottom-up the texts that an expression matches: all if they are few, else prefixes, suffixes and required inner
+// texts. Assertions count as empty: the result is necessary for a non-empty match, not sufficient. Source: R. Cox,
 // https://swtch.com/~rsc/regexp/regexp4.html.
 
 import { ALL, anyOf, both, type Condition, countLiterals, either } from './condition.ts';
@@ -26,10 +25,7 @@ const FEW = 4;
 const GAP_CONTEXT = 2;
 /** Most cases that are distinguished. */
 const CASE_COUNT_MAX = 6;
-/**
- * Most texts made for one analysis, including literals of its conditions. Measured: 2026-11-21: some 10 ms; the longest
- * possible list of words takes half of it.
- */
+/** Most texts made for one analysis, and literals of its conditions. Measured: 2026-11-21: some 10 ms. */
 const TEXTS_MADE_MAX = 10_000;
 /** Lengths to which texts are cut, in turn, if they are too many. */
 const CUT_LENGTHS = [Infinity, 6, 4, 3, 2, 1] as const;
@@ -39,13 +35,11 @@ export interface Texts {
   readonly exact?: readonly string[];
   /** Every match begins with one of these. */
   readonly prefix: readonly string[];
-  /** Every match ends with one of these. */
   readonly suffix: readonly string[];
   /** Required in every match, besides `exact`. */
   readonly condition: Condition;
 }
 
-/** The analysis of a part of an expression. */
 export interface Knowledge {
   readonly canBeEmpty: boolean;
   /** Absent: only the empty match. */
@@ -55,29 +49,23 @@ export interface Knowledge {
 }
 
 export interface TextOptions {
-  /** Texts are folded, and so is what is compared with them. */
   readonly isFolded: boolean;
   /** Fewest code points of a literal in a condition. */
   readonly literalMin: number;
   /**
-   * Runs of few kinds of characters are distinguished from single ones, so that the texts on both sides of whitespace are
-   * known. Texts may contain newlines then; a literal of a condition may begin or end with one.
+   * Runs of few kinds of characters are distinguished from single ones: the texts on both sides of whitespace are known. Texts
+   * may contain newlines then; a literal of a condition may begin or end with one.
    */
   readonly hasGaps?: boolean;
 }
 
 const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
-/** Options, and the remaining number of texts. */
 interface Reading extends TextOptions {
   remainingTexts: number;
 }
 
-/**
- * Analyses the matches of `tree`. No text contains a newline, unless there are gaps.
- *
- * Cost: bound by TEXTS_MADE_MAX; beyond it little is added.
- */
+/** No text contains a newline, unless there are gaps. Cost: bound by TEXTS_MADE_MAX; beyond it little is added. */
 export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
   return ofTree(tree, { ...options, remainingTexts: TEXTS_MADE_MAX });
 }
@@ -117,8 +105,7 @@ function someOf(texts: readonly string[], options: TextOptions): Condition {
 }
 
 /**
- * The lines of a text, each with the newlines before and after it: as grams of one block. None is empty, since no gram has a
- * newline in its middle.
+ * Each with the newlines before and after it: as grams of one block. None is empty, since no gram has a newline in its middle.
  */
 function linesOf(text: string): readonly string[] {
   if (!text.includes('\n')) return [text];
@@ -179,7 +166,6 @@ function ofRepeat(node: SimpleRepeatNode, reading: Reading): Knowledge {
   return follow(copies, tail, reading);
 }
 
-/** One or more repetitions. */
 function several(child: Knowledge, reading: Reading): Knowledge {
   if (child.texts === undefined) return child;
   const { prefix, suffix } = child.texts;
@@ -216,7 +202,6 @@ function isSingle({ canBeEmpty, texts }: Knowledge): boolean {
   return !canBeEmpty && texts?.exact?.length === 1;
 }
 
-/** One of several. */
 function ofChoice(children: readonly SimpleTree[], reading: Reading): Knowledge {
   const parts = children.map((child) => ofTree(child, reading));
   const present = parts.flatMap(({ texts }) => (texts === undefined ? [] : [texts]));
@@ -292,7 +277,7 @@ function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
   };
 }
 
-/** The condition; its literals count towards the limit of texts. */
+/** The literals count towards the limit of texts. */
 function counted(condition: Condition, reading: Reading): Condition {
   reading.remainingTexts -= countLiterals(condition);
   return condition;
@@ -326,7 +311,7 @@ function endsBefore(
   return product(cut, last, reading) ?? product(cutAll(cut, 1, 'end'), last, reading) ?? last;
 }
 
-/** Texts across the border of two texts; undefined if there are too many. */
+/** Texts across the border; undefined if there are too many. */
 function cross(
   ends: readonly string[],
   prefixes: readonly string[],
@@ -338,7 +323,6 @@ function cross(
   return product(left, cutAll(prefixes, GAP_CONTEXT, 'start'), reading);
 }
 
-/** Concatenates every text of `left` with every one of `right`; undefined if there are too many. */
 function product(
   left: readonly string[],
   right: readonly string[],

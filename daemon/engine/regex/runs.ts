@@ -1,10 +1,8 @@
 // Finds the byte run that begins every match, for expressions without literals: n bytes of one class, such as the nine digits
-// of `\d{9,}` or the lead bytes of `\p{Greek}`. Read from the forward automaton; the scanner starts there. A class that is
-// common in source code is useless and dropped.
+// of `\d{9,}`. A class that is common in source code is useless.
 
 import type { Automaton, State } from './automaton.ts';
 
-/** A run that begins every non-empty match. */
 export interface Run {
   /** Bytes, at least 1. */
   readonly size: number;
@@ -21,7 +19,7 @@ const RARITY_MIN = 128;
 /** Guess: share of one byte outside ASCII. */
 const OTHER_SHARE = 0.00002;
 
-/** The rarest such run; undefined if none is rare. */
+/** Undefined if none is rare. */
 export function prefixRun(automaton: Automaton): Run | undefined {
   const bytes = new Uint8Array(32);
   let best: { run: Run; share: number } | undefined;
@@ -49,7 +47,6 @@ function stateAt(automaton: Automaton, position: number): State {
   return automaton.states[position % CALL_SIZE]!;
 }
 
-/** The position after a byte that leads from `position` to the state `target`. */
 function positionBehind({ states }: Automaton, position: number, target: number): number {
   const call = Math.floor(position / CALL_SIZE);
   return call > 0 && states[target]!.kind === 'return' ? call - 1 : call * CALL_SIZE + target;
@@ -89,7 +86,6 @@ function closureOf(automaton: Automaton, from: readonly number[]): number[] {
   return [...seen];
 }
 
-/** Guess: the share of positions in source code with `size` bytes of the class in a row. */
 function shareOf(bytes: Uint8Array, size: number): number {
   let ascii = 0;
   let other = 0;

@@ -1,5 +1,4 @@
-// A regular expression in the few node kinds that analysis and compilation need: literals, dots and classes are sets of code
-// points. Made by simplify.ts.
+// A regular expression in few node kinds: literals, dots and classes are sets. Made by simplify.ts.
 
 import type { AssertionNode, Choice, CodePointRange, Repeat, Sequence } from './tree.ts';
 
@@ -19,10 +18,9 @@ export type SimpleTree =
 /** Matches the empty text everywhere. */
 export const EMPTY: SimpleTree = { kind: 'sequence', children: [] };
 
-/** Matches nothing. */
 export const NOTHING: SimpleTree = { kind: 'set', ranges: [] };
 
-/** Whether `tree` is the empty set, to which simplify.ts reduces everything that matches nothing. */
+/** simplify.ts reduces everything that matches nothing to the empty set. */
 export function isNothing(tree: SimpleTree): boolean {
   return tree.kind === 'set' && tree.ranges.length === 0;
 }

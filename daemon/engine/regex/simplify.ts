@@ -1,6 +1,5 @@
-// Simplifies a syntax tree: literals, dots and classes become sets of code points; lists are flattened; parts that match
-// nothing or only the empty text are removed; nested repeats become one; neighbouring alternatives share their prefix. The
-// matched texts and their order of preference stay the same.
+// Simplifies a syntax tree: literals, dots and classes become sets; lists are flattened; parts that match nothing or only the
+// empty text go; nested repeats become one; alternatives share prefixes. Matches and their order stay.
 
 import {
   CODE_POINT_END,
@@ -27,11 +26,7 @@ interface Sets {
   readonly properties: Map<string, readonly CodePointRange[]>;
 }
 
-/**
- * The simple tree that matches what `tree` matches.
- *
- * Cost: linear in the tree, and in the ranges of each different class.
- */
+/** Cost: linear in the tree, and in the ranges of each different class. */
 export function simplify(tree: RegexTree): SimpleTree {
   return simplifyNode(tree, {
     classes: new Map(),
@@ -98,7 +93,6 @@ function simplifyRepeat({ child, min, max, isLazy }: RepeatNode, sets: Sets): Si
   if (max === 0) return EMPTY;
   const simple = simplifyNode(child, sets);
   if (isNothing(simple)) return min === 0 ? EMPTY : NOTHING;
-  // An optional part that adds nothing is removed.
   if (isZeroWidth(simple)) return min === 0 ? EMPTY : simple;
   if (min === 1 && max === 1) return simple;
   if (simple.kind === 'repeat' && simple.isLazy === isLazy && isIdempotent(simple, min, max)) {
@@ -142,10 +136,7 @@ function choiceOf(parts: readonly SimpleTree[]): SimpleTree {
   return children.length === 1 ? children[0]! : { kind: 'choice', children };
 }
 
-/**
- * Joins neighbouring alternatives that are sets or begin with the same steps. Only steps that succeed in at most one way may
- * be shared: with others the order of preference would change.
- */
+/** Joins neighbouring alternatives that are sets or begin with the same steps. Others would change the order of preference. */
 function mergeNeighbours(alternatives: readonly SimpleTree[]): readonly SimpleTree[] {
   const merged: SimpleTree[] = [];
   const all = alternatives.map(stepsOf);
@@ -176,7 +167,6 @@ function isSameSet({ ranges: left }: SetNode, { ranges: right }: SetNode): boole
   return left.length === right.length && left.every(isSame);
 }
 
-/** One tree for alternatives that begin with the same step. */
 function shareSteps(group: readonly (readonly SimpleTree[])[]): SimpleTree {
   const [first = []] = group;
   const isCommon = (step: SimpleTree, at: number) =>

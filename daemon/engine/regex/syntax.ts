@@ -1,6 +1,5 @@
-// Parses a regular expression into a syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line by default.
-// Refuses what RE2 lacks: look-around, back-references, possessive and doubled repeats. Escapes are in reader.ts, classes in
-// class.ts, heads of groups in group.ts.
+// Parses a regular expression: recursive descent over RE2 syntax (API.md 9.5), multi-line by default. Refuses look-around,
+// back-references, possessive and doubled repeats.
 
 import { readClass, tryReadClassEscape } from './class.ts';
 import { readGroupHead } from './group.ts';
@@ -17,7 +16,6 @@ export const PATTERN_DEPTH_MAX = 250;
 const FLAGS: RegexFlags = { isFolded: false, hasLines: true, hasNewline: false, isLazy: false };
 
 export interface RegexOptions {
-  /** Position of the pattern in the query, in code points; default 0. */
   readonly position?: number;
   /** The flag `i` is set from the start, as in a case-insensitive request. */
   readonly isFolded?: boolean;
@@ -30,7 +28,6 @@ const ASSERTION_ESCAPES: ReadonlyMap<string, Assertion> = new Map([
   ['B', 'notWordBorder'],
 ]);
 
-/** A tree, and the factor by which its nested counted repeats multiply its content. */
 interface Parsed {
   readonly tree: RegexTree;
   readonly repeatProduct: number;
@@ -44,11 +41,9 @@ interface Counts {
 }
 
 /**
- * Parses a pattern.
- *
  * Errors: QueryError at the cause: an unclosed group or class at its opening character, a lone backslash at itself, a pattern
- * above the size limit at its start, else the first unexpected character.
- * Cost: linear in the pattern; recursion is bound by PATTERN_DEPTH_MAX.
+ * above the size limit at its start, else the first unexpected character. Cost: linear; recursion is bound by
+ * PATTERN_DEPTH_MAX.
  */
 export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTree {
   const { position = 0, isFolded = false } = options;
@@ -71,7 +66,6 @@ export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTr
   return tree;
 }
 
-/** The error message for a misplaced repeat, with a suggestion for a star. */
 function nothingToRepeat(character: string): string {
   const reason = 'nothing to repeat';
   return character === '*'
@@ -157,7 +151,6 @@ function tryReadCount(reader: RegexReader): number | undefined {
   return digits === '' || /^0./.test(digits) ? undefined : Number(digits);
 }
 
-/** Repeats `item`; the index is after the counts. */
 function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
   const { min, max, countIndex } = counts;
   if (min > REPEAT_MAX || (max ?? 0) > REPEAT_MAX) {
@@ -201,7 +194,6 @@ function atom(tree: RegexTree): Parsed {
   return { tree, repeatProduct: 1 };
 }
 
-/** Reads the character at the index as a literal. */
 function readLiteral(reader: RegexReader): Parsed {
   const codePoint = peek(reader)?.codePointAt(0) ?? 0;
   reader.index++;

@@ -1,20 +1,16 @@
-// Translates a simple tree into an automaton, after Thompson: each node becomes states that continue at a given state, so
-// lists are built from the end that is read last. Source: K. Thompson, Regular Expression Search Algorithm, CACM 11 (1968);
-// preferences as in R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
+// Translates a simple tree into an automaton: each node becomes states that continue at a given state. Source: K. Thompson,
+// Regular Expression Search Algorithm, CACM 11 (1968); preferences: R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
 
 import { type Automaton, AutomatonBuilder, COPIED_COUNT_MAX } from './automaton.ts';
 import type { SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 import { isNullable } from './traits.ts';
 
 /**
- * The automaton of `tree`; `isReverse`: reads from the end.
- *
- * Invariant: a cycle of states that read nothing occurs only around a repeated part that can be empty. There the preference
- * is that of RE2: an iteration that read nothing ends the repeat, since the next one would only reach states already visited.
- *
- * @param copiedCountMax  states that sets of several nodes may take before they are called
- *
+ * Invariant: a cycle of states that read nothing occurs only around a repeated part that can be empty. There an iteration that
+ * read nothing ends the repeat, as in RE2: the next one would only reach states already visited.
  * Errors: StateLimitError beyond `countMax` states, or `stepsMax` visited nodes and states. Cost: linear in these.
+ * @param isReverse  reads from the end
+ * @param copiedCountMax  states that sets of several nodes may take before they are called
  */
 export function compileTree(
   tree: SimpleTree,

@@ -1,5 +1,4 @@
-// Properties of all matches of an expression: whether one can be empty, and whether one can contain a character after a
-// newline.
+// Whether a match of an expression can be empty, and whether one can contain a character after a newline.
 
 import type { SimpleTree } from './simple-tree.ts';
 import type { Assertion, RegexTree } from './tree.ts';
@@ -30,12 +29,10 @@ function neighboursWhere(isTrue: (left: Neighbour, right: Neighbour) => boolean)
   return mask;
 }
 
-/** Whether the empty text matches somewhere. */
 export function canBeEmpty(tree: SimpleTree): boolean {
   return emptyNeighbours(tree) !== 0;
 }
 
-/** The positions where the empty text matches. */
 function emptyNeighbours(tree: SimpleTree): number {
   switch (tree.kind) {
     case 'set':
@@ -54,7 +51,7 @@ function emptyNeighbours(tree: SimpleTree): number {
   }
 }
 
-/** Whether the tree can match without reading, under the assumption that assertions hold, or do not. */
+/** Whether the tree can match without reading. */
 export function isNullable(tree: SimpleTree | RegexTree, areAssertionsTrue = true): boolean {
   const isChildNullable = (child: SimpleTree | RegexTree) => isNullable(child, areAssertionsTrue);
   switch (tree.kind) {
@@ -71,7 +68,6 @@ export function isNullable(tree: SimpleTree | RegexTree, areAssertionsTrue = tru
   }
 }
 
-/** Whether some match is non-empty; contains a newline; contains something after a newline. */
 interface Reach {
   readonly isFilled: boolean;
   readonly hasNewline: boolean;
@@ -83,7 +79,6 @@ export function canBeFilled(tree: SimpleTree): boolean {
   return reachOf(tree).isFilled;
 }
 
-/** Whether a match may contain a byte after a newline, under the assumption that assertions hold. */
 export function spansLines(tree: SimpleTree): boolean {
   return reachOf(tree).spansLines;
 }

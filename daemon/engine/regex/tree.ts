@@ -1,7 +1,5 @@
-// The syntax tree of a regular expression as plain values. Flags are resolved: each node states whether it folds case or is
-// lazy. Groups have no node, since nothing captures; they only shape the tree.
+// The syntax tree of a regular expression. Flags are resolved into nodes; groups have no node, since nothing captures.
 
-/** Half-open range of code points. */
 export interface CodePointRange {
   readonly start: number;
   readonly end: number;
@@ -14,7 +12,6 @@ export interface LiteralNode {
   readonly isFolded: boolean;
 }
 
-/** Any code point, with or without newline. */
 export interface AnyNode {
   readonly kind: 'any';
   readonly hasNewline: boolean;
@@ -45,7 +42,6 @@ export interface AssertionNode {
 export type Assertion =
   'lineStart' | 'lineEnd' | 'textStart' | 'textEnd' | 'wordBorder' | 'notWordBorder';
 
-/** For syntax trees and simple trees, like the next two. */
 export interface Repeat<Tree> {
   readonly kind: 'repeat';
   readonly child: Tree;

@@ -1,12 +1,10 @@
-// A set of code points as graphs over UTF-8 bytes, from first to last byte for the forward automaton, from last to first for
-// the reverse one. Deterministic: no two branches of a node begin with the same byte.
+// A set of code points as graphs over UTF-8 bytes, forwards or backwards; no two branches of a node begin with the same byte.
 
 import type { CodePointRange } from './tree.ts';
 
 /** Target of an edge that reads the last byte. */
 export const GRAPH_END = -1;
 
-/** A range of bytes, both inclusive, and the next node. */
 export interface ByteEdge {
   readonly first: number;
   readonly last: number;
@@ -28,7 +26,6 @@ const SIZES = [
   { start: 0x10000, end: 0x110000, mark: 0xf0, continuationCount: 3 },
 ] as const;
 
-/** Nodes by the text of their edges. */
 interface GraphBuilder {
   readonly nodes: (readonly ByteEdge[])[];
   readonly nodesByKey: Map<string, number>;
@@ -38,19 +35,14 @@ const forwardGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
 const reverseGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
 
 /**
- * The graph of a set, from the first byte of a code point to the last: minimal, equal ends are one node. The empty set has a
- * root without edges.
- *
+ * The minimal graph of a set, from first byte to last. The empty set has a root without edges.
  * @param ranges  normalized, without surrogates; the graph is cached as long as the array lives
  */
 export function byteGraph(ranges: readonly CodePointRange[]): ByteGraph {
   return graphOf(forwardGraphs, ranges, forwardGraph);
 }
 
-/**
- * As byteGraph, from the last byte to the first. Few more nodes: 463 for the 300 of `\pL`. Cost: some twenty times that of
- * byteGraph.
- */
+/** From the last byte to the first. Few more nodes: 463 for the 300 of `\pL`. Cost: some twenty times that of byteGraph. */
 export function reverseByteGraph(ranges: readonly CodePointRange[]): ByteGraph {
   return graphOf(reverseGraphs, ranges, () => reverseGraph(byteGraph(ranges)));
 }
@@ -143,7 +135,6 @@ export function addEdge(edges: OpenEdge[], first: number, last: number, target: 
   else edges.push({ first, last, target });
 }
 
-/** The parts of ranges between `start` and `end`. */
 function clip(
   ranges: readonly CodePointRange[],
   start: number,
@@ -155,9 +146,8 @@ function clip(
 }
 
 /**
- * Edges that read the bits of `ranges` above the last `depth` continuation bytes, then those bytes.
- *
- * @param mark  added to the bits to make the byte
+ * Edges that read the bits of `ranges` above the last `depth` continuation bytes, then those bytes. `mark` is added to the
+ * bits.
  */
 function edgesOf(
   builder: GraphBuilder,
@@ -177,7 +167,6 @@ function edgesOf(
 interface Block {
   readonly high: number;
   readonly highEnd: number;
-  /** Ranges of the low bits. */
   readonly parts: readonly CodePointRange[];
 }
 
