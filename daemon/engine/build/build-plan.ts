@@ -26,9 +26,6 @@ export interface PlannedShard {
   readonly batches: readonly PlannedBatch[];
 }
 
-/** Measured: 2026-11-21, Linux 6.1: a block holds 3,558 bytes on average; a file wastes half a block. */
-const BYTES_PER_BLOCK = 3850;
-const BLOCKS_PER_FILE = 0.6;
 export const BATCH_BLOCKS = 7400;
 /**
  * Most segments that a shard is planned with; some get more. Measured: 2026-11-23, Linux 6.1: fewer, larger shards: the same
@@ -36,8 +33,6 @@ export const BATCH_BLOCKS = 7400;
  */
 export const SEGMENTS_PLANNED = 11;
 export const SHARD_BLOCKS_MAX = SEGMENTS_PLANNED * BATCH_BLOCKS;
-const SHARD_CONTENT_MAX = 1000 << 20;
-const SHARD_DOCS_MAX = 1 << 20;
 
 export function planDocs(files: FileList, attributes: Attributes, filter: DocFilter): PlannedDocs {
   const count = files.length;
@@ -46,8 +41,7 @@ export function planDocs(files: FileList, attributes: Attributes, filter: DocFil
   for (let file = 0; file < count; file++) {
     const path = files.pathOf(file);
     tierOfFile[file] = docTier(path, attributes.of(path));
-    const reason = filter.skipReasonOfSize(path, files.sizeOf(file));
-    isFileTooLarge[file] = reason === undefined ? 0 : 1;
+    isFileTooLarge[file] = filter.isTooLarge(path, files.sizeOf(file)) ? 1 : 0;
   }
   const fileIndexes = orderByTier(tierOfFile);
   const [tiers, areTooLarge] = [new Uint8Array(count), new Uint8Array(count)];
@@ -87,9 +81,12 @@ export function sizeToRead({ files, fileIndexes, areTooLarge }: PlannedDocs, doc
   return areTooLarge[doc] === 1 ? 0 : files.sizeOf(fileIndexes[doc]!);
 }
 
-/** Estimated blocks of docs with this total size of contents. */
+/**
+ * Estimated blocks of docs with this total size of contents. Measured: 2026-11-21, Linux 6.1: a block holds 3,558 bytes on
+ * average; a file wastes half a block.
+ */
 export function blocksFor(docCount: number, size: number): number {
-  return size / BYTES_PER_BLOCK + docCount * BLOCKS_PER_FILE;
+  return size / 3850 + docCount * 0.6;
 }
 
 function blocksOf(docs: PlannedDocs, doc: number): number {
@@ -110,8 +107,8 @@ function planShard(docs: PlannedDocs, docStart: number, blocksPerShard: number):
     const size = sizeToRead(docs, doc);
     const isFull =
       blocks + own > blocksPerShard * 1.01 ||
-      bytes + size > SHARD_CONTENT_MAX ||
-      doc - docStart >= SHARD_DOCS_MAX;
+      bytes + size > 1000 << 20 ||
+      doc - docStart >= 1 << 20;
     if (isFull && doc > docStart) break;
     if (readCount > 0 && batchBlocks + own > BATCH_BLOCKS) closeBatch();
     if (docs.areTooLarge[doc] === 0) readCount++;

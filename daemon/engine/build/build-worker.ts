@@ -25,18 +25,12 @@ import {
 } from './build-messages.ts';
 import { type FileOutcome, packOutcomes } from './batch-outcomes.ts';
 import { completeShard, writeContent, writeSegments } from './shard-file.ts';
-import { DocFilter, isBinary, type SkipReason } from './filters.ts';
+import { DocFilter, isBinary } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
 import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { ReadFailure, SourceReader } from '../../sources/docs/source.ts';
 import { utf8Of } from '../../base/utf16.ts';
-
-const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
-  binary: SKIP_BINARY,
-  too_large: SKIP_TOO_LARGE,
-  too_many_trigrams: SKIP_TOO_MANY_TRIGRAMS,
-};
 
 interface ReadBatch {
   readonly outcomes: FileOutcome[];
@@ -44,9 +38,6 @@ interface ReadBatch {
   readonly positions: (number | undefined)[];
   readonly failures: readonly ReadFailure[];
 }
-
-/** Guess: from this many segments on, returning memory before and after completion pays. */
-const MANY_SEGMENTS = 4;
 
 const { module, work }: BuildWorkerData = workerData;
 loadMapping();
@@ -172,10 +163,8 @@ async function readBatch(
     const bytes = utf8Of(stored);
     const said = saidLanguage(bytes);
     const languageAt = (one: string): string => said ?? languageOfPath(one, bytes, headerFolders);
-    const reason =
-      filter.skipReasonOfSize(path, stored.length) ??
-      (bytes.length > CONTENT_SIZE_MAX ? 'too_large' : isBinary(bytes) ? 'binary' : undefined);
-    const skipReason = reason === undefined ? SKIP_NONE : SKIP_CODES[reason];
+    const isTooLarge = filter.isTooLarge(path, stored.length) || bytes.length > CONTENT_SIZE_MAX;
+    const skipReason = isTooLarge ? SKIP_TOO_LARGE : isBinary(bytes) ? SKIP_BINARY : SKIP_NONE;
     const isKept = skipReason === SKIP_NONE;
     const kept = isKept ? bytes : stored;
     outcomes[index] = {
@@ -221,7 +210,8 @@ function addContents(
 }
 
 async function runCompletion(job: CompletionJob): Promise<void> {
-  const isLarge = job.segments.length >= MANY_SEGMENTS;
+  // Guess: from four segments on, returning memory pays.
+  const isLarge = job.segments.length >= 4;
   if (isLarge) dropBuilder();
   const tables = {
     ...job,

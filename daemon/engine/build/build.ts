@@ -116,11 +116,10 @@ export interface BuiltDocs {
   readonly failures: readonly ReadFailure[];
 }
 
+export const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
+
 /** A shard got more segments than the format allows; planning smaller shards helps. */
 class ShardOverflow extends Error {}
-
-/** Guess: few, so that threads complete one shard while others read the next. */
-const SEGMENTS_ON_DEMAND = 2;
 
 /**
  * Builds all shards of a source. Failure and abort leave no file behind. Errors: of the source (GitError, file system), of the
@@ -186,10 +185,10 @@ async function rulesOf(
 
 /** Builds shards of these docs. Failure and abort leave no file behind. Errors: as buildRepo. */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
-  if (list.files.length === 0)
-    return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
+  if (list.files.length === 0) return { shards: [], skipped: NOTHING_SKIPPED, failures: [] };
   const docs = planDocs(list.files, list.attributes, new DocFilter(options.filters));
-  const planned = options.threads.work === 'demand' ? SEGMENTS_ON_DEMAND : SEGMENTS_PLANNED;
+  // Guess: few on demand, so that threads complete one shard while others read the next.
+  const planned = options.threads.work === 'demand' ? 2 : SEGMENTS_PLANNED;
   for (let segments = planned; ; segments = Math.floor(segments / 2)) {
     try {
       return await new Build(options, list, docs, planShards(docs, segments)).run();
@@ -247,7 +246,7 @@ class Build {
   readonly #docs: PlannedDocs;
   readonly #plan: readonly PlannedShard[];
   readonly #failures: ReadFailure[] = [];
-  readonly #skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
+  readonly #skipped: Record<SkipReason, number> = { ...NOTHING_SKIPPED };
   readonly #finished: BuiltShard[] = [];
   readonly #batches: RunningBatch[] = [];
   /** Requests that wait for those of earlier batches. */
@@ -549,14 +548,12 @@ async function revisionFile(
       setBit(bitmaps[shard]!, docId);
     });
     writer.add(bitmaps);
-    for (let i = 0; i < STEPS_PER_REVISION; i++) await breather.pause();
+    for (let step = 0; step < 64; step++) await breather.pause();
   }
   return writer.bytes();
 }
 
-export const NO_SHARD = 0xffffffff;
-/** A revision counts as this many steps between pauses. */
-const STEPS_PER_REVISION = 64;
+const NO_SHARD = 0xffffffff;
 
 /** Shard and docId of each file of a listing; NO_SHARD: reading failed. */
 export function docIdsByFile(

@@ -21,7 +21,13 @@ import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tre
 import { ShardError } from '../host/space.ts';
 import { bitmapSizeOf, clearBit, countBits, hasBit } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
-import { type BuildOptions, buildDocs, type DocList, type ListedShard } from './build.ts';
+import {
+  type BuildOptions,
+  buildDocs,
+  type DocList,
+  type ListedShard,
+  NOTHING_SKIPPED,
+} from './build.ts';
 import { diffDisk, type DiskScan } from './disk-diff.ts';
 import { DocFilter } from './filters.ts';
 import { type DocLocation, IndexedDocs, type IndexedState } from './indexed-docs.ts';
@@ -53,17 +59,6 @@ export interface DeltaResult {
   /** New paths that are not docs, and new files that could not be read. */
   readonly newlyExcluded: readonly (ExcludedPath | ReadFailure)[];
 }
-
-/** Guess: if more than this share of docs is in no revision, or in no shard yet, a full build is better. */
-const DEAD_SHARE_MAX = 0.5;
-const NEW_SHARE_MAX = 0.5;
-/** Shards with at most this many times the number of new docs are merged into the new shard. */
-const RETIRED_FACTOR = 2;
-/** Docs and bytes of a shard to merge. Bound: work that a small change causes. */
-const RETIRED_DOCS_MAX = 4000;
-const RETIRED_SIZE_MAX = 64 << 20;
-
-const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
 
 interface Target {
   readonly commit: string | undefined;
@@ -376,7 +371,10 @@ class Delta {
     });
   }
 
-  /** Marks the docs of small shards to be built again, up to the first larger shard; returns these shards. */
+  /**
+   * Marks the docs of small shards to be built again, up to the first larger shard; returns these shards. Small: at most twice
+   * the new docs, and, to bound the work of a small change, 4,000 docs and 64 MiB.
+   */
   #retire(): Set<number> {
     const retired = new Set<number>();
     if (this.#missing.size === 0) return retired;
@@ -385,9 +383,8 @@ class Delta {
       const { size, isShared } = this.#docs.shards[shard]!;
       const isSmall =
         !isShared &&
-        countBits(union[shard]!) <=
-          Math.min(RETIRED_FACTOR * this.#missing.size, RETIRED_DOCS_MAX) &&
-        size <= RETIRED_SIZE_MAX;
+        countBits(union[shard]!) <= Math.min(2 * this.#missing.size, 4000) &&
+        size <= 64 << 20;
       if (!isSmall || !this.#rebuild(locationsIn(union[shard]!, shard))) break;
       retired.add(shard);
     }
@@ -399,12 +396,13 @@ class Delta {
     return [...union.keys()].filter((shard) => !retired.has(shard) && countBits(union[shard]!) > 0);
   }
 
+  /** Guess: if more than half of the docs are in no revision, or in no shard yet, a full build is better. */
   #isWorthwhile(retired: ReadonlySet<number>): boolean {
     const { shards } = this.#docs;
     const kept = shards.filter((_, shard) => !retired.has(shard));
     const all = kept.reduce((sum, { docCount }) => sum + docCount, 0) + this.#missing.size;
     const live = this.#union().reduce((sum, bits) => sum + countBits(bits), this.#missing.size);
-    return this.#missing.size <= NEW_SHARE_MAX * all + 1 && live >= (1 - DEAD_SHARE_MAX) * all;
+    return this.#missing.size <= all / 2 + 1 && live >= all / 2;
   }
 
   /** The file on disk at the path of a doc that only files on disk hold; undefined: other revisions hold it too. */

@@ -47,7 +47,7 @@ export async function diffDisk(
     changes.push({ ...treePath, isOuter: false, before });
   });
   const isRead = ({ file }: Suspect): boolean =>
-    isShared || filter.skipReasonOfSize(file.path, file.size) === undefined;
+    isShared || !filter.isTooLarge(file.path, file.size);
   const read = suspects.filter((one) => isRead(one) && (isShared || one.location !== undefined));
   const ids = await hashFiles(
     root,

@@ -218,7 +218,7 @@ export class DocOutcomes {
 
   blobHashes(blobCount: number): [Uint8Array, number] {
     let hashes: Uint8Array | undefined;
-    let idSize = ID_SIZE;
+    let idSize = 20;
     for (const [position, blobId] of this.#blobIds.entries()) {
       if (blobId === NONE) continue;
       const id = this.#idAt(position)!;
@@ -229,9 +229,6 @@ export class DocOutcomes {
     return [hashes ?? new Uint8Array(), idSize];
   }
 }
-
-/** For a shard without blobs. */
-const ID_SIZE = 20;
 
 /** Finds indexes with equal blob id and language, hashed by the start of the id, which is as good as random. */
 class ContentTable {

@@ -2,6 +2,7 @@
 // changed.
 
 import { Breather } from '../../base/next-time-slice.ts';
+import { someNames } from '../../repos/some-names.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
 import { FileList } from '../../sources/docs/file-list.ts';
 import { LostObjectError } from '../../sources/git/git.ts';
@@ -43,9 +44,6 @@ export class TooManyDocsError extends Error {
     this.count = count;
   }
 }
-
-/** Files and folders named in a message. */
-const UNREAD_LISTED_MAX = 3;
 
 /** Source: `git hash-object -t blob` of empty input, with SHA-1 and SHA-256. */
 const EMPTY_BLOBS = [
@@ -97,11 +95,8 @@ class Extra {
   }
 
   #unreadText(): string | undefined {
-    const count = this.#unread.size;
-    if (count === 0) return undefined;
-    const names = [...this.#unread].slice(0, UNREAD_LISTED_MAX).join(', ');
-    const more = count > UNREAD_LISTED_MAX ? ` and ${count - UNREAD_LISTED_MAX} more` : '';
-    return `git cannot read ${names}${more}: the repository is a partial clone, or damaged.`;
+    if (this.#unread.size === 0) return undefined;
+    return `git cannot read ${someNames([...this.#unread])}: the repository is a partial clone, or damaged.`;
   }
 
   async #build(): Promise<BuiltRows> {

@@ -30,10 +30,10 @@ export class DocFilter {
   }
 
   /** Called with the listed size, and with the size read, since a file may grow. */
-  skipReasonOfSize(path: string, size: number): SkipReason | undefined {
-    if (size > CONTENT_SIZE_MAX) return 'too_large';
-    if (size <= this.#settings.maxFileSize || this.#isAlwaysIndexed(path)) return undefined;
-    return 'too_large';
+  isTooLarge(path: string, size: number): boolean {
+    return (
+      size > CONTENT_SIZE_MAX || (size > this.#settings.maxFileSize && !this.#isAlwaysIndexed(path))
+    );
   }
 
   trigramCountMax(path: string): number {

@@ -11,9 +11,8 @@ const VERSION = 1;
 const HEADER_SIZE = 64;
 const CHECKSUM_OFFSET = 32;
 const CHECKSUM_SIZE = 32;
-const SHARD_ROW_SIZE = 12;
-const SET_ROW_SIZE = 12;
-const FILE_SIZE_MAX = 0xffffffff;
+/** Of a row of a shard, and of a set. */
+const ROW_SIZE = 12;
 
 /** A doc without stored content: only this file has its blob id. */
 export interface UnstoredDoc {
@@ -71,8 +70,7 @@ export class RevisionWriter {
   bytes(): Buffer {
     const shards = this.#shards;
     const hashSize = (shards.flatMap(({ unstored }) => unstored)[0]?.oid.length ?? 40) / 2;
-    const dataStart =
-      HEADER_SIZE + shards.length * SHARD_ROW_SIZE + this.#rows.length * SET_ROW_SIZE;
+    const dataStart = HEADER_SIZE + (shards.length + this.#rows.length) * ROW_SIZE;
     const head = Buffer.alloc(dataStart);
     head.write(MAGIC, 'latin1');
     head.writeUInt32LE(VERSION, 8);
@@ -89,14 +87,14 @@ export class RevisionWriter {
       const list = encodeUnstored(unstored, hashSize);
       lists.push(list);
       next += list.length;
-      row += SHARD_ROW_SIZE;
+      row += ROW_SIZE;
     }
-    if (next > FILE_SIZE_MAX) throw new Error(`too many revisions: ${next} bytes of doc sets`);
+    if (next > 0xffffffff) throw new Error(`too many revisions: ${next} bytes of doc sets`);
     for (const { form, offset, size } of this.#rows) {
       head.writeUInt32LE(form, row);
       head.writeUInt32LE(dataStart + offset, row + 4);
       head.writeUInt32LE(size, row + 8);
-      row += SET_ROW_SIZE;
+      row += ROW_SIZE;
     }
     const file = Buffer.concat([head, ...this.#data, ...lists]);
     checksumOf(file).copy(file, CHECKSUM_OFFSET);
@@ -141,14 +139,14 @@ export class RevisionTable {
     if (file.readUInt32LE(12) !== revisionCount) throw new Error('wrong number of revisions');
     if (file.readUInt32LE(16) !== docCounts.length) throw new Error('wrong number of shards');
     const hashSize = file.readUInt32LE(20);
-    const setsStart = HEADER_SIZE + docCounts.length * SHARD_ROW_SIZE;
-    const dataStart = setsStart + docCounts.length * revisionCount * SET_ROW_SIZE;
+    const setsStart = HEADER_SIZE + docCounts.length * ROW_SIZE;
+    const dataStart = setsStart + docCounts.length * revisionCount * ROW_SIZE;
     if (dataStart > file.length) throw new Error('truncated');
     const shards = docCounts.map((docCount, shard) => {
-      const row = HEADER_SIZE + shard * SHARD_ROW_SIZE;
+      const row = HEADER_SIZE + shard * ROW_SIZE;
       if (file.readUInt32LE(row) !== docCount) throw new Error('wrong number of docs');
       const sets = Array.from({ length: revisionCount }, (_, revision) => {
-        const setRow = setsStart + (revision * docCounts.length + shard) * SET_ROW_SIZE;
+        const setRow = setsStart + (revision * docCounts.length + shard) * ROW_SIZE;
         const bytes = sliceOf(file, file.readUInt32LE(setRow + 4), file.readUInt32LE(setRow + 8));
         const set = { form: file.readUInt32LE(setRow), bytes };
         if (!isValid(set, docCount)) throw new Error('a damaged set of docs');
@@ -174,11 +172,6 @@ function sliceOf(file: Buffer, offset: number, size: number): Buffer {
   if (offset > file.length || size > file.length - offset) throw new Error('truncated');
   return file.subarray(offset, offset + size);
 }
-
-/** Bitmaps kept for each shard. Bound: memory, and the walk through them. */
-const KEPT_BYTES = 8 << 20;
-const KEPT_COUNT_MAX = 64;
-const KEPT_COUNT_MIN = 4;
 
 export class ShardRevisions {
   readonly docCount: number;
@@ -217,8 +210,9 @@ export class ShardRevisions {
     const set = cached ?? this.#unite(revisions);
     this.#kept.delete(key);
     this.#kept.set(key, set);
-    const capacity = Math.floor(KEPT_BYTES / Math.max(1, bitmapSizeOf(this.docCount)));
-    const keptMax = Math.min(KEPT_COUNT_MAX, Math.max(KEPT_COUNT_MIN, capacity));
+    // Bound: memory (8 MiB, but at least four bitmaps), and the walk through them.
+    const capacity = Math.floor((8 << 20) / Math.max(1, bitmapSizeOf(this.docCount)));
+    const keptMax = Math.min(64, Math.max(4, capacity));
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= keptMax) break;
       this.#kept.delete(oldest);

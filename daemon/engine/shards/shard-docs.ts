@@ -32,10 +32,6 @@ export interface DocColumns {
   readonly tiers: Uint8Array;
 }
 
-const SIZE_MAX = 0xffffffff;
-/** Bytes of a path, for the first size of a buffer that grows. */
-const PATH_SIZE = 48;
-
 export class ShardDocs {
   readonly #columns: Omit<DocColumns, 'count' | 'paths' | 'languageNames'>;
   readonly #languages = new Map<string, number>();
@@ -44,7 +40,8 @@ export class ShardDocs {
   #count = 0;
 
   constructor(capacity: number) {
-    this.#paths = new Uint8Array(capacity * PATH_SIZE);
+    // Grows where paths are longer.
+    this.#paths = new Uint8Array(capacity * 48);
     this.#columns = {
       pathEnds: new Uint32Array(capacity),
       blobIds: new Uint32Array(capacity),
@@ -70,7 +67,7 @@ export class ShardDocs {
     this.#addPath(path);
     this.#columns.pathEnds[docId] = this.#pathsSize;
     this.#columns.blobIds[docId] = blobId ?? NONE_ID;
-    this.#columns.sizes[docId] = Math.min(size, SIZE_MAX);
+    this.#columns.sizes[docId] = Math.min(size, 0xffffffff);
     this.#columns.languages[docId] = this.#languageOf(language);
     this.#columns.skipReasons[docId] = skipReason;
     this.#columns.tiers[docId] = tier;

@@ -40,12 +40,10 @@ export interface Confinement {
   readonly cpuSecondsMax: number;
 }
 
-const SOON_MS = 10_000;
-
 /** Output of a program that exits with code 0 within 10 s; undefined for any other. */
 export function outputOf(command: string, args: readonly string[]): Promise<string | undefined> {
   const child = startProgram(command, args, { env: ENGINE_ENVIRONMENT });
-  const timer = setTimeout(() => killChild(child), SOON_MS);
+  const timer = setTimeout(() => killChild(child), 10_000);
   let output = '';
   child.stdin.on('error', () => undefined).end();
   child.stderr.resume();

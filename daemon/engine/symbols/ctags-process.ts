@@ -29,21 +29,15 @@ export interface CtagsLimits {
   readonly memoryMax: number;
 }
 
-/** Most output; a content may have more, by the same multiple of its size. */
-const OUTPUT_SIZE_MIN = 32 << 20;
-const OUTPUT_FACTOR = 32;
-const LINE_SIZE_MAX = 1 << 20;
-
-/** Names of Universal Ctags; another program may have the first name. */
-const NAMES = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
-
 /**
  * The first ctags that has JSON and a working sandbox; undefined if there is none. Cost: starts a process for each file with
  * such a name, and two more, some 10 ms.
  */
 export async function findCtags(searchPath?: string): Promise<CtagsProgram | undefined> {
   if (process.platform === 'win32') return undefined;
-  for (const file of findPrograms(NAMES, searchPath)) {
+  // Another program may have the first name.
+  const names = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
+  for (const file of findPrograms(names, searchPath)) {
     const program = await asProgram(file);
     if (program !== undefined) return program;
   }
@@ -104,7 +98,8 @@ export class CtagsProcess {
       const endWatch = watchTime(this.#child, timeoutMs, () =>
         this.#fail({ failure: 'timeout', detail: `time limit of ${timeoutMs} ms exceeded` }),
       );
-      const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
+      // Bound: 32 times the content, at least 32 MiB.
+      const outputMax = 32 * Math.max(1 << 20, content.length);
       this.#request = { tags: [], outputMax, endWatch, settle };
       const command = {
         command: 'generate-tags',
@@ -125,7 +120,7 @@ export class CtagsProcess {
     }
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > LINE_SIZE_MAX) return this.#failOutput();
+    if (this.#rest.length > 1 << 20) return this.#failOutput();
     for (const line of lines) this.#takeLine(line);
   }
 

@@ -25,9 +25,6 @@ interface Parent {
   readonly kind: SymbolKind;
 }
 
-/** Longer lines are searched through an index of their words. */
-const SHORT_LINE_SIZE = 1000;
-
 const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
 
 const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
@@ -158,10 +155,10 @@ class LineFinder {
     return this.#text;
   }
 
-  /** Columns where the name is a separate word; if there is none, any occurrence. */
+  /** Columns where the name is a word; if there is none, any occurrence. Long lines are searched by an index of their words. */
   #columnsOf(name: string): readonly number[] {
     const text = this.#lineText();
-    if (text.length > SHORT_LINE_SIZE) {
+    if (text.length > 1000) {
       this.#words ??= wordsOf(text);
       return this.#words.get(name) ?? [];
     }

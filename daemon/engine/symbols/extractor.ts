@@ -63,7 +63,6 @@ const CTAGS_LAST: ReadonlySet<string> = new Set([
 
 /** Languages where `_` declares nothing. */
 const BLANK_LANGUAGES: ReadonlySet<string> = new Set(['Go', 'Rust']);
-const UNDERSCORE = 0x5f;
 
 export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
   const engines = await openEngines(options);
@@ -106,8 +105,7 @@ async function extractWith(
 
 function withoutBlanks(extraction: Extraction, content: Uint8Array): Extraction {
   if (!('symbols' in extraction)) return extraction;
-  const isBlank = ({ start, size }: FoundSymbol): boolean =>
-    size === 1 && content[start] === UNDERSCORE;
+  const isBlank = ({ start, size }: FoundSymbol): boolean => size === 1 && content[start] === 0x5f;
   return { ...extraction, symbols: extraction.symbols.filter((symbol) => !isBlank(symbol)) };
 }
 

@@ -48,18 +48,15 @@ export interface PassTotals {
   readonly fileCount: number;
   readonly symbolCount: number;
   readonly failureCount: number;
-  /** The first PASS_FAILURES_MAX. */
+  /** The first LISTED_MAX. */
   readonly failures: readonly PassFailure[];
   readonly partlyReadCount: number;
-  /** The first PASS_FAILURES_MAX. */
+  /** The first LISTED_MAX. */
   readonly partlyRead: readonly PartlyRead[];
 }
 
-export const PASS_FAILURES_MAX = 100;
-
-/** Bound: bytes read ahead; a single content may be larger. */
-const AHEAD_SIZE_MAX = 64 << 20;
-const AHEAD_COUNT_MAX = 1024;
+/** Of failures, and of partly read files, that are named. */
+const LISTED_MAX = 100;
 
 interface Ahead {
   readonly blobId: number;
@@ -106,11 +103,11 @@ export async function passOver(
     bytesDone += blob.content.length;
     if ('failure' in outcome) {
       counts.failureCount++;
-      if (failures.length < PASS_FAILURES_MAX) failures.push({ path: blob.path, ...outcome });
+      if (failures.length < LISTED_MAX) failures.push({ path: blob.path, ...outcome });
     } else {
       if (outcome.unread !== undefined) {
         counts.partlyReadCount++;
-        if (partlyRead.length < PASS_FAILURES_MAX)
+        if (partlyRead.length < LISTED_MAX)
           partlyRead.push({ path: blob.path, detail: detailOf(outcome.unread, blob.content) });
       }
       if (outcome.symbols.length > 0) counts.symbolCount += sink.addBlob(blobId, outcome.symbols);
@@ -141,9 +138,10 @@ class Queue {
     return this.#items.length === 0;
   }
 
+  /** Bound: memory; a single content may be larger. */
   canFit(size: number): boolean {
     if (this.isEmpty) return true;
-    return this.#items.length < AHEAD_COUNT_MAX && this.#size + size <= AHEAD_SIZE_MAX;
+    return this.#items.length < 1024 && this.#size + size <= 64 << 20;
   }
 
   push(item: Ahead): void {

@@ -21,8 +21,6 @@ import type {
   ToPassWorker,
 } from './pass-messages.ts';
 
-const PROGRESS_MS = 200;
-
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;
 loadMapping();
@@ -117,7 +115,7 @@ function throttledProgress(): (progress: PassProgress) => void {
   let postedMs = 0;
   return (progress) => {
     const nowMs = performance.now();
-    if (nowMs - postedMs < PROGRESS_MS) return;
+    if (nowMs - postedMs < 200) return;
     postedMs = nowMs;
     post({ kind: 'progress', progress });
   };

@@ -34,19 +34,6 @@ export interface SymbolPassOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Bound: delay by one file. ctags needs one second for the largest generated headers of Linux. */
-export const FILE_TIMEOUT_MS = 20_000;
-/** Bound: memory. ctags needs a few times the content's size, tree-sitter up to 50 times. */
-export const FILE_MEMORY_MAX = 512 << 20;
-
-/**
- * MiB of V8's young generation, whose default is 48. Measured: 2026-11-26: 18 MB less for 500 repositories, in the same time.
- */
-const YOUNG_MB_MAX = 12;
-
-/** Time for a cancelled thread to end its processes before it is terminated. */
-const CANCEL_MS = 2000;
-
 export class SymbolPasses {
   readonly #thread: ReusableThread<FromPassWorker>;
 
@@ -56,7 +43,8 @@ export class SymbolPasses {
       () =>
         new Worker(programFile('engine/symbols/pass-worker.js'), {
           workerData,
-          resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
+          // Default: 48. Measured: 2026-11-26: 18 MB less for 500 repositories, in the same time.
+          resourceLimits: { maxYoungGenerationSizeMb: 12 },
         }),
     );
   }
@@ -72,7 +60,8 @@ export class SymbolPasses {
     let timer: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       post(worker, { kind: 'cancel' });
-      timer = setTimeout(() => this.#thread.kill(worker), CANCEL_MS);
+      // It may end its processes for 2 seconds.
+      timer = setTimeout(() => this.#thread.kill(worker), 2000);
     };
     options.signal?.addEventListener('abort', cancel, { once: true });
     try {
@@ -118,8 +107,10 @@ function orderOf(options: SymbolPassOptions): PassOrder {
     shardPath: options.shardPath,
     outPath: options.outPath,
     concurrency: options.concurrency ?? availableParallelism(),
-    fileTimeoutMs: options.fileTimeoutMs ?? FILE_TIMEOUT_MS,
-    fileMemoryMax: options.fileMemoryMax ?? FILE_MEMORY_MAX,
+    // Bound: delay by one file. ctags needs a second for the largest generated headers of Linux.
+    fileTimeoutMs: options.fileTimeoutMs ?? 20_000,
+    // Bound: memory. ctags needs a few times the content's size, tree-sitter up to 50 times.
+    fileMemoryMax: options.fileMemoryMax ?? 512 << 20,
     engines: options.engines ?? ENGINE_NAMES,
   };
 }

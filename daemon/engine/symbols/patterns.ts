@@ -6,14 +6,8 @@ import type { Engine } from './engine.ts';
 import { type Extraction, orderSymbols } from './found.ts';
 import { PATTERN_LANGUAGES, type Rule, type PatternLanguage } from './pattern-tables.ts';
 import { hide } from './pattern-hiding.ts';
-import { readText } from './text.ts';
+import { readText, TEXT_SIZE_MAX } from './text.ts';
 
-/** Larger contents would block the thread. */
-const CONTENT_SIZE_MAX = 16 << 20;
-/** Deeper definitions are not found. Why: finding a parent walks all enclosing definitions. */
-const DEPTH_MAX = 256;
-/** Bound: definitions, and open frames; more would exceed the memory. */
-const COUNT_MAX = 1 << 19;
 /** Most characters that count as indentation. */
 const INDENT_MAX = 100;
 
@@ -21,7 +15,7 @@ export function openPatternEngine(): Engine {
   return {
     knows: (language) => PATTERN_LANGUAGES.has(language),
     async extract(language, content) {
-      if (content.length > CONTENT_SIZE_MAX)
+      if (content.length > TEXT_SIZE_MAX)
         return { failure: 'memory', detail: `too large for patterns: ${content.length} bytes` };
       try {
         return symbolsByPatterns(language, content);
@@ -86,7 +80,8 @@ class Walk {
   /** In order of start; undefined: too many. */
   definitions(): Definition[] | undefined {
     let at = 0;
-    while (Math.max(this.#found.length, this.#frames.length) <= COUNT_MAX) {
+    // Bound: memory.
+    while (Math.max(this.#found.length, this.#frames.length) <= 1 << 19) {
       const { pattern, rules } = this.#scanner();
       pattern.lastIndex = at;
       const match = pattern.exec(this.#code);
@@ -101,7 +96,8 @@ class Walk {
 
   #scanner(): Scanner {
     const { length } = this.#frames;
-    return scannerOf(this.#language, length > DEPTH_MAX ? 'none' : this.#frames[length - 1]!.scope);
+    // Bound: finding a parent walks all enclosing definitions. Deeper ones are not found.
+    return scannerOf(this.#language, length > 256 ? 'none' : this.#frames[length - 1]!.scope);
   }
 
   #takeMark(mark: string, at: number): void {

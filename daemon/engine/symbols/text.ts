@@ -3,6 +3,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { PlacedSymbol } from './found.ts';
 
+/** Largest content to be parsed: a tree takes up to 50 times its size, and patterns block the thread. */
+export const TEXT_SIZE_MAX = 16 << 20;
+
 export interface Text {
   readonly text: string;
   /** From character offsets to byte offsets; those of `byteOffsets` ascend. */

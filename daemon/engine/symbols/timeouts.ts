@@ -3,19 +3,14 @@
 
 import { readFileSync } from 'node:fs';
 
-/** Why: a stopped or waiting process uses no processor time. */
-const CLOCK_FACTOR = 30;
-/** Source: proc(5), times of processes: USER_HZ, 100 on all current Linux systems. */
-const MS_PER_TICK = 10;
-const RECHECK_MS_MIN = 50;
-
 /** Milliseconds of processor time used by a process; undefined: unknown here. */
 function processorMs(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The program's name, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+    // Source: proc(5): in USER_HZ, 100 on all current Linux systems.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
     return undefined;
   }
@@ -26,7 +21,7 @@ interface Started {
 }
 
 /**
- * Calls back once when the process has used `limitMs` of processor time from now on, or after CLOCK_FACTOR times as much wall
+ * Calls back once when the process has used `limitMs` of processor time from now on, or after 30 times as much wall
  * time. Returns the function that stops watching.
  */
 export function watchTime(started: Started, limitMs: number, onOver: () => void): () => void {
@@ -39,7 +34,7 @@ export function watchTime(started: Started, limitMs: number, onOver: () => void)
 
   function check(): void {
     const used = (now() ?? Infinity) - usedBefore;
-    if (used >= limitMs || performance.now() - startMs >= limitMs * CLOCK_FACTOR) onOver();
-    else timer = setTimeout(check, Math.max(limitMs - used, RECHECK_MS_MIN));
+    if (used >= limitMs || performance.now() - startMs >= limitMs * 30) onOver();
+    else timer = setTimeout(check, Math.max(limitMs - used, 50));
   }
 }

@@ -17,8 +17,6 @@ import { definitionsOf } from './tree-symbols.ts';
 /** Memory limit of the parser in bytes, time limit of the process in microseconds. */
 const [memoryMax = 0, cpuUsMax = 0] = argv.slice(2).map(Number);
 const INITIAL_PAGES = 512;
-/** Unreadable characters in one part before it is reported. Measured: 2026-11-28: smaller ones cost no definition. */
-const UNREAD_SIZE_MIN = 300;
 const memory = new WebAssembly.Memory({
   initial: INITIAL_PAGES,
   maximum: Math.min(32_768, Math.max(INITIAL_PAGES, Math.floor(memoryMax / 65_536))),
@@ -61,7 +59,8 @@ async function read({ language, grammar: name, content }: TreeRequest): Promise<
   try {
     const definitions = definitionsOf(text, grammar.query.matches(tree.rootNode));
     const symbols = orderSymbols(inBytes(symbolsOfDefinitions(language, definitions)));
-    const large = unreadSpans(tree).filter(({ start, end }) => end - start >= UNREAD_SIZE_MIN);
+    // Measured: 2026-11-28: smaller ones cost no definition.
+    const large = unreadSpans(tree).filter(({ start, end }) => end - start >= 300);
     if (large.length === 0) return { symbols };
     const offsets = byteOffsets(large.flatMap(({ start, end }) => [start, end]));
     const unread = large.map((_, i) => ({ start: offsets[2 * i]!, end: offsets[2 * i + 1]! }));
@@ -117,8 +116,8 @@ function unreadSpans({ rootNode }: Tree): Span[] {
       for (const child of node.children.toReversed()) stack.push({ node: child, isError });
     } else if (isError && !isWhole(node)) {
       const last = spans.at(-1);
-      // Blanks and line ends between two tokens belong to them.
-      if (last !== undefined && node.startIndex - last.end <= GAP_MAX) last.end = node.endIndex;
+      // Up to 100 blanks and line ends between two tokens belong to them.
+      if (last !== undefined && node.startIndex - last.end <= 100) last.end = node.endIndex;
       else spans.push({ start: node.startIndex, end: node.endIndex });
     }
   }
@@ -128,9 +127,6 @@ function unreadSpans({ rootNode }: Tree): Span[] {
 function unreadSize(tree: Tree): number {
   return unreadSpans(tree).reduce((size, { start, end }) => size + end - start, 0);
 }
-
-/** Most characters between two tokens of one part. */
-const GAP_MAX = 100;
 
 /** Whether a node below an error was read intact: it is a statement and not a token. */
 function isWhole({ isNamed, startPosition, endPosition }: Node): boolean {

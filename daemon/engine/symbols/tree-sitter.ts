@@ -9,6 +9,7 @@ import { type EngineProcess, startEngine } from './confine.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction, ExtractionFailure } from './found.ts';
 import { grammarFile, grammarOf } from './grammars.ts';
+import { TEXT_SIZE_MAX } from './text.ts';
 import { watchTime } from './timeouts.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
@@ -21,12 +22,6 @@ export interface TreeSitterOptions {
   /** Memory limit of a process's parser, bytes; its objects get the same again. */
   readonly memoryMax: number;
 }
-
-/** Largest content that is parsed: its tree takes up to 50 times its size. */
-const CONTENT_SIZE_MAX = 16 << 20;
-const CPU_SECONDS_MAX = 600;
-
-const PROGRAM = fileURLToPath(programFile('engine/symbols/tree-program.js'));
 
 /** Version of the parser library; undefined: the grammars are missing. */
 export function treeSitterVersion(): string | undefined {
@@ -47,8 +42,8 @@ export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undef
     async extract(language, content): Promise<Extraction> {
       const grammar = grammarOf(language);
       if (grammar === undefined) return { symbols: [] };
-      if (content.length > CONTENT_SIZE_MAX) {
-        const detail = `too large for tree-sitter: ${content.length} bytes, limit ${CONTENT_SIZE_MAX}`;
+      if (content.length > TEXT_SIZE_MAX) {
+        const detail = `too large for tree-sitter: ${content.length} bytes, limit ${TEXT_SIZE_MAX}`;
         return { failure: 'memory', detail };
       }
       const request = { language, grammar, content };
@@ -127,6 +122,8 @@ class TreeProcess implements Reader {
 function start(memoryMax: number): EngineProcess {
   const heapMib = Math.ceil(memoryMax / (1 << 20));
   const node = [process.execPath, `--max-old-space-size=${heapMib}`];
-  const args = [PROGRAM, String(memoryMax), String(CPU_SECONDS_MAX * 1e6)];
-  return startEngine([...node, ...args], { cpuSecondsMax: CPU_SECONDS_MAX });
+  const program = fileURLToPath(programFile('engine/symbols/tree-program.js'));
+  const cpuSecondsMax = 600;
+  const args = [program, String(memoryMax), String(cpuSecondsMax * 1e6)];
+  return startEngine([...node, ...args], { cpuSecondsMax });
 }

@@ -9,8 +9,8 @@ const SETTINGS = { maxFileSize: 10, maxTrigramCount: 7, alwaysIndexFilePatterns:
 
 test('limits are inclusive', () => {
   const filter = new DocFilter(SETTINGS);
-  assert.equal(filter.skipReasonOfSize('a', 10), undefined);
-  assert.equal(filter.skipReasonOfSize('a', 11), 'too_large');
+  assert.equal(filter.isTooLarge('a', 10), false);
+  assert.equal(filter.isTooLarge('a', 11), true);
   assert.equal(filter.trigramCountMax('a'), 7);
 });
 
@@ -29,13 +29,13 @@ test('patterns lift the limits', () => {
     ...SETTINGS,
     alwaysIndexFilePatterns: ['**/*.sql', '!old/**', 'old/keep.sql'],
   });
-  assert.equal(filter.skipReasonOfSize('x/y.sql', 1000), undefined);
+  assert.equal(filter.isTooLarge('x/y.sql', 1000), false);
   assert.equal(filter.trigramCountMax('x/y.sql'), 0);
-  assert.equal(filter.skipReasonOfSize('old/y.sql', 1000), 'too_large');
-  assert.equal(filter.skipReasonOfSize('old/keep.sql', 1000), undefined);
+  assert.equal(filter.isTooLarge('old/y.sql', 1000), true);
+  assert.equal(filter.isTooLarge('old/keep.sql', 1000), false);
   // What no shard can hold is not even read.
-  assert.equal(filter.skipReasonOfSize('x/y.sql', 2 ** 30), undefined);
-  assert.equal(filter.skipReasonOfSize('x/y.sql', 2 ** 30 + 1), 'too_large');
+  assert.equal(filter.isTooLarge('x/y.sql', 2 ** 30), false);
+  assert.equal(filter.isTooLarge('x/y.sql', 2 ** 30 + 1), true);
 });
 
 test('globs', () => {
