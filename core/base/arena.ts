@@ -4,7 +4,6 @@
 
 const POISON: u8 = 0xa5;
 
-/** Bytes of an arena's record. */
 export const ARENA_SIZE: usize = 12;
 
 /** The record, at a 4-aligned address chosen by the caller, outside the managed memory. */
@@ -17,7 +16,6 @@ export class Arena {
 
 if (offsetof<Arena>() != ARENA_SIZE) ERROR('Arena: size');
 
-/** Makes `arena` manage [start, end), all of it free. `start` is not 0. */
 export function arenaInit(arena: Arena, start: usize, end: usize): void {
   assert(start != 0 && start <= end, 'arena range');
   arena.start = <u32>start;

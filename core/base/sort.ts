@@ -1,15 +1,12 @@
 // Sorts rows by a 64-bit key, and by a comparison where keys are equal. A bottom-up merge sort:
 // stable, no recursion, twice the memory of the rows.
 
-/** u64 key | u32 value | u32 unused. */
 export const SORT_ROW_SIZE: usize = 16;
 
 /**
- * Sorts the `count` rows at `rows`.
- *
+ * Sorts the `count` rows at `rows`; returns the address of the sorted rows, `rows` or `scratch`.
  * @param scratch  room for as many rows
  * @param compare  order of two values whose rows have equal keys; below 0: the first comes first
- * @returns  address of the sorted rows: `rows` or `scratch`
  */
 export function sortByKey(
   rows: usize,

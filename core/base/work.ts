@@ -1,19 +1,15 @@
-// Limits work that is not bounded by the size of its input: an expression of many states takes far
-// more steps than there are bytes. Work is counted, and now and then the host is asked whether to
-// continue. If not, isStopped holds for the rest of the call: scans end at once with meaningless
-// results, and the call reports its work as not done. The core has no clock; the host has.
+// Limits work that its input's size does not bound, such as an expression of many states. Work is
+// counted, and the host, which has a clock, is asked now and then whether to continue. If not,
+// isStopped holds for the rest of the call: its results are meaningless, and it reports its work as
+// not done.
 
 /** Asks the host whether the current call should end early. */
 @external('env', 'isStopRequested')
 declare function isStopRequested(): bool;
 
-/**
- * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so the
- * host is asked about every 1.5 ms.
- */
+/** Measured: 2026-11-21: a step of the simulation takes 11 ns: the host is asked every 1.5 ms. */
 const STEPS_PER_QUESTION: i32 = 1 << 17;
 
-/** The current call should end; its results are meaningless. */
 export let isStopped: bool = false;
 let remainingSteps: i32 = STEPS_PER_QUESTION;
 

@@ -1,6 +1,5 @@
-// XXH64: the 64-bit hash that checks sections of a shard and finds equal contents. One call for
-// contiguous bytes, or begin, update, end over a state record for bytes that arrive in parts; both
-// give the same value. Not a cryptographic hash.
+// XXH64: the 64-bit hash that checks sections and finds equal contents; not cryptographic. One call
+// for contiguous bytes, or begin, update, end over a state record.
 // Source: the xxHash specification, "XXH64 algorithm description".
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
@@ -9,10 +8,8 @@ const PRIME_3: u64 = 0x165667b19e3779f9;
 const PRIME_4: u64 = 0x85ebca77c2b2ae63;
 const PRIME_5: u64 = 0x27d4eb2f165667c5;
 
-/** Bytes of one round over the four lanes. */
 const STRIPE_SIZE: usize = 32;
 
-/** Bytes of a streaming state. */
 export const XXH64_STATE_SIZE: usize = 88;
 
 /** Streaming state: 88 bytes at an 8-aligned address chosen by the caller. */
@@ -111,7 +108,6 @@ export function xxh64Begin(state: usize, seed: u64): void {
   record.reserved = 0;
 }
 
-/** Adds whole stripes of [ptr, end); returns the first remaining byte. */
 function takeStripes(record: Xxh64State, ptr: usize, end: usize): usize {
   let lane1 = record.lane1;
   let lane2 = record.lane2;
@@ -131,7 +127,6 @@ function takeStripes(record: Xxh64State, ptr: usize, end: usize): usize {
   return ptr;
 }
 
-/** Adds the `size` bytes at `ptr`. May be called any number of times. */
 export function xxh64Update(state: usize, ptr: usize, size: usize): void {
   const record = changetype<Xxh64State>(state);
   const stripe = state + STRIPE_OFFSET;
@@ -166,10 +161,7 @@ export function xxh64End(state: usize): u64 {
 const fieldState: usize = memory.data(96, 16);
 const fieldZeros: usize = memory.data(8, 8);
 
-/**
- * Hash of the `size` bytes at `ptr`, with the 8 bytes at offset `field`, which store the hash, as
- * zeros.
- */
+/** With the 8 bytes at offset `field`, which store the hash, as zeros. */
 export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {
   assert(XXH64_STATE_SIZE <= 96);
   xxh64Begin(fieldState, 0);

@@ -1,6 +1,5 @@
-// Binds the match tree to one shard: finds the docs that each leaf may hold for (in the file of its
-// kind), combines them up the tree, and lists the remaining candidates (candidates.ts). Everything
-// lives in the arena until the next shard is bound.
+// Binds the match tree to one shard: finds the docs that each leaf may hold for, combines them up
+// the tree, and lists the remaining candidates. Everything lives in the arena until the next shard.
 
 import { Arena } from '../base/arena.ts';
 import { beginWork, countWork, isStopped } from '../base/work.ts';
@@ -71,7 +70,6 @@ import { bindText, TextLeaf } from './text-leaf.ts';
 const NODE_STEPS: u32 = 256;
 /** Guess: bytes of lists read per step, as a power of 2. */
 const STEP_SHIFT: u32 = 3;
-/** Most bytes to count at once. */
 const BYTES_MAX: u32 = 1 << 26;
 
 /** Bitmaps of docs, 0: none: the heads (heads.ts), and those of them found by name. */
@@ -80,9 +78,7 @@ let nameHeads: usize = 0;
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
- * and names of symbols, but no other content. Bitmaps and candidate lists stay in the arena until
- * another shard is bound.
- *
+ * and names of symbols, but no other content.
  * Errors: STATUS_FRAME for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
  * (base/work.ts).
  */
@@ -94,8 +90,8 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
 }
 
 /**
- * As bindShard, but only for the heads (heads.ts), which are its only unit, and the first one of
- * bindShard. Reads only the lists of the segments with heads.
+ * As bindShard, but only for the heads (heads.ts): its only unit, and the first one of bindShard.
+ * Reads only the lists of the segments with heads.
  */
 export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
@@ -106,8 +102,7 @@ export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
 }
 
 /**
- * Binds the tree for evaluating some docs, given as a bitmap; there are no candidates.
- * Errors: as bindShard.
+ * Binds the tree for evaluating some docs, a bitmap; there are no candidates. Errors: as bindShard.
  */
 export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
@@ -145,7 +140,6 @@ function begin(arena: Arena, view: ShardView): bool {
   return blockSetsInit(arena);
 }
 
-/** Lists the candidates, cuts them into units, and writes the counters. */
 function listCandidates(
   arena: Arena,
   verdict: usize,
@@ -169,10 +163,7 @@ function listCandidates(
   return STATUS_OK;
 }
 
-/**
- * Binds a subtree; returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy
- * it.
- */
+/** Returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy the subtree. */
 function bindNode(arena: Arena, node: MatchNode): usize {
   if (failStatus != STATUS_OK || isStopped) return NO_DOCS;
   node.isRuledOut = 0;
@@ -231,10 +222,7 @@ function bindKind(arena: Arena, node: MatchNode): usize {
   }
 }
 
-/**
- * A negation rules out only docs that certainly satisfy its child; a literal may give false
- * candidates.
- */
+/** Rules out only docs that certainly satisfy the child: a literal may give false candidates. */
 function bindNot(arena: Arena, node: MatchNode): usize {
   const child = nodeAt(node.children, 0);
   const verdict = bindNode(arena, child);
@@ -244,7 +232,6 @@ function bindNot(arena: Arena, node: MatchNode): usize {
   return complement(arena, verdict);
 }
 
-/** Whether the bitmap of a bound subtree has exactly the docs that satisfy it. */
 function isExact(node: MatchNode): bool {
   switch (node.kind) {
     case layout.NODE_TEXT:
@@ -271,10 +258,7 @@ function complement(arena: Arena, docs: usize): usize {
   return others;
 }
 
-/**
- * Binds the children until one is ruled out; the others keep the state of the previous shard, which
- * nobody reads.
- */
+/** Binds the children until one is ruled out; the others keep the state of the previous shard. */
 function bindAnd(arena: Arena, node: MatchNode): usize {
   let verdict: usize = ALL_DOCS;
   sortForBinding(node);
@@ -325,14 +309,13 @@ function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void 
   }
 }
 
-/** Kind in the high bits, position in the plan in the low bits. */
 function bindingOrder(node: MatchNode): u64 {
   // Nodes are in plan order.
   return (<u64>kindOrder(node.kind) << 32) | changetype<usize>(node);
 }
 
 /**
- * Order: kinds that cost nothing to bind, paths, literals, more expensive or less selective kinds,
+ * Kinds that cost nothing to bind, paths, literals, more expensive or less selective kinds,
  * subtrees.
  */
 function kindOrder(kind: u32): u32 {

@@ -1,8 +1,6 @@
-// Keeps bindings of a request: a searched shard is bound again to render its docs, after others
-// were bound. Restoring a binding copies the tree; making it again would read the posting lists
-// again. A binding to the heads alone is kept as well, for rendering them. All bindings live in the
-// request's arena and end with the next compiled plan: a search that resumes after another one's
-// time slice binds anew. When less than half of the arena remains, the kept bindings are dropped.
+// Keeps bindings of a request: a searched shard is bound again to render its docs, and copying a
+// tree is faster than reading the lists. They live in the request's arena, end with the next
+// compiled plan, and are dropped when less than half of the arena remains.
 // Measured: 2026-11-21: a rare word in two shards took 2.1 ms without, 1.8 to 2.0 ms with them.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
@@ -35,10 +33,7 @@ export function beginBindings(arena: Arena): void {
   requestStart = arenaMark(arena);
 }
 
-/**
- * Binds the tree to `view`, or restores the kept binding; counters go to `stats` (BIND_*).
- * Errors: as bindShard.
- */
+/** Binds the tree to `view`, or restores the kept binding. Errors: as bindShard. */
 export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 {
   const kept = findKept(view);
   if (changetype<usize>(kept) != 0 && kept.heads == 0) {
@@ -55,10 +50,7 @@ export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 
   return status;
 }
 
-/**
- * Binds the tree to `view` only for its heads; counters go to `stats` (BIND_*). Errors: as
- * bindShard.
- */
+/** Binds the tree to `view` only for its heads. Errors: as bindShard. */
 export function bindHeadsAlone(arena: Arena, view: ShardView, stats: usize): i32 {
   const kept = findKept(view);
   if (changetype<usize>(kept) != 0) {
@@ -74,8 +66,8 @@ export function bindHeadsAlone(arena: Arena, view: ShardView, stats: usize): i32
 }
 
 /**
- * Restores the kept binding of `view`, or binds the tree for the `count` docs whose u32 ids are at
- * `ids`. Errors: as bindShard.
+ * Restores the kept binding, or binds the tree for the `count` docs whose u32 ids are at `ids`.
+ * Errors: as bindShard.
  */
 export function bindOrRestoreDocs(arena: Arena, view: ShardView, ids: usize, count: u32): i32 {
   const kept = findKept(view);
@@ -109,7 +101,6 @@ function areIn(view: ShardView, bitmap: usize, ids: usize, count: u32): bool {
   return true;
 }
 
-/** Whether the whole binding of `view` was kept. */
 export function isKept(view: ShardView): bool {
   const kept = findKept(view);
   return changetype<usize>(kept) != 0 && kept.heads == 0;
@@ -122,16 +113,11 @@ export function trimBindings(arena: Arena): void {
   arenaReset(arena, requestStart);
 }
 
-/** The kept binding of `view`; 0: there is none. */
 function findKept(view: ShardView): KeptBinding {
   return changetype<KeptBinding>(view.keptIn == generation ? <usize>view.kept : 0);
 }
 
-/**
- * Keeps the current binding, if the arena has room for it.
- *
- * @param heads  a bitmap of the docs that it is restricted to; 0: all
- */
+/** Keeps the current binding, if there is room. @param heads  bitmap of its docs; 0: all */
 function keep(arena: Arena, view: ShardView, stats: usize, heads: usize): void {
   const head = arenaAlloc(arena, offsetof<KeptBinding>(), 8);
   const savedStats = arenaAlloc(arena, BIND_STATS_SIZE, 8);

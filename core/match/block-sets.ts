@@ -1,7 +1,6 @@
-// The blocks of the bound shard that may contain a literal, as a bitmap, by its grams. Lists of
-// longer literals are intersected segment by segment, rarest first, as long as a list can save more
-// verifying than it costs; for literals of one and two characters the lists of all keys that
-// contain them are united.
+// The blocks of the bound shard that may contain a literal, by its grams. Lists of longer literals
+// are intersected segment by segment, rarest first, as long as a list can save more verifying than
+// it costs; for one and two characters the lists of all keys with them are united.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
@@ -59,7 +58,6 @@ const MARKED_BLOCKS_MIN: u32 = 2;
 
 const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
-/** A bitmap of one segment. */
 let scratchBitmap: usize = 0;
 
 /** Allocates scratch memory from the arena; false if it is full. */
@@ -76,16 +74,12 @@ export function newBlockBitmap(arena: Arena): usize {
   return bitmap;
 }
 
-/**
- * Fills the empty `bitmap` with the blocks that have the grams and the marks of a literal; see
- * intersectGrams.
- */
+/** Fills the empty `bitmap` with the blocks that have the literal's grams and marks. */
 export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): void {
   intersectGrams(arena, grams.keys, grams.keyCount, bitmap, verifyNs);
   keepMarked(grams, bitmap);
 }
 
-/** Sets `bitmap` to all blocks of the docs in `docs`. */
 export function blocksOfDocs(docs: usize, bitmap: usize): void {
   memory.fill(bitmap, 0, blockBitmapSize);
   for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
@@ -98,8 +92,8 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 }
 
 /**
- * Adds the blocks that may contain a literal of one or two letters to the bitmap; false: so many
- * that all may as well be read; nothing is added then.
+ * Adds the blocks that may contain one or two letters; false, adding nothing: so many that all may
+ * as well be read.
  */
 export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
   beginVisits(arena);
@@ -108,9 +102,8 @@ export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
 }
 
 /**
- * Two letters: the union of all lists whose keys begin with them. Complete because every block
- * counts as ending in a newline. False if the lists are so large that all blocks may as well be
- * read.
+ * The union of all lists whose keys begin with the two letters: complete, since every block counts
+ * as ending in a newline. False as in uniteShort.
  */
 function unitePrefix(grams: Grams, bitmap: usize): bool {
   const pair = keyAt(grams, 0);
@@ -124,9 +117,8 @@ function unitePrefix(grams: Grams, bitmap: usize): bool {
 }
 
 /**
- * One letter: the union of all lists whose keys have it in the middle. Complete because every
- * character of a block has a neighbour on both sides. False as in unitePrefix, and for a newline,
- * which is never in the middle.
+ * The union of all lists whose keys have the letter in the middle: complete, since every character
+ * has a neighbour on both sides. False also for a newline, which is never in the middle.
  */
 function uniteMiddle(grams: Grams, bitmap: usize): bool {
   const gramChar = keyAt(grams, 0);
@@ -176,7 +168,6 @@ function isUnionLarge(bytes: u32): bool {
   return <u64>bytes * 2 * PREFIX_SHARE_DENOMINATOR > share;
 }
 
-/** Adds the blocks of the whole list to the bitmap. */
 export function uniteGram(gram: u32, bitmap: usize): void {
   for (let mask = listMask(boundView, gram) & boundSegments; mask != 0; mask &= mask - 1) {
     readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
@@ -189,10 +180,7 @@ function readInto(gram: u32, segment: u32, bitmap: usize): void {
   countIndexBytes(frameBytes);
 }
 
-/**
- * Intersects the lists of all keys' grams into `bitmap`, as long as that pays where verifying a
- * block takes `verifyNs`.
- */
+/** Intersects the lists of all keys into `bitmap`, as long as that pays. */
 export function intersectGrams(
   arena: Arena,
   keys: usize,
@@ -232,7 +220,6 @@ export function readCostNs(keys: usize, keyCount: u32): u32 {
   return least;
 }
 
-/** Cost of reading a frame of this coded size. */
 @inline
 function frameCostNs(size: u32): u32 {
   return size >= DENSE_SIZE ? BITMAP_NS : size * DECODE_NS_PER_BYTE + BITMAP_NS;
@@ -311,10 +298,7 @@ export function countBits(bitmap: usize, size: usize): u32 {
   return <u32>count;
 }
 
-/**
- * The docs with a block in the bitmap, of those that binding is restricted to; also sets the node's
- * cost, its number of blocks.
- */
+/** The bound docs with a block in the bitmap; sets the node's cost, its number of blocks. */
 export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
@@ -323,7 +307,6 @@ export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usiz
   return count == 0 ? NO_DOCS : docs;
 }
 
-/** Adds the docs that binding is restricted to; returns the number of their blocks. */
 function addBoundDocs(docs: usize, bitmap: usize): u32 {
   let count: u32 = 0;
   for (let docId = nextBoundDoc(0); docId < boundView.docCount; docId = nextBoundDoc(docId + 1)) {
@@ -337,7 +320,6 @@ function addBoundDocs(docs: usize, bitmap: usize): u32 {
   return count;
 }
 
-/** Adds all docs; returns the number of their blocks. */
 function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
   let count: u32 = 0;
   let previousBlob: u32 = NONE_ID;

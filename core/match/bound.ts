@@ -1,6 +1,4 @@
 // The shard that the match tree is bound to, the counts of binding, and bitmaps of its docs.
-// Written by the parts of the binding (bind.ts, the files of leaf kinds, block-sets.ts,
-// candidates.ts); read by everything that works on the bound shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -19,11 +17,9 @@ export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** The docs that binding is restricted to, a bitmap; 0: all. */
 export let restrictedDocs: usize = 0;
-/** Coded bytes of lists read while binding. */
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
 export let regexRuns: u32 = 0;
-/** The first failure while binding. */
 export let failStatus: i32 = 0;
 
 /** The result of a subtree for docs: none, all, or those in a bitmap. */
@@ -36,13 +32,11 @@ export const ALL_DOCS: usize = 2;
 export let docSets: usize = 0;
 export let docSetCount: u32 = 0;
 
-/** Sets the table of sets for the shard that is bound next. */
 export function useDocSets(table: usize, count: u32): void {
   docSets = table;
   docSetCount = count;
 }
 
-/** Makes `view` the bound shard and resets the counts. */
 export function beginBinding(view: ShardView): void {
   rebind(view);
   indexBytes = 0;
@@ -60,10 +54,7 @@ export function rebind(view: ShardView): void {
   memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
-/**
- * Restricts binding to some docs, given as a bitmap, to the segments with their contents, and to
- * their groups.
- */
+/** Restricts binding to some docs, a bitmap, with their segments and groups. */
 export function restrictTo(docs: usize): void {
   restrictedDocs = docs;
   let segments: u32 = 0;

@@ -1,6 +1,6 @@
 // Orders candidates so that those that may score best come first, since a search stops at its
-// limit: with several leaves, docs with one block that may contain all of them come first; within
-// each group, docs whose base name contains a leaf.
+// limit: docs with one block that may contain all leaves, then docs whose base name contains a
+// leaf.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -25,9 +25,8 @@ const counters = memory.data(16, 4);
 if (CLASS_COUNT * 4 > 16) ERROR('places: size');
 
 /**
- * Sorts the first of `count` docs at `docs` by class, stable; docs of one blob stay together.
- * Errors: STATUS_OUT_OF_MEMORY. Why not skipped then: threads with more memory would cut other
- * units.
+ * Sorts the first docs by class, stable; docs of one blob stay together. Errors:
+ * STATUS_OUT_OF_MEMORY. Why not skipped then: threads with more memory would cut other units.
  */
 export function orderCandidates(arena: Arena, docs: usize, count: u32): i32 {
   if (slotLeaves.count < 2) return STATUS_OK;
@@ -60,7 +59,6 @@ function blobOf(docs: usize, index: u32): u32 {
   return docAt(boundView, docOf(docs, index)).blobId;
 }
 
-/** Writes the class of each doc, the same for all docs of one blob, and counts them. */
 function classify(docs: usize, count: u32, classes: usize): void {
   let lastBlob: u32 = NONE_ID;
   let docClass: u32 = APART | UNNAMED;

@@ -1,5 +1,4 @@
-// The docs of the bound shard to evaluate, cut into units of work: the same on every thread, so
-// that units can be claimed by number.
+// The docs of the bound shard to evaluate, cut into units of work: the same on every thread.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -20,10 +19,7 @@ export let candidateDocs: usize = 0;
 export let candidateDocCount: u32 = 0;
 /** Estimated bytes of content to read for verifying them. */
 export let candidateBytes: f64 = 0;
-/**
- * Number of candidates that are heads (heads.ts): the first ones, and the first unit if there are
- * any.
- */
+/** Candidates that are heads (heads.ts): the first ones, and the first unit. */
 export let headCount: u32 = 0;
 /**
  * First candidate of each unit, u32, with one more element for the end.
@@ -44,7 +40,6 @@ export class Candidates {
   unitCount: u32;
 }
 
-/** Saves the record of the candidates; the lists are not copied. */
 export function saveCandidates(out: Candidates): void {
   out.bytes = candidateBytes;
   out.docs = <u32>candidateDocs;
@@ -53,7 +48,6 @@ export function saveCandidates(out: Candidates): void {
   out.unitCount = unitCount;
 }
 
-/** Restores what saveCandidates wrote. */
 export function restoreCandidates(saved: Candidates): void {
   candidateBytes = saved.bytes;
   candidateDocs = saved.docs;
@@ -66,13 +60,11 @@ export function restoreCandidates(saved: Candidates): void {
 const HEADS_MAX: u32 = 24;
 
 /**
- * Lists the candidate docs, those of one blob together, in the order of their first: heads, then
- * those that may score best (candidate-order.ts), then the others. Errors: STATUS_OUT_OF_MEMORY.
- *
+ * Lists the candidate docs, those of one blob together: heads, those that may score best
+ * (candidate-order.ts), the others. Errors: STATUS_OUT_OF_MEMORY.
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which is not changed
- * @param heads    0, or a bitmap of docs; with a doc it has all of the same content
- * @param nameHeads    those of them that come first
- * @param isHeadsOnly  whether the others are excluded
+ * @param heads  0, or a bitmap of docs; with a doc it has all of the same content
+ * @param nameHeads  those of them that come first
  */
 export function collectCandidates(
   arena: Arena,
@@ -106,8 +98,8 @@ export function collectCandidates(
 }
 
 /**
- * Lists the docs of `remaining` that are also in `selection`, up to `most` plus docs of the same content;
- * removes them from `remaining`.
+ * Moves the docs of `remaining` that are in `selection` to the list, up to `most` plus docs of the
+ * same content.
  */
 function listDocs(remaining: usize, selection: usize, most: u32): void {
   const words = <u32>(docBitmapSize() >> 3);
@@ -146,9 +138,8 @@ function addBrothers(remaining: usize, docId: u32): void {
 }
 
 /**
- * Cuts the candidates into units of at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes. A
- * unit has more bytes if its first doc has more, and more docs if they share the content of its
- * last one, which is verified once. Heads are one unit. Errors: STATUS_OUT_OF_MEMORY.
+ * Units have at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes; more bytes if the first doc
+ * has more, more docs if they share the last one's content. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function cutUnits(arena: Arena): i32 {
   unitCount = 0;
@@ -180,17 +171,14 @@ export function cutUnits(arena: Arena): i32 {
 
 /** Units to read ahead; other threads work on those between. */
 const UNITS_AHEAD: u32 = 2;
-/**
- * Guess: above this share of the content, reading all of it is faster than random reads of pages.
- */
+/** Guess: above this share of the content, reading all is faster than random reads of pages. */
 const SCAN_SHARE: f64 = 8;
 /** Bound: a unit's contents may lie far apart. */
 const SPAN_MAX: usize = 8 * <usize>UNIT_BYTES_MAX;
 
 /**
- * Has the system read ahead what a unit reads sequentially. Why: for mapped shards it otherwise
- * reads single pages (daemon/engine/host/mapping.ts). Measured without it: a scan of cold contents
- * took twice as long.
+ * Has the system read ahead what a unit reads: for mapped shards it reads single pages
+ * (daemon/engine/host/mapping.ts). Measured: without it a scan of cold contents took twice as long.
  */
 export function prefetchUnits(unit: u32): void {
   if (candidateBytes * SCAN_SHARE < <f64>boundView.contentSize) return;
@@ -198,7 +186,6 @@ export function prefetchUnits(unit: u32): void {
   if (unit + UNITS_AHEAD < unitCount) prefetchUnit(unit + UNITS_AHEAD);
 }
 
-/** Announces the range of content of the unit's docs, unless it is too long. */
 function prefetchUnit(unit: u32): void {
   const firstDoc = load<u32>(unitStarts + (<usize>unit << 2));
   const endDoc = load<u32>(unitStarts + (<usize>unit << 2), 4);
@@ -215,7 +202,6 @@ function prefetchUnit(unit: u32): void {
   if (end > start && end - start <= SPAN_MAX) prefetch(start, end);
 }
 
-/** Bytes of the blob's blocks that are candidates of its most expensive literal. */
 function bytesToVerify(blobId: u32): u32 {
   const blob = blobAt(boundView, blobId);
   let most: u32 = 0;
@@ -235,7 +221,6 @@ function bytesToVerify(blobId: u32): u32 {
   return min(blob.size, most * (blob.size / blob.blockCount + 1));
 }
 
-/** Blocks of [first, first + count) that are in the bitmap. */
 function countBlocksIn(bitmap: usize, first: u32, count: u32): u32 {
   let found: u32 = 0;
   for (let blockId = first; blockId < first + count; blockId++) {

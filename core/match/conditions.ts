@@ -1,7 +1,6 @@
-// Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals,
-// computed by the daemon (daemon/engine/regex). A condition on a match within one line is evaluated
-// on blocks. For matches that may span lines, each literal lies in one block, but the condition
-// holds for docs, or for two neighbouring blocks together. Used by match-starts.ts.
+// Conditions of regular expressions on the bound shard: AND/OR trees over grams, computed by the
+// daemon (daemon/engine/regex). For matches within a line they are evaluated on blocks; for others
+// on docs, or on two neighbouring blocks together (match-starts.ts).
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
@@ -33,23 +32,20 @@ export class GramsNode extends MatchNode {
 }
 if (offsetof<GramsNode>() > NODE_SIZE) ERROR('GramsNode: size');
 
-/** Errors: compileStatus is set if the arena is full. */
 export function compileGrams(arena: Arena, node: GramsNode): void {
   node.grams = makeGrams(arena, node);
 }
 
-/** The grams of a GRAMS node. */
 @inline
 export function gramsOf(condition: MatchNode): Grams {
   return changetype<GramsNode>(condition).grams;
 }
 
 /**
- * Fills the empty `bitmap` with the blocks that satisfy the condition, plus some others where
- * reading all lists does not pay. Uses a temporary bitmap of the arena for each level.
- *
- * Errors: failStatus is set to STATUS_BAD_PLAN for a node that conditions cannot have,
- * STATUS_FRAME, STATUS_OUT_OF_MEMORY; then the bitmap is meaningless.
+ * Fills the empty `bitmap` with the blocks that satisfy the condition, plus some where reading all
+ * lists does not pay. Uses a temporary bitmap for each level.
+ * Errors: failStatus is set to STATUS_BAD_PLAN, STATUS_FRAME, STATUS_OUT_OF_MEMORY; then the bitmap
+ * is meaningless.
  */
 export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
@@ -92,7 +88,6 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   }
 }
 
-/** Number of keys of the literals directly below the condition, with repetitions. */
 function countKeys(condition: MatchNode): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -102,9 +97,7 @@ function countKeys(condition: MatchNode): u32 {
   return count;
 }
 
-/**
- * Writes the distinct keys of the literals directly below `condition` to `out`; returns how many.
- */
+/** Writes the distinct keys of the literals directly below to `out`; returns how many. */
 function joinKeys(condition: MatchNode, out: usize): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -128,8 +121,7 @@ function isAmong(keys: usize, count: u32, key: u32): bool {
 
 /**
  * Docs that satisfy the condition, in a new bitmap, or NO_DOCS: for an AND those with a block for
- * each child, not necessarily the same one.
- *
+ * each child.
  * @param node     its cost is set to that of the blocks of the last literal
  * @param scratch  a bitmap of blocks
  */

@@ -1,6 +1,5 @@
-// The doc that is evaluated or rendered, and its blob, which other docs may share: the location of
-// its bytes, and which of its blocks were read. All reads of content are recorded here first: a
-// block counts once, and its pages are checked (shard/pages.ts).
+// The doc that is evaluated or rendered, and its blob. All reads of content are recorded here
+// first: a block counts once, and its pages are checked (shard/pages.ts).
 
 import { BLOB_FLAG_MARKED, NONE_ID } from '../shared/format.ts';
 import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
@@ -48,10 +47,7 @@ export function forgetReads(): void {
   current.blobId = NONE_ID;
 }
 
-/**
- * Makes `id` the current doc. Resets the leaves' state for the doc, and that for the blob if it is
- * another one.
- */
+/** Makes `id` the current doc. Resets the leaves' state for the doc, and for another blob. */
 export function enterDoc(id: u32): void {
   const row = docAt(boundView, id);
   current.docId = id;
@@ -108,15 +104,11 @@ export function blockOf(ptr: usize, first: u32): u32 {
   return start;
 }
 
-/** Ensures that the content of the current doc is in memory and checked. */
 export function needCurrentContent(): void {
   if (current.end > current.start) needBytes(boundView, current.start, current.end);
 }
 
-/**
- * Records that the blocks [start, end) of the current blob are about to be read, and checks them;
- * each counts once.
- */
+/** Records and checks the blocks [start, end) that are about to be read; each counts once. */
 export function markRead(start: u32, end: u32): void {
   current.isRead = true;
   // Word borders depend on the surroundings of a range, and scans read slightly further.

@@ -72,9 +72,7 @@ const RANGES_ENOUGH: u32 = 64;
 
 /** Slots that are distinguished. */
 let count: u32 = 0;
-/** Ranges of the current doc so far. */
 let rangeCount: u32 = 0;
-/** Points of its best symbol so far. */
 let bestSymbol: f64 = 0;
 /** By slot: the sum, f64. */
 const sums = memory.data(128, 8);
@@ -91,7 +89,6 @@ class SymbolCover {
 const cover = changetype<SymbolCover>(memory.data(16, 8));
 if (offsetof<SymbolCover>() > 16) ERROR('SymbolCover: size');
 
-/** The parts of the last score. */
 @unmanaged
 class ScoreParts {
   symbol: f64;
@@ -119,7 +116,6 @@ export function isScoreSettled(): bool {
   return walk.isAtEnd ? rangeCount >= RANGES_ENOUGH : bestSymbol >= SYMBOL_ENOUGH;
 }
 
-/** Counts further ranges of a lone leaf. */
 export function scoreRest(rest: u32): void {
   addSum(leafAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
 }
@@ -202,7 +198,6 @@ export function docScore(tier: u32): u32 {
   return <u32>(UNIT * ((parts.symbol + parts.text + parts.near) * parts.tier + parts.name));
 }
 
-/** Writes the parts of the last docScore, in points (SCORE_*, up to the tier). */
 export function writeScoreParts(out: usize): void {
   store<f64>(out, UNIT * scoreParts.symbol, SCORE_SYMBOL_OFFSET);
   store<f64>(out, UNIT * scoreParts.name, SCORE_NAME_OFFSET);
@@ -223,7 +218,6 @@ function pathPart(): f64 {
   return NAME_PATH * share + (share == 1 && nameShare == 1 ? NAME_PATH_WHOLE : 0);
 }
 
-/** Points of a doc without ranges in its content, by the words in its path. */
 export function nameScore(): u32 {
   count = min(slotCount, SLOTS_MAX);
   return <u32>(UNIT * namePart());

@@ -1,8 +1,7 @@
-// Evaluates the bound tree on one doc: whether it matches, and which leaves are active. Children
-// are evaluated cheapest first, up to the first that decides; a leaf is searched only in its
-// candidate blocks, and its result is kept for all docs that share the blob. A leaf is active if it
-// and every node above it hold and none above it is a negation: active leaves give the doc its
-// ranges (ranges.ts). Allocates nothing.
+// Evaluates the bound tree on one doc. Children are evaluated cheapest first, up to the first that
+// decides; a leaf is searched only in its candidate blocks, and its result is kept for all docs of
+// the blob. Active leaves (they and all nodes above hold, none negated) give the doc its ranges
+// (ranges.ts).
 
 import * as layout from '../shared/plan.ts';
 import { matchesContent } from './leaves.ts';
@@ -26,8 +25,8 @@ import { matchesInPath, TextLeaf } from './text-leaf.ts';
 export let activeLeafCount: u32 = 0;
 
 /**
- * Makes `id` the current doc and evaluates the tree; if it holds, lists the active leaves. Hot:
- * called for every candidate. After isStopped (base/work.ts) the result is meaningless.
+ * Makes `id` the current doc and evaluates the tree; if it holds, lists the active leaves. Hot.
+ * After isStopped (base/work.ts) meaningless.
  */
 export function evaluateDoc(id: u32): bool {
   enterDoc(id);
@@ -40,10 +39,7 @@ export function evaluateDoc(id: u32): bool {
   return true;
 }
 
-/**
- * Whether a subtree holds for the current doc. Leaves cache their result for the current doc, or
- * blob, so evaluating again is cheap. Bound: PLAN_DEPTH_MAX deep.
- */
+/** Leaves cache their result, so evaluating again is cheap. Bound: PLAN_DEPTH_MAX deep. */
 function matches(node: MatchNode): bool {
   if (node.isRuledOut) return false;
   switch (node.kind) {
@@ -80,8 +76,8 @@ function matches(node: MatchNode): bool {
 }
 
 /**
- * Lists the active leaves below a node that holds. All children of an AND hold; those of an OR are
- * all evaluated, including those that `matches` skipped: each that holds gives ranges.
+ * Of an OR all children are evaluated, including those that `matches` skipped: each that holds
+ * gives ranges.
  */
 function collectActive(node: MatchNode): void {
   switch (node.kind) {

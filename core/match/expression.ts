@@ -1,6 +1,6 @@
-// An expression of the plan, for REGEX, PATH_REGEX and SYMBOL_REGEX nodes: its compiled program and
-// its conditions on grams, both made by the daemon (daemon/engine/regex). The node's data is a head
-// (REGEX_*_OFFSET, shared/plan.ts), then the program.
+// An expression of the plan: its compiled program and its conditions on grams, made by the daemon
+// (daemon/engine/regex). The node's data is a head (REGEX_*_OFFSET, shared/plan.ts), then the
+// program.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
@@ -34,9 +34,8 @@ export class Expression {
 }
 
 /**
- * Compiles the expression of the plan's row `index`, that of `node`. Sets compileStatus for a head
- * that does not name earlier rows, for an invalid program, and if the arena is full; then the
- * result is unusable.
+ * Sets compileStatus for a head that does not name earlier rows, for an invalid program, and if the
+ * arena is full.
  */
 export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expression {
   const expression = changetype<Expression>(arenaAlloc(arena, offsetof<Expression>(), 8));
@@ -69,7 +68,6 @@ function conditionOf(field: usize, index: u32): MatchNode {
   );
 }
 
-/** Whether there is such a condition. */
 @inline
 export function isGiven(condition: MatchNode): bool {
   return changetype<usize>(condition) != 0;

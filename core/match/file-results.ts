@@ -1,7 +1,6 @@
-// Writes the file results of an answer (API.md 6.3), each a complete JSON object: the members from
-// render.ts, and language, skip reason and links. The parts of links that a repo's docs share come
-// from the host as JSON text, one record for each set of revisions; only the path is added here,
-// percent-encoded by segment.
+// Writes the file results of an answer (API.md 6.3) as JSON: the members from render.ts, language,
+// skip reason and links. The parts of links that docs share come from the host as JSON; only the
+// path, percent-encoded, is added here.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
@@ -63,11 +62,8 @@ export let loadCount: u32 = 0;
 const RESERVE: usize = 256;
 
 /**
- * Renders the docs of `count` requests, of the bound shard, in sequence to [out, outEnd).
- *
- * @param links  records of LinkTexts, which the requests name by index
- * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED
- * (base/work.ts)
+ * Renders the docs of `count` requests to [out, outEnd); returns how many, fewer if the area was
+ * full, or STATUS_STOPPED. @param links  records of LinkTexts, which the requests name by index
  */
 export function renderDocs(
   requests: usize,
@@ -126,7 +122,6 @@ export function renderDocs(
   return <i32>count;
 }
 
-/** Writes the members after those of render.ts that all answers have; returns the end. */
 function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   out = writeAsciiText(out, ',"language":"');
   const language = changetype<LanguageRow>(
@@ -155,22 +150,19 @@ function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   return out;
 }
 
-/** The name in the API (API.md 6.3). */
 function skipReasonName(reason: u32): string {
   if (reason == SKIP_BINARY) return 'binary';
   if (reason == SKIP_TOO_LARGE) return 'too_large';
   return reason == SKIP_TOO_MANY_TRIGRAMS ? 'too_many_trigrams' : '';
 }
 
-/** Copies bytes that are JSON already. */
 function writeBytes(out: usize, ptr: usize, size: u32): usize {
   memory.copy(out, ptr, size);
   return out + size;
 }
 
 /**
- * Percent-encodes a path as encodeURIComponent does its segments: letters, digits, `-_.!~*'()` and
- * slashes stay, a bad byte is U+FFFD. A byte becomes at most 9 bytes.
+ * As encodeURIComponent does the segments; a bad byte is U+FFFD. A byte becomes at most 9 bytes.
  */
 function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
   while (ptr < end) {

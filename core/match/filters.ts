@@ -1,6 +1,4 @@
 // Leaves that depend only on the shard's tables and find no ranges: CONST, LANGUAGE, REPOS, DOCS.
-// Each computes the docs of the bound shard that it holds for (bound.ts), and whether it holds for
-// one doc.
 
 import { Arena } from '../base/arena.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
@@ -37,10 +35,8 @@ export class DocsNode extends MatchNode {
 }
 if (offsetof<DocsNode>() > NODE_SIZE) ERROR('DocsNode: size');
 
-// Binding: each sets the node's cost, and returns NO_DOCS, ALL_DOCS or the address of a bitmap that
-// the caller may change. holds...: evaluates a bound node for the current doc; a few loads.
+// bind...: sets the node's cost; returns NO_DOCS, ALL_DOCS or a bitmap that the caller may change.
 
-/** CONST holds for all docs or none. */
 export function bindConst(node: MatchNode): usize {
   node.cost = 0;
   return node.data != 0 ? ALL_DOCS : NO_DOCS;
@@ -76,10 +72,7 @@ export function matchesLanguage(node: LanguageNode): bool {
   return docAt(boundView, current.docId).languageIndex == node.languageIndex;
 }
 
-/**
- * REPOS. Cost: for a shard with some of the repos and others, linear in the docs that binding is
- * restricted to.
- */
+/** Cost: for a shard with some of the repos and others, linear in the bound docs. */
 export function bindRepos(arena: Arena, node: MatchNode): usize {
   node.cost = 1;
   let count: u32 = 0;
@@ -95,14 +88,11 @@ export function bindRepos(arena: Arena, node: MatchNode): usize {
   return docs;
 }
 
-/** Whether the current doc is of one of the node's repos. */
 export function matchesRepo(node: MatchNode): bool {
   return hasRepo(node, docAt(boundView, current.docId).repoIndex);
 }
 
-/**
- * Whether the id of a row of the shard's repos is among the node's ascending ids (binary search).
- */
+/** Whether a row of the shard's repos is among the node's ascending ids. */
 function hasRepo(node: MatchNode, repoIndex: u32): bool {
   const repoId = changetype<RepoRow>(
     <usize>boundView.repos + <usize>repoIndex * REPO_ROW_SIZE,
@@ -133,16 +123,12 @@ export function bindDocs(arena: Arena, node: DocsNode): usize {
   return docs;
 }
 
-/** Whether the current doc is in the set. */
 export function matchesDoc(node: DocsNode): bool {
   const set = <usize>node.docs;
   return set == ALL_DOCS || (set != NO_DOCS && getBit(set, current.docId) != 0);
 }
 
-/**
- * The docs of the bound shard that are visible to the search, by the set in its root; ALL_DOCS:
- * without a set.
- */
+/** The docs of the bound shard that are visible to the search; ALL_DOCS: without a set. */
 export function visibleDocs(root: MatchNode): usize {
   let node = root;
   if (root.kind == NODE_AND) {

@@ -1,7 +1,6 @@
 // Rules out, without reading content, that a block consists of only a few kinds of bytes: a block
-// with a gram of another character does not. Among the grams with such a character, those found in
-// most blocks together rule out nearly all blocks of source code; these few lists are read whole.
-
+// with a gram of another character does not. The few grams of such characters found in most blocks
+// rule out nearly all blocks of source code.
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { GRAM_CHAR_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -20,8 +19,8 @@ const GRAM_CHAR_COUNT: u32 = 1 << GRAM_CHAR_BITS;
 const GRAM_CHAR_MASK: u32 = GRAM_CHAR_COUNT - 1;
 
 /**
- * Removes from `blocks` those whose next block certainly contains an ASCII byte outside the set of
- * 16 bytes at `bytes`; nothing if they are few. The next block may be of another blob.
+ * Removes blocks whose next block certainly has an ASCII byte outside the set of 16 bytes at
+ * `bytes`. The next block may be of another blob.
  */
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE))
@@ -59,16 +58,12 @@ function listForeignGramChars(bytes: usize, gramChars: usize): void {
   }
 }
 
-/** Whether the ASCII byte is in the set of 16 bytes at `bytes`. */
 @inline
 export function hasByte(bytes: usize, byte: u32): bool {
   return ((<u32>load<u8>(bytes + (byte >> 3)) >> (byte & 7)) & 1) != 0;
 }
 
-/**
- * Lists the grams with a foreign letter that have the longest lists, and their sizes; returns how
- * many.
- */
+/** Lists the grams with a foreign letter that have the longest lists; returns how many. */
 function listDenseGrams(gramChars: usize, grams: usize): u32 {
   let count: u32 = 0;
   // Shorter lists rule out too little.
@@ -101,7 +96,6 @@ function isForeign(gramChars: usize, gram: u32): bool {
   );
 }
 
-/** Removes from `blocks` those whose next block is in `covered`. */
 function dropBlocksBefore(blocks: usize, covered: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     const next = offset + 8 < blockBitmapSize ? load<u64>(covered + offset + 8) : 0;

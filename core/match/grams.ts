@@ -1,5 +1,4 @@
-// The grams of a literal as given by the plan: the keys that every block with the literal has. Made
-// once a request; block-sets.ts looks them up in each shard.
+// The grams of a literal: the keys that every block with it has. Made once a request.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
@@ -11,7 +10,6 @@ import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { expectLookups } from './lookups.ts';
 import { failCompiling, isCaseSensitive, MatchNode } from './node.ts';
 
-/** The index data of a literal. */
 @unmanaged
 export class Grams {
   keys: u32; // address of the distinct keys, u32 each, as they occur; of short ones the letters
@@ -21,10 +19,7 @@ export class Grams {
   spansLines: u32; // 1: the literal may span several blocks, or has a newline that no gram has
 }
 
-/**
- * The grams of the literal in the node's data; null, with compileStatus set, if the arena is full.
- * Cost: quadratic in the number of keys, which a plan's size bounds.
- */
+/** Null, with compileStatus set, if the arena is full. Cost: quadratic in the number of keys. */
 export function makeGrams(arena: Arena, node: MatchNode): Grams {
   const grams = changetype<Grams>(arenaAlloc(arena, offsetof<Grams>(), 8));
   const keys = arenaAlloc(arena, <usize>node.dataSize * 4, 8);
@@ -59,7 +54,6 @@ function listKeys(grams: Grams, ptr: usize, end: usize): void {
   if (grams.gramCharCount < 3) store<u32>(grams.keys, key);
 }
 
-/** Lists a key unless it is listed. */
 function addDistinct(grams: Grams, key: u32): void {
   for (let i: u32 = 0; i < grams.keyCount; i++) if (keyAt(grams, i) == key) return;
   store<u32>(<usize>grams.keys + (<usize>grams.keyCount << 2), key);
@@ -74,7 +68,6 @@ function makeMarks(arena: Arena, node: MatchNode): u32 {
   return 0;
 }
 
-/** The `index`-th key. */
 @inline
 export function keyAt(grams: Grams, index: u32): u32 {
   return load<u32>(<usize>grams.keys + (<usize>index << 2));

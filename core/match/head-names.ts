@@ -1,8 +1,7 @@
-// Docs whose base name consists of a query's words: heads (heads.ts), beside docs that define the
-// named symbol. A single word is the whole name, `slab` of mm/slab.c, or the end of the path from
-// some folder on. Several words are in the path, at least one in the base name; docs whose base
-// name they cover most come first. Few groups of docs have all these grams (shard/path-grams.ts),
-// and no list is read.
+// Docs whose base name consists of a query's words are heads (heads.ts). A single word is the whole
+// name, `slab` of mm/slab.c, or the end of the path from a folder on. Several words are in the
+// path, at least one in the base name; names covered most come first. Found by path grams: no list
+// is read.
 
 import { Arena } from '../base/arena.ts';
 import { GRAM_CHAR_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';
@@ -42,7 +41,6 @@ const GRAM_CHAR_DOT: u32 = 46;
 const groups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
 
-/** A doc found by name. */
 @unmanaged
 class NameHead {
   docId: u32;
@@ -62,10 +60,7 @@ export function hasNameHeads(view: ShardView): bool {
   return findNameHeads(view, ALL_DOCS, true);
 }
 
-/**
- * The best of the bound shard among the visible docs (filters.ts), each with all docs of the same
- * content; 0: there are none.
- */
+/** The best visible docs, each with all docs of the same content; 0: none. */
 export function nameHeadDocs(arena: Arena, visible: usize): usize {
   if (!findNameHeads(boundView, visible, false)) return 0;
   const docs = newDocBitmap(arena);
@@ -80,9 +75,8 @@ export function nameHeadDocs(arena: Arena, visible: usize): usize {
 }
 
 /**
- * Lists the best visible docs; returns whether there are any.
- *
- * @param isTest  ends with the first doc; also true if more docs fit than are tested
+ * Lists the best visible docs; returns whether there are any. @param isTest  ends with the first
+ * doc; also true if more docs fit than are tested
  */
 function findNameHeads(view: ShardView, visible: usize, isTest: bool): bool {
   nameHeadCount = 0;
@@ -119,10 +113,7 @@ function areWords(): bool {
   return true;
 }
 
-/**
- * Finds the groups whose paths have the grams; false: there are none, or several words have no
- * gram.
- */
+/** Finds the groups whose paths have the grams; false: none, or several words have no gram. */
 function findGroups(view: ShardView): bool {
   const size = view.pathRowSize;
   let hasGrams = slotLeaves.count == 1;
@@ -143,9 +134,7 @@ function findGroups(view: ShardView): bool {
   return !isEmptyBitmap(groups, size);
 }
 
-/**
- * Keeps the groups in which a word begins a path or a part of one, and ends one or precedes a dot.
- */
+/** Keeps the groups in which a word begins a path or a part, and ends one or precedes a dot. */
 function keepWhole(view: ShardView, word: TextLeaf): bool {
   const grams = word.grams;
   const first = grams.gramCharCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> GRAM_CHAR_BITS;
@@ -195,10 +184,7 @@ function pointsOf(view: ShardView, docId: u32): u32 {
   return nameWords == 0 ? 0 : 1 + <u32>(1000 * share);
 }
 
-/**
- * Whether the word is the base name, with or without its extension, or a path's end from a folder
- * on.
- */
+/** The word is the base name, with or without extension, or the path's end from a folder on. */
 function isWhole(leaf: RangeLeaf, start: usize, end: usize): bool {
   const needle = changetype<TextLeaf>(leaf).needle;
   let dot = end;

@@ -1,8 +1,7 @@
 // Heads: the docs to evaluate first, because the query names them (head-names.ts) or a symbol that
-// they define. Path grams and the order of names (shard/symbols.ts) find them without posting
-// lists, so that the host can find the heads of every shard before it binds any. A lone literal
-// names itself, or its longest identifier; several literals name what they spell together: `kmem
-// cache create` is kmem_cache_create, or kmemCacheCreate.
+// they define. Found by path grams and the order of names, without posting lists, in every shard
+// before it is bound. A lone literal names itself, or its longest identifier; several what they
+// spell together: `kmem cache create` is kmem_cache_create, or kmemCacheCreate.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -39,7 +38,6 @@ const PREFIX_SIZE_MIN: u32 = 3;
 /** Bound: with more names of the same prefix the query does not identify a doc. */
 const PREFIX_NAMES_MAX: u32 = 16;
 
-/** A text that may name a symbol. */
 @unmanaged
 class HeadText {
   start: u32; // address
@@ -151,7 +149,6 @@ const NAME_HEADS_UNKNOWN: u32 = 0;
 const NAME_HEADS_NONE: u32 = 1;
 const NAME_HEADS_SOME: u32 = 2;
 
-/** After findAllNames. */
 function mayHaveNameHeads(view: ShardView): bool {
   if (view.nameHeads == NAME_HEADS_UNKNOWN) {
     view.nameHeads = hasNameHeads(view) ? NAME_HEADS_SOME : NAME_HEADS_NONE;
@@ -159,13 +156,11 @@ function mayHaveNameHeads(view: ShardView): bool {
   return view.nameHeads == NAME_HEADS_SOME;
 }
 
-/** The best match of a text among the shard's names. */
 function bestNames(view: ShardView): u32 {
   return max(foundNamesOf(view, 0).kind, foundNamesOf(view, 1).kind);
 }
 
 const NAMES_NONE: u32 = 0;
-/** Some begin with the text. */
 const NAMES_PREFIXED: u32 = 1;
 /** Some equal the text, ignoring case. */
 const NAMES_WHOLE: u32 = 2;
@@ -194,11 +189,8 @@ function isNameOf(view: ShardView, name: u32, text: HeadText, isPrefix: bool): b
 
 /**
  * The docs of the bound shard that define what the query names, each with all docs of the same
- * content; 0: there are none, or failStatus is set. Names that begin with a text count if none
- * equals one, unless the shard has hidden docs: their number, and whether one equals the text,
- * would reveal these.
- *
- * @param visible  the docs visible to the search (filters.ts)
+ * content; 0: none, or failStatus is set. Names that begin with a text count if none equals one,
+ * unless the shard has hidden docs, which they would reveal.
  */
 export function definingDocs(arena: Arena, visible: usize): usize {
   findAllNames(boundView);
@@ -218,7 +210,6 @@ export function definingDocs(arena: Arena, visible: usize): usize {
   return failStatus != STATUS_OK ? 0 : docsIn(arena, blocks);
 }
 
-/** The docs of the bound shard found by name (head-names.ts); 0: there are none. */
 export function namedDocs(arena: Arena, visible: usize): usize {
   findAllNames(boundView);
   return boundView.nameHeads == NAME_HEADS_NONE ? 0 : nameHeadDocs(arena, visible);

@@ -1,5 +1,4 @@
-// Operations on leaves of any kind: whether a content leaf holds for the current doc, and the
-// matches of a leaf in order. Each kind implements them in its own file.
+// Operations on leaves of any kind, implemented in the kind's file.
 
 import { NODE_PATH, NODE_PATH_REGEX, NODE_REGEX, NODE_TEXT } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -25,10 +24,7 @@ import {
 import { advanceSymbol, SymbolLeaf } from './symbol-leaf.ts';
 import { advanceText, countRestOfText, TextLeaf } from './text-leaf.ts';
 
-/**
- * Whether the leaf has a match in the content of the current doc; computed once for all docs with
- * this blob.
- */
+/** Computed once for all docs with this blob. */
 export function matchesContent(node: ContentLeaf): bool {
   if (node.state == STATE_UNKNOWN) {
     if (current.blobId == NONE_ID || isStopped) return false;
@@ -42,10 +38,7 @@ export function matchesContent(node: ContentLeaf): bool {
   return node.state == STATE_YES;
 }
 
-/**
- * Moves the cursor to the first match in the content, or the path, of the current doc, from any
- * state; matchStart = 0 if there is none.
- */
+/** Moves the cursor to the first match in the current doc, from any state; matchStart = 0: none. */
 export function startLeaf(node: RangeLeaf): void {
   if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) enterPath(changetype<PathLeaf>(node));
   else enterFirstBlock(changetype<ContentLeaf>(node));
@@ -91,8 +84,8 @@ export function countFromHere(node: RangeLeaf): u32 {
 }
 
 /**
- * Whether ranges are worth keeping and sufficient to render a doc: those of the plan's only content
- * leaf, if it is an expression that reads nothing beyond its candidate blocks.
+ * Whether kept ranges suffice to render a doc: those of the plan's only content leaf, if it is an
+ * expression that reads only its candidate blocks.
  */
 export function canKeepRanges(): bool {
   if (contentLeaves.count != 1) return false;

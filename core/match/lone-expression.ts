@@ -1,5 +1,4 @@
-// Expressions outside the plan, for the host: whether names match, and which engine would run an
-// expression. The request is not changed.
+// Expressions outside the plan, for the host. The request is not changed.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
@@ -25,10 +24,7 @@ export function testNames(program: usize, size: u32, rows: usize, count: u32, ou
   return regex == 0 ? aloneStatus : isStopped ? STATUS_STOPPED : STATUS_OK;
 }
 
-/**
- * The engine for a program on a content (or, if `isTest`, for testing a name): ENGINE_*, or the
- * status of a program that is refused. For explain.
- */
+/** The engine for a program on a content, or on a name (`isTest`): ENGINE_*, or a status. */
 export function regexEngine(program: usize, size: u32, isTest: bool): i32 {
   const mark = arenaMark(requestArena);
   const regex = compileAlone(program, size);
@@ -37,7 +33,6 @@ export function regexEngine(program: usize, size: u32, isTest: bool): i32 {
   return answer;
 }
 
-/** Why compileAlone failed. */
 let aloneStatus: i32 = STATUS_OK;
 
 /** Compiles a program at the end of the arena; 0: see aloneStatus. */

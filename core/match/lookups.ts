@@ -1,7 +1,6 @@
-// Counts look-ups in the gram dictionary while a shard is bound: each gram once, however many
-// leaves look it up. Grams looked up by key are in a table of the request, stamped with the
-// binding; grams visited as part of a range are bits of the dictionary. A plan with grams in only
-// one leaf needs neither: the keys of a leaf are distinct, and so are the grams of a range.
+// Counts look-ups in the gram dictionary while a shard is bound, each gram once. Grams looked up by
+// key are in a table of the request, stamped with the binding; grams visited in a range are bits of
+// the dictionary. A plan with grams in one leaf needs neither.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -17,8 +16,8 @@ export const FOREIGN_KEYS_MAX: u32 = 32;
 export let lookupCount: u32 = 0;
 
 /**
- * A slot of the table: the key of a gram in the low half, the stamp of the last binding that looked
- * it up in the high half.
+ * A slot: the key in the low half, the stamp of the last binding that looked it up in the high
+ * half.
  */
 const SLOT_SIZE_SHIFT: usize = 3;
 const STAMP_SHIFT: u64 = 32;
@@ -33,22 +32,17 @@ let visited: usize = 0;
 let leafCount: u32 = 0;
 let keyCount: u32 = 0;
 
-/** Resets the expectations of the previous request. */
 export function expectNone(): void {
   leafCount = 0;
   keyCount = 0;
 }
 
-/** A leaf of the request will look up at most `count` grams. */
 export function expectLookups(count: u32): void {
   leafCount++;
   keyCount += count;
 }
 
-/**
- * Begins the counts of a request whose leaves are compiled; false if the arena is full. Lives as
- * long as the leaves.
- */
+/** Begins the counts of a request; false if the arena is full. Lives as long as the leaves. */
 export function beginLookups(arena: Arena): bool {
   table = 0;
   stamp = 0;
@@ -63,7 +57,6 @@ export function beginLookups(arena: Arena): bool {
   return true;
 }
 
-/** Resets the count for the shard that is bound next. */
 export function resetLookups(): void {
   lookupCount = 0;
   visited = 0;

@@ -42,9 +42,9 @@ const VERIFY_START_NS: u32 = 1500;
 const BIND_COST_TIMES: u32 = 4;
 
 /**
- * Binds an expression that spans lines and has a condition: sets the node's `starts`, `borders` and
- * cost, and returns the docs that it may hold for. Sets `bitmap` to all blocks of these docs: a
- * match may extend into each.
+ * Binds an expression that spans lines and has a condition: sets `starts`, `borders` and cost,
+ * returns the docs that it may hold for, and sets `bitmap` to all their blocks: a match may extend
+ * into each.
  */
 export function bindSpanning(
   arena: Arena,
@@ -105,9 +105,9 @@ function copyOf(arena: Arena, bitmap: usize): usize {
 }
 
 /**
- * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that satisfy it
- * together with the next one, as long as reading more lists pays. The next block may be of another
- * blob: then it is a false candidate.
+ * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that do together
+ * with the next one, as long as reading lists pays. The next block may be of another blob: a false
+ * candidate.
  */
 function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
   if (condition.kind == NODE_AND) {
@@ -127,7 +127,6 @@ function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize):
   arenaReset(arena, mark);
 }
 
-/** Cost of reading the lists of a condition. */
 function costNs(condition: MatchNode): u64 {
   if (condition.kind == NODE_GRAMS)
     return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
@@ -136,10 +135,7 @@ function costNs(condition: MatchNode): u64 {
   return sum;
 }
 
-/**
- * Adds the blocks that satisfy the condition to `inside` and `near`, as in narrow; only those in
- * `within` count.
- */
+/** Adds the blocks of `within` that satisfy the condition, as in narrow. */
 function addNear(
   arena: Arena,
   condition: MatchNode,
@@ -198,7 +194,6 @@ function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
   arenaReset(arena, mark);
 }
 
-/** Adds to `near` the blocks and the one before each. */
 function addBefore(near: usize, blocks: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     const word = load<u64>(blocks + offset);

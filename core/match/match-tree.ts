@@ -1,9 +1,6 @@
-// Compiles the plan into the match tree: a node for each of its rows, children before their
-// parents, in the arena of the request. Compiled once a request, then bound to one shard after the
-// other (bind.ts).
-//
-//   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data        read where the
-//          host put it
+// Compiles the plan into the match tree once a request, children before their parents, then bound
+// to one shard after the other (bind.ts).
+//   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data
 //   arena  | nodes, NODE_SIZE each | children, u32 addresses | needles, keys, programs, ...
 
 import * as layout from '../shared/plan.ts';
@@ -33,7 +30,6 @@ import { compileRegexLeaf, RegexLeaf } from './regex-leaf.ts';
 import { compileSymbol, SymbolLeaf } from './symbol-leaf.ts';
 import { compileText, TextLeaf } from './text-leaf.ts';
 
-/** The compiled request. */
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
 /** Leaves that count for a doc's share: those under no negation, except DOCS and CONST. */
 export let positiveLeafCount: u32 = 0;
@@ -56,8 +52,8 @@ let nextList: usize = 0;
 let listsEnd: usize = 0;
 
 /**
- * Compiles the plan of `size` bytes at `plan` into `arena`; the plan must stay there.
- * Errors: STATUS_BAD_PLAN for anything inconsistent with its counts, STATUS_OUT_OF_MEMORY.
+ * Compiles the plan, which must stay in place. Errors: STATUS_BAD_PLAN for anything inconsistent
+ * with its counts, STATUS_OUT_OF_MEMORY.
  */
 export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   if (!readHeader(plan, size)) return STATUS_BAD_PLAN;
@@ -84,10 +80,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   return compileStatus;
 }
 
-/**
- * Finds the parts of the plan; false if they do not match its size. Nothing else is checked yet:
- * each row is checked when it is compiled.
- */
+/** False if the parts do not match the plan's size. Rows are checked when they are compiled. */
 function readHeader(plan: usize, size: u32): bool {
   if (size < layout.PLAN_HEADER_SIZE) return false;
   rowCount = load<u32>(plan, layout.PLAN_NODE_COUNT_OFFSET);
@@ -111,27 +104,21 @@ function makeLists(arena: Arena): void {
   if (lists == 0) failCompiling(STATUS_OUT_OF_MEMORY);
 }
 
-/** Bytes that saveTree writes. */
 export function treeSize(): usize {
   return nodesSize() + (listsEnd - lists);
 }
 
-/**
- * Copies the parts of the tree that binding changes to `out`: the nodes, and the order of their
- * children.
- */
+/** Copies what binding changes: the nodes, and the order of their children. */
 export function saveTree(out: usize): void {
   memory.copy(out, changetype<usize>(nodeOf(0)), nodesSize());
   memory.copy(out + nodesSize(), lists, listsEnd - lists);
 }
 
-/** Restores what saveTree wrote. */
 export function restoreTree(saved: usize): void {
   memory.copy(changetype<usize>(nodeOf(0)), saved, nodesSize());
   memory.copy(lists, saved + nodesSize(), listsEnd - lists);
 }
 
-/** Bytes of `nodeCounts`. */
 export function nodeCountsSize(): usize {
   return <usize>rowCount * layout.NODE_COUNTS_SIZE;
 }
@@ -184,7 +171,6 @@ function compileNode(arena: Arena, index: u32): void {
   compileLeaf(arena, node, index);
 }
 
-/** Compiles a leaf with data in the plan. */
 function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
   switch (node.kind) {
     case layout.NODE_TEXT:
@@ -207,7 +193,6 @@ function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
   failCompiling(STATUS_BAD_PLAN);
 }
 
-/** Adds the child in row `child` to the list of the node in row `index`, the last one begun. */
 function linkChild(node: MatchNode, child: u32, index: u32): void {
   if (child >= index || nextList + 4 > listsEnd) return failCompiling(STATUS_BAD_PLAN);
   if (node.childCount == 0) node.children = <u32>nextList;
@@ -224,7 +209,6 @@ function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void
     linkChild(node, load<u32>(planChildren + ((<usize>(first + i)) << 2)), index);
 }
 
-/** Nodes visited by countPositive. */
 let visitCount: u32 = 0;
 
 function giveSlot(leaf: RangeLeaf): void {

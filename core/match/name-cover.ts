@@ -1,6 +1,6 @@
-// The part of a path's base name, without its extension, that leaves cover by their literals or
-// expressions: the covered letters and digits, and the number of leaves that are whole words of it.
-// A word also ends at an underscore, and between a small and a capital letter. Only ASCII folds.
+// The part of a path's base name, without extension, that leaves cover: letters and digits, and
+// leaves that are whole words. A word also ends at an underscore, and between a small and a capital
+// letter. Only ASCII folds.
 
 import { beginRegexText, findRegex, foundEnd, foundStart } from '../regex/regex.ts';
 import { TEXT_ANY } from '../regex/text.ts';
@@ -21,7 +21,6 @@ export let nameWords: u32 = 0;
 let nameStart: usize = 0;
 let nameEnd: usize = 0;
 
-/** Covers the name of the current doc by its active leaves. */
 export function coverName(): void {
   findName(current.pathStart, current.pathEnd);
   setCover(coverByAll(activeInContent) | coverByAll(activeWords));
@@ -70,7 +69,6 @@ function lettersOfName(): u64 {
   return letters;
 }
 
-/** The bytes of the name that the leaf's literal covers. */
 function coverBy(leaf: RangeLeaf): u64 {
   const size = <usize>leaf.dataSize;
   let covered: u64 = 0;
@@ -89,7 +87,6 @@ function coverByRegex(leaf: RegexLeaf): u64 {
   return covered;
 }
 
-/** The bytes of the range, which is a match of the leaf in the name. */
 function coverRange(leaf: RangeLeaf, start: usize, end: usize): u64 {
   if (isNameWord(start, end)) nameWords |= slotBit(leaf.slot);
   const size = end - start;

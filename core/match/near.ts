@@ -8,7 +8,6 @@ import { Range } from './ranges.ts';
 export const SLOTS_MAX: u32 = 16;
 const WINDOW: usize = 600;
 
-/** Most leaves so far, of the current doc. */
 export let leavesOnLine: u32 = 0;
 export let leavesInWindow: u32 = 0;
 export let leavesInRow: u32 = 0;

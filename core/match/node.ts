@@ -81,7 +81,6 @@ let nodeCount: u32 = 0;
 /** The first failure while the plan is compiled. */
 export let compileStatus: i32 = STATUS_OK;
 
-/** A list of leaves. */
 @unmanaged
 export class LeafList {
   leaves: u32; // address of their addresses, u32 each
@@ -99,9 +98,7 @@ export const activeInPath = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** The active ones in paths that belong to TEXT. */
 export const activeWords = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 
-/**
- * Makes `count` zeroed nodes, and empty lists for as many leaves. They live as long as the request.
- */
+/** `count` zeroed nodes, and empty lists for as many leaves, for the request. */
 export function makeNodes(arena: Arena, count: u32): void {
   compileStatus = STATUS_OK;
   nodeCount = count;
@@ -145,32 +142,27 @@ export function nodesSize(): usize {
   return <usize>nodeCount * NODE_SIZE;
 }
 
-/** Node of the plan's row `index`. */
 @inline
 export function nodeOf(index: u32): MatchNode {
   return changetype<MatchNode>(nodes + <usize>index * NODE_SIZE);
 }
 
-/** The `index`-th node of a list of addresses. */
 @inline
 export function nodeAt(list: usize, index: u32): MatchNode {
   return changetype<MatchNode>(<usize>load<u32>(list + (<usize>index << 2)));
 }
 
-/** Stores a node in a list of addresses. */
 @inline
 export function setNode(list: usize, index: u32, node: MatchNode): void {
   store<u32>(list + (<usize>index << 2), changetype<usize>(node));
 }
 
-/** Whether nodes of a kind are content leaves. */
 export function isInContent(kind: u32): bool {
   return (
     kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX
   );
 }
 
-/** Whether the node's literal is case-sensitive. */
 @inline
 export function isCaseSensitive(node: MatchNode): bool {
   return (node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0;

@@ -1,6 +1,6 @@
-// PATH and PATH_REGEX: the path contains a literal or a match of an expression; also the path part
-// of a TEXT (text-leaf.ts). For a literal only groups of docs with its grams are scanned
-// (shard/path-grams.ts), for an expression all paths of the shard, a few megabytes.
+// PATH and PATH_REGEX: the path contains a literal or a match; also the path part of a TEXT. For a
+// literal only groups of docs with its grams are scanned (shard/path-grams.ts), for an expression
+// all paths, a few megabytes.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { countWork, isStopped } from '../base/work.ts';
@@ -107,9 +107,7 @@ export function bindPath(arena: Arena, node: PathLeaf): usize {
   return NO_DOCS;
 }
 
-/**
- * Finds the bound groups that have all grams; false: there are none. A shorter literal has no gram.
- */
+/** Finds the bound groups that have all grams; false: none. A shorter literal has no gram. */
 function findGroups(grams: Grams): bool {
   memory.copy(groups, boundGroups, PATH_ROW_SIZE_MAX);
   if (grams.gramCharCount < 3) return true;
@@ -123,8 +121,8 @@ function findGroups(grams: Grams): bool {
 }
 
 /**
- * Marks the docs of [first, endDoc) whose path contains the literal; returns how many. One scan
- * over their concatenated paths; a match across two paths does not count.
+ * Marks the docs of [first, endDoc) whose path contains the literal; returns how many. A match
+ * across two paths does not count.
  */
 function markPaths(node: PathLeaf, docs: usize, first: u32, endDoc: u32): u32 {
   const end = pathEndOf(endDoc - 1);
@@ -176,9 +174,7 @@ function markPathByPath(node: PathLeaf, docs: usize, first: u32, endDoc: u32): u
   return count;
 }
 
-/**
- * The docs whose path the expression matches; where it has needles, only paths with one are tried.
- */
+/** Where the expression has needles, only paths with one are tried. */
 export function bindPathRegex(arena: Arena, node: PathLeaf): usize {
   node.cost = 0x20000000;
   if ((node.flags & PLAN_FLAG_ALWAYS) != 0) return ALL_DOCS;
@@ -217,9 +213,7 @@ function pathEndOf(docId: u32): usize {
   return <usize>boundView.paths + doc.pathOffset + doc.pathSize;
 }
 
-/**
- * The doc from `docId` on whose path contains the byte at `ptr` (galloping, then binary search).
- */
+/** The doc from `docId` on whose path contains `ptr` (galloping, then binary search). */
 function docOfPath(ptr: usize, docId: u32): u32 {
   let step: u32 = 1;
   let start = docId;
@@ -236,10 +230,7 @@ function docOfPath(ptr: usize, docId: u32): u32 {
   return start;
 }
 
-/**
- * Whether [start, end), a match in the concatenated paths, lies in this doc's path and satisfies
- * the anchors.
- */
+/** Whether a match in the concatenated paths lies in this doc's path and satisfies the anchors. */
 function isPathMatch(node: PathLeaf, docId: u32, start: usize, end: usize): bool {
   const pathEnd = pathEndOf(docId);
   const pathStart = pathEnd - docAt(boundView, docId).pathSize;
@@ -248,16 +239,12 @@ function isPathMatch(node: PathLeaf, docId: u32, start: usize, end: usize): bool
   return (node.flags & PLAN_FLAG_AT_END) == 0 || end == pathEnd;
 }
 
-/**
- * Whether the path of the current doc contains the literal, or has a match; an empty match holds,
- * but is no range.
- */
+/** An empty match holds, but is no range. */
 export function matchesPath(node: PathLeaf): bool {
   if (node.state == STATE_UNKNOWN) node.state = isPathRight(node) ? STATE_YES : STATE_NO;
   return node.state == STATE_YES;
 }
 
-/** As matchesPath, without its cache. */
 function isPathRight(node: PathLeaf): bool {
   if (node.kind == NODE_PATH_REGEX) {
     return (
@@ -271,7 +258,6 @@ function isPathRight(node: PathLeaf): bool {
   return node.matchStart != 0;
 }
 
-/** Moves the cursor before the path of the current doc. */
 export function enterPath(node: PathLeaf): void {
   node.cursor = <u32>current.pathStart;
   node.cursorEnd = <u32>current.pathEnd;

@@ -1,6 +1,5 @@
-// Lines and columns of byte offsets in one content (API.md 6.4): lines end with LF and count from
-// 1, columns are code points from 1. Walks forward from the last position, so that many ranges on
-// one long line cost one pass; jumps by the line numbers that the shard keeps for each block.
+// Lines and columns of byte offsets in one content (API.md 6.4), in code points, from 1. Walks
+// forward from the last position; jumps by the line numbers that the shard keeps for each block.
 
 import { countByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
@@ -17,7 +16,6 @@ let line: u32 = 0;
 let lineStart: usize = 0;
 let points: u32 = 0;
 
-/** Begins at the start of the current doc's content. */
 export function beginPositions(): void {
   at = current.start;
   block = current.firstBlock;
@@ -45,15 +43,12 @@ export function moveTo(ptr: usize): void {
   at = ptr;
 }
 
-/** 1-based line of the position. */
 export function currentLine(): u32 {
   return line + 1;
 }
-/** 1-based column of the position. */
 export function currentColumn(): u32 {
   return points + 1;
 }
-/** Address of the first byte of the position's line. */
 export function currentLineStart(): usize {
   return lineStart;
 }

@@ -14,7 +14,6 @@ import { matchRoot } from './match-tree.ts';
 import { ContentLeaf, isInContent, MatchNode, nodeAt } from './node.ts';
 import { TextLeaf } from './text-leaf.ts';
 
-/** By kind of node. */
 // prettier-ignore
 const NAMES: StaticArray<string> = [
   '', 'all', 'and', 'or', 'not', 'text', 'file', 'lang', 'repos', 'docs',
@@ -23,11 +22,7 @@ const NAMES: StaticArray<string> = [
 
 let out: usize = 0;
 
-/**
- * Writes the tree to `to`, UTF-8; returns its size in bytes.
- *
- * Safety: there is room for 6 times the plan's size and 160 bytes a node.
- */
+/** Safety: there is room for 6 times the plan's size and 160 bytes a node. */
 export function printTree(to: usize): u32 {
   out = to;
   printNode(matchRoot);

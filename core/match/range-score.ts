@@ -1,6 +1,4 @@
-// Points of ranges and docs (API.md 6.7): for word borders, for the symbol that a range overlaps
-// (points of kinds: core/shared/kinds.ts), for the position in a path's base name, and for the
-// share of the query's leaves that hold.
+// Points of ranges and docs (API.md 6.7). Docs with matches in their content: doc-score.ts.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
@@ -15,7 +13,6 @@ const POINTS_SHARE: u32 = 400;
 /** A whole base name has 30,000: fewer than a doc with a class that is the whole query. */
 const PATH_SCALE: u32 = 4;
 
-/** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
 export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   const borders =
     (isWordBorder(rangeStart, start, end) ? 1 : 0) + (isWordBorder(rangeEnd, start, end) ? 1 : 0);
@@ -29,10 +26,7 @@ export function symbolPoints(edges: u32, kind: u32): u32 {
   return edgePoints + unchecked(SYMBOL_KIND_POINTS[min(kind, SYMBOL_OTHER)]);
 }
 
-/**
- * Points of the range [rangeStart, rangeEnd) in the path [start, end). Docs with matches in their
- * content are scored by doc-score.ts.
- */
+/** Points of the range [rangeStart, rangeEnd) in the path [start, end). */
 export function pathPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   return PATH_SCALE * positionPoints(rangeStart, rangeEnd, start, end);
 }

@@ -1,6 +1,5 @@
-// The ranges of a doc that matched: the matches of its active leaves (evaluate.ts), merged in order
-// of start, the longest first at equal start; a range that overlaps the one before is dropped.
-// Content and path are walked separately. Allocates nothing per doc.
+// The ranges of a doc: the matches of its active leaves, merged in order of start, the longest
+// first; a range that overlaps the one before is dropped. Content and path are walked separately.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { advanceLeaf, countFromHere, startLeaf } from './leaves.ts';
@@ -20,21 +19,16 @@ export class Range {
 export const range = changetype<Range>(memory.data(20, 4));
 if (offsetof<Range>() > 20) ERROR('Range: size');
 
-/**
- * The leaves being walked; if there are several, those with another match come first, as a heap
- * (isBefore).
- */
+/** If there are several, those with another match come first, as a heap (isBefore). */
 let walked: LeafList = activeInContent;
 let liveCount: u32 = 0;
 
-/** Begins the walk over the ranges in the content of the current doc. */
 export function beginRanges(): void {
   beginWalk(activeInContent);
 }
 
 /**
- * Begins the walk over the ranges in its path: those of words, and without ranges in its content
- * (`isAlone`) those of filters too.
+ * The ranges of words in its path; without ranges in its content (`isAlone`) those of filters too.
  */
 export function beginPathRanges(isAlone: bool): void {
   const list = isAlone ? activeInPath : activeWords;
@@ -92,8 +86,7 @@ export function countRest(): u32 {
 }
 
 /**
- * Whether the match of `a` comes first: by smaller start, then larger end; of equal ones that of a
- * symbol, then that of the leaf which is first in the query.
+ * Smaller start, then larger end; of equal ones that of a symbol, then the leaf first in the query.
  */
 function isBefore(a: RangeLeaf, b: RangeLeaf): bool {
   if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
@@ -120,10 +113,7 @@ function makeHeap(list: LeafList): u32 {
   return live;
 }
 
-/**
- * Restores the heap after its first leaf has advanced; a leaf without further matches moves behind
- * it.
- */
+/** Restores the heap after its first leaf has advanced; a finished leaf moves behind it. */
 function sinkFirst(list: LeafList): void {
   const first = leafAt(list, 0);
   if (first.matchStart == 0) {

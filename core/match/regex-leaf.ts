@@ -1,6 +1,5 @@
-// REGEX: the content has a match of an expression. Its candidate blocks follow from the grams that
-// matches contain: for a match within a line all in one block; for one that spans lines see
-// match-starts.ts.
+// REGEX: the content has a match of an expression. Candidate blocks have the grams of matches:
+// within a line all in one block; else see match-starts.ts.
 
 import { Arena } from '../base/arena.ts';
 import { isStopped } from '../base/work.ts';
@@ -72,7 +71,6 @@ export function bindRegex(arena: Arena, node: RegexLeaf): usize {
   return docs;
 }
 
-/** A match within a line lies in one block, which then satisfies the whole condition. */
 function bindInLine(arena: Arena, node: RegexLeaf, bitmap: usize): usize {
   fillBlocks(arena, node.expression.condition, bitmap);
   return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
@@ -100,7 +98,6 @@ export function advanceRegex(node: RegexLeaf): void {
   node.matchStart = 0;
 }
 
-/** Number of matches after the cursor's match. */
 export function countRestOfRegex(node: RegexLeaf): u32 {
   let count: u32 = 0;
   do {
@@ -154,15 +151,14 @@ function nextRunAtBorders(node: RegexLeaf): u32 {
   }
 }
 
-/** Whether matches may begin anywhere in the block. */
 @inline
 function isInside(node: RegexLeaf, block: u32): bool {
   return getBit(node.starts, block) != 0 && getBit(node.borders, block) == 0;
 }
 
 /**
- * Start of the chain bytes and non-ASCII bytes at the end of the block, a code point border; start
- * of the block if they are many.
+ * Start of the chain and non-ASCII bytes at the block's end, a code point border; the block's start
+ * if they are many.
  */
 function chainStart(node: RegexLeaf, block: u32): usize {
   const start = blockStart(block);

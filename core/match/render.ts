@@ -1,8 +1,6 @@
-// Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context,
-// ranges with lines and columns. Evaluates the doc again, which costs less than keeping all ranges
-// of all docs, unless its ranges were kept (unit.ts). Writes the members of the file result that
-// the core knows, without braces; the host adds the others. Chunks are ordered by score, then line;
-// ranges beyond the limit are cut (API.md 6.6).
+// Renders one matching doc as JSON (API.md 6.3 and 6.4), without braces: the host adds members.
+// Evaluates the doc again, which costs less than keeping all ranges, unless they were kept
+// (unit.ts). Chunks are ordered by score, then line; ranges beyond the limit are cut (API.md 6.6).
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
@@ -50,7 +48,6 @@ const SYMBOL_RESERVE: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
  */
 const RANGE_SIZE: usize = 12;
 
-/** Ranges that are rendered together. */
 @unmanaged
 class Chunk {
   firstRange: u32;
@@ -75,7 +72,6 @@ let chunkCount: u32 = 0;
 let out: usize = 0;
 let outLimit: usize = 0;
 
-/** Bytes of content that rendering read in addition to evaluation. */
 export let renderBytesRead: f64 = 0;
 /** Whether rendering was the first to read a block of the doc. */
 export let isFirstReadByRender: bool = false;
@@ -83,13 +79,11 @@ export let isFirstReadByRender: bool = false;
 export let renderedRangeCount: u32 = 0;
 
 /**
- * Writes the doc to [outStart, outEnd); returns the bytes written, or STATUS_OUT_OF_MEMORY if the
- * area or the arena is too small. The doc must match the bound tree.
- *
- * @param rangeMax      most ranges, > 0
+ * Writes the doc to [outStart, outEnd); returns the bytes, or STATUS_OUT_OF_MEMORY if the area or
+ * the arena is too small. The doc must match the bound tree.
  * @param contextLines  lines around each range, 0 to 100
- * @param isWhole       1: the whole content too
- * @param kept          `keptCount` ranges of the doc that a unit kept
+ * @param isWhole  1: the whole content too
+ * @param kept  `keptCount` ranges of the doc that a unit kept
  */
 export function renderDoc(
   arena: Arena,
@@ -154,7 +148,6 @@ function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): 
   return true;
 }
 
-/** Fills row `index` of the ranges; addresses. */
 function writeRange(index: u32, start: u32, end: u32, isSymbol: bool): void {
   const ptr = ranges + <usize>index * RANGE_SIZE;
   store<u32>(ptr, start);
@@ -186,8 +179,7 @@ function canFit(size: usize): bool {
 }
 
 /**
- * `"fileName":{...}`, the path with its ranges (ranges.ts); if the doc has none at all, the whole
- * path is one.
+ * `"fileName":{...}`, the path with its ranges; if the doc has none at all, the whole path is one.
  */
 function writePath(rangeMax: u32): bool {
   const start = current.pathStart;
@@ -236,10 +228,7 @@ function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
   return true;
 }
 
-/**
- * Groups the ranges: neighbours whose lines with context meet share a chunk. One pass together with
- * positions and the walk over symbols. False if the arena is full.
- */
+/** Neighbours whose lines with context meet share a chunk. False if the arena is full. */
 function groupRanges(arena: Arena, contextLines: u32): bool {
   chunks = arenaAlloc(arena, <usize>rangeCount * CHUNK_SIZE, 8);
   if (chunks == 0) return false;
@@ -274,7 +263,6 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
   return true;
 }
 
-/** Safety: index < chunkCount. */
 @inline
 function chunkAt(index: u32): Chunk {
   return changetype<Chunk>(chunks + <usize>index * CHUNK_SIZE);
@@ -305,7 +293,6 @@ function sortChunks(arena: Arena): bool {
   return true;
 }
 
-/** One chunk with its first `renderedCount` ranges and the lines around them. */
 function writeChunk(chunk: Chunk, renderedCount: u32, contextLines: u32): bool {
   const start = linesBefore(chunk.lineStart, contextLines);
   const lastEnd = load<u32>(ranges + <usize>(chunk.firstRange + renderedCount - 1) * RANGE_SIZE, 4);
@@ -334,7 +321,6 @@ function writeChunk(chunk: Chunk, renderedCount: u32, contextLines: u32): bool {
   return true;
 }
 
-/** Whether one of the first `renderedCount` ranges of the chunk is part of the name of a symbol. */
 function hasSymbolRange(chunk: Chunk, renderedCount: u32): bool {
   for (let i: u32 = 0; i < renderedCount; i++) {
     if (load<u32>(ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE, 8) != 0) return true;
@@ -343,8 +329,7 @@ function hasSymbolRange(chunk: Chunk, renderedCount: u32): bool {
 }
 
 /**
- * A symbol for each of the first `renderedCount` ranges of the chunk; empty for ranges not found by a query
- * for symbols.
+ * A symbol for each of the chunk's first ranges; empty for ranges not found by a query for symbols.
  */
 function writeSymbols(chunk: Chunk, renderedCount: u32): bool {
   beginSymbolWalk();
@@ -359,7 +344,6 @@ function writeSymbols(chunk: Chunk, renderedCount: u32): bool {
   return true;
 }
 
-/** The result of enterSymbol. */
 function writeSymbol(): void {
   writeText('{"symbol":"');
   out = writeJsonString(out, walk.start, walk.end);
@@ -379,10 +363,7 @@ function writeSymbol(): void {
 /** Lines found by linesBefore. */
 let lineCountBefore: u32 = 0;
 
-/**
- * Start of the line `count` lines before the one that starts at `lineStart`, at most the content's
- * start.
- */
+/** Start of the line `count` lines before that at `lineStart`, at most the content's start. */
 function linesBefore(lineStart: usize, count: u32): usize {
   const start = current.start;
   let ptr = lineStart;
@@ -405,7 +386,6 @@ function linesAfter(ptr: usize, count: u32): usize {
   return ptr;
 }
 
-/** Counts the blocks of [start, end) as read. */
 function markBlocks(start: usize, end: usize): void {
   const first = blockOf(start, current.firstBlock);
   markRead(first, blockOf(end - 1, first) + 1);

@@ -21,7 +21,6 @@ import { beginDocs, forgetReads } from './current.ts';
 import { compilePlan } from './match-tree.ts';
 
 export const requestArena = changetype<Arena>(memory.data(12, 8));
-/** Mark after the binding: rendering uses the arena from there on. */
 let boundEnd: usize = 0;
 
 /** Passes the memory for all requests, which the host must not use until the next call. */
@@ -29,7 +28,6 @@ export function requestArenaInit(start: usize, end: usize): void {
   arenaInit(requestArena, start, end);
 }
 
-/** Compiles the plan at `plan`, which the host keeps there; drops the previous one. */
 export function planCompile(plan: usize, size: u32): i32 {
   arenaReset(requestArena, requestArena.start);
   const bits = arenaAlloc(requestArena, SHARD_BITMAP_SIZE, 16);
@@ -47,10 +45,9 @@ export function docSetSize(view: ShardView): usize {
 }
 
 /**
- * Allocates the sets of docs named by the plan, for the shard that is bound next: a table of
- * `count` words, and from its end, rounded up to 16, `bitmapCount` bitmaps of docSetSize. The host
- * fills both: a word is 1 for no doc, 2 for all docs, or the address of a bitmap. Returns the
- * address; 0: it does not fit; 1: the shard's binding was kept and needs none.
+ * Allocates the plan's sets of docs for the next shard: `count` words, then, rounded up to 16,
+ * `bitmapCount` bitmaps of docSetSize. The host fills both: a word is 1 for no doc, 2 for all docs,
+ * or the address of a bitmap. 0: does not fit; 1: the shard's binding was kept and needs none.
  */
 export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usize {
   if (isKept(view)) return 1;
@@ -61,10 +58,7 @@ export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usiz
   return table;
 }
 
-/**
- * Binds the plan to a shard; counters (BIND_*) go to `stats`. The shards that a request binds must
- * stay open until the next planCompile.
- */
+/** Counters (BIND_*) go to `stats`. Bound shards must stay open until the next planCompile. */
 export function planBind(view: ShardView, stats: usize): i32 {
   forgetReads();
   const status = bindOrRestore(requestArena, view, stats);
@@ -82,10 +76,7 @@ export function planBindHeads(view: ShardView, stats: usize): i32 {
   return status;
 }
 
-/**
- * As planBind, but for the `count` docs whose u32 ids are at `ids`: only these may be evaluated,
- * and there are no units.
- */
+/** As planBind, but only for the `count` docs whose u32 ids are at `ids`; there are no units. */
 export function planBindDocs(view: ShardView, ids: usize, count: u32): i32 {
   forgetReads();
   const status = bindOrRestoreDocs(requestArena, view, ids, count);

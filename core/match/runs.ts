@@ -14,12 +14,11 @@ export const ADVANCE_STEPS: u32 = 4;
 /** Guess: bytes that a needle scans per step, as a power of 2. */
 const SCAN_SHIFT: u32 = 6;
 
-/** Instead of a block: no further run. */
 export const NO_RUN: u32 = 0xffffffff;
 
 /**
- * Moves the cursor to the next run of blocks in `bitmap`; 0: all blocks are one run. Returns its
- * first block, or NO_RUN. Marks the run as read.
+ * Moves the cursor to the next run of blocks in `bitmap` (0: one run) and marks it as read; returns
+ * its first block, or NO_RUN.
  */
 export function nextRun(node: ContentLeaf, bitmap: usize): u32 {
   const endBlock = current.endBlock;
@@ -36,10 +35,7 @@ export function nextRun(node: ContentLeaf, bitmap: usize): u32 {
   return first;
 }
 
-/**
- * Moves the cursor into the run [first, end), searched from the address `start` on, and marks it as
- * read.
- */
+/** Moves the cursor into the run [first, end), searched from `start` on, and marks it as read. */
 export function enterRun(node: ContentLeaf, start: usize, first: u32, end: u32): void {
   node.cursorBlock = end;
   // A match that spans lines may end after the start of this run, and a byte order mark precedes

@@ -1,9 +1,7 @@
-// Runs `sym:`: finds the docs with a symbol whose name contains a literal (plan node SYMBOL) or a
-// match of an expression (SYMBOL_REGEX).
-// Bound to the blocks that may contain such symbols: a literal that begins a name, or a word of
-// one, is looked up in the order of names; else the grams of the content tell where the name may
-// be. Evaluated by walking the symbols of these blocks and testing each name in the content.
-// Without a symbols file no symbol matches.
+// Runs `sym:`: a symbol's name contains a literal (SYMBOL) or a match (SYMBOL_REGEX). A literal
+// that begins a name, or a word of one, is looked up in the order of names; else grams tell the
+// blocks. Their symbols' names are then tested in the content. Without a symbols file nothing
+// matches.
 
 import { Arena } from '../base/arena.ts';
 import {
@@ -63,10 +61,7 @@ import {
   NODE_SIZE,
 } from './node.ts';
 
-/**
- * Its cursor is the address of the next row of symbols (shard/symbols.ts); its run is the rows of
- * one block.
- */
+/** Its cursor is the next row of symbols (shard/symbols.ts); its run is the rows of a block. */
 @unmanaged
 export class SymbolLeaf extends ContentLeaf {
   // SYMBOL:
@@ -85,7 +80,6 @@ const VERIFY_SYMBOLS_NS: u32 = 1000;
 /** Most bytes of a literal for the order of names, whose keys are cut. */
 const LOOK_UP_SIZE_MAX: u32 = 200;
 
-/** Whether a node is a SymbolLeaf. */
 @inline
 export function isSymbolLeaf(node: MatchNode): bool {
   return node.kind == NODE_SYMBOL || node.kind == NODE_SYMBOL_REGEX;
@@ -125,10 +119,7 @@ export function bindSymbol(arena: Arena, node: SymbolLeaf): usize {
   return docs;
 }
 
-/**
- * Whether the order of names has everything that the node's literal can begin: names, or words
- * within them.
- */
+/** Whether the order of names has everything that the literal can begin. */
 function isLookedUp(node: SymbolLeaf): bool {
   if (node.dataSize > LOOK_UP_SIZE_MAX) return false;
   if ((node.flags & PLAN_FLAG_AT_START) != 0) return true;
@@ -141,10 +132,7 @@ function isLookedUp(node: SymbolLeaf): bool {
   return lower != 0x6b && lower != 0x73;
 }
 
-/**
- * Fills the empty `bitmap` with the blocks of the names that equal the node's literal or begin with
- * it.
- */
+/** Fills `bitmap` with the blocks of names that equal the literal or begin with it. */
 function fillByNames(node: SymbolLeaf, bitmap: usize): void {
   const isWhole =
     (node.flags & (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END)) ==
@@ -157,10 +145,7 @@ function fillByNames(node: SymbolLeaf, bitmap: usize): void {
   }
 }
 
-/**
- * Fills the empty `bitmap` with the blocks that may contain such a name by their grams; false:
- * unknown.
- */
+/** Fills `bitmap` with the blocks that may have such a name by grams; false: unknown. */
 function fillByContent(arena: Arena, node: SymbolLeaf, bitmap: usize): bool {
   if (node.kind == NODE_SYMBOL && node.grams.gramCharCount >= 3) {
     fillWithGrams(arena, node.grams, bitmap, VERIFY_SYMBOLS_NS);
@@ -187,8 +172,8 @@ function dropWithoutSymbols(bitmap: usize): void {
 }
 
 /**
- * Moves to the next symbol whose name matches; matchStart = 0 if there is none. A symbol has at
- * most one match, the leftmost in its name. Damaged rows end their block.
+ * Moves to the next symbol whose name matches, at most once each, leftmost; matchStart = 0: none.
+ * Damaged rows end their block.
  */
 export function advanceSymbol(node: SymbolLeaf): void {
   do {
@@ -225,7 +210,6 @@ function nextBlock(node: SymbolLeaf): bool {
   return true;
 }
 
-/** Finds the leftmost match in the name [start, end); false if there is none. */
 function matchName(node: SymbolLeaf, start: usize, end: usize): bool {
   if (node.kind == NODE_SYMBOL_REGEX) {
     countRun(node);
@@ -250,7 +234,6 @@ function matchName(node: SymbolLeaf, start: usize, end: usize): bool {
   return false;
 }
 
-/** Counts the run of the expression on a name, once per name; the cursor is after its row. */
 function countRun(node: SymbolLeaf): void {
   if (node.cursor <= node.countedEnd || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   node.countedEnd = node.cursor;

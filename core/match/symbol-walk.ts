@@ -1,6 +1,5 @@
-// Walks the symbols of the current blob beside its ranges, to find the symbol that contains a
-// range. The symbol adds points to the range, and a range found by a query for symbols is rendered
-// with it.
+// Walks the symbols of the current blob beside its ranges: the symbol adds points to a range in it,
+// and is rendered with a range found by a query for symbols.
 
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
@@ -18,7 +17,6 @@ import { boundView } from './bound.ts';
 import { blockOf, blockStart, current } from './current.ts';
 import { symbolPoints } from './range-score.ts';
 
-/** The state of the walk. Addresses; rows as in shard/symbols.ts. */
 @unmanaged
 class SymbolWalk {
   block: u32;
@@ -37,7 +35,6 @@ class SymbolWalk {
 export const walk = changetype<SymbolWalk>(memory.data(40, 8));
 if (offsetof<SymbolWalk>() > 40) ERROR('SymbolWalk: size');
 
-/** Begins a walk over the current blob. */
 export function beginSymbolWalk(): void {
   walk.isOnSymbol = false;
   walk.blockEnd = 0;
@@ -81,8 +78,8 @@ function nextSymbol(): bool {
 }
 
 /**
- * Moves the walk to the first symbol that ends after `start` and begins before `end`; false if
- * there is none. `start` must not descend between calls.
+ * Moves to the first symbol that ends after `start` and begins before `end`; false: none. Starts
+ * must not descend.
  */
 export function findSymbol(start: usize, end: usize): bool {
   if (walk.isAtEnd) return false;
@@ -96,18 +93,13 @@ export function findSymbol(start: usize, end: usize): bool {
   return walk.start < end;
 }
 
-/**
- * Points of the range [start, end) for the first symbol that it overlaps; starts must not descend.
- */
+/** For the first symbol that it overlaps; starts must not descend. */
 export function walkPoints(start: usize, end: usize): u32 {
   if (!findSymbol(start, end)) return 0;
   return symbolPoints((start == walk.start ? 1 : 0) + (end == walk.end ? 1 : 0), walk.kind);
 }
 
-/**
- * Moves the walk to the symbol that contains the range [start, end); false if none does. Starts
- * must not descend.
- */
+/** Moves to the symbol that contains the range; false: none. Starts must not descend. */
 export function enterSymbol(start: usize, end: usize): bool {
   return findSymbol(start, end) && walk.start <= start && walk.end >= end;
 }

@@ -1,5 +1,5 @@
-// TEXT: the content contains a literal, or, where the plan says so, the path does. Its candidate
-// blocks are those with all of its grams.
+// TEXT: the content, or as the plan says the path, contains a literal. Candidate blocks have all
+// its grams.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_PATH, PLAN_FLAG_IN_PATH } from '../shared/plan.ts';
@@ -135,8 +135,8 @@ function bindContent(arena: Arena, node: TextLeaf): usize {
 }
 
 /**
- * A literal with a newline before its end: its lines may be in several blocks, so the grams within
- * each line only rule out docs; the remaining docs are read whole.
+ * A literal with a newline before its end: the grams within each line rule out docs; the others are
+ * read whole.
  */
 function bindLines(arena: Arena, node: TextLeaf): usize {
   const bitmap = newBlockBitmap(arena);
@@ -175,10 +175,7 @@ function docsOfGram(arena: Arena, node: TextLeaf, key: u32, bitmap: usize): usiz
   return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
 }
 
-/**
- * Moves the cursor to the next match; matchStart = 0 if there is none. Hot: once for every doc, and
- * once more for every match in it.
- */
+/** matchStart = 0: none. Hot: for every doc, and every match in it. */
 export function advanceText(node: TextLeaf): void {
   do {
     if (node.cursor >= node.cursorEnd) continue;
@@ -192,7 +189,6 @@ export function advanceText(node: TextLeaf): void {
   node.matchStart = 0;
 }
 
-/** Number of matches after the cursor's match. */
 export function countRestOfText(node: TextLeaf): u32 {
   let count: u32 = 0;
   do count += countNeedle(node.needle, node.cursor, node.cursorEnd, current.flags);

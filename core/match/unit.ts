@@ -1,8 +1,6 @@
-// Runs one unit of work: evaluates its candidate docs and writes a row for each match, with the
-// exact number of its ranges and its score. Only counts: render.ts makes positions, lines and texts
-// for the docs of the answer; ranges found by an expression are kept for it. A unit is bounded, so
-// that limits, deadlines and cancellation act between units, and within a long one (base/work.ts);
-// units are numbered in order of docs, the same on every worker.
+// Runs one unit of work: evaluates its candidates and writes a row for each match, with its number
+// of ranges and its score; render.ts makes positions and texts. Units are bounded, so that limits
+// and cancellation act between them, and numbered in order of docs, the same on every worker.
 
 import { beginWork, countWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
@@ -50,23 +48,17 @@ if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
 /** Of the current doc, without its share of the leaves. */
 let docPoints: u32 = 0;
-/**
- * Whether there is room to keep ranges; the start of the current doc's record, and the position of
- * its next range.
- */
+/** Whether there is room to keep ranges; the current doc's record, and its next range. */
 let isKeeping: bool = false;
 let keptDoc: usize = 0;
 let keptNext: usize = 0;
 let keptLimit: usize = 0;
 
 /**
- * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to
- * `stats`. Ranges that are expensive to find again go after the room for a row of each candidate,
- * as long as they fit into `keptSize` bytes.
- *
- * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and it has no results
- * Safety: unit < unit count; `out` has room for a row of each candidate of the unit, and `keptSize`
- * bytes.
+ * Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`; expensive ranges go after the room for
+ * a row of each candidate, up to `keptSize` bytes. Returns the number of rows, or STATUS_STOPPED:
+ * no results.
+ * Safety: unit < unit count; `out` has room for a row of each candidate, and `keptSize` bytes.
  */
 export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize): i32 {
   beginWork();
@@ -114,8 +106,8 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
 }
 
 /**
- * Evaluates a matching doc of the bound shard again, and writes the parts of its score to `out`
- * (SCORE_*). Returns STATUS_OK or STATUS_STOPPED.
+ * Evaluates a matching doc again, and writes the parts of its score to `out` (SCORE_*). Returns
+ * STATUS_OK or STATUS_STOPPED.
  */
 export function scoreDoc(docId: u32, out: usize): i32 {
   beginWork();
@@ -157,7 +149,6 @@ function beginKept(): void {
   if (keptNext > keptLimit) isKeeping = false;
 }
 
-/** Closes the record, unless the room was too small. */
 function endKept(): void {
   if (!isKeeping) return;
   store<u32>(keptDoc, <u32>((keptNext - keptDoc - 4) / layout.KEPT_RANGE_SIZE));
@@ -176,8 +167,8 @@ function keepRange(): void {
 }
 
 /**
- * Number of ranges of the current doc, in its content and its path (ranges.ts), or one over the
- * path if there are none; its points go to docPoints. After isStopped the number is meaningless.
+ * Ranges in content and path, or one over the path; points go to docPoints. Meaningless after
+ * isStopped.
  */
 function countRanges(tier: u32): u32 {
   const count = activeInContent.count > 0 ? countInContent(tier) : 0;
@@ -193,10 +184,7 @@ function countWordsInPath(): u32 {
   return count;
 }
 
-/**
- * Once further ranges do not change the score and need not be kept, those of a single leaf are only
- * counted.
- */
+/** Once further ranges change nothing, those of a single leaf are only counted. */
 function countInContent(tier: u32): u32 {
   beginRanges();
   beginSymbolWalk();

@@ -17,13 +17,14 @@ import {
   buffersOf,
   type BuildWorkerData,
   type CompletionJob,
+  type FileOutcome,
   type FromBuildWorker,
   type KnownAnswer,
   type OfBuild,
   type BatchStart,
+  packOutcomes,
   type ToBuildWorker,
 } from './build-messages.ts';
-import { type FileOutcome, packOutcomes } from './batch-outcomes.ts';
 import { completeShard, writeContent, writeSegments } from './shard-file.ts';
 import { DocFilter, isBinary } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';

@@ -4,7 +4,7 @@
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { detectLanguage } from '../../sources/languages/languages.ts';
 import type { ShardDoc } from '../shards/shard-docs.ts';
-import type { BatchOutcomes } from './batch-outcomes.ts';
+import type { BatchOutcomes } from './build-messages.ts';
 import type { PlannedDocs, PlannedShard } from './build-plan.ts';
 
 /** No such doc, or no stored content yet. */

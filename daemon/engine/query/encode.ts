@@ -9,9 +9,6 @@ import type { ProgramExpression } from './expressions.ts';
 import { type PlanNode, tooManyConditions } from './plan-tree.ts';
 import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts';
 
-/** Above this number of nodes, conditions that only narrow a search are omitted. */
-const NODES_ENOUGH = layout.PLAN_NODES_MAX / 4;
-
 /** Errors: QueryError if it has too many nodes. @param shards  those to search, for the docs of revisions */
 export function encodePlan(
   plan: PlanNode,
@@ -160,7 +157,8 @@ class PlanEncoder {
     const rest = withoutImplied(condition, start);
     head.writeUInt32LE(this.#condition(rest, 0), layout.REGEX_CONDITION_OFFSET);
     head.writeUInt32LE(this.#condition(start, 0), layout.REGEX_START_OFFSET);
-    const nearCondition = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+    // It only narrows the search, so large plans omit it.
+    const nearCondition = this.#nodes.length < layout.PLAN_NODES_MAX / 4 ? near : ALL;
     head.writeUInt32LE(this.#condition(nearCondition, 0), layout.REGEX_NEAR_OFFSET);
     head.set(bytes, layout.REGEX_CHAIN_OFFSET);
     return head;
@@ -207,9 +205,7 @@ class PlanEncoder {
   }
 
   #node(kind: number, flags: number, first: number, size: number): number {
-    if (this.#nodes.length === layout.PLAN_NODES_MAX) {
-      throw tooManyConditions();
-    }
+    if (this.#nodes.length === layout.PLAN_NODES_MAX) throw tooManyConditions();
     return this.#nodes.push({ kind, flags, first, size }) - 1;
   }
 

@@ -6,9 +6,6 @@ import type { PatternNode, QueryNode, RegexNode, ValueNode, ValuePrefix } from '
 
 const POSITION = { position: 0 };
 
-/** Bound: an expression may have 4,096 bytes. */
-const REPO_NAME_SIZE_MAX = 1000;
-
 export function regexNode(pattern: string): RegexNode {
   return { kind: 'regex', pattern, tree: parseRegex(pattern), ...POSITION };
 }
@@ -22,8 +19,8 @@ export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
 }
 
 export function repoNode(name: string): QueryNode {
-  // No repo has such a name.
-  if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
+  // No repo has such a name, and an expression may have 4,096 bytes.
+  if (name.length > 1000) return { kind: 'const', value: false };
   return patternNode('repo', `^${quotePattern(name)}$`);
 }
 

@@ -26,9 +26,6 @@ export interface PlanContext extends RepoContext {
 /** Most states of all automata of one query. Bound: compiling them takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
-/** Programs of one query above which compilation is brief. Bound: its time; only programs write more. */
-const PROGRAMS_MAX = 32;
-
 /** The context, the remaining cost of compiling, and results for equal leaves. */
 interface Planning extends PlanContext {
   remainingStates: number;
@@ -49,7 +46,8 @@ export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
 /** As planQuery; each step handles one leaf of the query, or part of it. */
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
-  const limits = { remainingStates: QUERY_STATES_MAX, remainingPrograms: PROGRAMS_MAX };
+  // From the 33rd program on compilation is brief. Bound: its time; people write fewer.
+  const limits = { remainingStates: QUERY_STATES_MAX, remainingPrograms: 32 };
   const cached = { expressions: new Map(), revisions: new Map(), picked: new Map() };
   const plan = yield* planNode(query, { ...context, ...limits, ...cached });
   return context.needsDocSets

@@ -82,11 +82,9 @@ export interface DocsNode {
   readonly chosenOf: (repoId: number) => ChosenRevisions;
 }
 
-const DEFAULT_INDEXES = [0];
-
 /** Why never a constant: a repo without the revision stays in scope, and its docs count as excluded by a filter. */
 export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
-  if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => DEFAULT_INDEXES };
+  if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => [0] };
   const isAny = text === ANY_REVISION && repos.every(({ onDemand }) => onDemand === undefined);
   if (isAny || text === LIVE_REVISIONS) return { kind: 'docs', text, chosenOf: () => 'any' };
   const chosen = new Map<number, readonly number[]>();

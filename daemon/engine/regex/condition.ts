@@ -88,7 +88,8 @@ function implies(left: Condition, right: Condition): boolean {
   if (right.kind === 'and') return right.children.every((child) => implies(left, child));
   if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
   if (right.kind === 'or') {
-    return left.kind === 'literal' && right.children.length > FEW_LITERALS
+    // A few are compared one by one.
+    return left.kind === 'literal' && right.children.length > 8
       ? containsOneOf(left.text, right.children)
       : right.children.some((child) => impliesPart(left, child));
   }
@@ -107,8 +108,6 @@ interface LiteralIndex {
   readonly others: readonly Condition[];
 }
 
-/** Up to this number they are compared one by one. */
-const FEW_LITERALS = 8;
 const indexes = new WeakMap<readonly Condition[], LiteralIndex>();
 
 /** Whether a text is known to satisfy one of many alternatives: looks its parts up among their literals. */

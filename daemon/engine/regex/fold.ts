@@ -63,14 +63,12 @@ export function foldText(text: string): string {
  */
 export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
   const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-  const added = count <= FEW_MEMBERS ? variantsOf(ranges) : missingVariants(ranges);
+  // Guess: one by one up to 200 members.
+  const added = count <= 200 ? variantsOf(ranges) : missingVariants(ranges);
   if (added.length === 0) return ranges;
   const points = added.map((codePoint) => ({ start: codePoint, end: codePoint + 1 }));
   return normalizeRanges([...ranges, ...points]);
 }
-
-/** Guess: up to this number of members the variants are looked up one by one. */
-const FEW_MEMBERS = 200;
 
 function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   const variants: number[] = [];

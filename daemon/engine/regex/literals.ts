@@ -7,8 +7,6 @@ import type { Assertion, ClassNode, RegexTree, RepeatNode } from './tree.ts';
 
 /** Above this number: not reduced. Guess: literal search of more texts gains nothing. */
 export const ALTERNATIVE_COUNT_MAX = 64;
-/** Of all alternatives together, in UTF-16 units. */
-export const ALTERNATIVE_SIZE_MAX = 65_536;
 
 /** What is searched: `name` is a single line (a path, a repo, a symbol), `content` has lines. */
 export type Subject = 'name' | 'content';
@@ -225,8 +223,9 @@ function concatenate(
 
 function withinLimits(alternatives: Alternatives): Alternatives | undefined {
   if (alternatives.length > ALTERNATIVE_COUNT_MAX) return undefined;
+  // UTF-16 units.
   const size = alternatives.reduce((sum, { text }) => sum + text.length, 0);
-  return size > ALTERNATIVE_SIZE_MAX ? undefined : alternatives;
+  return size > 65_536 ? undefined : alternatives;
 }
 
 function withoutRepeats(alternatives: Alternatives): Alternatives {

@@ -10,22 +10,15 @@ import { conditionOf, fewest, type Knowledge, knowledgeOf } from './required-tex
 
 export interface Needles {
   readonly kind: 'none' | 'prefix' | 'inner' | 'run';
-  /** At most NEEDLE_COUNT_MAX; `inner` needles contain no newline. */
+  /** At most 64; `inner` needles contain no newline. */
   readonly texts: readonly string[];
   /** Texts are folded and match any case. */
   readonly isFolded: boolean;
   readonly run?: Run;
 }
 
-const NEEDLE_COUNT_MAX = 64;
 /** Bytes of UTF-8. */
 const NEEDLE_SIZE_MIN = 2;
-/** How much rarer than a prefix, in bits, an inner literal must be to pay for finding the start backwards. */
-const INNER_MARGIN = 2;
-/** Guess: cost of a case-insensitive search in bits. */
-const FOLD_PENALTY = 2;
-/** Bits above which rarer is no better. */
-const RARITY_MAX = 60;
 
 /** Needles with their joint rarity in bits: one of them occurs at 2^-rarity of all positions. */
 interface Choice {
@@ -49,7 +42,8 @@ export function* chooseNeedles(
   yield;
   const prefix = rarest([exact.prefix, folded.prefix]);
   const inner = rarest([exact.inner, folded.inner]);
-  const isInnerBetter = !spansLines && inner.rarity > prefix.rarity + INNER_MARGIN;
+  // An inner literal must be two bits rarer to pay for finding the start backwards.
+  const isInnerBetter = !spansLines && inner.rarity > prefix.rarity + 2;
   const { needles } = prefix.needles.kind === 'none' || isInnerBetter ? inner : prefix;
   if (needles.kind !== 'none') return needles;
   const run = prefixRun(forward);
@@ -77,7 +71,7 @@ function prefixesOf({ texts }: Knowledge): readonly string[] {
 
 function choiceOf(kind: 'prefix' | 'inner', texts: readonly string[], isFolded: boolean): Choice {
   const isUsable = texts.every((text) => Buffer.byteLength(text) >= NEEDLE_SIZE_MIN);
-  if (texts.length === 0 || texts.length > NEEDLE_COUNT_MAX || !isUsable) return NO_CHOICE;
+  if (texts.length === 0 || texts.length > 64 || !isUsable) return NO_CHOICE;
   return { needles: { kind, texts, isFolded }, rarity: rarityOf(texts, isFolded) };
 }
 
@@ -106,7 +100,8 @@ function bestOf(condition: Condition, isFolded: boolean): readonly string[] | un
 
 function rarityOf(texts: readonly string[], isFolded: boolean): number {
   const share = texts.reduce((sum, text) => sum + 2 ** -bitsOf(text), 0);
-  return -Math.log2(share) - (isFolded ? FOLD_PENALTY : 0);
+  // Guess: a case-insensitive search costs two bits.
+  return -Math.log2(share) - (isFolded ? 2 : 0);
 }
 
 /** Guess: information of the characters of source code in bits; common words have their own figure (WORDS). */
@@ -117,7 +112,8 @@ function bitsOf(text: string): number {
     return '';
   });
   for (const character of rest) bits += bitsOfCharacter(character);
-  return Math.min(bits, RARITY_MAX);
+  // Rarer is no better.
+  return Math.min(bits, 60);
 }
 
 function bitsOfCharacter(character: string): number {

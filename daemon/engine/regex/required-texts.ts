@@ -8,27 +8,14 @@ import type { SetNode, SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 
 /** Most texts of one list. */
 const TEXT_COUNT_MAX = 64;
-/** Code points of one text. */
-const TEXT_LENGTH_MAX = 100;
 /** Most members of a listed set. */
 const SET_COUNT_MAX = 16;
 /** Most members of a set whose runs are listed, such as whitespace. */
 const GAP_COUNT_MAX = 6;
 /** Most listed copies of a repeated part. */
 const COPY_COUNT_MAX = 16;
-/** Most listed optional copies. */
-const OPTION_COUNT_MAX = 4;
-/** After texts of this length, a set with more than FEW members adds mainly work. */
-const ENOUGH_LENGTH = 3;
-const FEW = 4;
 /** Code points on either side of a gap that are analysed together with it. */
 const GAP_CONTEXT = 2;
-/** Most cases that are distinguished. */
-const CASE_COUNT_MAX = 6;
-/** Most texts made for one analysis, and literals of its conditions. Measured: 2026-11-21: some 10 ms. */
-const TEXTS_MADE_MAX = 10_000;
-/** Lengths to which texts are cut, in turn, if they are too many. */
-const CUT_LENGTHS = [Infinity, 6, 4, 3, 2, 1] as const;
 
 /** Describes all non-empty matches; `exact`, if present, is all matches, and equals the other two lists. */
 export interface Texts {
@@ -65,9 +52,9 @@ interface Reading extends TextOptions {
   remainingTexts: number;
 }
 
-/** No text contains a newline, unless there are gaps. Cost: bound by TEXTS_MADE_MAX; beyond it little is added. */
+/** No text contains a newline, unless there are gaps. Bound: texts and literals made. Measured: 2026-11-21: some 10 ms. */
 export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
-  return ofTree(tree, { ...options, remainingTexts: TEXTS_MADE_MAX });
+  return ofTree(tree, { ...options, remainingTexts: 10_000 });
 }
 
 function ofTree(tree: SimpleTree, reading: Reading): Knowledge {
@@ -152,7 +139,7 @@ function ofRepeat(node: SimpleRepeatNode, reading: Reading): Knowledge {
     return { ...several(child, reading), canBeEmpty: min === 0 || child.canBeEmpty };
   }
   let tail: Knowledge = { canBeEmpty: true };
-  if (max !== undefined && max <= COPY_COUNT_MAX && max - min <= OPTION_COUNT_MAX) {
+  if (max !== undefined && max <= COPY_COUNT_MAX && max - min <= 4) {
     for (let count = max; count > min; count--) {
       tail = { ...follow(child, tail, reading), canBeEmpty: true };
     }
@@ -221,7 +208,7 @@ function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge 
   const texts = cases.length === 0 ? undefined : joinTexts(cases, reading);
   const all = withTexts(left.canBeEmpty && right.canBeEmpty, texts);
   // Distinguished up to the next part: only then are the texts on both sides of the gap known.
-  return right.cases && cases.length <= CASE_COUNT_MAX ? { ...all, cases } : all;
+  return right.cases && cases.length <= 6 ? { ...all, cases } : all;
 }
 
 /** As follow, with only the prefix analysed. */
@@ -329,7 +316,7 @@ function product(
   reading: Reading,
 ): readonly string[] | undefined {
   if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
-  const few = reading.hasGaps ? GAP_COUNT_MAX : FEW;
+  const few = reading.hasGaps ? GAP_COUNT_MAX : 4;
   if (isWasteful(left, right, few) || isWasteful(right, left, few)) return undefined;
   reading.remainingTexts -= left.length * right.length;
   const texts = new Set<string>();
@@ -338,18 +325,20 @@ function product(
   return product.some(isTooLong) ? undefined : product;
 }
 
+/** Unit: code points. */
 function isTooLong(text: string): boolean {
-  return text.length > TEXT_LENGTH_MAX && lengthOf(text) > TEXT_LENGTH_MAX;
+  return text.length > 100 && lengthOf(text) > 100;
 }
 
+/** Behind longer texts, a set of more than a few members adds mainly work. */
 function isWasteful(texts: readonly string[], set: readonly string[], few: number): boolean {
   const isSet = set.length > few && set.every((text) => lengthOf(text) <= 1);
-  return isSet && texts.every((text) => lengthOf(text) >= ENOUGH_LENGTH);
+  return isSet && texts.every((text) => lengthOf(text) >= 3);
 }
 
 /** Prefixes or suffixes that cover all `texts`: at most TEXT_COUNT_MAX, none part of another. */
 export function fewest(texts: readonly string[], side: 'start' | 'end'): readonly string[] {
-  for (const length of CUT_LENGTHS) {
+  for (const length of [Infinity, 6, 4, 3, 2, 1]) {
     const cut = cutAll(texts, length, side);
     if (cut.length <= TEXT_COUNT_MAX) return cut;
   }

@@ -10,21 +10,13 @@ export interface Run {
   readonly bytes: Uint8Array;
 }
 
-/** Longer runs add little. */
-const SIZE_MAX = 32;
-/** Guess: further bytes of a run depend on those before, so they make it no rarer. */
-const INDEPENDENT_MAX = 4;
-/** Guess: the DFA is faster if a run occurs more often than once in this many positions. */
-const RARITY_MIN = 128;
-/** Guess: share of one byte outside ASCII. */
-const OTHER_SHARE = 0.00002;
-
 /** Undefined if none is rare. */
 export function prefixRun(automaton: Automaton): Run | undefined {
   const bytes = new Uint8Array(32);
   let best: { run: Run; share: number } | undefined;
   let positions = closureOf(automaton, [automaton.start]);
-  for (let size = 1; size <= SIZE_MAX && positions.length > 0; size++) {
+  // Longer runs add little.
+  for (let size = 1; size <= 32 && positions.length > 0; size++) {
     // The empty match does not count; after the first byte a match may end, and then nothing more is certain.
     if (size > 1 && positions.some((position) => stateAt(automaton, position).kind === 'match'))
       break;
@@ -37,7 +29,8 @@ export function prefixRun(automaton: Automaton): Run | undefined {
     }
     positions = closureOf(automaton, targets);
   }
-  return best !== undefined && best.share * RARITY_MIN < 1 ? best.run : undefined;
+  // Guess: the DFA is faster where a run is more frequent than that.
+  return best !== undefined && best.share < 1 / 128 ? best.run : undefined;
 }
 
 /** A position is the index of a state; within a call, plus CALL_SIZE times (index of the state after the call + 1). */
@@ -92,10 +85,10 @@ function shareOf(bytes: Uint8Array, size: number): number {
   for (let byte = 0; byte < 256; byte++) {
     if ((bytes[byte >> 3]! & (1 << (byte & 7))) === 0) continue;
     if (byte < 0x80) ascii += shareOfByte(byte);
-    else other += OTHER_SHARE;
+    else other += 0.00002;
   }
-  // Bytes outside ASCII come in runs anyway.
-  return Math.max(ascii ** Math.min(size, INDEPENDENT_MAX), other);
+  // Guess: bytes behind the fourth depend on those before. Bytes outside ASCII come in runs anyway.
+  return Math.max(ascii ** Math.min(size, 4), other);
 }
 
 function shareOfByte(byte: number): number {

@@ -15,9 +15,6 @@ export interface ByteEdge {
 /** Nodes as lists of edges, ascending and disjoint; each node follows its targets, so the root is last. */
 export type ByteGraph = readonly (readonly ByteEdge[])[];
 
-/** Bits of a code point in one continuation byte. */
-const CONTINUATION_BITS = 6;
-
 /** Code points with the same size in UTF-8: from `start` to before `end`; the bits that mark the first byte. */
 const SIZES = [
   { start: 0, end: 0x80, mark: 0, continuationCount: 0 },
@@ -156,7 +153,8 @@ function edgesOf(
   mark: number,
 ): readonly ByteEdge[] {
   const edges: OpenEdge[] = [];
-  for (const { high, highEnd, parts } of blocksOf(ranges, CONTINUATION_BITS * depth)) {
+  // A continuation byte has six bits of the code point.
+  for (const { high, highEnd, parts } of blocksOf(ranges, 6 * depth)) {
     const target = depth === 0 ? GRAPH_END : nodeOf(builder, parts, depth - 1);
     addEdge(edges, mark + high, mark + highEnd - 1, target);
   }

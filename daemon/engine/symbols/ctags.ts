@@ -9,8 +9,7 @@ import {
   type TagsOutcome,
 } from './ctags-process.ts';
 import { locateTags, unclosedPart } from './ctags-tags.ts';
-import type { Engine } from './engine.ts';
-import { orderSymbols } from './found.ts';
+import { type Engine, orderSymbols } from './found.ts';
 import { ReaderPool } from './pool.ts';
 
 export interface CtagsOptions extends CtagsLimits {

@@ -3,8 +3,7 @@
 
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
-import type { Engine } from './engine.ts';
-import { type Extraction, type FoundSymbol, mergeSymbols } from './found.ts';
+import { type Engine, type Extraction, type FoundSymbol, mergeSymbols } from './found.ts';
 import { openPatternEngine } from './patterns.ts';
 import { languageWithin, scriptOf } from './scripts.ts';
 import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';

@@ -11,15 +11,41 @@ import { SymbolsFileBuilder } from '../host/symbols-builder.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
-import { openExtractor } from './extractor.ts';
-import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
-import type {
-  FromPassWorker,
-  PassOrder,
-  PassResult,
-  PassWorkerData,
-  ToPassWorker,
-} from './pass-messages.ts';
+import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
+import { type EngineName, type ExtractorOptions, openExtractor } from './extractor.ts';
+import { passOver, type PassProgress, type PassSource, type PassTotals } from './pass-loop.ts';
+
+export interface PassWorkerData {
+  readonly module: WebAssembly.Module;
+}
+
+export interface PassOrder extends Required<ExtractorOptions> {
+  readonly kind: 'run';
+  readonly shardPath: string;
+  readonly outPath: string;
+}
+
+/** To the thread: `cancel` ends the current pass at once, `end` the thread. */
+export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | EndOrder;
+
+export interface PassResult extends PassTotals {
+  /** SHA-256 of the symbols file, and its bytes. */
+  readonly fileId: string;
+  readonly size: number;
+  readonly engines: readonly EngineName[];
+}
+
+export type FromPassWorker =
+  | LoadedNotice
+  | { readonly kind: 'progress'; readonly progress: PassProgress }
+  | { readonly kind: 'done'; readonly result: PassResult }
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      /** System error code, if that is the cause. */
+      readonly code?: string;
+      readonly damage?: string;
+    };
 
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;

@@ -14,7 +14,7 @@ import type {
   PassResult,
   PassWorkerData,
   ToPassWorker,
-} from './pass-messages.ts';
+} from './pass-worker.ts';
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { programFile } from '../../base/program-files.ts';
 import { ReusableThread } from '../../base/reusable-thread.ts';

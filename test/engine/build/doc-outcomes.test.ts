@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Random, seededRandom } from '../../../bench/samples.ts';
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
-import { type FileOutcome, packOutcomes } from '../../../daemon/engine/build/batch-outcomes.ts';
+import { type FileOutcome, packOutcomes } from '../../../daemon/engine/build/build-messages.ts';
 import { DocOutcomes } from '../../../daemon/engine/build/doc-outcomes.ts';
 import type { PlannedDocs } from '../../../daemon/engine/build/build-plan.ts';
 import type { ShardDoc } from '../../../daemon/engine/shards/shard-docs.ts';

@@ -11,7 +11,7 @@ import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { openCtagsEngine } from '../../../daemon/engine/symbols/ctags.ts';
-import type { Engine } from '../../../daemon/engine/symbols/engine.ts';
+import type { Engine } from '../../../daemon/engine/symbols/found.ts';
 import { failureOf, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
 import { childrenOf, until, untilGone } from './processes.ts';
 

@@ -18,7 +18,7 @@ import { buildRepo } from '../../../daemon/engine/build/build.ts';
 import type { Extractor } from '../../../daemon/engine/symbols/extractor.ts';
 import type { FoundSymbol } from '../../../daemon/engine/symbols/found.ts';
 import { SymbolPasses, type SymbolPassOptions } from '../../../daemon/engine/symbols/pass.ts';
-import type { PassResult } from '../../../daemon/engine/symbols/pass-messages.ts';
+import type { PassResult } from '../../../daemon/engine/symbols/pass-worker.ts';
 import {
   type PassBlob,
   passOver,

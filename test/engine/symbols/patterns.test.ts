@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { cpuUsage } from 'node:process';
 import { after, describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { hide } from '../../../daemon/engine/symbols/pattern-hiding.ts';
+import { hide } from '../../../daemon/engine/symbols/patterns.ts';
 import { PATTERN_LANGUAGES } from '../../../daemon/engine/symbols/pattern-tables.ts';
 import { openTestExtractor, symbolsIn } from './harness.ts';
 import { SAMPLES, sampleContent, shownSymbols } from './samples.ts';
