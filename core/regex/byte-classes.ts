@@ -1,6 +1,6 @@
 // Classes of bytes that an automaton cannot distinguish: a DFA state has one transition for each
-// class instead of 256. Classes are runs of bytes between the borders of transitions and, where
-// assertions read bytes, around newlines and ASCII word characters.
+// class. Classes are runs of bytes between the borders of transitions and, where assertions read
+// bytes, around newlines and ASCII word characters.
 
 import { STATE_BYTES } from '../shared/program.ts';
 import { Automaton, stateCount, stateFirst, stateKind, transitionRange } from './program.ts';
@@ -10,7 +10,7 @@ const borders: usize = memory.data(257);
 
 /**
  * Writes the class of each byte to the 256 bytes at `classes`, and a byte of each class to
- * `samples` (up to 256 bytes); returns the number of classes, 1 to 256.
+ * `samples`; returns the number of classes, 1 to 256.
  */
 export function classifyBytes(automaton: Automaton, classes: usize, samples: usize): u32 {
   memory.fill(borders, 0, 257);

@@ -1,8 +1,7 @@
 // A slower forward scan that remembers where a look-ahead failed, so that all matches of a text
-// together take linear time. regex.ts switches to it when scanForward (dfa.ts) reads the same bytes
-// again and again: `z(?:.*q)?` on a line of many z and no q reads the rest of the line behind each
-// match. From the same state at the same position it would fail again. One memory of positions
-// serves all expressions, one text at a time.
+// together take linear time: `z(?:.*q)?` on a line of many z and no q reads the rest of the line
+// behind each match. regex.ts switches to it when scanForward reads the same bytes again and again.
+// One memory of positions serves all expressions, one text at a time.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
@@ -33,7 +32,6 @@ export function carefulInit(arena: Arena): bool {
   return memo != 0;
 }
 
-/** Forgets the text. */
 export function clearMemo(): void {
   memoDfa = 0;
 }

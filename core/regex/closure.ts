@@ -1,10 +1,7 @@
-// The closure of a state: follows choices, and assertions that hold, without reading, in order of
-// preference, down to leaves: BYTES states, and assertions that depend on a neighbour not yet read.
-// Both engines build their lists of states from this walk, so they cannot differ. A state is
-// visited once a walk (marked with the walk's number), so that loops without a byte end and the
-// list of a position costs at most the size of the automaton. A search within a call (program.ts)
-// is itself a leaf; in well-formed text each call holds at most two, one at its first byte and one
-// behind it.
+// The closure of a state: follows choices, and assertions that hold, in order of preference, down
+// to leaves: BYTES states, and assertions that depend on a neighbour not yet read. Both engines use
+// this walk, so they cannot differ. It visits a state once, so loops without a byte end. A search
+// within a call (program.ts) is itself a leaf; in well-formed text each call holds at most two.
 
 import {
   ASSERT_LINE_END,
@@ -93,20 +90,17 @@ export function makeWork(
   return work;
 }
 
-/** The context that a byte gives to its neighbours. */
 @inline
 export function contextOf(byte: u32): u32 {
   if ((byte | 0x20) - 0x61 < 26 || byte - 0x30 < 10 || byte == 0x5f) return CONTEXT_WORD;
   return byte == 10 ? CONTEXT_NEWLINE : CONTEXT_OTHER;
 }
 
-/** Context before `ptr`. */
 @inline
 export function contextBefore(textStart: usize, ptr: usize): u32 {
   return ptr == textStart ? CONTEXT_EDGE : contextOf(<u32>load<u8>(ptr - 1));
 }
 
-/** Context after `ptr`. */
 @inline
 export function contextAfter(textEnd: usize, ptr: usize): u32 {
   return ptr == textEnd ? CONTEXT_EDGE : contextOf(<u32>load<u8>(ptr));
@@ -147,7 +141,6 @@ export function renewWalks(automaton: Automaton, work: Work): void {
   work.walk = 0;
 }
 
-/** A leaf takes 4 bytes of a list. */
 export const LEAF_SHIFT: u32 = 2;
 
 @inline
@@ -167,7 +160,6 @@ export function addLeafInCall(work: Work, leaf: u32): void {
   if (work.count < work.calledCountMax) addLeaf(work, leaf);
 }
 
-/** Adds the target of a step, unless it is a state visited by the current walk. */
 @inline
 export function addTarget(work: Work, target: u32): void {
   if (isInCall(target)) addLeafInCall(work, target);
@@ -184,9 +176,8 @@ export function visit(work: Work, state: u32): bool {
 }
 
 /**
- * Adds the leaves below `root`, a state or a leaf, that the current walk has not visited. Stops at
- * a MATCH state and returns true; `isLongest` (reverse automata, where all ways count) adds the
- * MATCH as a leaf and continues. Counts its steps as work.
+ * Adds the leaves below `root` that the current walk has not visited. Stops at a MATCH state and
+ * returns true; `isLongest` (reverse automata) adds the MATCH and continues. Counts its steps.
  */
 export function walkFrom(
   automaton: Automaton,
@@ -237,9 +228,7 @@ export function walkFrom(
   return isMatch;
 }
 
-/**
- * Pushes the alternatives of a choice, the most preferred last; returns the new top of the stack.
- */
+/** Pushes the alternatives of a choice, the most preferred last; returns the stack's new top. */
 function pushAlternatives(automaton: Automaton, state: u32, top: usize): usize {
   const first = stateFirst(automaton, state);
   let index = first + stateCount(automaton, state);

@@ -84,7 +84,6 @@ class StateHead {
   count: u32; // entries of the list
   freshIndex: u32;
 }
-/** The list holds roots. */
 const KIND_PENDING: u32 = 1;
 const KIND_CLOSED: u32 = 2;
 const KIND_CONTEXT_SHIFT: u32 = 2;
@@ -101,7 +100,6 @@ function listOf(dfa: Dfa, row: usize): usize {
   return row + dfa.rowSize;
 }
 
-/** The leaf `index` of the list of `row`. */
 @inline
 function keptLeaf(dfa: Dfa, row: usize, index: u32): u32 {
   const list = listOf(dfa, row);
@@ -118,7 +116,6 @@ function takeKept(dfa: Dfa, row: usize, count: u32, list: u32): void {
   for (let i: u32 = 0; i < count; i++) addLeaf(work, keptLeaf(dfa, row, i));
 }
 
-/** Writes the current list to the state of `row`. */
 function keepLeaves(dfa: Dfa, row: usize): void {
   const work = dfa.work;
   const list = listOf(dfa, row);
@@ -132,8 +129,8 @@ function keepLeaves(dfa: Dfa, row: usize): void {
 }
 
 /**
- * Creates a DFA for `automaton` with `cacheSize` bytes of cache; null if the arena is full.
- * `startFlag`: ENTRY_START if scans should stop at states without threads, else 0.
+ * Null if the arena is full. `startFlag`: ENTRY_START if scans should stop at states without
+ * threads, else 0.
  */
 export function makeDfa(
   arena: Arena,
@@ -214,7 +211,6 @@ export function beginScan(dfa: Dfa): void {
   renewWalks(dfa.automaton, dfa.work);
 }
 
-/** Adds the bytes read by a scan to the use of the cache. */
 @inline
 export function noteScanned(dfa: Dfa, size: usize): void {
   const sum = dfa.scannedSize + <u32>min<usize>(size, 0x3fffffff);
@@ -271,10 +267,7 @@ function internState(
   return row;
 }
 
-/**
- * Whether one more state of `size` bytes fits: into the cache, and into the table at a load of at
- * most three quarters.
- */
+/** Whether one more state fits into the cache, and into the table at three quarters of load. */
 function canFit(dfa: Dfa, size: usize): bool {
   const slots = dfa.tableMask + 1;
   return size <= <usize>(dfa.cacheEnd - dfa.cacheNext) && dfa.stateCount < slots - (slots >> 2);
@@ -344,9 +337,8 @@ export function closedRow(dfa: Dfa, row: usize): usize {
 }
 
 /**
- * The entry of `row` at `offset` (a class, or the end of the text), created and stored. ENTRY_DEAD
- * if the cache could not hold the state, or isStopped (base/work.ts): hasGivenUp. Other rows are
- * invalid after this if clearCount has changed.
+ * The entry of `row` at `offset`, created and stored. ENTRY_DEAD if the cache could not hold the
+ * state, or isStopped: hasGivenUp. Other rows are invalid after this if clearCount has changed.
  */
 export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
   if (isStopped) {
@@ -367,9 +359,9 @@ export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
 }
 
 /**
- * Lists in listA the leaves of `row` that read bytes, now that the context ahead is known; true if
- * a match ends here. A match among threads that have read something cuts all behind it, one among
- * those that start here only the rest of those.
+ * Lists in listA the leaves of `row` that read bytes, with the context ahead known; true if a match
+ * ends here. A match among threads that have read something cuts all behind it, one among those
+ * that start here only the rest of those.
  */
 function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   const work = dfa.work;
@@ -397,7 +389,6 @@ function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   return false;
 }
 
-/** Removes the MATCH leaves from the list; returns whether there were any. */
 function dropMatches(automaton: Automaton, work: Work): bool {
   const count = work.count;
   work.count = 0;

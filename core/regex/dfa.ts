@@ -1,8 +1,7 @@
-// Scans text with a lazy DFA (dfa-cache.ts): forward from any start for the end of the leftmost
-// match that the expression prefers, backward from that end for its start. The inner loop costs two
-// loads a byte, of the byte's class and of the entry; every other case is a flag of the entry and
-// handled out of line. While no thread is alive, the forward scan jumps to the next needle, if
-// every match begins with one.
+// Scans text with a lazy DFA (dfa-cache.ts): forward for the end of the leftmost match that the
+// expression prefers, backward from that end for its start. The inner loop costs two loads a byte;
+// every other case is a flag of the entry. While no thread is alive, the forward scan jumps to the
+// next needle.
 
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
 import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_START, ENTRY_UNKNOWN, NO_ROW, entryAt, isFlagged, offsetAt, rowOf, says, saysMatchOnly } from './entry.ts';
@@ -19,13 +18,11 @@ export function setScanReach(reach: usize): void {
 }
 
 /**
- * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if
- * there is none, SCAN_GAVE_UP if the cache was useless.
- *
- * @param textStart,textEnd  ends of the whole text
- * @param limit              in [until, textEnd]; one byte after it is read
- * @param needles            every match begins with one of them; null: not used
- * @param isEarliest         any match will do: the scan ends at the first one
+ * End of the next non-empty match that starts in [from, until) and ends by `limit`; 0: none;
+ * SCAN_GAVE_UP if the cache was useless.
+ * @param limit       in [until, textEnd]; one byte after it is read
+ * @param needles     every match begins with one of them; null: not used
+ * @param isEarliest  any match will do: the scan ends at the first one
  */
 export function scanForward(
   dfa: Dfa,
@@ -69,8 +66,8 @@ let seenEnd: usize = 0;
 let readEnd: usize = 0;
 
 /**
- * Reads [from, stop) from the state `row` on. Returns the row of the state at `stop`, NO_ROW, or 0:
- * hasGivenUp. Sets readEnd and, on a match, seenEnd. Other parameters as for scanForward.
+ * Reads [from, stop) from the state `row` on. Returns the row at `stop`, NO_ROW, or 0: hasGivenUp.
+ * Sets readEnd and, on a match, seenEnd.
  */
 @inline
 function readTo(
@@ -107,8 +104,7 @@ function readTo(
       if (ptr == stop) break;
       entry = entryAt(row, classMap, ptr++);
     }
-    // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at
-    // each.
+    // Why: in a run like \w+ every byte extends the match; the loop above would stop at each.
     while (saysMatchOnly(entry) && ptr < stop && !isEarliest) {
       matchEnd = ptr - 1;
       row = rowOf(entry);
@@ -165,8 +161,8 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
 }
 
 /**
- * Start of the longest match that ends at `end` and starts at or after `from`; 0 if there is none,
- * SCAN_GAVE_UP if the cache was useless. `textStart` and `textEnd` are the ends of the whole text.
+ * Start of the longest match that ends at `end` and starts from `from` on; 0: none; SCAN_GAVE_UP if
+ * the cache was useless.
  */
 export function scanReverse(
   dfa: Dfa,

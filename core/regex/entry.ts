@@ -13,13 +13,11 @@ export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
 export const NO_ROW: u32 = 8;
 export const ENTRY_DEAD: u32 = NO_ROW | ENTRY_HALT;
 
-/** The offset in a row of the entry for the byte at `ptr`. */
 @inline
 export function offsetAt(classMap: usize, ptr: usize): u32 {
   return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
 }
 
-/** The entry of `row` for the byte at `ptr`. */
 @inline
 export function entryAt(row: u32, classMap: usize, ptr: usize): u32 {
   return load<u32>(<usize>row + offsetAt(classMap, ptr));

@@ -1,8 +1,6 @@
-// The needles of an expression: literals of which every match contains one, or a run of bytes of
-// one class that begins every match. Finds the next needle in the current text (scan/literal.ts,
-// scan/literal-set.ts, scan/class-run.ts). A position found is kept until the search has passed it,
-// so that many calls over one text read it once. Needles so frequent that the DFA is faster are
-// dropped.
+// The needles of an expression: literals of which every match contains one, or a run of bytes that
+// begins every match. A position found is kept until the search has passed it, so that many calls
+// read a text once. Needles so frequent that the DFA is faster are dropped.
 
 import {
   NEEDLE_RUN_COUNT_OFFSET,
@@ -50,10 +48,7 @@ export class Needles {
 export const NEEDLES_SIZE: usize = 40;
 if (offsetof<Needles>() != NEEDLES_SIZE) ERROR('Needles: size');
 
-/**
- * Compiles the needles of a checked program. Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too
- * long).
- */
+/** Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too long). */
 export function compileNeedles(arena: Arena, program: usize, needles: Needles): i32 {
   memory.fill(changetype<usize>(needles), 0, NEEDLES_SIZE);
   needles.kind = programNeedleKind(program);
@@ -107,7 +102,6 @@ function containsReplacement(needle: usize, size: u32): bool {
   return false;
 }
 
-/** Whether skipping to needles has paid so far. */
 @inline
 export function areWorthwhile(needles: Needles): bool {
   return needles.credit >= 0;
@@ -119,7 +113,6 @@ export function noteSkipped(needles: Needles, size: usize): void {
   needles.credit = min(needles.credit + <i32>min<usize>(size, CREDIT_MAX) - cost, CREDIT_MAX);
 }
 
-/** Begins a text: forgets the last result. `haystackFlags` as for findNeedle. */
 export function beginNeedles(needles: Needles, haystackFlags: u32): void {
   needles.haystackFlags = haystackFlags;
   needles.searchedStart = 0;
@@ -127,10 +120,7 @@ export function beginNeedles(needles: Needles, haystackFlags: u32): void {
   needles.found = 0;
 }
 
-/**
- * Start of the first needle in [from, end), or `end` if there is none. It may end after `end` where
- * an earlier call searched further.
- */
+/** Start of the first needle in [from, end), or `end`. It may end after `end`. */
 export function findNeedles(needles: Needles, from: usize, end: usize): usize {
   const isCached = from >= <usize>needles.searchedStart && from <= <usize>needles.found;
   if (isCached && (needles.found < needles.searchedEnd || end <= <usize>needles.searchedEnd)) {

@@ -1,7 +1,7 @@
-// The program of a regular expression as the host sends it: checked once, then read.
-// shared/program.ts has the layout. After checkProgram every index is in its table and every range
-// is valid, so the engines read without checks. The claims of flags and needles about the
-// expression cannot be checked: a false one finds wrong matches, but never reads outside the text.
+// The program of a regular expression, checked once, then read (layout: shared/program.ts). After
+// checkProgram every index and range is valid, so the engines read without checks. The claims of
+// flags and needles cannot be checked: a false one finds wrong matches, but never reads outside the
+// text.
 
 import {
   ALTERNATIVE_SIZE,
@@ -65,10 +65,7 @@ export class Automaton {
 export const AUTOMATON_SIZE: usize = 36;
 if (offsetof<Automaton>() != AUTOMATON_SIZE) ERROR('Automaton: size');
 
-/**
- * Fills `forward` and `reverse` from the program of `size` bytes. Errors: STATUS_BAD_PLAN for
- * anything invalid.
- */
+/** Errors: STATUS_BAD_PLAN for anything invalid. */
 export function checkProgram(
   program: usize,
   size: u32,
@@ -280,7 +277,6 @@ export function isInCall(leaf: u32): bool {
   return leaf >> CALL_SHIFT != 0;
 }
 
-/** Index of the leaf's state. */
 @inline
 export function leafState(leaf: u32): u32 {
   return leaf & ((1 << CALL_SHIFT) - 1);
@@ -293,8 +289,7 @@ export function leafKind(automaton: Automaton, leaf: u32): u32 {
 }
 
 /**
- * The target of `leaf`, at a BYTES state, on `byte`: a state to walk from or a leaf within a call;
- * or NO_STATE.
+ * The target of `leaf`, at a BYTES state, on `byte`: a state or a leaf within a call; or NO_STATE.
  */
 @inline
 export function stepLeaf(automaton: Automaton, leaf: u32, byte: u32): u32 {
@@ -324,13 +319,11 @@ function stepState(automaton: Automaton, state: u32, byte: u32): u32 {
   return NO_STATE;
 }
 
-/** PROGRAM_* flags. */
 @inline
 export function programFlags(program: usize): u32 {
   return load<u32>(program, PROGRAM_FLAGS_OFFSET);
 }
 
-/** NEEDLES_*. */
 @inline
 export function programNeedleKind(program: usize): u32 {
   return load<u32>(program, PROGRAM_NEEDLE_KIND_OFFSET);
@@ -359,7 +352,6 @@ export function programNeedleBytes(program: usize): usize {
   return programNeedleRows(program) + <usize>programNeedleCount(program) * NEEDLE_ROW_SIZE;
 }
 
-/** Address of the bytes of needle `index`. */
 export function programNeedle(program: usize, index: u32): usize {
   const row = programNeedleRows(program) + <usize>index * NEEDLE_ROW_SIZE;
   return programNeedleBytes(program) + load<u32>(row);

@@ -88,7 +88,6 @@ const SHARES_PER_REGEX: usize = 4;
 let cacheSize: usize = CACHE_MIN;
 const NEWLINE: u8 = 10;
 
-/** One compiled expression. */
 @unmanaged
 class Regex {
   forward: Automaton;
@@ -124,10 +123,7 @@ function regexAt(ptr: usize): Regex {
 /** The match of findRegex, absolute addresses. */
 export let foundStart: usize = 0;
 export let foundEnd: usize = 0;
-/**
- * End of what an expression that spans lines has read of the current text since beginRegexText:
- * after the last byte that a search read past its window; any smaller address if none did.
- */
+/** End of what an expression that spans lines has read of the text since beginRegexText. */
 export let regexReach: usize = 0;
 /** End of the last match counted by countRegex; 0: none. */
 export let regexCountEnd: usize = 0;
@@ -135,8 +131,8 @@ export let regexCountEnd: usize = 0;
 export let regexStatus: i32 = STATUS_OK;
 
 /**
- * Allocates from the arena what all expressions of a request share; before the first of the `count`
- * ones is compiled, and again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
+ * Allocates what all `count` expressions of a request share, before the first is compiled, and
+ * again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function beginRegexes(arena: Arena, count: u32): i32 {
   if (!carefulInit(arena)) return STATUS_OUT_OF_MEMORY;
@@ -146,17 +142,14 @@ export function beginRegexes(arena: Arena, count: u32): i32 {
   return status;
 }
 
-/**
- * Forgets all texts: to be called when other bytes replace them, and after a search was stopped.
- */
+/** To be called when other bytes replace the texts, and after a search was stopped. */
 export function forgetRegexTexts(): void {
   forgetText();
   clearMemo();
 }
 
 /**
- * Compiles the program of `size` bytes at `program`, which must stay there as long as the
- * expression is used. Returns the address of the expression, or 0 and a status in regexStatus:
+ * The program must stay in place. Returns the expression's address, or 0 with regexStatus:
  * STATUS_BAD_PLAN for anything invalid, STATUS_OUT_OF_MEMORY.
  */
 export function compileRegex(arena: Arena, program: usize, size: u32): usize {
@@ -169,7 +162,6 @@ export function compileRegex(arena: Arena, program: usize, size: u32): usize {
   );
 }
 
-/** As compileRegex, with caches of the given sizes in bytes. */
 export function compileRegexWithin(
   arena: Arena,
   program: usize,
@@ -215,10 +207,7 @@ function refuse(status: i32): usize {
   return 0;
 }
 
-/**
- * Determines between which contexts the empty text matches, and whether it is preferred to a longer
- * one.
- */
+/** Between which contexts the empty text matches, and whether it is preferred to a longer one. */
 function learnEmptiness(regex: Regex): void {
   const forward = regex.forward;
   const work = regex.work;
@@ -245,9 +234,8 @@ function countMatches(forward: Automaton, work: Work): u32 {
 }
 
 /**
- * Makes [textStart, textEnd) the text of the expression: a whole blob or path, whose ends
- * assertions see. `flags`: TEXT_* of text.ts, which are the flags of a blob row; setting both is
- * always correct.
+ * Makes [textStart, textEnd) the text: a whole blob or path, whose ends assertions see. `flags`:
+ * TEXT_* (text.ts); setting both is always correct.
  */
 export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, flags: u32): void {
   const regex = regexAt(ptr);
@@ -263,12 +251,10 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
 }
 
 /**
- * Finds the next non-empty match that starts in [from, until); its range is in foundStart and
- * foundEnd.
- *
- * @param from,until  code point borders in the text; `from` is the end of the previous match, or
- *   any possible start of a search, and may be after `until`; `until` is the end of the text or of
- *   a line, unless the expression spans lines
+ * Finds the next non-empty match that starts in [from, until), into foundStart and foundEnd.
+ * @param from,until  code point borders; `from` is the end of the previous match, or any start of a
+ *   search, and may be after `until`, which is the end of the text or, unless the expression spans
+ *   lines, of a line
  */
 export function findRegex(ptr: usize, from: usize, until: usize): bool {
   // Why: the previous match may have ended after `until`.
@@ -285,8 +271,7 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
 }
 
 /**
- * Number of the matches that repeated findRegex would find in [from, until). Parameters as there.
- * Meaningless after isStopped (base/work.ts).
+ * Number of the matches that findRegex would find in [from, until). Meaningless after isStopped.
  */
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
   regexCountEnd = 0;
@@ -304,8 +289,8 @@ export function countRegex(ptr: usize, from: usize, until: usize): u32 {
 }
 
 /**
- * Whether the expression matches anywhere in [start, end), a whole text (a name); empty matches
- * count. `flags` as for beginRegexText, which must be called again before findRegex or countRegex.
+ * Whether the expression matches anywhere in the whole text [start, end); empty matches count.
+ * beginRegexText must be called again before findRegex or countRegex.
  */
 export function testRegex(ptr: usize, start: usize, end: usize, flags: u32): bool {
   const regex = regexAt(ptr);
@@ -350,28 +335,20 @@ function prefixNeedles(regex: Regex): Needles | null {
   return null;
 }
 
-/**
- * Whether only lines with a needle are read: it is on the line of its match, and finding it pays.
- */
+/** Only lines with a needle are read: it is on the line of its match, and finding it pays. */
 @inline
 function readsLines(regex: Regex): bool {
   const needles = regex.needles;
   return needles.kind == NEEDLES_INNER && regex.spansLines == 0 && areWorthwhile(needles);
 }
 
-/**
- * Whether the rest of the text may have a match: it contains a needle, if matches have inner
- * needles.
- */
+/** Whether the rest of the text has a needle, if matches have inner needles. */
 function containsNeedle(regex: Regex, from: usize): bool {
   if (regex.needles.kind != NEEDLES_INNER || !areWorthwhile(regex.needles)) return true;
   return findNeedles(regex.needles, from, regex.textEnd) < <usize>regex.textEnd;
 }
 
-/**
- * Sets lineStart and lineEnd to the line of the next needle in [from, until), lineStart to `from`
- * if that is on the line.
- */
+/** Sets lineStart and lineEnd to the line of the next needle in [from, until). */
 function nextLine(regex: Regex, from: usize, until: usize): bool {
   if (from >= until) return false;
   const found = findNeedles(regex.needles, from, until);
@@ -411,10 +388,7 @@ function findWithin(regex: Regex, from: usize, until: usize): bool {
   return isFound && isWholeFrom(from);
 }
 
-/**
- * Whether the match is after `from` and not empty. Why: an incorrect program may match part of a
- * replaced bad byte.
- */
+/** Why: an incorrect program may match part of a replaced bad byte. */
 @inline
 function isWholeFrom(from: usize): bool {
   return from <= foundStart && foundStart < foundEnd;
@@ -439,10 +413,7 @@ const AHEAD_MAX: usize = 1 << 30;
 const SINGLE_MIN: u32 = 1 << 12;
 const SINGLE_MAX: u32 = 1 << 20;
 
-/**
- * An address in [from, until] before which no match starts, by two interleaved scans where those
- * have paid recently.
- */
+/** An address in [from, until] before which no match starts, by two scans where those have paid. */
 function skipLines(
   regex: Regex,
   textStart: usize,
@@ -468,10 +439,7 @@ function skipLines(
   return next;
 }
 
-/**
- * End of the next match, as from scanForward; switches to scanCarefully once too much was read in
- * vain.
- */
+/** As scanForward; switches to scanCarefully once too much was read in vain. */
 function scanForEnd(
   regex: Regex,
   textStart: usize,
@@ -551,7 +519,6 @@ function simulateText(
   return isFound;
 }
 
-/** As countRegex, without inner needles. */
 function countWithin(regex: Regex, from: usize, until: usize): u32 {
   const limit = regex.spansLines != 0 ? <usize>regex.textEnd : until;
   const condition = prepareText(from, limit);
@@ -628,14 +595,11 @@ function simulateCount(
   return count;
 }
 
-/** Whether a match may contain a byte after a newline. */
 export function regexSpansLines(ptr: usize): bool {
   return regexAt(ptr).spansLines != 0;
 }
 
-/**
- * The engine of findRegex, or of testRegex if `isTest`, for the expression just compiled: ENGINE_*.
- */
+/** The engine for the expression just compiled: ENGINE_*. */
 export function engineOf(ptr: usize, isTest: bool): u32 {
   const regex = regexAt(ptr);
   if (!isTest && regex.prefersEmpty != 0) return ENGINE_SIMULATION;
@@ -647,8 +611,8 @@ export function engineOf(ptr: usize, isTest: bool): u32 {
 }
 
 /**
- * Whether concatenated texts can be searched together for candidates: every match is non-empty and
- * contains a needle, and no needle can match bad bytes on both sides of a border.
+ * Whether concatenated texts can be searched for candidates: every match is non-empty and contains
+ * a needle, and no needle matches bad bytes on both sides of a border.
  */
 export function regexHasNeedles(ptr: usize): bool {
   const regex = regexAt(ptr);
@@ -657,8 +621,8 @@ export function regexHasNeedles(ptr: usize): bool {
 }
 
 /**
- * Start of the first needle in [from, end), possibly many concatenated texts, or `end` if there is
- * none. beginRegexText must be called again before findRegex or countRegex.
+ * Start of the first needle in [from, end), or `end`. beginRegexText must be called again before
+ * findRegex or countRegex.
  */
 export function findRegexNeedle(ptr: usize, from: usize, end: usize): usize {
   const needles = regexAt(ptr).needles;
@@ -671,7 +635,6 @@ export function regexSimulationCount(ptr: usize): u32 {
   return regexAt(ptr).simulationCount;
 }
 
-/** How often the caches of the expression were cleared. */
 export function regexClearCount(ptr: usize): u32 {
   const regex = regexAt(ptr);
   return regex.forwardDfa.clearCount + regex.reverseDfa.clearCount;

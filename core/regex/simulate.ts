@@ -1,10 +1,8 @@
-// Simulates the forward automaton: the reference semantics, and the fallback when the lazy DFA
-// gives up. Threads are ordered by preference, each with its start address; a thread that matches
-// cuts all behind it, and the last match before no thread remains is the result (leftmost-first). A
-// thread that reaches the match without a byte cuts the other threads of its start and finds
-// nothing, since empty matches do not count. Cost: bytes read times states, at worst. Stops on
-// request of the host (base/work.ts). Reads any bytes: with `isIllFormed` each bad byte is read as
-// the three bytes of U+FFFD, in place.
+// Simulates the forward automaton: the reference semantics, and the fallback of the lazy DFA.
+// Threads are ordered by preference, each with its start; one that matches cuts all behind it, and
+// the last match is the result (leftmost-first). One that matches without a byte cuts the others of
+// its start and finds nothing: empty matches do not count. Cost: bytes read times states, at worst.
+// With `isIllFormed` each bad byte is read as U+FFFD, in place.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
@@ -25,20 +23,16 @@ const REPLACEMENT_BYTES: u32 = 0xbdbfef;
 
 export let simulatedStart: usize = 0;
 export let simulatedEnd: usize = 0;
-/** End of what the last call read. */
 export let simulatedReach: usize = 0;
 
 let threadCount: u32 = 0; // threads between two bytes: states in listB, starts in startsB
 let hasMatched: bool = false;
 
 /**
- * Finds the next non-empty match that starts in [from, until) and ends at or before `limit`; its
- * range is in simulatedStart and simulatedEnd.
- *
- * @param textStart,textEnd  ends of the whole text
- * @param limit              in [until, textEnd]; one byte after it is read
- * @param isIllFormed        the text may contain bad bytes
- * @returns                  whether there is one; false after isStopped (base/work.ts)
+ * Finds the next non-empty match that starts in [from, until) and ends by `limit`; false after
+ * isStopped (base/work.ts).
+ * @param limit        in [until, textEnd]; one byte after it is read
+ * @param isIllFormed  the text may contain bad bytes
  */
 export function simulate(
   automaton: Automaton,
@@ -79,9 +73,7 @@ export function simulate(
   return hasMatched && !isStopped;
 }
 
-/**
- * Turns the threads into leaves at `ptr`, and records a match of the most preferred that ends here.
- */
+/** Turns the threads into leaves at `ptr`, and records the most preferred match that ends here. */
 function closeThreads(automaton: Automaton, work: Work, ptr: usize, before: u32, after: u32): void {
   beginWalk(work, work.listA);
   for (let i: u32 = 0; i < threadCount; i++) {
@@ -103,7 +95,6 @@ function startThread(automaton: Automaton, work: Work, ptr: usize, before: u32, 
   setStarts(work.startsA, first, work.count, ptr);
 }
 
-/** Moves the leaves over `byte`: those that can read it become the next threads. */
 function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
   const count = work.count;
   const leaves = <usize>work.listA;

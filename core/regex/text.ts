@@ -1,8 +1,6 @@
 // The text that expressions are run on, as well-formed UTF-8. A text with bad bytes is rewritten
-// into scratch memory with U+FFFD for each of them, once for all expressions; a list of the bad
-// bytes maps addresses. The range known to be well-formed is remembered, so that only searched text
-// is checked, and once. A text whose rewriting does not fit stays ill-formed: simulate.ts reads bad
-// bytes in place.
+// once into scratch memory with U+FFFD; a list of the bad bytes maps addresses. Only searched text
+// is checked, and once. A text whose rewriting does not fit stays ill-formed (simulate.ts).
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -11,7 +9,6 @@ import { findIllFormed } from '../scan/well-formed.ts';
 /** Flags of a text: those of a blob (shared/format.ts, BLOB_FLAG_*). */
 export const TEXT_FOLDS_TO_ASCII: u32 = 1;
 export const TEXT_NON_ASCII: u32 = 2;
-/** Of an unknown text. */
 export const TEXT_ANY: u32 = TEXT_FOLDS_TO_ASCII | TEXT_NON_ASCII;
 
 /** Results of prepareText: the text can be read as it is, as rewritten, or only by simulation. */
@@ -19,9 +16,7 @@ export const TEXT_VALID: u32 = 1;
 export const TEXT_REWRITTEN: u32 = 2;
 export const TEXT_ILL_FORMED: u32 = 3;
 
-/**
- * Most bytes of scratch memory; also limited to one part in SCRATCH_SHARE of the arena's free part.
- */
+/** Most scratch memory; also limited to one part in SCRATCH_SHARE of the arena's free part. */
 const SCRATCH_SIZE_MAX: usize = 8 << 20;
 const SCRATCH_SHARE: usize = 16;
 /** U+FFFD in UTF-8, first byte lowest, and its additional size compared with the bad byte. */
@@ -56,7 +51,6 @@ export function textInit(arena: Arena): i32 {
   return scratchStart == 0 ? STATUS_OUT_OF_MEMORY : STATUS_OK;
 }
 
-/** Forgets the text: other bytes may be at its address. */
 export function forgetText(): void {
   textStart = 0;
   textEnd = 0;
@@ -112,7 +106,6 @@ function rewriteText(): bool {
   return true;
 }
 
-/** Address of the k-th bad byte in the text. */
 @inline
 function badAt(index: usize): usize {
   return load<u32>(scratchEnd - (index + 1) * BAD_ENTRY_SIZE);

@@ -1,10 +1,7 @@
-// Two interleaved forward scans of one text, for expressions without needles that match rarely: the
-// second half of a stretch is read beside the first. Each scan waits for its own loads, so that two
-// take little longer than one. Reports only that a stretch has no match; otherwise dfa.ts finds it.
-// For expressions whose matches contain no byte after a newline: the stretch is cut at a line
-// start.
-// Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third and a fourth cost more than
-// they gain.
+// Two interleaved forward scans of one text, for expressions without needles that match rarely and
+// within a line: each waits for its own loads, so two take little longer than one. Reports only
+// that a stretch has no match; otherwise dfa.ts finds it.
+// Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third costs more than it gains.
 
 import { contextBefore } from './closure.ts';
 import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
@@ -15,10 +12,7 @@ import { findByte } from '../scan/newlines.ts';
 /** Bytes of a half: enough to pay for its start, few enough to read again where it has a match. */
 const HALF_MIN: usize = 512;
 const HALF_MAX: usize = 8192;
-/**
- * How far a line start is searched. Why bounded: with many matches on a line of megabytes, the rest
- * of the line would be searched after each of them.
- */
+/** How far a line start is searched. Bound: a line of megabytes with many matches. */
 const LINE_MAX: usize = 4 * HALF_MAX;
 const NEWLINE: u8 = 10;
 
@@ -32,12 +26,7 @@ export function isTwinSize(size: usize): bool {
   return size >= HALF_MIN * 2;
 }
 
-/**
- * A line start in [from, until] (or `from`) before which no match starts, as far as that can be
- * determined fast.
- *
- * @param until  end of a line or of the text; the DFA's expression spans no lines
- */
+/** A line start in [from, until] before which no match starts, as far as that is known fast. */
 export function skipBarren(
   dfa: Dfa,
   textStart: usize,
@@ -60,9 +49,7 @@ export function skipBarren(
   return from;
 }
 
-/**
- * The first line start at or after `ptr`; `until` if there is none before it, 0 if none is near.
- */
+/** The first line start from `ptr` on; `until` if there is none before it, 0 if none is near. */
 function lineStart(ptr: usize, until: usize): usize {
   if (ptr >= until) return until;
   const reach = min(until, ptr + LINE_MAX);

@@ -32,7 +32,6 @@ export class BytePlan {
 
 if (offsetof<BytePlan>() != HEAD_SIZE) ERROR('BytePlan: size');
 
-/** Bytes of the plan for a string of `size` bytes; a multiple of 16. */
 export function bytePlanSize(size: usize): usize {
   return HEAD_SIZE + ((size + 15) >> 4) * CHUNK_SIZE;
 }
@@ -44,8 +43,8 @@ function orMaskOf(byte: u8, isFolding: bool): u8 {
 }
 
 /**
- * Writes the plan for the `size` (at least 1) bytes at `source` to `plan`, which has room for
- * bytePlanSize(size). With `isFolding` each ASCII letter matches both cases.
+ * Writes the plan for the `size` (at least 1) bytes at `source`. With `isFolding` each ASCII letter
+ * matches both cases.
  */
 export function compileBytePlan(plan: BytePlan, source: usize, size: usize, isFolding: bool): void {
   const chunks = changetype<usize>(plan) + HEAD_SIZE;
@@ -111,7 +110,6 @@ function matchesAt(chunks: usize, chunksEnd: usize, ptr: usize): bool {
   return false;
 }
 
-/** True if the string is at `ptr`. Safety: it fits before the haystack's end. */
 export function matchesBytes(plan: BytePlan, ptr: usize): bool {
   const chunks = changetype<usize>(plan) + HEAD_SIZE;
   return matchesAt(chunks, changetype<usize>(plan) + bytePlanSize(<usize>plan.size), ptr);
@@ -138,9 +136,8 @@ function pairHits(
 }
 
 /**
- * The loop of the file's head, for strings of two bytes and more that fit in [start, end). Returns
- * the first match or `end`; with `isCounting` the number of matches without overlap. Both flags are
- * constants at each call, so that four loops are compiled.
+ * The loop of the file's head, for strings of two bytes and more. Returns the first match or `end`;
+ * with `isCounting` the number of matches without overlap. Both flags are constants at each call.
  */
 @inline
 function scanPairs(

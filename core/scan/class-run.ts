@@ -14,9 +14,7 @@
 
 import { shiftOne } from './lanes';
 
-/** Bytes of a compiled class. */
 export const CLASS_RUN_SIZE: usize = 80;
-/** Bytes of the set that a class is compiled from. */
 const SET_SIZE: usize = 32;
 
 const QUESTION_ONE: u32 = 1;
@@ -62,10 +60,7 @@ let runEnd: usize = 0;
 
 /**
  * Compiles a class to CLASS_RUN_SIZE bytes at `outPtr`, 16-aligned; they may be copied.
- *
- * @param set         32 bytes, bit `b & 7` of byte `b >> 3` for byte b; not empty, not used after
- *   the call
- * @param runSizeMin  n, at least 1
+ * @param set  32 bytes, bit `b & 7` of byte `b >> 3` for byte b; not empty, not used after the call
  */
 export function compileClassRun(set: usize, runSizeMin: u32, outPtr: usize): void {
   assert(runSizeMin > 0, 'class run size');
@@ -81,7 +76,6 @@ export function compileClassRun(set: usize, runSizeMin: u32, outPtr: usize): voi
   writeTables(outPtr, mergeRows(collectRows(set)));
 }
 
-/** True if `byte` is in the class. */
 @inline
 function isMember(plan: ClassRun, byte: u32): bool {
   const bits = <u32>load<u8>(changetype<usize>(plan) + <usize>(byte >> 3), SET_OFFSET);
@@ -163,9 +157,7 @@ function writeTables(plan: usize, count: u32): void {
   }
 }
 
-/**
- * Sets runStart and runEnd to the run around `at` in [from, end), up to n bytes; true if it has n.
- */
+/** The run around `at` in [from, end), up to n bytes; true if it has n. */
 function measureRun(plan: ClassRun, at: usize, from: usize, end: usize): bool {
   const sizeMin = <usize>plan.runSizeMin;
   let first = at;
@@ -177,10 +169,7 @@ function measureRun(plan: ClassRun, at: usize, from: usize, end: usize): bool {
   return next - first >= sizeMin;
 }
 
-/**
- * Lanes that are non-zero where the bytes are outside the class. `isRange` is a constant at each
- * call.
- */
+/** Lanes that are non-zero outside the class. `isRange` is a constant at each call. */
 @inline
 function outsideOf(bytes: v128, table: v128, other: v128, isRange: bool): v128 {
   if (isRange) return i8x16.sub_sat_u(i8x16.sub(bytes, table), other);
@@ -195,10 +184,7 @@ function orBefore(before: v128, lanes: v128): v128 {
   return v128.or(lanes, shiftOne(before, lanes));
 }
 
-/**
- * True if the answer is no for all four vectors of bytes outside. `question` is a constant at each
- * call.
- */
+/** True if the answer is no for all four vectors. `question` is a constant at each call. */
 @inline
 function isNo(outside0: v128, outside1: v128, outside2: v128, outside3: v128, question: u32): bool {
   if (question == QUESTION_EIGHT) {
@@ -226,9 +212,8 @@ function yesMask(outside: v128, question: u32): u64 {
 }
 
 /**
- * True if a run of n bytes contains one of the bytes in `mask`: four times 16 bits, for the bytes
- * from `ptr` on with `stride` between vectors. No run begins before `from`. runStart and runEnd are
- * those of the last measured run.
+ * True if a run of n bytes contains one of the bytes in `mask`: four times 16 bits, from `ptr` on
+ * with `stride` between vectors. No run begins before `from`.
  */
 function measureMask(
   plan: ClassRun,
@@ -316,12 +301,7 @@ function scanTableEight(plan: ClassRun, start: usize, end: usize): usize {
   return scanRuns(plan, start, end, QUESTION_EIGHT, false);
 }
 
-/**
- * First address in [start, end) with at least n bytes of the class before `end`; `end` if there is
- * none.
- *
- * @param classRun  result of compileClassRun
- */
+/** First address in [start, end) with at least n bytes of the class before `end`; else `end`. */
 export function findClassRun(classRun: usize, start: usize, end: usize): usize {
   const plan = changetype<ClassRun>(classRun);
   if (start >= end || end - start < <usize>plan.runSizeMin) return end;

@@ -32,9 +32,8 @@ const FOLD_SIZE_MAX: u32 = 4;
 const PROBE_BYTES: u32 = 8;
 
 /**
- * Head of a fingerprint, followed by the tables: for each half of the buckets, for each byte, the
- * last one last, v128 of low nibbles, v128 of high ones. Then a Candidate for each literal, bucket
- * by bucket, ascending within each.
+ * Head of a fingerprint, followed by the tables (for each half of the buckets, for each byte, v128
+ * of low nibbles, v128 of high ones), then a Candidate for each literal, bucket by bucket.
  */
 @unmanaged
 export class Fingerprint {
@@ -52,9 +51,7 @@ if (FOLD_CLASS_MAX != FOLD_SIZE_MAX) ERROR('Fingerprint: variants');
 
 export const CANDIDATE_SIZE: usize = 24;
 
-/**
- * A literal of a bucket. It can only match if the 8 bytes there, ORed with probeOr, equal probe.
- */
+/** It can only match if the 8 bytes there, ORed with probeOr, equal probe. */
 @unmanaged
 export class Candidate {
   probe: u64;
@@ -88,7 +85,6 @@ export function fingerprintTables(print: Fingerprint, half: usize): usize {
   return changetype<usize>(print) + HEAD_SIZE + half * (TABLES_SIZE >> 1);
 }
 
-/** Bytes of the fingerprint of `count` literals, a multiple of 16. */
 export function fingerprintSize(count: u32): usize {
   return HEAD_SIZE + TABLES_SIZE + ((<usize>count * CANDIDATE_SIZE + 15) & ~15);
 }
@@ -100,17 +96,14 @@ export function fingerprintCandidates(print: Fingerprint, bucket: usize): usize 
   return changetype<usize>(print) + HEAD_SIZE + TABLES_SIZE + before * CANDIDATE_SIZE;
 }
 
-/** Clears the literals of the previous fingerprint. */
 export function fingerprintBegin(): void {
   memory.fill(allowed, 0, 8192);
 }
 
 /**
- * Adds literal `index` (below FINGERPRINT_LITERALS_MAX): the `size` (at least 1) bytes at `source`,
- * read as UTF-8. Returns the bytes of its shortest match.
- *
- * @param isFolding  case is ignored
- * @param isWide     the haystack may contain U+212A and U+017F
+ * Adds literal `index`: the `size` (at least 1) bytes at `source`, as UTF-8. Returns the bytes of
+ * its shortest match.
+ * @param isWide  the haystack may contain U+212A and U+017F
  */
 export function fingerprintAdd(
   index: u32,
@@ -185,11 +178,7 @@ function allowByte(row: usize, offsets: u64, sets: NibbleSets): void {
   }
 }
 
-/**
- * Writes the fingerprint of the `count` literals added since fingerprintBegin to `print`.
- *
- * @param sizeMin  bytes of the shortest match of any of them
- */
+/** Writes the fingerprint of the literals added. @param sizeMin  bytes of the shortest match */
 export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): void {
   memory.fill(changetype<usize>(print), 0, fingerprintSize(count));
   print.sizeMin = sizeMin;
@@ -209,10 +198,7 @@ export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): vo
   writeCandidates(print, count);
 }
 
-/**
- * The sets allowed by literal `index` for `byte` (the last one last) of a fingerprint that ends at
- * `endOffset`.
- */
+/** The sets allowed by literal `index` for `byte` of a fingerprint that ends at `endOffset`. */
 @inline
 function allowedByte(index: u32, endOffset: u32, byte: u32): NibbleSets {
   const back = BYTE_COUNT - 1 - byte;
@@ -275,7 +261,6 @@ function cheapestBucket(index: u32, print: Fingerprint): u32 {
   return best;
 }
 
-/** Sets the bit of `bucket` in the tables. */
 function writeTables(print: Fingerprint, bucket: u32): void {
   const bit: u32 = 1 << (bucket & 7);
   let table = fingerprintTables(print, <usize>(bucket >> 3));
@@ -290,7 +275,6 @@ function writeTables(print: Fingerprint, bucket: u32): void {
   }
 }
 
-/** Lists the literals of each bucket. */
 function writeCandidates(print: Fingerprint, count: u32): void {
   const first = fingerprintCandidates(print, 0);
   let next: u32 = 0;

@@ -11,10 +11,7 @@ export function byteFrequency(byte: u8): u32 {
   return <u32>load<u16>(BYTE_FREQUENCY_TABLE + (<usize>byte << 1));
 }
 
-/**
- * As byteFrequency; for both cases of a letter together if `orMask` is 0x20, for one byte if it is
- * 0.
- */
+/** For both cases of a letter together if `orMask` is 0x20. */
 @inline
 export function maskedFrequency(byte: u8, orMask: u8): u32 {
   return byteFrequency(byte) + (orMask != 0 ? byteFrequency(byte ^ orMask) : 0);

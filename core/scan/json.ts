@@ -35,22 +35,18 @@ function buildExpansions(): void {
   }
 }
 
-/**
- * Letters for the control characters below 16: b t n, f r after a backslash; 0 if there is none.
- */
+/** Letters for the control characters below 16; 0 if there is none. */
 @inline
 function shortEscapes(): v128 {
   return i8x16(0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0);
 }
 
-/** The letters of step 1. */
 @inline
 function lettersOf(bytes: v128): v128 {
   const isPlain = i8x16.gt_s(bytes, i8x16.splat(0x1f));
   return v128.or(v128.and(bytes, isPlain), i8x16.swizzle(shortEscapes(), bytes));
 }
 
-/** The mask of step 2. */
 @inline
 function escapedMask(bytes: v128, letters: v128): u32 {
   const isQuote = i8x16.eq(bytes, i8x16.splat(QUOTE));
@@ -73,7 +69,6 @@ function hexDigit(value: u32): u32 {
   return value + (value < 10 ? 0x30 : 0x57);
 }
 
-/** Writes an ASCII character; returns the address after it. */
 function writeAscii(outPtr: usize, byte: u32): usize {
   if (byte >= 0x20) {
     const isEscaped = byte == QUOTE || byte == BACKSLASH;
@@ -98,10 +93,7 @@ function writePoint(outPtr: usize, ptr: usize, point: u32, size: usize): usize {
   return outPtr + (isReplaced ? 3 : size);
 }
 
-/**
- * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if one of them
- * has no letter.
- */
+/** Writes a last step of 1 to 15 bytes; 0 if one of them has no letter. */
 function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
   const lanes = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const isInside = i8x16.lt_u(lanes, i8x16.splat(<u8>size));
@@ -121,9 +113,8 @@ function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
 let stepsEnd: usize = 0;
 
 /**
- * Writes steps of [ptr, end) up to `end` or to a step with a byte without a letter; sets stepsEnd.
- * Why separate: calls in the loop would evict its constants from registers; without calls it is
- * twice as fast.
+ * Writes steps up to `end` or to a byte without a letter; sets stepsEnd. Why separate: calls in the
+ * loop would evict its constants from registers: half as fast.
  */
 function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
   while (end - ptr >= STEP) {
@@ -147,10 +138,8 @@ function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
 }
 
 /**
- * Writes [start, end) as the inside of a JSON string, without quotes, and returns the address after
- * it. A sequence cut by `start` or `end` is bad bytes.
- *
- * Safety: 6 * (end - start) + 16 bytes are free at outPtr, outside [start, end); all of them may be
+ * Writes [start, end) as the inside of a JSON string; returns the end. A cut sequence is bad bytes.
+ * Safety: 6 * (end - start) + 16 bytes are free at outPtr, outside [start, end); all may be
  * written. Up to 64 bytes past `end` may be read; they never change a result.
  */
 export function writeJsonString(outPtr: usize, start: usize, end: usize): usize {
@@ -170,7 +159,6 @@ export function writeJsonString(outPtr: usize, start: usize, end: usize): usize 
   return outPtr;
 }
 
-/** Writes `value` in decimal digits and returns the address after it, 1 to 10 bytes on. */
 export function writeDecimal(outPtr: usize, value: u32): usize {
   let size: usize = 1;
   for (let rest = value; rest >= 10; rest /= 10) size++;
@@ -183,10 +171,7 @@ export function writeDecimal(outPtr: usize, value: u32): usize {
   return outPtr + size;
 }
 
-/**
- * Writes an ASCII string of the program. Why: static strings are UTF-16 in the module; they are
- * short.
- */
+/** Writes an ASCII string of the program. Static strings are UTF-16 in the module. */
 export function writeAsciiText(outPtr: usize, text: string): usize {
   const size = text.length;
   const ptr = changetype<usize>(text);

@@ -9,7 +9,6 @@ export function shiftOne(before: v128, lanes: v128): v128 {
     before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
 
-/** `lanes` shifted up by two. */
 @inline
 export function shiftTwo(before: v128, lanes: v128): v128 {
   // prettier-ignore
@@ -17,7 +16,6 @@ export function shiftTwo(before: v128, lanes: v128): v128 {
     before, lanes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
 }
 
-/** `lanes` shifted up by three. */
 @inline
 export function shiftThree(before: v128, lanes: v128): v128 {
   // prettier-ignore

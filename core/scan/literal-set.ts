@@ -1,10 +1,8 @@
-// Searches for a set of literals at once, by the rules of literal.ts: compiles the set once and
-// finds the leftmost match of any literal in any number of haystacks. Exact for every set: the
-// set's fingerprint (fingerprint.ts) finds possible starts, needles (literal.ts) verify them. The
-// loops are in set-scan.ts. A set has one fingerprint for haystacks without U+212A and U+017F, and
-// another one for the rest if that makes a difference. Safety, for all functions that take a
-// haystack: up to 64 bytes past `end` may be read; they never change a result. Nothing before
-// `start` is read. `start` counts as a code point border.
+// Searches for a set of literals at once, by the rules of literal.ts. Exact: the set's fingerprint
+// finds possible starts, needles verify them (set-scan.ts). A second fingerprint serves haystacks
+// with U+212A and U+017F if that makes a difference. Safety, for haystacks: up to 64 bytes past
+// `end` may be read; they never change a result. Nothing before `start`, a code point border, is
+// read.
 
 import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { REPLACEMENT, decodeUtf8, decodedPoint } from '../text/utf8';
@@ -50,15 +48,11 @@ export function literalSetSizeMax(count: u32, size: usize): usize {
 }
 
 /**
- * Compiles `count` literals to `outPtr`.
- *
- * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) in `bytes`;
- *   not used after the call, like `bytes`
- * @param bytes        UTF-8; bad bytes act as U+FFFD
+ * Compiles `count` literals to `outPtr`; returns the bytes used, a multiple of 16, or
+ * LITERAL_SET_COUNT, NEEDLE_EMPTY, NEEDLE_OUT_TOO_SMALL, NEEDLE_TOO_LARGE.
+ * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) in `bytes`
  * @param outPtr       16-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least literalSetSizeMax of count and the sum of sizes
- * @returns            bytes used, a multiple of 16; or LITERAL_SET_COUNT, NEEDLE_EMPTY,
- * NEEDLE_OUT_TOO_SMALL, NEEDLE_TOO_LARGE
  */
 export function compileLiteralSet(
   rows: usize,
@@ -153,12 +147,9 @@ function writeFingerprint(
 }
 
 /**
- * Start of the leftmost match of any literal within [start, end), or `end` if there is none. Of the
- * literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its end.
- *
- * @param set    result of compileLiteralSet
- * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless the haystack certainly contains no U+212A and
- *   U+017F
+ * Start of the leftmost match of any literal within [start, end), or `end`. Of the literals that
+ * match there, foundSetIndex gives the first of the set, and foundSetEnd its end.
+ * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless it certainly contains no U+212A and U+017F
  */
 export function findInSet(set: usize, start: usize, end: usize, flags: u32): usize {
   const record = changetype<LiteralSet>(set);

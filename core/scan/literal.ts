@@ -33,10 +33,7 @@ const ENGINE_EXACT: u32 = 1;
 const ENGINE_ASCII_FOLD: u32 = 2;
 const ENGINE_GENERAL: u32 = 3;
 
-/**
- * Flag of a haystack that may contain U+212A or U+017F, the code points that fold into ASCII (k,
- * s).
- */
+/** The haystack may contain U+212A or U+017F, which fold into ASCII (k, s). */
 export const HAYSTACK_FOLDS_INTO_ASCII: u32 = 1;
 
 /** Status of compileNeedle: the needle has no byte. */
@@ -97,13 +94,10 @@ export function needleSizeMax(size: usize): usize {
 }
 
 /**
- * Compiles the `size` bytes at `needlePtr` to `outPtr`.
- *
- * @param needlePtr    UTF-8; bad bytes act as U+FFFD. Not used after the call
+ * Compiles the `size` bytes at `needlePtr`, UTF-8; returns the bytes used, a multiple of 16, or
+ * NEEDLE_EMPTY, NEEDLE_OUT_TOO_SMALL, NEEDLE_TOO_LARGE.
  * @param outPtr       8-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least needleSizeMax(size)
- * @returns            bytes used, a multiple of 16; or NEEDLE_EMPTY, NEEDLE_OUT_TOO_SMALL,
- * NEEDLE_TOO_LARGE
  */
 export function compileNeedle(
   needlePtr: usize,
@@ -152,11 +146,8 @@ function bytePlanOf(needle: usize): BytePlan {
 }
 
 /**
- * Start of the first match within [start, end), or `end` if there is none; foundEnd gives its end.
- *
- * @param needle  result of compileNeedle
- * @param flags   HAYSTACK_FOLDS_INTO_ASCII unless the haystack certainly contains no U+212A and
- *   U+017F
+ * Start of the first match within [start, end), or `end`; foundEnd gives its end.
+ * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless it certainly contains no U+212A and U+017F
  */
 export function findNeedle(needle: usize, start: usize, end: usize, flags: u32): usize {
   const points = pointPlanFor(needle, flags);
@@ -170,10 +161,7 @@ export function findNeedle(needle: usize, start: usize, end: usize, flags: u32):
   return found;
 }
 
-/**
- * End of the match that starts at `ptr`, a code point border, and ends by `end`; 0 if there is
- * none. Other parameters as for findNeedle.
- */
+/** End of the match that starts at `ptr`, a code point border; 0: none. */
 export function matchNeedle(needle: usize, ptr: usize, end: usize, flags: u32): usize {
   const points = pointPlanFor(needle, flags);
   if (points != 0) return matchPoints(changetype<PointPlan>(points), ptr, end);
@@ -187,9 +175,7 @@ export function foundEnd(): usize {
   return matchEnd;
 }
 
-/**
- * Number of matches without overlap in [start, end), from the left. Parameters as for findNeedle.
- */
+/** Number of matches without overlap in [start, end), from the left. */
 export function countNeedle(needle: usize, start: usize, end: usize, flags: u32): u32 {
   const points = pointPlanFor(needle, flags);
   if (points == 0) return countBytes(bytePlanOf(needle), start, end);

@@ -7,7 +7,6 @@
 // twins are in scalar.ts. Safety, for all functions here: up to 64 bytes past `end` may be read;
 // they never change a result. Nothing before `start` is read.
 
-/** Bytes tested in one step. */
 const STEP: usize = 64;
 /** Steps after which a u8 sum may be full. */
 const STEPS_MAX: usize = 255;

@@ -33,15 +33,12 @@ const ANCHOR_BAD: u32 = 4;
 const HEAD_SIZE: usize = 48;
 const PAIR_COUNT: u32 = 4;
 /**
- * Additional cost of searching for four pairs instead of two, as a hit rate (bytePlanHitRate).
- * Measured: 2026-11-21, bench/kernels.ts: 0.13 ns a byte more; a hit costs about 25 ns.
+ * Cost of four pairs instead of two, as a hit rate. Measured: 2026-11-21, bench/kernels.ts: 0.13 ns
+ * a byte more; a hit costs about 25 ns.
  */
 const FOUR_PAIRS_COST: u64 = (<u64>FREQUENCY_UNIT * FREQUENCY_UNIT) / 200;
 
-/**
- * Head of a plan, followed by pointCount u32, folded if isFolding; at runOffset the run's byte
- * plan.
- */
+/** Head of a plan, followed by pointCount u32, folded if isFolding; at runOffset the run's plan. */
 @unmanaged
 export class PointPlan {
   pointCount: u32; // at least 1
@@ -65,7 +62,6 @@ let matchEnd: usize = 0;
 const variants: usize = memory.data(16, 16);
 const encoded: usize = memory.data(8, 8);
 
-/** End of the last match of findPoints. */
 export function foundPointsEnd(): usize {
   return matchEnd;
 }
@@ -75,7 +71,6 @@ export function pointPlanSizeMax(size: usize): usize {
   return runOffsetOf(size) + bytePlanSize(size);
 }
 
-/** Offset of the run's plan after `pointCount` code points. */
 @inline
 function runOffsetOf(pointCount: usize): usize {
   return HEAD_SIZE + ((pointCount * 4 + 15) & ~15);
@@ -86,10 +81,7 @@ function pointsOf(plan: PointPlan): usize {
   return changetype<usize>(plan) + HEAD_SIZE;
 }
 
-/**
- * Writes the plan for the `size` (at least 1) bytes at `source`, read as UTF-8, to `plan`, which
- * has room for pointPlanSizeMax(size), and returns its size.
- */
+/** Writes the plan for the `size` (at least 1) bytes at `source`, UTF-8; returns its size. */
 export function compilePointPlan(
   plan: PointPlan,
   source: usize,
@@ -172,9 +164,7 @@ function loadVariants(point: u32, isFolding: bool): u32 {
   return 1;
 }
 
-/**
- * The pair, as in PointPlan, of variant `index`. A code point of one byte matches any second byte.
- */
+/** The pair of variant `index`. A code point of one byte matches any second byte. */
 function variantPair(index: u32): u32 {
   const end = encodeUtf8(encoded, load<u32>(variants + (<usize>index << 2)));
   const first = <u32>load<u8>(encoded);
@@ -182,9 +172,7 @@ function variantPair(index: u32): u32 {
   return first | (<u32>load<u8>(encoded, 1) << 8);
 }
 
-/**
- * As bytePlanHitRate, for all the pairs of `point`, and FOUR_PAIRS_COST if they are more than two.
- */
+/** As bytePlanHitRate, for all pairs of `point`, and FOUR_PAIRS_COST for more than two. */
 function pairsCost(point: u32, isFolding: bool): u64 {
   let cost: u64 = 0;
   const count = loadVariants(point, isFolding);
@@ -222,8 +210,8 @@ function pairHits(bytes: v128, next: v128, first: v128, second: v128): v128 {
 }
 
 /**
- * First address in [start, end) of pair0 or pair1; `end` if there is none. Neither is of one byte:
- * a code point that has ASCII among its variants, and is not in a run, has three of them (k and s).
+ * First address in [start, end) of pair0 or pair1, else `end`. Neither is of one byte: a code point
+ * with ASCII variants that is not in a run has three of them (k and s).
  */
 function findTwoPairs(plan: PointPlan, start: usize, end: usize): usize {
   const firstA = i8x16.splat(<u8>plan.pair0);
@@ -318,10 +306,7 @@ export function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
   return ptr;
 }
 
-/**
- * Address of the first match within [start, end); foundPointsEnd gives its end; `end` if there is
- * none.
- */
+/** The first match within [start, end), else `end`; foundPointsEnd gives its end. */
 export function findPoints(plan: PointPlan, start: usize, end: usize): usize {
   let from = start;
   while (from < end) {

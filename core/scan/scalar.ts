@@ -34,9 +34,7 @@ export function countCodePointsScalar(start: usize, end: usize): u32 {
   return count;
 }
 
-/**
- * End of the match of the needle (valid for both sides) that starts at `ptr`; 0 if there is none.
- */
+/** End of the match that starts at `ptr`; 0: none. The needle is valid for both sides. */
 function matchScalar(
   needle: usize,
   needleEnd: usize,
@@ -99,12 +97,10 @@ export function findInSetScalar(
   return end;
 }
 
-/** As foundSetEnd, of findInSetScalar. */
 export function foundSetEndScalar(): usize {
   return setEnd;
 }
 
-/** As foundSetIndex, of findInSetScalar. */
 export function foundSetIndexScalar(): u32 {
   return setIndex;
 }

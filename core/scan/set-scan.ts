@@ -24,13 +24,9 @@ import { laneLimit } from './newlines';
 const STEP: usize = 32;
 const NO_LITERAL: u32 = 0xffffffff;
 
-/** Bytes of the head of a set. */
 export const LITERAL_SET_HEAD_SIZE: usize = 16;
 
-/**
- * Head of a set, followed by u32 offsets of the needles from the head. No addresses, so it may be
- * copied.
- */
+/** Head of a set, followed by u32 offsets of the needles. No addresses, so it may be copied. */
 @unmanaged
 export class LiteralSet {
   count: u32; // 1 to LITERAL_SET_COUNT_MAX
@@ -70,10 +66,7 @@ function isWithinPoint(start: usize, ptr: usize, end: usize): bool {
   return false;
 }
 
-/**
- * Sets matchIndex and matchEnd to the first literal of `hits`, a bit for each bucket, that matches
- * at `ptr`.
- */
+/** The first literal of `hits`, a bit for each bucket, that matches at `ptr`. */
 function verify(
   set: usize,
   print: Fingerprint,
@@ -105,8 +98,8 @@ function verify(
 }
 
 /**
- * Start of the first match whose fingerprint ends in the STEP bytes at `ptr`, with their buckets in
- * hitsLow and hitsHigh; 0 if there is none. `mask` has a bit for each byte with a valid bucket.
+ * Start of the first match whose fingerprint ends in the STEP bytes at `ptr`; 0: none. `mask` has a
+ * bit for each byte with a valid bucket.
  */
 function verifyStep(
   set: usize,
@@ -154,9 +147,8 @@ function nonZeroLanes(lanes0: v128, lanes1: v128): u32 {
 }
 
 /**
- * Start of the leftmost match of any literal, or `end`; for a fingerprint of 8 buckets.
- *
- * Safety: the shortest match fits in [start, end).
+ * Start of the leftmost match of any literal, or `end`; for 8 buckets. Safety: the shortest match
+ * fits in [start, end).
  */
 export function scanHalf(
   set: usize,

@@ -42,7 +42,6 @@ function firstHigh(): v128 {
   );
 }
 
-/** Errors possible with its low nibble. */
 @inline
 function firstLow(): v128 {
   const large = ANY_LOW | BAD_LARGE | BAD_OVERLONG_4;
@@ -53,7 +52,6 @@ function firstLow(): v128 {
   );
 }
 
-/** Errors possible with the high nibble of the second byte. */
 @inline
 function secondHigh(): v128 {
   const any = BAD_LONG | BAD_OVERLONG_2 | TWO_CONTINUATIONS;
@@ -86,8 +84,7 @@ function wrongLanes(before: v128, bytes: v128): v128 {
 
 /**
  * An address up to which [ptr, end) is well-formed, except for a sequence that may be cut there:
- * the start of the step with the first bad byte, or of the rest after the last whole step. `ptr` is
- * a code point border.
+ * the start of the step with the first bad byte, or of the rest. `ptr` is a code point border.
  */
 function checkSteps(ptr: usize, end: usize): usize {
   let before = i8x16.splat(0);
@@ -109,8 +106,7 @@ function checkSteps(ptr: usize, end: usize): usize {
 }
 
 /**
- * The code point border at or before `ptr`, if [start, ptr) is well-formed except for a cut
- * sequence at its end.
+ * The code point border at or before `ptr`, if [start, ptr) is well-formed except for a cut end.
  */
 function borderBefore(start: usize, ptr: usize): usize {
   let border = ptr;
@@ -123,8 +119,8 @@ function borderBefore(start: usize, ptr: usize): usize {
 }
 
 /**
- * First byte in [ptr, end) that is not part of a well-formed sequence; `end` if there is none.
- * `ptr` is a code point border; so is `end`, unless the text ends there.
+ * First byte in [ptr, end) that is not part of a well-formed sequence, else `end`. Both are code
+ * point borders, unless the text ends there.
  */
 export function findIllFormed(ptr: usize, end: usize): usize {
   while (ptr < end) {

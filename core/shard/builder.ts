@@ -1,8 +1,6 @@
-// Builds the segments of one batch of blobs: cuts contents into blocks, collects the grams of each
-// block, and encodes the posting frames of each full segment. The host places contents back to back
-// in memory, adds them one by one, and writes the output of `finish`: segments, block rows, blob
-// rows. merge.ts joins the segments of all batches of a shard. One batch at a time; all memory is
-// laid out once.
+// Builds the segments of one batch of blobs: cuts contents into blocks, collects their grams,
+// encodes posting frames. The host places contents back to back, adds them, and writes the output:
+// segments, block rows, blob rows. merge.ts joins segments. All memory is laid out once.
 //
 // A segment in memory and in its temporary file:
 //   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |
@@ -23,14 +21,11 @@ import { encodeFrame, frameSize } from './frame.ts';
 import { hashPosting } from './posting-sum.ts';
 import { BlobRow, BlockRow } from './rows.ts';
 
-/**
- * Keys of one segment that memory is laid out for; pages are touched only as far as they are used.
- */
+/** Keys of one segment; pages are touched only as far as they are used. */
 const KEY_CAPACITY: u32 = 40 << 20;
 /** BlockIds and blobs that a batch can have. */
 const BLOCK_CAPACITY: u32 = format.SEGMENT_BLOCKS * format.SEGMENT_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
-/** Bytes before the keys of a segment. */
 export const SEGMENT_HEAD_SIZE: usize = 12;
 /** Room that one frame may need while it is written. */
 const FRAME_SIZE_MAX: usize = 2048;
@@ -63,22 +58,19 @@ let outputLimit: usize = 0;
 let segmentEnds: usize = 0;
 
 /**
- * Of the batch: bytes and number of added blobs; blockIds, unused ones included, a multiple of the
- * segment's; closed segments. The host reads the exports, which are final after builderClose.
+ * Of the batch: bytes and number of blobs; blockIds, unused ones included, a multiple of the
+ * segment's; closed segments. Final after builderClose.
  */
 export let contentSize: u32 = 0;
 export let blobCount: u32 = 0;
 export let blockCount: u32 = 0;
 export let segmentCount: u32 = 0;
 let segmentBlockCount: u32 = 0;
-/** Sum of the postings of the segment being closed. */
 let postingSum: u64 = 0;
 
 /**
- * Lays out [start, end), which belongs to the builder from now on and need not be zeros; the host
- * keeps the contents of the batch elsewhere.
- *
- * Errors: STATUS_OUT_OF_MEMORY if it is too small.
+ * Lays out [start, end), which need not be zeros; contents are elsewhere. Errors:
+ * STATUS_OUT_OF_MEMORY if it is too small.
  */
 export function builderInit(start: usize, end: usize): i32 {
   keySet = (start + 15) & ~15;
@@ -97,7 +89,6 @@ export function builderInit(start: usize, end: usize): i32 {
   return STATUS_OK;
 }
 
-/** Starts a batch; drops the previous one. */
 export function builderBegin(): void {
   contentSize = 0;
   blobCount = 0;
@@ -110,11 +101,10 @@ export function builderBegin(): void {
 
 /**
  * Adds the content at [start, start + size), size > 0, directly after the previous one. Cost:
- * linear in its size, plus a pass over all keys for closing a segment every 32 MiB or so.
- *
+ * linear, plus a pass over all keys for closing a segment every 32 MiB or so.
  * @param trigramMax  most distinct grams of the content; 0 = no limit
- * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_SEGMENTS_FULL or
- * STATUS_OUT_OF_MEMORY: nothing was added, the batch can be finished without it
+ * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS, STATUS_SEGMENTS_FULL or STATUS_OUT_OF_MEMORY:
+ * nothing was added, the batch can be finished without it
  */
 export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   if (blobCount == BLOB_CAPACITY) return STATUS_OUT_OF_MEMORY;
@@ -171,7 +161,6 @@ function blockEnd(start: usize, end: usize): usize {
   return next < end ? next + 1 : end;
 }
 
-/** Number of blocks of a content. */
 function countBlocks(start: usize, end: usize): u32 {
   let count: u32 = 0;
   for (; start < end; count++) start = blockEnd(start, end);
@@ -185,10 +174,7 @@ function countDistinct(start: usize, end: usize): u32 {
   return <u32>((listEnd - keysEnd) >> 2);
 }
 
-/**
- * Whether the keys listed from `list` on, block by block, include more than `trigramMax` distinct
- * ones.
- */
+/** Whether the keys from `list` on, block by block, include more distinct ones. */
 function isOverTrigramMax(list: usize, trigramMax: u32): bool {
   if (<u32>((keysEnd - list) >> 2) <= trigramMax) return false;
   let distinct: u32 = 0;
@@ -203,7 +189,6 @@ function isOverTrigramMax(list: usize, trigramMax: u32): bool {
   return distinct > trigramMax;
 }
 
-/** BLOB_FLAG_* of a content. */
 function blobFlags(start: usize, end: usize): u32 {
   if (isAscii(start, end)) return 0;
   let flags: u32 = format.BLOB_FLAG_NON_ASCII;
@@ -219,8 +204,8 @@ function blobFlags(start: usize, end: usize): u32 {
 }
 
 /**
- * Cuts a content into blocks and adds each: its row, its case marks, its distinct keys. Closes the
- * open segment when it is full, so that a large content may span several.
+ * Cuts a content into blocks with row, case marks and keys. A full segment is closed, so that a
+ * large content may span several.
  */
 function addBlocks(start: usize, end: usize): i32 {
   let line: u32 = 0;
@@ -254,10 +239,7 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
   blockCount++;
 }
 
-/**
- * Encodes the open segment into the output and fills its unused blockIds with empty rows at
- * `offset`.
- */
+/** Encodes the open segment, and fills its unused blockIds with empty rows at `offset`. */
 function closeSegment(offset: u32): i32 {
   if (segmentCount == format.SEGMENT_COUNT_MAX) return STATUS_SEGMENTS_FULL;
   const gramCount = sortIdsByKey();
@@ -280,7 +262,7 @@ function closeSegment(offset: u32): i32 {
 
 /**
  * Counting sort: the local blockIds of each key, in key order, into `idsByKey`; `keyCounts` then
- * has the end of each key's ids. Returns the number of keys that occur and are indexed.
+ * has the end of each. Returns the number of keys that are indexed.
  */
 function sortIdsByKey(): u32 {
   // 1. count each key
@@ -317,10 +299,7 @@ function sortIdsByKey(): u32 {
   return gramCount;
 }
 
-/**
- * Writes head and frames of the sorted segment; returns the end, 0 if the output is full. Keys,
- * heads and frames are written in parallel to three places, since the number of keys is known.
- */
+/** Returns the end, 0 if the output is full. Keys, heads and frames are written to three places. */
 function encodeSegment(gramCount: u32, headPtr: usize, framesPtr: usize): usize {
   store<u64>(headPtr, postingSum);
   store<u32>(headPtr, gramCount, 8);
@@ -349,9 +328,7 @@ function encodeSegment(gramCount: u32, headPtr: usize, framesPtr: usize): usize 
 }
 
 /**
- * Ends the batch, whose segments are closed: shifts the rows to the batch's position in its shard.
- * Case marks and segments do not depend on it.
- *
+ * Ends the batch: shifts the rows to its position in the shard.
  * @param contentBase, blobBase, blockBase  content offset, blobId and blockId of the batch's first
  */
 export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): i32 {
@@ -368,18 +345,12 @@ export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): 
   return STATUS_OK;
 }
 
-/**
- * Closes the open segment, if any, so that all counts are final. Errors: STATUS_OUT_OF_MEMORY,
- * STATUS_SEGMENTS_FULL.
- */
+/** All counts are final afterwards. Errors: STATUS_OUT_OF_MEMORY, STATUS_SEGMENTS_FULL. */
 export function builderClose(): i32 {
   return segmentBlockCount > 0 ? closeSegment(contentSize) : STATUS_OK;
 }
 
-/**
- * Start and end of segment `index` in memory. Safety: index < segment count, or one less for the
- * start.
- */
+/** Ends of the segments in memory. Safety: index < segment count, or one less for the start. */
 export function builderSegmentEnd(index: u32): usize {
   return <usize>load<u32>(segmentEnds + (<usize>index << 2));
 }

@@ -9,7 +9,6 @@ import { decodedPoint, decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts'
 const KEY_MASK: u32 = GRAM_KEY_COUNT - 1;
 const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
-/** Bytes of the set of keys that the caller provides, all zero between calls. */
 export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
 
 /** Position of the next key, and the set of those listed already. */
@@ -28,16 +27,13 @@ function addKey(key: u32): void {
   listPtr += 4;
 }
 
-/** Shifts the key by one letter and appends `gramChar`. */
 @inline
 function shift(key: u32, gramChar: u32): u32 {
   return ((key << GRAM_CHAR_BITS) | gramChar) & KEY_MASK;
 }
 
 /**
- * Appends the keys of [start, end) that are not in the set to the list at `list`; returns the
- * list's new end. The set keeps them until `clearKeys`.
- *
+ * Appends the keys of [start, end) that are not in the set to the list; returns its new end.
  * Safety: start < end; the list has room for 4 * (end - start + 1) bytes.
  */
 export function extractKeys(start: usize, end: usize, keySet: usize, list: usize): usize {

@@ -26,13 +26,11 @@ import { STATUS_OK, STATUS_FRAME } from '../shared/status.ts';
 
 const ORDER_MAX: u32 = 7;
 
-/** The head of a frame of `size` bytes. */
 @inline
 function frameHead(code: u32, order: u32, size: u32): u32 {
   return (code << FRAME_CODE_SHIFT) | (order << FRAME_ORDER_SHIFT) | size;
 }
 
-/** Code of a frame head. */
 @inline
 export function frameCode(head: u32): u32 {
   return head >> FRAME_CODE_SHIFT;
@@ -50,10 +48,7 @@ function frameOrder(head: u32): u32 {
   return (head >> FRAME_ORDER_SHIFT) & ORDER_MAX;
 }
 
-/**
- * The smallest size in bits of the gaps of `count` ids over all orders; bestOrder() gives the
- * order.
- */
+/** The smallest size in bits of the gaps over all orders; bestOrder() gives the order. */
 let bestOrderFound: u32 = 0;
 
 function bestGolombBits(idsPtr: usize, count: u32): u32 {
@@ -86,9 +81,8 @@ function golombBits(idsPtr: usize, count: u32, order: u32): u32 {
 }
 
 /**
- * Writes the ids as a frame and returns its head; 0 < count <= 8,192. Cost: linear in the count, up
- * to four times over for the choice of an order.
- *
+ * Writes the ids as a frame and returns its head; 0 < count <= 8,192. Cost: linear, up to four
+ * times.
  * Safety: 1,024 + 16 bytes are free at outPtr. The ids (u16) ascend strictly and are below 8,192.
  */
 export function encodeFrame(idsPtr: usize, count: u32, outPtr: usize): u32 {
@@ -104,7 +98,6 @@ export function encodeFrame(idsPtr: usize, count: u32, outPtr: usize): u32 {
   return frameHead(FRAME_GOLOMB, bestOrderFound, size);
 }
 
-/** Writes a bit for each block of the segment. */
 function encodeBitmap(idsPtr: usize, count: u32, outPtr: usize): u32 {
   memory.fill(outPtr, 0, BITMAP_SIZE);
   for (let i: u32 = 0; i < count; i++) setBit(outPtr, load<u16>(idsPtr + (<usize>i << 1)));
@@ -150,11 +143,10 @@ function encodeGolomb(idsPtr: usize, count: u32, order: u32, outPtr: usize): voi
 }
 
 /**
- * Sets the bits of a frame's ids in the bitmap (1,024 bytes) at `bitmapPtr`.
- *
- * Safety: the caller has checked that the frame is inside its section; up to 8 bytes past the frame
- * are read (the file ends in a tail of zeros). Ids are checked here: STATUS_FRAME if one is not
- * below 8,192, if the code exceeds the frame, or if the head names no code.
+ * Sets the bits of a frame's ids in the bitmap (1,024 bytes). STATUS_FRAME if one is not below
+ * 8,192, the code exceeds the frame, or the head names no code.
+ * Safety: the frame is inside its section; up to 8 bytes past it are read (the file's tail of
+ * zeros).
  */
 export function decodeFrame(head: u32, ptr: usize, bitmapPtr: usize): i32 {
   const code = frameCode(head);
@@ -174,9 +166,8 @@ export function decodeFrame(head: u32, ptr: usize, bitmapPtr: usize): i32 {
 }
 
 /**
- * Sets the bits of the ids written by encodeGolomb: reads a word for each id, and checks once, at
- * the end, whether the code exceeded the frame. With an incorrect count it reads at most as many
- * ids as the segment has blocks, 27 bits each.
+ * Reads a word for each id, and checks at the end whether the code exceeded the frame. With an
+ * incorrect count it reads at most as many ids as the segment has blocks, 27 bits each.
  */
 function decodeGolomb(ptr: usize, size: u32, order: u32, bitmapPtr: usize): i32 {
   if (size < 2) return STATUS_FRAME;

@@ -25,10 +25,7 @@ import { decodeFrame, frameSize } from './frame.ts';
 export const GRAM_ABSENT: u32 = 0xffffffff;
 const SINGLE_MASK: u32 = 0x7fffffff;
 
-/**
- * Index of the first gram whose key is not below `key`; gramCount if there is none. Binary search:
- * about 18 steps.
- */
+/** Index of the first gram whose key is not below `key`; gramCount: none. About 18 steps. */
 export function lowerGram(view: ShardView, key: u32): u32 {
   let start: u32 = 0;
   let end = view.gramCount;
@@ -53,7 +50,6 @@ function listReference(view: ShardView, gram: u32): u32 {
   return load<u32>(<usize>view.gramLists + (<usize>gram << 2));
 }
 
-/** Whether a reference is the only blockId. */
 @inline
 function isSingle(reference: u32): bool {
   return reference >> LIST_SINGLE_SHIFT != 0;
@@ -69,8 +65,7 @@ export function listSize(view: ShardView, gram: u32): u32 {
 }
 
 /**
- * Index of the first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes;
- * gramCount: none has.
+ * The first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes; gramCount: none.
  */
 export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   const end = view.gramCount;
@@ -85,7 +80,6 @@ export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   return end;
 }
 
-/** Segments with postings of the list, a bit each. */
 export function listMask(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);
   if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / SEGMENT_BLOCKS);
@@ -122,8 +116,7 @@ function seekFrame(view: ShardView, reference: u32, segment: u32): u32 {
 }
 
 /**
- * Sets the bits of the list's blocks in `segment`, which is in its mask, in the bitmap of 1,024
- * bytes; frameBytes is their coded size.
+ * Sets the bits of the list's blocks in `segment`, which is in its mask; frameBytes is their size.
  */
 export function readSegment(view: ShardView, gram: u32, segment: u32, bitmapPtr: usize): i32 {
   const reference = listReference(view, gram);
@@ -138,10 +131,7 @@ export function readSegment(view: ShardView, gram: u32, segment: u32, bitmapPtr:
   return decodeFrame(head, framePtr, bitmapPtr);
 }
 
-/**
- * Blocks of the trigram, UTF-8 text of three code points at `text`, as a bitmap of
- * SHARD_BITMAP_SIZE bytes at `bitmapPtr`. For inspection.
- */
+/** Blocks of a trigram, UTF-8 text, as a bitmap of SHARD_BITMAP_SIZE bytes. For inspection. */
 export function listBlocks(view: ShardView, text: usize, size: u32, bitmapPtr: usize): i32 {
   memory.fill(bitmapPtr, 0, SHARD_BITMAP_SIZE);
   const gram = findGram(view, textKey(text, text + size));

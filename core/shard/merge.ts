@@ -1,7 +1,6 @@
-// Joins the coded segments of a shard into its gram dictionary and posting lists, without decoding
-// any frame: for each key, in order, a mask of the segments that contain it, their frame heads,
-// their frames. The postings leave in portions through an output area that the host empties; keys
-// and list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
+// Joins the coded segments of a shard into its gram dictionary and posting lists, without decoding:
+// for each key a mask of the segments with it, their frame heads, their frames. Postings leave
+// through an output area that the host empties. FORMAT.md, "Gram dictionary" and "Postings".
 
 import * as format from '../shared/format.ts';
 import { FRAME_SINGLE } from '../shared/format.ts';
@@ -28,17 +27,12 @@ class SegmentCursor {
 const CURSOR_SIZE: usize = 16;
 if (offsetof<SegmentCursor>() != CURSOR_SIZE) ERROR('SegmentCursor: size');
 
-/** A cursor for each segment of the shard, in order: SEGMENT_COUNT_MAX of them. */
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
-/**
- * The resulting gram dictionary: keys and list references, u32 each, gramCount so far; one more
- * list reference at the end. The host reads them.
- */
+/** The resulting dictionary: u32 keys, u32 list references, and one more at the end. */
 export let keysPtr: usize = 0;
 export let listsPtr: usize = 0;
 let gramCount: u32 = 0;
-/** Bytes of lists written in all steps. */
 let postingsSize: u32 = 0;
 
 @inline
@@ -46,10 +40,7 @@ function cursorAt(segment: u32): SegmentCursor {
   return changetype<SegmentCursor>(cursors + <usize>segment * CURSOR_SIZE);
 }
 
-/**
- * Starts a merge; `tables` has room for GRAM_KEY_COUNT keys and as many references: 16 MiB and 4
- * bytes.
- */
+/** `tables` has room for GRAM_KEY_COUNT keys and as many references: 16 MiB and 4 bytes. */
 export function mergeBegin(tables: usize): void {
   cursorCount = 0;
   keysPtr = tables;
@@ -58,10 +49,7 @@ export function mergeBegin(tables: usize): void {
   postingsSize = 0;
 }
 
-/**
- * Adds the next segment, in the builder's format, at `ptr`; it must stay there until the end of the
- * merge.
- */
+/** Adds the next segment, in the builder's format; it must stay in place. */
 export function mergeAddSegment(ptr: usize): void {
   assert(cursorCount < format.SEGMENT_COUNT_MAX);
   const count = load<u32>(ptr, 8);
@@ -74,10 +62,8 @@ export function mergeAddSegment(ptr: usize): void {
 
 /**
  * Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the
- * end. The host empties the area between two calls; the section is the concatenation.
- *
- * Cost: reads every segment's cursor for each key, and copies its frames. Safety: the area takes at
- * least LIST_SIZE_MAX bytes, else nothing is ever written.
+ * end.
+ * Safety: the area takes at least LIST_SIZE_MAX bytes, else nothing is ever written.
  */
 export function mergeStep(out: usize, outEnd: usize): u32 {
   let ptr = out;
@@ -157,7 +143,6 @@ function writeList(mask: u32, out: usize): usize {
   return framePtr;
 }
 
-/** Advances a cursor by one key. */
 function stepCursor(cursor: SegmentCursor): void {
   cursor.framePtr += frameSize(load<u16>(cursor.headPtr));
   cursor.headPtr += 2;

@@ -1,8 +1,6 @@
 // Opens a shard in memory: checks header, section table and every row of the small tables, then
-// fills a view, the record of absolute addresses that all readers use. Rows are then indexed
-// without checks. Posting frames are checked when decoded, pages of postings and content when first
-// read (pages.ts), everything by verify.ts. failSection and failIndex give the details of a
-// failure.
+// fills a view, through which all readers go without checks. Posting frames are checked when
+// decoded, pages when first read (pages.ts), everything by verify.ts.
 
 import * as format from '../shared/format.ts';
 import {
@@ -41,23 +39,19 @@ export let failSection: u32 = 0;
 export let failIndex: u32 = 0;
 
 
-/** Records where opening failed; returns the status. */
 export function openFail(status: i32, section: u32, index: u32): i32 {
   failSection = section;
   failIndex = index;
   return status;
 }
 
-/** Checksum of a header: its bytes with the checksum field as zeros. */
 export function headerChecksum(base: usize): u64 {
   return xxh64Without(base, format.HEADER_SIZE, format.HEADER_CHECKSUM_OFFSET);
 }
 
 /**
- * Opens the shard file of `size` bytes at `base` into `view`, a record of shardViewSize bytes that
- * the host reserves. Cost: linear in the small tables.
- *
- * Safety: [base, base + size) is readable and does not change as long as the view is used.
+ * Opens the shard file at `base` into `view`, shardViewSize bytes of the host. Cost: linear in the
+ * small tables. Safety: [base, base + size) does not change as long as the view is used.
  */
 export function openShard(base: usize, size: u32, view: ShardView): i32 {
   let status = checkHeader(base, size);
@@ -107,8 +101,8 @@ function checkHeader(base: usize, size: u32): i32 {
 }
 
 /**
- * Row of the section with this kind; sections are in the order of their kinds. Safety: 1 <= kind <=
- * SECTION_COUNT; until locateSections has run the row may be invalid.
+ * Row of the section with this kind. Safety: 1 <= kind <= SECTION_COUNT; until locateSections has
+ * run the row may be invalid.
  */
 @inline
 export function sectionRow(base: usize, kind: u32): SectionRow {
@@ -117,10 +111,7 @@ export function sectionRow(base: usize, kind: u32): SectionRow {
   );
 }
 
-/**
- * Checks order, alignment and bounds of all sections and the sizes required by the counts, and
- * stores their addresses in the view.
- */
+/** Checks order, alignment, bounds and sizes of all sections, and stores their addresses. */
 function locateSections(view: ShardView): i32 {
   const base = <usize>view.base;
   const fileSize = load<u32>(base, format.HEADER_FILE_SIZE_OFFSET);
@@ -179,7 +170,6 @@ function storeAddresses(base: usize, view: ShardView): void {
   view.pageSums = addressOf(base, format.SECTION_PAGE_SUMS);
 }
 
-/** Checks that all tables have the rows that the counts require. */
 function checkTables(base: usize, view: ShardView, hashSize: u32): i32 {
   if (!hasRows(base, format.SECTION_BLOBS, view.blobCount, format.BLOB_ROW_SIZE)) return tableFail(format.SECTION_BLOBS);
   if (!hasRows(base, format.SECTION_BLOB_HASHES, view.blobCount, hashSize))
@@ -209,9 +199,7 @@ function checkTables(base: usize, view: ShardView, hashSize: u32): i32 {
   return STATUS_OK;
 }
 
-/**
- * Checks the sums of the page sums, then the pages of all sections except contents and postings.
- */
+/** The sums of the page sums, then the pages of all sections except contents and postings. */
 function checkTablePages(view: ShardView): i32 {
   const sums = sectionRow(view.base, format.SECTION_PAGE_SUMS);
   if (xxh64(view.pageSums, sums.size, 0) != sums.checksum) {
@@ -233,7 +221,6 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
   return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
 }
 
-/** A table has not as many rows as the header says. */
 function tableFail(section: u32): i32 {
   return openFail(STATUS_SECTION_TABLE, section, 0);
 }
@@ -326,9 +313,7 @@ function checkNames(view: ShardView): i32 {
   return STATUS_OK;
 }
 
-/**
- * Paths are contiguous in the order of docs; ids and indexes are in range; ranks are a permutation.
- */
+/** Paths are contiguous in the order of docs; ids are in range; ranks are a permutation. */
 function checkDocs(view: ShardView): i32 {
   let path: u32 = 0;
   for (let docId: u32 = 0; docId < view.docCount; docId++) {
@@ -351,10 +336,7 @@ function checkDocs(view: ShardView): i32 {
   return path == view.pathsSize ? STATUS_OK : openFail(STATUS_PATH_ORDER, format.SECTION_PATHS, path);
 }
 
-/**
- * A doc with a blob is in the blob's chain, as the first, or next of an earlier one; ids in the
- * chain ascend, and its docs have one language.
- */
+/** A doc with a blob is in the blob's chain; ids in it ascend, and its docs have one language. */
 function isBlobValid(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.blobId == format.NONE_ID) return row.nextDoc == format.NONE_ID;
   if (row.blobId >= view.blobCount || blobAt(view, row.blobId).firstDoc > docId) return false;

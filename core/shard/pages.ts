@@ -1,9 +1,7 @@
-// Page sums: each page of 4 KiB of a shard file or symbols file has a sum in the file's last
-// section, and is checked against it before it is first read. One bitmap over the whole memory
-// marks the checked pages, so that later reads cost a bit test. The host clears the bits every few
-// minutes (daemon/engine/host/space.ts). The host brings a page in before it is touched: an
-// unreadable one would end the process. Without the bitmap, as in builds and the full check,
-// nothing is checked here. FORMAT.md, "Page sums".
+// Page sums: each page of 4 KiB of a file has a sum in its last section, and is checked before it
+// is first read. A bitmap over the whole memory marks checked pages; the host clears it every few
+// minutes (daemon/engine/host/space.ts), and brings a page in before it is touched: an unreadable
+// one would end the process. Builds have no bitmap: nothing is checked. FORMAT.md, "Page sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
 import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';
@@ -24,7 +22,6 @@ declare function willNeed(address: usize, size: usize): void;
 
 /** A bit for each page of the memory; 0: nothing is checked. */
 let verifiedPages: usize = 0;
-/** Bytes of that bitmap: 4 GiB of memory. */
 export function verifiedPagesSize(): usize {
   return (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
 }
@@ -32,10 +29,7 @@ export function verifiedPagesSize(): usize {
 /** The address of the page that failed the last check. */
 let failedPage: usize = 0;
 
-/**
- * Sets the verifiedPagesSize bytes at `bitmap`, which are zero, as the bitmap; from now on pages are
- * checked.
- */
+/** Sets the verifiedPagesSize bytes, zeros; from now on pages are checked. */
 export function pagesInit(bitmap: usize): void {
   verifiedPages = bitmap;
 }
@@ -53,10 +47,7 @@ function isCached(page: usize): bool {
   return ((<u32>load<u8>(verifiedPages + (page >> 3)) >> (<u32>page & 7)) & 1) != 0;
 }
 
-/**
- * Sum of the `page`-th page of the file at `base`, without the first `headSize` bytes and those
- * from `end` on.
- */
+/** Sum of a page of the file, without the first `headSize` bytes and those from `end` on. */
 @inline
 function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   const start = max(base + headSize, base + (page << PAGE_SHIFT));
@@ -64,10 +55,7 @@ function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   return <u32>xxh64(start, start < stop ? stop - start : 0, 0);
 }
 
-/**
- * Sums of all pages of the file at `base` whose header has `headSize` bytes, up to `end`, as u32 to
- * `out`.
- */
+/** Sums of all pages of the file up to `end`, as u32 to `out`. */
 export function sumPages(base: usize, headSize: usize, end: usize, out: usize): void {
   const count = (end - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
   for (let page: usize = 0; page < count; page++) {

@@ -41,9 +41,7 @@ const SETS_SIZE: usize = 3 * KEY_SET_SIZE;
 const LIST_SIZE: usize = <usize>GRAM_KEY_COUNT * 4 + 64;
 
 /**
- * Builds the grams of `docCount` concatenated paths at `paths`; u32 offsets of their ends are at
- * `ends`. Two passes over the paths.
- *
+ * Builds the grams of the concatenated paths, in two passes; `ends` are u32 offsets of their ends.
  * Safety: from `scratch`, a multiple of 16, on there is room for all of the above.
  */
 export function pathGramsBuild(paths: usize, ends: usize, docCount: u32, scratch: usize): void {
@@ -78,7 +76,6 @@ function listAllKeys(paths: usize, ends: usize, docCount: u32): void {
   }
 }
 
-/** Lists the distinct keys of the paths of docs [first, end); returns the list's end. */
 function listKeys(paths: usize, ends: usize, first: u32, end: u32): usize {
   let listEnd = groupList;
   let pathStart = first == 0 ? 0 : load<u32>(ends + (<usize>(first - 1) << 2));
@@ -90,10 +87,7 @@ function listKeys(paths: usize, ends: usize, first: u32, end: u32): usize {
   return listEnd;
 }
 
-/**
- * Writes the keys of all paths in ascending order, and the number of keys before each word of the
- * set.
- */
+/** Writes the keys of all paths, ascending, and the number of keys before each word of the set. */
 function writeKeys(): void {
   pathKeyCount = 0;
   for (let word: u32 = 0; word < GRAM_KEY_COUNT / 32; word++) {
@@ -111,10 +105,7 @@ function rankOf(key: u32): u32 {
   return load<u32>(keysBefore + word) + popcnt(below);
 }
 
-/**
- * Long enough for a bit for each of the smallest groups, or shorter where that would take too much
- * room.
- */
+/** A bit for each of the smallest groups, or shorter where that would take too much room. */
 function chooseRowSize(docCount: u32, size: u32): u32 {
   let rowSize = PATH_ROW_SIZE_MIN;
   while (rowSize < PATH_ROW_SIZE_MAX && (docCount >> PATH_GROUP_SHIFT_MIN) >= rowSize << 3) rowSize *= 2;

@@ -96,8 +96,8 @@ export class SectionRow {
 }
 
 /**
- * The first kind of the `count` sections with rows at `table` that is out of order, misaligned, or
- * not between `start` and the end of the file; 0: all are correct.
+ * The first kind of the sections at `table` that is out of order, misaligned, or not between
+ * `start` and the end of the file; 0: none.
  */
 export function misplacedSection(table: usize, count: u32, start: u32, fileSize: u32): u32 {
   let end = start;
@@ -115,7 +115,6 @@ export function misplacedSection(table: usize, count: u32, start: u32, fileSize:
   return 0;
 }
 
-/** The name of a repo or language row is inside the names section. */
 @unmanaged
 export class RepoRow {
   repoId: u32;

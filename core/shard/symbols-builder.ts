@@ -1,8 +1,6 @@
-// Builds the sections of a symbols file from a shard's symbols, added blob by blob. Rows are
-// encoded at once; names, and the words within names (`run` of `Job.run`), are collected in a hash
-// table with their blocks, then sorted and written as the order of names. All memory is laid out
-// once; pages are touched only as far as they are used.
-//
+// Builds the sections of a symbols file, blob by blob. Rows are encoded at once; names, and the
+// words within names (`run` of `Job.run`), are collected in a hash table with their blocks, then
+// sorted.
 //   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 
 import { LIST_SINGLE_SHIFT } from '../shared/format.ts';
@@ -28,13 +26,11 @@ const HASH_SLOTS: u32 = 1 << 25;
 const NAMES_MAX: u32 = 1 << 24;
 const ROWS_SIZE: usize = 384 << 20;
 const LINKS_MAX: u32 = 40 << 20;
-/** Most bytes of one coded number. */
 const NUMBER_SIZE_MAX: usize = 5;
 
 /**
- * A distinct name, or word of a name up to the name's end, and its distinct blocks: the first one
- * here, the others in a chain of places. Names are distinguished by their bytes, so that those
- * which fold alike have separate, adjacent rows.
+ * A distinct name, or word of one up to its end, and its blocks: the first here, the others in a
+ * chain of places. Names that fold alike have separate, adjacent rows.
  */
 @unmanaged
 class Name {
@@ -49,7 +45,6 @@ class Name {
 const NAME_SIZE: usize = 28;
 if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
 
-/** A further block of a name: the blockId, and the next place. */
 const LINK_SIZE: usize = 8;
 
 /** The shard, and the tables. The host reads the exports after symbolsFinish. */
@@ -80,10 +75,7 @@ export let nameLists: usize = 0;
 export let lists: usize = 0;
 export let listsEnd: usize = 0;
 
-/**
- * Begins the symbols of a shard in [start, end), which reads as zeros.
- * Errors: STATUS_OUT_OF_MEMORY if it is too small.
- */
+/** In [start, end), which reads as zeros. Errors: STATUS_OUT_OF_MEMORY if it is too small. */
 export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
   view = shard;
   slots = (start + 15) & ~15;
@@ -105,9 +97,8 @@ export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
 }
 
 /**
- * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint) of a blob after
- * the previous one. Cost: linear in the bytes of their names, times the words in a name.
- *
+ * Adds the symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint) of a blob after the
+ * previous one. Cost: linear in the bytes of their names, times the words in a name.
  * Errors: STATUS_SYMBOL_INPUT for a symbol that is not within one block after the previous one, or
  * has an unknown kind; STATUS_OUT_OF_MEMORY. Either ends the build.
  */
@@ -225,7 +216,6 @@ function nameAt(index: u32): Name {
   return changetype<Name>(names + <usize>index * NAME_SIZE);
 }
 
-/** Adds the current block to a name. */
 function addLink(name: Name): i32 {
   if (name.lastBlock == block) return STATUS_OK;
   if (linkCount == LINKS_MAX) return STATUS_OUT_OF_MEMORY;
@@ -249,10 +239,8 @@ function hashOf(ptr: usize, size: u32): u32 {
 }
 
 /**
- * Completes the sections: sorts the names and writes their lists. The addresses below stay valid
- * until the next symbolsBegin.
- *
- * Errors: STATUS_OUT_OF_MEMORY.
+ * Sorts the names and writes their lists, valid until the next symbolsBegin. Errors:
+ * STATUS_OUT_OF_MEMORY.
  */
 export function symbolsFinish(): i32 {
   writeStarts(view.blockCount);
@@ -281,10 +269,7 @@ export function symbolsFinish(): i32 {
   return STATUS_OK;
 }
 
-/**
- * The first 8 bytes of a name, folded, highest first, as far as they are ASCII: names with
- * different keys are in key order.
- */
+/** The first 8 bytes of a name, folded, highest first, as far as they are ASCII. */
 function foldedPrefix(ptr: usize, size: u32): u64 {
   let key: u64 = 0;
   const end = ptr + size;
@@ -310,7 +295,6 @@ function compareNames(a: u32, b: u32): i32 {
   return bytes != 0 ? bytes : <i32>first.size - <i32>second.size;
 }
 
-/** Writes the blocks of a name; returns the reference to them. */
 function writeList(name: Name): u32 {
   if (name.blockCount == 1) return name.firstBlock | (1 << LIST_SINGLE_SHIFT);
   const start = listsEnd;

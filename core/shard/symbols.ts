@@ -1,6 +1,5 @@
-// Opens and reads the symbols file of a shard: the symbols of each block, and an order of their
-// names. Layout: FORMAT.md. Opening checks the header and every table; rows and lists are checked
-// while they are read, so that no value in the file leads outside it.
+// Opens and reads the symbols file of a shard. Layout: FORMAT.md. Opening checks header and tables;
+// rows and lists are checked while they are read: no value in the file leads outside it.
 
 import {
   HEADER_CHECKSUM_OFFSET,
@@ -44,7 +43,6 @@ import { misplacedSection, SectionRow } from './rows.ts';
 //   names[i], name sizes[i] --> content                in the order of their folded text
 //   name lists[i] --> lists: | count | block | gap | ...   or the only block itself
 
-/** Most bytes of a coded number. */
 const NUMBER_SIZE_MAX: usize = 5;
 
 /** Instead of a parent: the symbol has none. */
@@ -59,16 +57,13 @@ export class SymbolParentRow {
 }
 if (offsetof<SymbolParentRow>() != layout.SYMBOL_PARENT_ROW_SIZE) ERROR('SymbolParentRow: size');
 
-/** Checksum of the header of a symbols file: its bytes with the checksum field as zeros. */
 export function symbolsHeaderChecksum(base: usize): u64 {
   return xxh64Without(base, layout.SYMBOLS_HEADER_SIZE, layout.SYMBOLS_CHECKSUM_OFFSET);
 }
 
 /**
- * Opens the symbols file of `size` bytes at `base` as that of the open shard `view`. Cost: linear
- * in the small tables.
- *
- * Safety: [base, base + size) is readable and does not change as long as the view is used.
+ * Opens the symbols file at `base` as that of the open shard `view`. Cost: linear in the small
+ * tables. Safety: [base, base + size) does not change as long as the view is used.
  */
 export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
   view.symbolStarts = 0;
@@ -100,9 +95,7 @@ function areTablePagesValid(base: usize, view: ShardView): bool {
 }
 
 /**
- * Checks every byte of the symbols file at `base`, opened in `view`: checksums of its sections,
- * symbols within each block, ascending names, readable lists.
- *
+ * Checks every byte: checksums, symbols within each block, ascending names, readable lists.
  * @param bitmap  scratch memory of SHARD_BITMAP_SIZE bytes
  */
 export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 {
@@ -294,7 +287,6 @@ export function symbolParentAt(view: ShardView, parent: u32): SymbolParentRow {
   );
 }
 
-/** Whether the shard has a symbols file. */
 @inline
 export function hasSymbols(view: ShardView): bool {
   return view.symbolStarts != 0;
@@ -336,12 +328,9 @@ export const symbolRow = changetype<SymbolRow>(memory.data(20, 8));
 if (offsetof<SymbolRow>() != 20) ERROR('SymbolRow: size');
 
 /**
- * Reads the symbol whose row starts at `ptr`, before `end`, into symbolRow. A few loads; values of
- * a damaged row stay within the row and the table of parents, but the caller must check the gap
- * against the block.
- *
- * @param lastParent  last parent in the block; NO_PARENT
- * @returns  false at the end, and for damaged rows
+ * Reads the symbol whose row starts at `ptr` into symbolRow. Values of a damaged row stay within
+ * the row and the table of parents, but the caller must check the gap against the block; false at
+ * the end, and for damaged rows. @param lastParent  last parent in the block; NO_PARENT
  */
 export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: u32): bool {
   if (ptr >= end) return false;
@@ -366,10 +355,7 @@ export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: 
   );
 }
 
-/**
- * A number of 7 bits a byte, lowest first; advances symbolRow.next, past `end` if the number does
- * not end in time.
- */
+/** 7 bits a byte, lowest first; advances symbolRow.next, past `end` if it does not end in time. */
 function readNumber(end: usize): u32 {
   let value: u32 = 0;
   for (let shift: u32 = 0; shift < 35; shift += 7) {
@@ -384,9 +370,8 @@ function readNumber(end: usize): u32 {
 }
 
 /**
- * Compares two texts by the folded code points of their first SYMBOL_KEY_SIZE_MAX bytes; below 0 if
- * the first one comes first. With `isPrefix` a second text that begins with the first counts as
- * equal to it.
+ * Compares the folded code points of the first SYMBOL_KEY_SIZE_MAX bytes. With `isPrefix` a second
+ * text that begins with the first counts as equal.
  */
 export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPrefix: bool): i32 {
   const aEnd = a + min(aSize, layout.SYMBOL_KEY_SIZE_MAX);
@@ -404,10 +389,7 @@ export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPref
   return 1;
 }
 
-/**
- * First name not before `text`; with `isBehind` the first after it and all names that begin with
- * it.
- */
+/** First name not before `text`; with `isBehind` the first after it and all that begin with it. */
 export function lowerSymbolName(
   view: ShardView,
   text: usize,

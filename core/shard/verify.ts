@@ -1,6 +1,5 @@
-// The full check of an open shard, beyond openShard: checksums of all sections, line numbers and
-// cuts of all blocks, and every posting against its content, by extracting the grams of each block
-// again. Slow by design: it reads every byte. Works in bounded steps.
+// The full check of an open shard, beyond openShard: all checksums, lines and cuts of all blocks,
+// and every posting against its content. Slow by design. Works in bounded steps.
 
 import * as format from '../shared/format.ts';
 import {
@@ -28,7 +27,6 @@ import { ShardView } from './view.ts';
 export let failIndex: u32 = 0;
 
 
-/** Records where the check failed; returns the status. */
 function fail(status: i32, index: u32): i32 {
   failIndex = index;
   return status;
@@ -47,9 +45,8 @@ export function verifyChecksums(view: ShardView): i32 {
 }
 
 /**
- * Checks the grams of paths by building them again.
- *
- * @param scratch  a multiple of 16; room for 4 bytes a doc, and for pathGramsBuild
+ * Checks the grams of paths by building them again. @param scratch  a multiple of 16; room for 4
+ * bytes a doc, and for pathGramsBuild
  */
 export function verifyPathGrams(view: ShardView, scratch: usize): i32 {
   for (let docId: u32 = 0; docId < view.docCount; docId++) {
@@ -72,10 +69,8 @@ export function verifyScratchSize(): usize {
 }
 
 /**
- * Checks that the postings of a segment have this sum (posting-sum.ts), computed by the builder from
- * the grams it extracted. Reads the segment's frames and no content.
- *
- * @param scratch  BITMAP_SIZE bytes
+ * Whether the postings of a segment have this sum (posting-sum.ts). Reads no content. @param
+ * scratch  BITMAP_SIZE bytes
  */
 export function verifySegmentSum(view: ShardView, segment: u32, sum: u64, scratch: usize): i32 {
   const status = sumPostings(view, segment, scratch);
@@ -84,11 +79,9 @@ export function verifySegmentSum(view: ShardView, segment: u32, sum: u64, scratc
 }
 
 /**
- * Checks one segment: the cuts and lines of its blocks, the flags of the blobs that begin in it, and
- * that its postings and case marks are exactly those of its blocks. Reads all of its content, about
- * 32 MiB.
- *
- * @param scratch  verifyScratchSize bytes: | set of keys | keys of a block | bitmap | marks |
+ * Checks one segment: cuts and lines of its blocks, flags of the blobs that begin in it, and that
+ * its postings and case marks are exactly those of its blocks. Reads about 32 MiB.
+ * @param scratch  verifyScratchSize bytes: set of keys, keys of a block, bitmap, marks
  */
 export function verifySegment(view: ShardView, segment: u32, scratch: usize): i32 {
   const first = segment * format.SEGMENT_BLOCKS;
@@ -117,9 +110,7 @@ export function verifySegment(view: ShardView, segment: u32, scratch: usize): i3
   return postingSum == contentSum ? STATUS_OK : fail(STATUS_FRAME, first);
 }
 
-/**
- * A block begins at a line's start, with the line number that follows from the newlines before it.
- */
+/** A block begins at a line's start, with the line number that follows from the newlines before. */
 function isBlockValid(view: ShardView, blockId: u32, start: usize, stop: usize): bool {
   const row = blockAt(view, blockId);
   if (stop <= start) return false;
@@ -157,10 +148,7 @@ function areMarksValid(
 /** Sum of the postings decoded by sumPostings. */
 let postingSum: u64 = 0;
 
-/**
- * Decodes the frames of all grams in the segment, one by one. Why a sum: it avoids keeping two sets
- * of the segment's postings.
- */
+/** Decodes the frames of all grams in the segment. Why a sum: it needs no two sets of postings. */
 function sumPostings(view: ShardView, segment: u32, bitmap: usize): i32 {
   postingSum = 0;
   for (let gram: u32 = 0; gram < view.gramCount; gram++) {

@@ -1,10 +1,7 @@
 // The record of an open shard: absolute addresses and counts of its tables. Filled by open.ts and
 // symbols.ts after their checks; everything else reads through it.
 
-/**
- * An open shard: absolute addresses of its sections and its counts. The host reserves it, and owns
- * the bytes that it points to; both stay in place as long as the shard is open.
- */
+/** The host reserves it, and owns the bytes that it points to; both stay in place. */
 @unmanaged
 export class ShardView {
   base: u32;

@@ -145,8 +145,5 @@ export const FRAME_SIZE_MASK: u32 = 2047;
 export const FRAME_SINGLE: u32 = 1;
 export const FRAME_GOLOMB: u32 = 2;
 export const FRAME_BITMAP: u32 = 3;
-/**
- * Frames with at least this many ids are bitmaps: slightly larger than the code, much faster to
- * read.
- */
+/** Frames from this many ids on are bitmaps: slightly larger, much faster to read. */
 export const FRAME_BITMAP_FROM: u32 = 640;

@@ -20,8 +20,8 @@ export const PLAN_NODE_SIZE: u32 = 16;
 export const PLAN_NODE_KIND_OFFSET: u32 = 0;
 export const PLAN_NODE_FLAGS_OFFSET: u32 = 4;
 /**
- * AND, OR: first index in the list of children. NOT: the child. Others: offset in the data. CONST:
- * 0 or 1.
+ * AND, OR: first index in the list of children. NOT: the child. CONST: 0 or 1. Others: offset in
+ * the data.
  */
 export const PLAN_NODE_FIRST_OFFSET: u32 = 8;
 /** AND, OR: number of children. Others: bytes of data. */
@@ -31,9 +31,7 @@ export const NODE_CONST: u32 = 1;
 export const NODE_AND: u32 = 2;
 export const NODE_OR: u32 = 3;
 export const NODE_NOT: u32 = 4;
-/** The content contains the literal in the data. */
 export const NODE_TEXT: u32 = 5;
-/** The path contains the literal in the data. */
 export const NODE_PATH: u32 = 6;
 /** The doc's language is the one named in the data. */
 export const NODE_LANGUAGE: u32 = 7;
@@ -42,8 +40,8 @@ export const NODE_REPOS: u32 = 8;
 /** The doc is in one of the sets that the host passes beside the plan, shard by shard. */
 export const NODE_DOCS: u32 = 9;
 /**
- * The content (REGEX) or the path (PATH_REGEX) has a match of the expression in the data: a head,
- * its program (program.ts).
+ * The content or the path has a match of the expression in the data: a head, its program
+ * (program.ts).
  */
 export const NODE_REGEX: u32 = 10;
 export const NODE_PATH_REGEX: u32 = 11;
@@ -125,8 +123,8 @@ export const UNIT_MATCHES_OFFSET: u32 = 24;
 /** Runs of the regular expression engine: one for each expression and block, or path. */
 export const UNIT_REGEXPS_OFFSET: u32 = 32;
 /**
- * Kept ranges in words: for each doc, from the first on, their number, then the ranges. They follow
- * the room for a row of each doc considered.
+ * Kept ranges in words, after the room for a row of each doc: for each doc their number, then the
+ * ranges.
  */
 export const UNIT_KEPT_OFFSET: u32 = 40;
 

@@ -22,12 +22,10 @@ export const PROGRAM_ALTERNATIVE_COUNT_OFFSET: u32 = 28;
 export const PROGRAM_NEEDLE_KIND_OFFSET: u32 = 32;
 export const PROGRAM_NEEDLE_COUNT_OFFSET: u32 = 36;
 export const PROGRAM_NEEDLE_BYTES_OFFSET: u32 = 40;
-/** Zero. */
 export const PROGRAM_RESERVED_OFFSET: u32 = 44;
 
 /** A match may contain a byte after a newline: it may span lines. */
 export const PROGRAM_SPANS_LINES: u32 = 1;
-/** The empty text matches somewhere. */
 export const PROGRAM_CAN_BE_EMPTY: u32 = 2;
 /** Needles match any case (simple folding). */
 export const PROGRAM_NEEDLES_FOLDED: u32 = 4;
@@ -75,9 +73,8 @@ export const NEEDLES_PREFIX: u32 = 1;
 /** Every match contains one of them somewhere, and none of them contains a newline. */
 export const NEEDLES_INNER: u32 = 2;
 /**
- * Every non-empty match begins with a run of bytes of one class. One row, NEEDLE_RUN_SIZE bytes:
- * the class (32 bytes, bit `b & 7` of byte `b >> 3` for byte b), then the size of the run, at least
- * 1.
+ * Every non-empty match begins with a run of bytes of one class. One row: the class (32 bytes, bit
+ * `b & 7` of byte `b >> 3` for byte b), then the size of the run, at least 1.
  */
 export const NEEDLES_RUN: u32 = 3;
 export const NEEDLE_RUN_SIZE: u32 = 36;

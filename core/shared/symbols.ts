@@ -74,9 +74,7 @@ export const SYMBOL_LABEL: u32 = 21;
 export const SYMBOL_OTHER: u32 = 22;
 export const SYMBOL_KIND_COUNT: u32 = 23;
 
-/**
- * A symbol as input of the build: start and size in the blob, kind and (parent + 1) above 8 bits.
- */
+/** An input of the build: start and size in the blob, kind and (parent + 1) above 8 bits. */
 export const SYMBOL_INPUT_SIZE: u32 = 12;
 export const SYMBOL_INPUT_PARENT_SHIFT: u32 = 8;
 export const SYMBOL_INPUT_PARENTS_MAX: u32 = 16777214;

@@ -12,10 +12,7 @@ function isCapital(byte: u32): bool {
   return byte - 0x41 < 26;
 }
 
-/**
- * Whether the pair has a mark: pairs with a line end have none, since lines share a block by
- * chance.
- */
+/** Pairs with a line end have none, since lines share a block by chance. */
 @inline
 function isMarked(first: u32, second: u32): bool {
   return (isCapital(first) || isCapital(second)) && first != NEWLINE && second != NEWLINE;
@@ -28,7 +25,6 @@ function setMark(marks: usize, first: u32, second: u32): void {
   store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (bit & 7)));
 }
 
-/** Lanes with a capital letter. */
 @inline
 function capitals(bytes: v128): v128 {
   return i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x41)), i8x16.splat(26));
@@ -52,10 +48,7 @@ export function markBlock(start: usize, end: usize, marks: usize): void {
   }
 }
 
-/**
- * Writes to `marks` the marks of every block that contains the text [start, end) as written; false
- * if the text has no marks.
- */
+/** Writes the marks of every block that contains the text as written; false if it has none. */
 export function wantMarks(start: usize, end: usize, marks: usize): bool {
   memory.fill(marks, 0, CASE_MARKS_SIZE);
   let isAny = false;
@@ -69,7 +62,6 @@ export function wantMarks(start: usize, end: usize, marks: usize): bool {
   return isAny;
 }
 
-/** Whether `marks` has all bits of `required`. */
 @inline
 export function hasMarks(marks: usize, required: usize): bool {
   const low = v128.andnot(v128.load(required), v128.load(marks));

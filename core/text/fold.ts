@@ -15,7 +15,6 @@ export { FOLD_CLASS_MAX };
 
 const ROW_SIZE: usize = 12;
 
-/** A range of the table; shared/fold-table.ts describes it. */
 @unmanaged
 class FoldRange {
   first: u32;
@@ -37,10 +36,7 @@ function foldWithin(range: FoldRange, point: u32): u32 {
   return isMember ? point + (range.packed >> 2) - FOLD_DELTA_BIAS : point;
 }
 
-/**
- * The code point that `point` folds to; itself if it has no case. Cost: a binary search outside
- * ASCII.
- */
+/** Itself if it has no case. Cost: a binary search outside ASCII. */
 @inline
 export function foldCodePoint(point: u32): u32 {
   if (point < 0x80) return foldAscii(point);
@@ -67,11 +63,9 @@ function foldFromTable(point: u32): u32 {
 }
 
 /**
- * Writes every code point that folds to the same one as `point`, itself included, as u32 at
- * `outPtr` in no particular order, and returns how many: 1 (no case) to FOLD_CLASS_MAX.
- *
- * Safety: room for FOLD_CLASS_MAX u32. Cost: reads the whole table, so for patterns, not for
- * haystacks.
+ * Writes every code point with the same fold, itself included, as u32 in no particular order;
+ * returns how many, 1 to FOLD_CLASS_MAX. Safety: room for FOLD_CLASS_MAX u32. Cost: reads the whole
+ * table, so for patterns, not for haystacks.
  */
 export function foldVariants(point: u32, outPtr: usize): u32 {
   const folded = foldCodePoint(point);

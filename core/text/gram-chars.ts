@@ -34,7 +34,6 @@ export function gramCharsInit(): void {
   assert(classIndex == CLASS_COUNT);
 }
 
-/** Letter of an ASCII byte. Safety: byte < 128. */
 @inline
 export function asciiGramChar(byte: u32): u32 {
   return load<u8>(asciiGramChars + byte);

@@ -14,7 +14,6 @@ function decoded(point: u32, size: u32): Decoded {
   return (point << 3) | size;
 }
 
-/** The code point of a result of decodeUtf8 or decodeUtf8Before. */
 @inline
 export function decodedPoint(result: u32): u32 {
   return result >> 3;
@@ -40,8 +39,7 @@ function isContinuation(byte: u32): bool {
 
 /**
  * Decodes the code point that starts at `ptr`, packed with its size (decodedPoint, decodedSize).
- *
- * Safety: ptr < end; reads no byte at or past `end`; a sequence cut there is bad bytes.
+ * Safety: ptr < end; reads no byte from `end` on; a sequence cut there is bad bytes.
  */
 @inline
 export function decodeUtf8(ptr: usize, end: usize): u32 {
@@ -81,9 +79,8 @@ function decodeFour(point: u32): Decoded {
 
 /**
  * Decodes the code point that ends right before `ptr`, packed with its size.
- *
- * Safety: start < ptr; `start` and `ptr` are code point borders. Reads no byte before `start`, and
- * none at or past `ptr`.
+ * Safety: start < ptr; both are code point borders. Reads no byte before `start`, and none from
+ * `ptr` on.
  */
 export function decodeUtf8Before(start: usize, ptr: usize): u32 {
   const last = <u32>load<u8>(ptr - 1);
@@ -97,9 +94,7 @@ export function decodeUtf8Before(start: usize, ptr: usize): u32 {
 }
 
 /**
- * Number of code points in [start, end); a bad byte counts one.
- *
- * Safety: may read up to 64 bytes past `end`; they do not change the result.
+ * A bad byte counts one. Safety: may read up to 64 bytes past `end`; they do not change the result.
  */
 export function countCodePoints(start: usize, end: usize): u32 {
   let count: u32 = 0;
@@ -117,11 +112,7 @@ export function countCodePoints(start: usize, end: usize): u32 {
   return count;
 }
 
-/**
- * True if [start, end) has no byte above 0x7F.
- *
- * Safety: may read up to 64 bytes past `end`; they do not change the result.
- */
+/** Safety: may read up to 64 bytes past `end`; they do not change the result. */
 export function isAscii(start: usize, end: usize): bool {
   let ptr = start;
   while (end - ptr >= 64) {
@@ -138,11 +129,7 @@ export function isAscii(start: usize, end: usize): bool {
   return true;
 }
 
-/**
- * Writes `point` at `ptr` and returns the address after it (1 to 4 bytes on).
- *
- * Safety: `point` is a code point that is not a surrogate.
- */
+/** Writes `point`, no surrogate, at `ptr` and returns the address after it (1 to 4 bytes on). */
 export function encodeUtf8(ptr: usize, point: u32): usize {
   if (point < 0x80) {
     store<u8>(ptr, point);
