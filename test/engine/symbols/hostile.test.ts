@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { EngineName, Extractor } from '../../../daemon/engine/symbols/extractor.ts';
 import { NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
-import { SAMPLES, sampleContent } from './samples.ts';
+import { piecesOf, SAMPLES } from './samples.ts';
 
 const GOOD = Buffer.from('int good(void) { return 1; }\n');
 
@@ -96,16 +96,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
     });
 
     test('random pieces of every language', async () => {
-      const bytes = fc.oneof(
-        fc.uint8Array({ maxLength: 300 }),
-        fc
-          .tuple(fc.constantFrom(...SAMPLES), fc.nat(), fc.nat(), fc.uint8Array({ maxLength: 4 }))
-          .map(([[name], a, b, noise]) => {
-            const content = sampleContent(name);
-            const [start, end] = [a % content.length, b % content.length].sort((x, y) => x - y);
-            return Buffer.concat([content.subarray(0, start), noise, content.subarray(end)]);
-          }),
-      );
+      const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), piecesOf(SAMPLES));
       const languages = SAMPLES.map(([, language]) => language);
       await fc.assert(
         fc.asyncProperty(bytes, fc.constantFrom(...languages), async (content, language) => {

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import * as fc from 'fast-check';
 import type { EngineName } from '../../../daemon/engine/symbols/extractor.ts';
 import type { FoundSymbol } from '../../../daemon/engine/symbols/found.ts';
 import { SYMBOL_KINDS } from '../../../daemon/engine/symbols/kinds.ts';
@@ -50,6 +51,17 @@ export const SAMPLES: readonly (readonly [
 
 export function sampleContent(name: string): Buffer {
   return readFileSync(path.join(FOLDER, `${name}.txt`));
+}
+
+/** Samples with a piece missing, and other bytes in its place. */
+export function piecesOf(samples: typeof SAMPLES): fc.Arbitrary<Buffer> {
+  return fc
+    .tuple(fc.constantFrom(...samples), fc.nat(), fc.nat(), fc.uint8Array({ maxLength: 4 }))
+    .map(([[name], a, b, noise]) => {
+      const content = sampleContent(name);
+      const [start, end] = [a % content.length, b % content.length].sort((x, y) => x - y);
+      return Buffer.concat([content.subarray(0, start), noise, content.subarray(end)]);
+    });
 }
 
 /** The lines of a sample that hold for an engine, without its name; `both`: only those for all of its engines. */
