@@ -3,32 +3,18 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { EncodedPlan } from '../../daemon/engine/host/encoded-plan.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
-import { encodePlan } from '../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../daemon/engine/query/plan.ts';
-import { parseQuery } from '../../daemon/engine/query/parser.ts';
 import {
   buildShard,
   buildSharedShard,
   coreModule,
+  encodedPlan,
   Engine,
   printTree,
   REPO,
   repoRecord,
   temporaryFolder,
 } from '../engine/host/harness.ts';
-
-function planOf(query: string, isRegexEnabled = false): EncodedPlan {
-  return encodePlan(
-    planQuery(parseQuery(query, { isRegexEnabled }), {
-      repos: () => [REPO],
-      needsDocSets: false,
-      testNames: () => [],
-    }),
-    false,
-  );
-}
 
 void test('a shard is bound in the same way whatever was bound before', async () => {
   const module = await coreModule('release');
@@ -53,7 +39,7 @@ void test('a shard is bound in the same way whatever was bound before', async ()
     'jam lang:go',
   ];
   const counts: number[] = [];
-  for (const plan of plans.map((query) => planOf(query))) {
+  for (const plan of plans.map((query) => encodedPlan(query))) {
     const fresh = new Searcher(module);
     fresh.setShards([second]);
     fresh.setPlan(plan);
@@ -77,7 +63,7 @@ void test('where the arena ends early, candidates are in the same order or there
   const shard = buildShard(module, temporaryFolder(), REPO, docs);
   const searcher = new Searcher(module);
   searcher.setShards([shard]);
-  const plan = planOf('pear plum');
+  const plan = encodedPlan('pear plum');
   const { core, outputEnd } = searcher.spaceOf(shard.shardId);
   const rowsWithin = (arenaSize: number): string => {
     core.exports.requestArenaInit(outputEnd, outputEnd + arenaSize);
@@ -111,13 +97,7 @@ void test('blocks that hold a word in another case only are no candidates', asyn
   const searcher = new Searcher(module);
   searcher.setShards([shard]);
   const candidates = (query: string, isCaseSensitive: boolean): number => {
-    const tree = parseQuery(query, { isRegexEnabled: true, isFolded: !isCaseSensitive });
-    const plan = planQuery(tree, {
-      repos: () => [REPO],
-      needsDocSets: false,
-      testNames: () => [],
-    });
-    searcher.setPlan(encodePlan(plan, isCaseSensitive));
+    searcher.setPlan(encodedPlan(query, true, [], isCaseSensitive));
     return searcher.bind(shard.shardId).candidateDocs;
   };
   assert.equal(candidates('PM_RESUME', true), 1);
@@ -140,7 +120,7 @@ void test('what is asked first: what rules out most, and filters before content'
   const searcher = new Searcher(module);
   searcher.setShards([shard]);
   const treeOf = (query: string, isRegexEnabled = false): string => {
-    searcher.setPlan(planOf(query, isRegexEnabled));
+    searcher.setPlan(encodedPlan(query, isRegexEnabled));
     searcher.bind(shard.shardId);
     return printTree(searcher, shard.shardId);
   };

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { BUILDS, instantiateCore, type CoreInstance } from './driver.ts';
-import { decodeText, findPoints, textArbitrary } from './oracle.ts';
+import { decodeText, findPoints, flagsOf, FOLDS_INTO_ASCII, textArbitrary } from './oracle.ts';
 
 interface SetExports {
   literalSetSizeMax(count: number, size: number): number;
@@ -37,7 +37,6 @@ interface SetExports {
 type Match = [start: number, end: number, index: number];
 
 const ENTRY = 'test/core/assembly/kernels.ts';
-const FOLDS_INTO_ASCII = 1;
 const CAPACITY = 1 << 17;
 const encoder = new TextEncoder();
 
@@ -153,11 +152,6 @@ function findAllOf(
     matches.push([first.offset, last.offset + last.size, best.index]);
     from = best.first + best.size;
   }
-}
-
-function flagsOf(haystack: Uint8Array): number {
-  const points = decodeText(haystack).map(({ point }) => point);
-  return points.includes(0x212a) || points.includes(0x17f) ? FOLDS_INTO_ASCII : 0;
 }
 
 const texts = (list: readonly string[]): Uint8Array[] => list.map((text) => encoder.encode(text));

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { BUILDS, instantiateCore, type CoreInstance } from './driver.ts';
-import { findAll, foldsTogether, decodeText, textArbitrary } from './oracle.ts';
+import { findAll, flagsOf, FOLDS_INTO_ASCII, foldsTogether, textArbitrary } from './oracle.ts';
 
 interface ScanExports {
   compileNeedle(
@@ -25,7 +25,6 @@ interface ScanExports {
 const EXACT = 1;
 const ASCII_FOLD = 2;
 const GENERAL = 3;
-const FOLDS_INTO_ASCII = 1;
 
 const NEEDLE_CAPACITY = 1 << 16;
 const encoder = new TextEncoder();
@@ -91,12 +90,6 @@ class Searcher {
     const end = this.haystack + haystack.length;
     return exports.countNeedleScalar(this.text, needleEnd, this.haystack, end, +!isCaseSensitive);
   }
-}
-
-/** The flag that the haystack needs. */
-function flagsOf(haystack: Uint8Array): number {
-  const points = decodeText(haystack).map(({ point }) => point);
-  return points.includes(0x212a) || points.includes(0x17f) ? FOLDS_INTO_ASCII : 0;
 }
 
 for (const build of BUILDS) {

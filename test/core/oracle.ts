@@ -16,26 +16,27 @@ export interface Point {
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The code point of the well-formed sequence that `bytes` is; undefined if it is anything else. */
-function onePoint(bytes: Uint8Array): number | undefined {
-  try {
-    const text = strict.decode(bytes);
-    return Array.from(text).length === 1 ? text.codePointAt(0) : undefined;
-  } catch {
-    return undefined;
+function pointAt(bytes: Uint8Array, offset: number): { point: number; size: number } {
+  if (bytes[offset]! < 0x80) return { point: bytes[offset]!, size: 1 };
+  for (const size of [2, 3, 4]) {
+    try {
+      const text = strict.decode(bytes.subarray(offset, offset + size));
+      if (text.length <= 2 && Array.from(text).length === 1 && offset + size <= bytes.length)
+        return { point: text.codePointAt(0)!, size };
+    } catch {
+      continue;
+    }
   }
+  return { point: REPLACEMENT, size: 1 };
 }
 
 /** The code points of `bytes`; a byte that is not part of a well-formed sequence is U+FFFD. */
 export function decodeText(bytes: Uint8Array): Point[] {
   const points: Point[] = [];
   for (let offset = 0; offset < bytes.length;) {
-    const found = [1, 2, 3, 4]
-      .map((size) => ({ size, point: onePoint(bytes.slice(offset, offset + size)) }))
-      .find(({ size, point }) => point !== undefined && offset + size <= bytes.length);
-    const { size, point } = found ?? { size: 1, point: undefined };
-    points.push({ point: point ?? REPLACEMENT, offset, size });
-    offset += size;
+    const point = { offset, ...pointAt(bytes, offset) };
+    points.push(point);
+    offset += point.size;
   }
   return points;
 }
@@ -54,6 +55,15 @@ export function foldsTogether(a: number, b: number): boolean {
   const result = new RegExp(`^\\u{${a.toString(16)}}$`, 'iu').test(String.fromCodePoint(b));
   folded.set(key, result);
   return result;
+}
+
+/** Flag of a haystack: its folding can lead into ASCII. */
+export const FOLDS_INTO_ASCII = 1;
+
+/** The flag that the haystack needs. */
+export function flagsOf(haystack: Uint8Array): number {
+  const points = decodeText(haystack).map(({ point }) => point);
+  return points.includes(0x212a) || points.includes(0x17f) ? FOLDS_INTO_ASCII : 0;
 }
 
 /** First match of `needle` at or behind code point `from` of `haystack`, as indexes of code points. */

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
+import { seededRandom } from '../../bench/samples.ts';
 import { Space } from '../../daemon/engine/host/space.ts';
 import { verifyShardFile } from '../../daemon/engine/host/verify.ts';
 import { foldsTogether } from './oracle.ts';
@@ -16,18 +17,9 @@ const DENSITIES = [
   1025, 1500, 2046, 2047, 2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
 ];
 
-/** A small generator of its own, so that a density always gives the same ids. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 4294967296;
-  };
-}
-
 /** `count` of `total` ids: spread evenly at random, or in runs. */
 function idsOf(count: number, total: number, isClustered: boolean): Set<number> {
-  const random = randomOf(count * 2 + Number(isClustered));
+  const random = seededRandom(count * 2 + Number(isClustered));
   const ids = new Set<number>();
   while (ids.size < count) {
     const start = Math.floor(random() * total);

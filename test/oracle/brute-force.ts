@@ -2,7 +2,7 @@
 // from API.md 6 and 9 alone and of nothing but the query's tree, so that it can be checked by reading.
 // Knows text, regular expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
 
-import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
+import { decodeText, findPoints, type Point } from '../core/oracle.ts';
 import { foldCodePoint } from '../../daemon/engine/regex/fold.ts';
 import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
@@ -56,35 +56,13 @@ export interface BruteLeaf {
   readonly rangesIn: (text: Uint8Array) => readonly ByteRange[];
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const decoded = new WeakMap<Uint8Array, Point[]>();
 
-/** The code points; a byte that is not part of a well-formed sequence is U+FFFD. Decoded once. */
+/** Decoded once. */
 function pointsOf(bytes: Uint8Array): Point[] {
-  const known = decoded.get(bytes);
-  if (known !== undefined) return known;
-  const points: Point[] = [];
-  for (let offset = 0; offset < bytes.length;) {
-    const point = { offset, ...pointAt(bytes, offset) };
-    points.push(point);
-    offset += point.size;
-  }
+  const points = decoded.get(bytes) ?? decodeText(bytes);
   decoded.set(bytes, points);
   return points;
-}
-
-function pointAt(bytes: Uint8Array, offset: number): { point: number; size: number } {
-  if (bytes[offset]! < 0x80) return { point: bytes[offset]!, size: 1 };
-  for (const size of [2, 3, 4]) {
-    try {
-      const text = strict.decode(bytes.subarray(offset, offset + size));
-      if (text.length <= 2 && Array.from(text).length === 1 && offset + size <= bytes.length)
-        return { point: text.codePointAt(0)!, size };
-    } catch {
-      continue;
-    }
-  }
-  return { point: REPLACEMENT, size: 1 };
 }
 
 const MARK = Buffer.from('\ufeff');

@@ -10,7 +10,6 @@ import type {
   RegexTree,
   RepeatNode,
 } from '../../daemon/engine/regex/tree.ts';
-import { isNullable, isSameOperator } from '../engine/regex/backtrack.ts';
 
 type State =
   | { readonly kind: 'read'; readonly accepts: (point: number) => boolean; readonly next: number }
@@ -70,6 +69,22 @@ function add(states: State[], tree: RegexTree, next: number): number {
     case 'repeat':
       return addRepeat(states, tree, next);
   }
+}
+
+function isNullable(tree: RegexTree): boolean {
+  if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
+  if (tree.kind === 'sequence') return tree.children.every(isNullable);
+  if (tree.kind === 'choice') return tree.children.some(isNullable);
+  return tree.kind === 'assertion';
+}
+
+/** RE2 takes `**`, `++` and `??` for a single one. */
+function isSameOperator(inner: RepeatNode, outer: RepeatNode): boolean {
+  const { min, max = Infinity, isLazy } = outer;
+  const isSingle = min <= 1 && (max === 1 || max === Infinity);
+  return (
+    isSingle && inner.min === min && (inner.max ?? Infinity) === max && inner.isLazy === isLazy
+  );
 }
 
 function addRepeat(states: State[], node: RepeatNode, next: number): number {
@@ -153,42 +168,66 @@ interface Thread {
   readonly start: number;
 }
 
+/** What reads or matches at `at`, from `threads` on, in order of preference. */
+function activeAt(
+  { states }: Expression,
+  points: readonly Point[],
+  at: number,
+  threads: readonly Thread[],
+): readonly Thread[] {
+  const active: Thread[] = [];
+  const seen = new Set<number>();
+  const enter = ({ state: index, start }: Thread): void => {
+    if (seen.has(index)) return;
+    seen.add(index);
+    const state = states[index]!;
+    if (state.kind === 'choice')
+      for (const target of state.targets) enter({ state: target, start });
+    else if (state.kind !== 'assertion') active.push({ state: index, start });
+    else if (holds(state.at, points[at - 1]?.point, points[at]?.point))
+      enter({ state: state.next, start });
+  };
+  for (const thread of threads) enter(thread);
+  return active;
+}
+
+/** The thread behind the code point, if its state takes that; none if there is no code point. */
+function readBy({ states }: Expression, { state: index, start }: Thread, point?: Point): Thread[] {
+  const state = states[index]!;
+  const isTaken = state.kind === 'read' && point !== undefined && state.accepts(point.point);
+  return isTaken ? [{ state: state.next, start }] : [];
+}
+
 /** The preferred match of those that begin first, at or behind `from`; it may be empty. */
 function findMatch(
-  { states, start }: Expression,
+  expression: Expression,
   points: readonly Point[],
   from: number,
 ): Match | undefined {
   let found: Match | undefined;
-  let threads: Thread[] = [];
+  let threads: readonly Thread[] = [];
   for (let at = from; at <= points.length; at++) {
-    const active: Thread[] = [];
-    const seen = new Set<number>();
-    const enter = ({ state: index, start: matchStart }: Thread): void => {
-      if (seen.has(index)) return;
-      seen.add(index);
-      const state = states[index]!;
-      if (state.kind === 'choice')
-        for (const target of state.targets) enter({ state: target, start: matchStart });
-      else if (state.kind !== 'assertion') active.push({ state: index, start: matchStart });
-      else if (holds(state.at, points[at - 1]?.point, points[at]?.point))
-        enter({ state: state.next, start: matchStart });
-    };
-    for (const thread of threads) enter(thread);
-    if (found === undefined) enter({ state: start, start: at });
-    threads = [];
-    for (const { state: index, start: matchStart } of active) {
-      const state = states[index]!;
-      if (state.kind === 'match') {
-        found = { start: matchStart, end: at };
-        break;
-      }
-      if (state.kind === 'read' && at < points.length && state.accepts(points[at]!.point))
-        threads.push({ state: state.next, start: matchStart });
-    }
+    const begun = found === undefined ? [{ state: expression.start, start: at }] : [];
+    const active = activeAt(expression, points, at, [...threads, ...begun]);
+    const matching = active.findIndex(({ state }) => expression.states[state]!.kind === 'match');
+    if (matching >= 0) found = { start: active[matching]!.start, end: at };
+    const alive = matching < 0 ? active : active.slice(0, matching);
+    threads = alive.flatMap((thread) => readBy(expression, thread, points[at]));
     if (found !== undefined && threads.length === 0) break;
   }
   return found;
+}
+
+/** All ends of matches that begin at `start`, preferred or not. */
+export function endsOf(expression: Expression, points: readonly Point[], start: number): number[] {
+  const ends: number[] = [];
+  let threads: readonly Thread[] = [{ state: expression.start, start }];
+  for (let at = start; threads.length > 0; at++) {
+    const active = activeAt(expression, points, at, threads);
+    if (active.some(({ state }) => expression.states[state]!.kind === 'match')) ends.push(at);
+    threads = active.flatMap((thread) => readBy(expression, thread, points[at]));
+  }
+  return ends;
 }
 
 /** Whether the expression matches anywhere; empty matches count. */

@@ -2,13 +2,20 @@
 // leave no mapping behind, those that fail neither.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MergeOrder } from '../../../daemon/engine/build/merge.ts';
 import { MergeThread } from '../../../daemon/engine/build/merge-thread.ts';
-import { buildShard, coreModule, REPO, temporaryFolder } from '../host/harness.ts';
+import {
+  buildShard,
+  cannotCountMappings,
+  coreModule,
+  countMappings,
+  REPO,
+  temporaryFolder,
+} from '../host/harness.ts';
 
 /** A thread is some 60 ms old when it has loaded what it needs, on a machine with nothing else to do. */
 const LATEST_MS = 120;
@@ -57,15 +64,9 @@ void test('a merge is given up at any moment', { timeout: 120_000 }, async () =>
   assert.ok(givenUp > 0);
 });
 
-const hasMappings = existsSync('/proc/self/maps') ? false : 'mappings cannot be counted here';
-
-function countMappings(): number {
-  return readFileSync('/proc/self/maps', 'latin1').split('\n').length;
-}
-
 void test(
   'merges leave no mapping behind, failed ones neither',
-  { timeout: 120_000, skip: hasMappings },
+  { timeout: 120_000, skip: cannotCountMappings },
   async () => {
     const { order, module } = await orderOfThree();
     const [first, ...others] = order.sources;

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import type { SearchContexts } from '../../../daemon/repos/search-context.ts';
 import { SEES_ALL, type RepoAccess } from '../../../daemon/repos/repo-access.ts';
-import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,10 +17,14 @@ import { compileCore } from '../../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { SearchPool } from '../../../daemon/engine/host/pool.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
 import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
@@ -276,6 +280,34 @@ export interface SearchAnswer {
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
   readonly hints?: readonly Hint[];
+}
+
+/** The plan of a query over REPO, as searchers take it. */
+export function encodedPlan(
+  query: string,
+  isRegexEnabled = false,
+  shards: readonly LiveShard[] = [],
+  isCaseSensitive = false,
+): EncodedPlan {
+  const parsed = parseQuery(query, { isRegexEnabled, isFolded: !isCaseSensitive });
+  const context = { repos: () => [REPO], needsDocSets: false, testNames: () => [true] };
+  return encodePlan(planQuery(parsed, context), isCaseSensitive, shards);
+}
+
+/** Why a test that counts mappings is left out, if it is. */
+export const cannotCountMappings = existsSync('/proc/self/maps')
+  ? false
+  : 'mappings cannot be counted here';
+
+export function countMappings(): number {
+  return readFileSync('/proc/self/maps', 'latin1').split('\n').length;
+}
+
+/** What of an answer does not depend on time. */
+export function timeless({ stats, ...rest }: SearchAnswer): unknown {
+  const { duration, wait, matchTreeConstruction, matchTreeSearch, ...counts } = stats;
+  assert.ok([duration, wait, matchTreeConstruction, matchTreeSearch].every((ns) => ns! >= 0));
+  return { counts, ...rest };
 }
 
 /** The match tree that a searcher has bound to a shard, as the core prints it (core/match/print-tree.ts). */

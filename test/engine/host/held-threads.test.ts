@@ -5,24 +5,25 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
-import { SEES_ALL } from '../../../daemon/repos/repo-access.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
-import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { StartThreads } from '../../../daemon/engine/search/start-threads.ts';
 import { compileEntry } from '../../core/driver.ts';
-import { buildShard, Engine, type EngineOptions, REPO, temporaryFolder } from './harness.ts';
+import {
+  buildShard,
+  Engine,
+  type EngineOptions,
+  environmentOf,
+  REPO,
+  requestOf,
+  streamEvents,
+  temporaryFolder,
+  timeless,
+} from './harness.ts';
 
 /** Units of a shard of so many docs last until they are stopped (test/core/assembly/faulty.ts). */
 const HELD_DOCS = 1779;
 const THREADS = 2;
 const faulty = compileEntry('test/core/assembly/faulty.ts', 'release');
-const REQUEST = {
-  matches: 1_000_000,
-  contextLines: 0,
-  whole: false,
-  isRegexEnabled: false,
-  isCaseSensitivityEnabled: false,
-};
 
 /** Expressions that look back by letters have ever new states on it. */
 const LONG_LINE = Array.from({ length: 60_000 }, (_, i) =>
@@ -66,12 +67,8 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
     control === undefined
       ? 0
       : new Int32Array(control.buffer).filter((word) => word === CLAIMED).length;
-  const environment = {
-    signal: clientKey.signal,
-    baseUrl: 'http://localhost',
-    repoAccess: SEES_ALL,
-  };
-  const request = { ...REQUEST, query: 'common -content:plum' };
+  const request = requestOf('common -content:plum');
+  const environment = environmentOf({ signal: clientKey.signal });
   const holding = search({ ...engine.parts, timeoutMs: 0 }, request, environment);
   const left = assert.rejects(holding, { name: 'AbortError' });
   while (claimCount() < THREADS) await new Promise((resolve) => void setTimeout(resolve, 1));
@@ -82,12 +79,6 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
     clientKey.abort();
     await left;
   }
-}
-
-/** What of an answer does not depend on time. */
-function timeless(answer: Awaited<ReturnType<Engine['search']>>): unknown {
-  const none = { duration: 0, wait: 0, matchTreeConstruction: 0, matchTreeSearch: 0 };
-  return { ...answer, stats: { ...answer.stats, ...none } };
 }
 
 void test('a rare word is answered while all threads are held, whole and cut', async () => {
@@ -104,13 +95,8 @@ void test('searches that are to begin on threads are answered while these are he
   const engine = await engineWith();
   const ask = async (): Promise<unknown> => {
     const parts = { ...engine.parts, startThreads: new StartThreads(engine.pool) };
-    const environment = {
-      signal: new AbortController().signal,
-      baseUrl: 'http://localhost',
-      repoAccess: SEES_ALL,
-    };
-    const request = { ...REQUEST, query: 'plum', matches: 30 };
-    const answers = await Promise.all([1, 2, 3].map(() => search(parts, request, environment)));
+    const request = requestOf('plum', { matches: 30 });
+    const answers = await Promise.all([1, 2, 3].map(() => search(parts, request, environmentOf())));
     return answers.length;
   };
   assert.equal(await whileHeld(engine, ask), 3);
@@ -119,21 +105,8 @@ void test('searches that are to begin on threads are answered while these are he
 
 void test('a stream comes to its end while all threads are held', async () => {
   const engine = await engineWith();
-  const { events } = await whileHeld(engine, async () => {
-    const environment = {
-      signal: new AbortController().signal,
-      baseUrl: 'http://localhost',
-      repoAccess: SEES_ALL,
-      eventSizeMax: 16_000_000,
-    };
-    const stream = await startStream(engine.parts, { ...REQUEST, query: 'plum' }, environment);
-    const texts: string[] = [];
-    for (let event = await stream.next(); event !== undefined; event = await stream.next())
-      if ('json' in event) texts.push(Buffer.from(event.json).toString());
-    stream.close();
-    return { events: texts };
-  });
-  assert.ok(events.at(-1)?.includes('"isSearchExhaustive":true'));
+  const events = await whileHeld(engine, () => streamEvents(engine.parts, requestOf('plum')));
+  assert.ok(JSON.stringify(events.at(-1)).includes('"isSearchExhaustive":true'));
   await engine.close();
 });
 

@@ -4,11 +4,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
-import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { Searcher, type KeptRanges } from '../../../daemon/engine/host/searcher.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import { buildShard, coreModule, REPO, temporaryFolder, type TestDoc } from './harness.ts';
+import {
+  buildShard,
+  coreModule,
+  encodedPlan,
+  REPO,
+  temporaryFolder,
+  type TestDoc,
+} from './harness.ts';
 
 const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
 const WORDS = ['foo1', 'foo22', 'bar', 'é日本', '\n', '\n\n', ' ', 'x', 'FOO3', '\r\n', '\u212a'];
@@ -36,13 +40,7 @@ interface FoundDocs {
 }
 
 function searchUnits(searcher: Searcher, shardId: string, text: string): FoundDocs[] {
-  const query = parseQuery(text, { isRegexEnabled: true, isFolded: true });
-  const context = {
-    repos: () => [REPO],
-    needsDocSets: false,
-    testNames: () => [true],
-  };
-  searcher.beginPlan(encodePlan(planQuery(query, context), false));
+  searcher.beginPlan(encodedPlan(text, true));
   const { unitCount } = searcher.bind(shardId);
   return Array.from({ length: unitCount }, (_, unit) => {
     const { rows, kept } = searcher.searchUnit(unit);
@@ -166,9 +164,7 @@ void test('after a binding to the heads its docs are rendered by it, and others 
   }));
   const shard = buildShard(module, temporaryFolder(), REPO, docs);
   searcher.setShards([shard]);
-  const query = parseQuery('plum', { isRegexEnabled: false, isFolded: true });
-  const context = { repos: () => [REPO], needsDocSets: false, testNames: () => [] };
-  searcher.beginPlan(encodePlan(planQuery(query, context), false));
+  searcher.beginPlan(encodedPlan('plum'));
   const { shardId } = shard;
   assert.equal(searcher.bindHeads(shardId)?.candidateDocs, 1);
   const options = { links: [LINKS], contextLines: 0, isWhole: false };

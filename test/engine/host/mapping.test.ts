@@ -133,33 +133,6 @@ void test('ranges of closed shards are used again', async () => {
   for (const shard of shards) if (canMap()) assert.equal(areasOf(shard.path).length, 0);
 });
 
-void test('a shard is closed when the last search that may use it has ended', async () => {
-  const module = await coreModule('release');
-  const [first, second] = makeShards(module, 2);
-  const engine = new Engine(module);
-  const { snapshots, searcher } = engine;
-  engine.publish([first!], [REPO]);
-  const older = snapshots.acquire();
-  const same = snapshots.acquire();
-  engine.publish([second!], [REPO]);
-  const newer = snapshots.acquire();
-  assert.deepEqual(
-    [first!, second!].map(({ shardId }) => searcher.has(shardId)),
-    [true, true],
-  );
-  snapshots.release(older);
-  assert.ok(searcher.has(first!.shardId));
-  snapshots.release(same);
-  assert.equal(searcher.has(first!.shardId), false);
-  engine.publish([], [REPO]);
-  assert.ok(searcher.has(second!.shardId));
-  snapshots.release(newer);
-  assert.equal(searcher.has(second!.shardId), false);
-  const { stats } = await engine.search('needle');
-  assert.equal(stats['shardFilesConsidered'], 0);
-  await engine.close();
-});
-
 test('a page that nobody has touched is not in memory, one that was read is', { skip }, () => {
   const pages = 64;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });

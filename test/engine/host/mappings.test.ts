@@ -16,9 +16,8 @@ import {
   mappingWarning,
 } from '../../../daemon/engine/host/mapping-budget.ts';
 import { bringIn, canMap, mapFile } from '../../../daemon/engine/host/mapping.ts';
-import { RangeList } from '../../../daemon/engine/host/space.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { Space } from '../../../daemon/engine/host/space.ts';
+import { RangeList, Space } from '../../../daemon/engine/host/space.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import { buildShard, coreModule, Engine, REPO, temporaryFolder } from './harness.ts';

@@ -7,14 +7,7 @@ import test from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import { compileEntry } from '../../core/driver.ts';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  REPO,
-  type SearchAnswer,
-  temporaryFolder,
-} from './harness.ts';
+import { buildShard, coreModule, Engine, REPO, temporaryFolder, timeless } from './harness.ts';
 
 /** A shard of `docCount` docs of about `size` bytes: some hold rare words, all hold `common`. */
 function makeShard(
@@ -31,13 +24,6 @@ function makeShard(
     return { path: `s${number}/d${doc}.txt`, bytes };
   });
   return buildShard(module, folder, REPO, docs);
-}
-
-/** What of an answer does not depend on time. */
-function timeless({ stats, ...rest }: SearchAnswer): unknown {
-  const { duration, wait, matchTreeConstruction, matchTreeSearch, ...counts } = stats;
-  assert.ok([duration, wait, matchTreeConstruction, matchTreeSearch].every((ns) => ns! >= 0));
-  return { counts, ...rest };
 }
 
 const REQUESTS = [

@@ -9,10 +9,7 @@ import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { unitMaxOf } from '../../../daemon/engine/host/control.ts';
 import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
-import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import { buildShard, coreModule, REPO, temporaryFolder } from './harness.ts';
+import { buildShard, coreModule, encodedPlan, REPO, temporaryFolder } from './harness.ts';
 
 const NEVER_MS = 1_000_000;
 const USED_OFFSET = 16 << 20;
@@ -38,18 +35,9 @@ void test('memory is given back in a pause, amid a search too', async () => {
     bytes: Buffer.from(`common plum${doc % 89} doc ${doc}\n`.repeat(1 + (doc % 50))),
   }));
   const shard = buildShard(module, temporaryFolder(), REPO, docs);
-  const options = {
-    repos: () => [REPO],
-    needsDocSets: false,
-    testNames: () => [true],
-  };
   let unitCount = 0;
   for (const text of ['common', 'plum7', 'pl.m[1-4]+ doc', 'common -plum8', '(?i)DOC \\d+3$']) {
-    const plan = encodePlan(
-      planQuery(parseQuery(text, { isRegexEnabled: true, isFolded: true }), options),
-      false,
-      [shard],
-    );
+    const plan = encodedPlan(text, true, [shard]);
     const find = async (restMs: number): Promise<UnitFinding[]> => {
       const searcher = new Searcher(module, { restMs });
       assert.deepEqual(searcher.setShards([shard]), []);
@@ -77,13 +65,7 @@ void test('memory is given back while other searches go on, but for one that tak
   const module = await coreModule('release');
   const docs = [{ path: 'd.txt', bytes: Buffer.from('common\n') }];
   const shard = buildShard(module, temporaryFolder(), REPO, docs);
-  const options = {
-    repos: () => [REPO],
-    needsDocSets: false,
-    testNames: () => [true],
-  };
-  const newPlan = (): EncodedPlan =>
-    encodePlan(planQuery(parseQuery('common', { isRegexEnabled: false }), options), false, [shard]);
+  const newPlan = (): EncodedPlan => encodedPlan('common', false, [shard]);
   const searcher = new Searcher(module, { restMs: 100 });
   assert.deepEqual(searcher.setShards([shard]), []);
   const memory = usedByteOf(searcher, shard.shardId);

@@ -14,11 +14,7 @@ import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
-import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
-import { buildShard, temporaryFolder, type TestDoc, wasmFile } from './harness.ts';
+import { buildShard, encodedPlan, temporaryFolder, type TestDoc, wasmFile } from './harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
@@ -39,16 +35,7 @@ function makeDocs(): TestDoc[] {
   });
 }
 
-function planOf(text: string): EncodedPlan {
-  const query = parseQuery(text, { isRegexEnabled: false });
-  const plan = planQuery(query, {
-    repos: () => [],
-    needsDocSets: false,
-    testNames: () => [],
-  });
-  return encodePlan(plan, false);
-}
-const PLANS = QUERIES.map(planOf);
+const PLANS = QUERIES.map((query) => encodedPlan(query));
 
 /** All that the queries give, or what refused them; throws on a trap. */
 function answersOf(searcher: Searcher, shardId: string): string[] {

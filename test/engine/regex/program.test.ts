@@ -7,7 +7,8 @@ import test from 'node:test';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { printRegex } from '../../../daemon/engine/regex/print.ts';
 import type { RegexTree } from '../../../daemon/engine/regex/tree.ts';
-import { endsOf, matchesByDefinition } from './backtrack.ts';
+import { decodeText } from '../../core/oracle.ts';
+import { build, endsOf, matchesOf as matchesByDefinition } from '../../oracle/expressions.ts';
 import { checkMatch } from './check-match.ts';
 import { textsUpTo, treesOf } from './small-trees.ts';
 import { matchesOf, readTwin, startOf } from './twin.ts';
@@ -16,12 +17,13 @@ import { matchesOf, readTwin, startOf } from './twin.ts';
 function compare(tree: RegexTree, texts: readonly string[]): number {
   const compiled = compileRegex(tree);
   const twin = readTwin(compiled.program);
+  const definition = build(tree);
   let matchCount = 0;
   for (const text of texts) {
     const bytes = Buffer.from(text);
     const found = matchesOf(twin, bytes);
     const context = `${printRegex(tree)} on ${JSON.stringify(text)}`;
-    const expected = matchesByDefinition(tree, text);
+    const expected = matchesByDefinition(definition, decodeText(bytes));
     const ranges = found.map(({ start, end }) => ({ start, end }));
     assert.deepEqual(ranges, expected, context);
     for (const { start, end, from } of found) {
@@ -42,10 +44,12 @@ function hasAssertions(tree: RegexTree): boolean {
 /** Compares the flags with what all ways of matching all `texts` show. */
 function compareFlags(tree: RegexTree, texts: readonly string[]): void {
   const { canBeEmpty, spansLines } = compileRegex(tree);
+  const definition = build(tree);
   const matched = new Set<string>();
   for (const text of texts) {
+    const points = decodeText(Buffer.from(text));
     for (let start = 0; start <= text.length; start++) {
-      for (const end of endsOf(tree, text, start)) matched.add(text.slice(start, end));
+      for (const end of endsOf(definition, points, start)) matched.add(text.slice(start, end));
     }
   }
   const isSpanning = [...matched].some((text) => /\n[^]/.test(text));

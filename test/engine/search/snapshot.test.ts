@@ -18,6 +18,7 @@ void test('a search under way keeps its snapshot; what nobody sees any more is c
   ]);
   engine.publish([own, shared], [A, B], [broken]);
   const kept = engine.snapshots.acquire();
+  const same = engine.snapshots.acquire();
   engine.publish([shared], [A, B]);
   assert.equal(
     printSnapshot(kept),
@@ -29,6 +30,23 @@ void test('a search under way keeps its snapshot; what nobody sees any more is c
   );
   assert.equal(engine.searcher.has(own.shardId), true);
   engine.snapshots.release(kept);
+  assert.equal(engine.searcher.has(own.shardId), true);
+  engine.snapshots.release(same);
   assert.equal(engine.searcher.has(own.shardId), false);
+  await engine.close();
+});
+
+void test('of a shard that one repo is left of, only the docs of that one are found', async () => {
+  const engine = await Engine.open();
+  const shared = engine.sharedShardOf([A, B].map((repo) => ({ ...repo, docs: DOCS })));
+  engine.publish([shared], [A, B]);
+  assert.equal((await engine.search('plum')).files.length, 4);
+  engine.publish([{ ...shared, parts: shared.parts.slice(1) }], [B]);
+  const { files, stats } = await engine.search('plum');
+  assert.deepEqual(
+    files.map(({ repository }) => repository),
+    [B.name, B.name],
+  );
+  assert.equal(stats['fileCount'], 2);
   await engine.close();
 });

@@ -8,17 +8,14 @@ import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { PlanError, type EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
+import { PlanError } from '../../../daemon/engine/host/encoded-plan.ts';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
-import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
-import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import {
   buildShard,
   coreModule,
+  encodedPlan,
   Engine,
   environmentOf,
   REPO,
@@ -39,15 +36,6 @@ function shardOf(module: WebAssembly.Module, lineCount: number) {
   return buildShard(module, temporaryFolder(), REPO, docs);
 }
 
-function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): EncodedPlan {
-  const context = {
-    repos: () => [REPO],
-    needsDocSets: false,
-    testNames: () => [true],
-  };
-  return encodePlan(planQuery(parseQuery(text, { isRegexEnabled }), context), true, [shard]);
-}
-
 /** The matches of a doc of one unit, and how often it was asked whether they are still wanted. */
 async function drained(text: string, query: string, isRegexEnabled: boolean) {
   const module = await coreModule('release');
@@ -56,7 +44,7 @@ async function drained(text: string, query: string, isRegexEnabled: boolean) {
   const searcher = new Searcher(module);
   assert.deepEqual(searcher.setShards([shard]), []);
   const control = new SearchControl([1]);
-  const plan = planOf(query, isRegexEnabled, shard);
+  const plan = encodedPlan(query, isRegexEnabled, [shard], true);
   const loop = new SearchLoop(searcher, plan, [shard.shardId], Infinity, control);
   let questionCount = 0;
   while (loop.step(() => ++questionCount < 0));
@@ -95,7 +83,7 @@ void test('a unit that is given back is found whole by who takes it next', async
   const shard = shardOf(module, 1);
   const engine = new Engine(module);
   engine.publish([shard], [REPO]);
-  const plan = planOf(QUERY, true, shard);
+  const plan = encodedPlan(QUERY, true, [shard], true);
   const control = new SearchControl([10]);
   const loop = (): SearchLoop =>
     new SearchLoop(engine.searcher, plan, [shard.shardId], Infinity, control);

@@ -25,7 +25,12 @@ import {
   type PassProgress,
 } from '../../../daemon/engine/symbols/pass-loop.ts';
 import { createLog } from '../../../daemon/base/log.ts';
-import { coreModule, temporaryFolder } from '../host/harness.ts';
+import {
+  cannotCountMappings,
+  coreModule,
+  countMappings,
+  temporaryFolder,
+} from '../host/harness.ts';
 import { expectedSymbols, SAMPLES, sampleContent } from './samples.ts';
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -300,13 +305,7 @@ test('what is read ahead is bounded', async () => {
   assert.equal((await running).fileCount, 6);
 });
 
-function countMappings(): number {
-  return readFileSync('/proc/self/maps', 'latin1').split('\n').length;
-}
-
-const hasMappings = existsSync('/proc/self/maps') ? false : 'mappings cannot be counted here';
-
-test('builds and passes leave no mapping behind', { skip: hasMappings }, async () => {
+test('builds and passes leave no mapping behind', { skip: cannotCountMappings }, async () => {
   const module = await coreModule('release');
   const { log } = spyLog();
   const engines = ['tree-sitter'] as const;
