@@ -22,8 +22,7 @@ const FREE = 0;
 const CLAIMED = -1;
 
 export class SearchControl {
-  readonly buffer: SharedArrayBuffer;
-  readonly #words: Int32Array;
+  #words: Int32Array;
   readonly #bases: number[] = [];
 
   /**
@@ -31,14 +30,24 @@ export class SearchControl {
    *
    * @param unitMaxes  most units of each shard
    */
-  constructor(unitMaxes: readonly number[], buffer?: SharedArrayBuffer) {
+  constructor(unitMaxes: readonly number[], shared?: SharedArrayBuffer) {
     let size = HEAD;
     for (const unitMax of unitMaxes) {
       this.#bases.push(size);
       size += SHARD_HEAD + unitMax;
     }
-    this.buffer = buffer ?? new SharedArrayBuffer(size * 4);
-    this.#words = new Int32Array(this.buffer);
+    this.#words = shared === undefined ? new Int32Array(size) : new Int32Array(shared);
+  }
+
+  /** The words for other threads. Why not at once: 7 us of a search, and most end on the thread where they begin. */
+  share(): SharedArrayBuffer {
+    const { buffer } = this.#words;
+    if (buffer instanceof SharedArrayBuffer) return buffer;
+    const shared = new SharedArrayBuffer(buffer.byteLength);
+    const words = new Int32Array(shared);
+    words.set(this.#words);
+    this.#words = words;
+    return shared;
   }
 
   stop(): void {

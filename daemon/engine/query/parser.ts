@@ -49,7 +49,7 @@ export function* parseSteps(query: string, options: QueryOptions): Steps<QueryNo
   const characters = toCharacters(query);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
   const { isRegexEnabled, isFolded = false } = options;
-  const layout = yield* layOut(characters, isRegexEnabled);
+  const layout = yield* layOut(query, characters, isRegexEnabled);
   const start = { index: 0, depth: 0, groupEnd: 0 };
   yield;
   return yield* readSides({ characters, layout, isRegexEnabled, isFolded, ...start });

@@ -46,10 +46,15 @@ export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
 /** As planQuery; each step handles one leaf of the query, or part of it. */
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
-  // From the 33rd program on compilation is brief. Bound: its time; people write fewer.
-  const limits = { remainingStates: QUERY_STATES_MAX, remainingPrograms: 32 };
-  const cached = { expressions: new Map(), revisions: new Map(), picked: new Map() };
-  const plan = yield* planNode(query, { ...context, ...limits, ...cached });
+  const plan = yield* planNode(query, {
+    ...context,
+    remainingStates: QUERY_STATES_MAX,
+    // From the 33rd program on compilation is brief. Bound: its time; people write fewer.
+    remainingPrograms: 32,
+    expressions: new Map(),
+    revisions: new Map(),
+    picked: new Map(),
+  });
   return context.needsDocSets
     ? list('and', [planLiveDocs(query, context.hasOnDemand ?? false), plan])
     : plan;

@@ -28,7 +28,7 @@ interface Walk {
 /** All words of a query, in order. A prefix is followed by its value, possibly empty. Cost: linear. */
 export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWord[] {
   const characters = toCharacters(text);
-  const layout = atOnce(layOut(characters, isRegexEnabled));
+  const layout = atOnce(layOut(text, characters, isRegexEnabled));
   const start = { index: 0, depth: 0, groupEnd: 0 };
   const walk: Walk = { characters, layout, isRegexEnabled, words: [], ...start };
   for (;;) {

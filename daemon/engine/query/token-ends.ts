@@ -4,7 +4,7 @@
 // Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a "(" at or behind it,
 // quoted items excluded; -1 if there is none.
 
-import { isBlank, skipBlanks } from './characters.ts';
+import { isBlank, runEnd, skipBlanks } from './characters.ts';
 import type { Steps } from '../../base/steps.ts';
 import { findPrefix, isPatternPrefix } from './prefixes.ts';
 
@@ -49,8 +49,13 @@ interface Tables {
   readonly groups: Uint8Array;
 }
 
-/** Cost: linear; no recursion. */
-export function* layOut(characters: readonly string[], isRegexEnabled: boolean): Steps<Layout> {
+/** Cost: linear; no recursion. @param characters  those of `query` */
+export function* layOut(
+  query: string,
+  characters: readonly string[],
+  isRegexEnabled: boolean,
+): Steps<Layout> {
+  if (!/["(]/.test(query)) return layoutOfWords(characters);
   const tables = allocate(characters, isRegexEnabled);
   for (let index = characters.length; index >= 0; index--) {
     // Bound: time of a step, about 1 ms.
@@ -71,6 +76,16 @@ export function* layOut(characters: readonly string[], isRegexEnabled: boolean):
       at((isPattern ? tables.patternWords : tables.plainWords).ends, index),
     isGroup: (index) => at(tables.groups, index) === 1,
     isBalanced: (index) => at(tables.closers, index + 1) !== NOWHERE,
+  };
+}
+
+/** The layout of a query without quotes and groups. */
+function layoutOfWords(characters: readonly string[]): Layout {
+  return {
+    closingQuote: () => NOWHERE,
+    wordEnd: (index) => runEnd(characters, index),
+    isGroup: () => false,
+    isBalanced: () => false,
   };
 }
 

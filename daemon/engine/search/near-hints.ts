@@ -93,7 +93,7 @@ async function nearHintsOf(over: Over): Promise<Hint[]> {
   const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
   return elsewhere.length > 0
     ? elsewhere
-    : await nearHints(text, request, matchCount, { count, hasRepo: hasRepoOf(over) });
+    : await nearHints(text, over, { count, hasRepo: hasRepoOf(over) });
 }
 
 function hasOtherRevisions({ snapshot, environment }: Over): boolean {
@@ -159,12 +159,13 @@ function countIn({ numbers, reasons }: Counted): number | undefined {
 
 async function nearHints(
   text: string,
-  { isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
-  foundCount: number,
+  { request, prepared, found }: Over,
   ask: Pick<NearReader, 'count' | 'hasRepo'>,
 ): Promise<Hint[]> {
-  const isFolded = !isCaseSensitivityEnabled;
-  const query = parseQuery(text, { isRegexEnabled, isFolded });
+  const { isRegexEnabled, isCaseSensitivityEnabled, filter } = request;
+  const foundCount = found.matchCount;
+  const options = { isRegexEnabled, isFolded: !isCaseSensitivityEnabled };
+  const query = filter === undefined ? prepared.tree : parseQuery(text, options);
   const parts = query.kind === 'and' ? query.children : [query];
   const reader: NearReader = { text, isRegexEnabled, ...ask };
   const { count } = ask;

@@ -68,11 +68,12 @@ export class Run {
   readonly #isProgressive: boolean;
   readonly #listener: FindingsListener;
   readonly #control: SearchControl;
-  /** The units whose findings have arrived. */
-  readonly #arrived: SearchControl;
+  /** The units whose findings have arrived; created when other threads take part. */
+  #arrived: SearchControl | undefined;
   readonly #failed = new Set<number>();
   #stop: RunStop | undefined;
   #deadlineNs: bigint | undefined;
+  #hasEnough = false;
   #pauseCount = 0;
   #resumed: Deferred | undefined;
 
@@ -90,7 +91,6 @@ export class Run {
     this.#isProgressive = isProgressive;
     this.#listener = listener;
     this.#control = newControl(options.shards);
-    this.#arrived = newControl(options.shards);
   }
 
   /** Why it ended early, if it did. */
@@ -107,7 +107,8 @@ export class Run {
   /** The limit is exceeded: no further unit is begun. */
   enough(): void {
     this.#control.stop();
-    this.#arrived.stop();
+    this.#hasEnough = true;
+    this.#arrived?.stop();
     this.resume();
   }
 
@@ -165,18 +166,28 @@ export class Run {
   }
 
   #report(findings: Findings): void {
-    for (const { shard, unit, matches } of findings.units)
-      this.#arrived.finish(shard, unit, matches);
+    const arrived = this.#arrivedUnits();
+    for (const { shard, unit, matches } of findings.units) arrived.finish(shard, unit, matches);
     for (const { shard } of findings.failures) this.#failed.add(shard);
     this.#listener(findings);
   }
 
+  #arrivedUnits(): SearchControl {
+    if (this.#arrived === undefined) {
+      this.#arrived = newControl(this.#options.shards);
+      if (this.#hasEnough) this.#arrived.stop();
+    }
+    return this.#arrived;
+  }
+
+  /** False: nothing remains for other threads. */
   #searchHere(): boolean {
     const loop = this.#newLoop(this.#control);
     const budgetNs = this.#options.inlineNs ?? SLICE_NS;
     const end = process.hrtime.bigint() + budgetNs;
     const hasMore = runFor(loop, budgetNs, () => process.hrtime.bigint() > end);
-    this.#report(loop.take());
+    if (hasMore) this.#report(loop.take());
+    else this.#listener(loop.take());
     return hasMore;
   }
 
@@ -193,7 +204,7 @@ export class Run {
       shardIds: shards.map(({ shardId }) => shardId),
       limit,
       unitMaxes: shards.map(unitMaxOf),
-      control: this.#control.buffer,
+      control: this.#control.share(),
       isProgressive: this.#isProgressive,
     };
   }
@@ -243,14 +254,14 @@ export class Run {
 
   /** Runs the units without findings, yielding to other searches. */
   async #runLost(): Promise<void> {
+    const arrived = this.#arrivedUnits();
     // A failed shard has already been retried.
     for (const shard of this.#failed) {
       for (let unit = 0; unit < unitMaxOf(this.#options.shards[shard]!); unit++) {
-        if (this.#arrived.matchesOf(shard, unit) === undefined)
-          this.#arrived.finish(shard, unit, 0);
+        if (arrived.matchesOf(shard, unit) === undefined) arrived.finish(shard, unit, 0);
       }
     }
-    const loop = this.#newLoop(this.#arrived);
+    const loop = this.#newLoop(arrived);
     // The timer cannot fire while this thread works.
     const isLate = (): boolean =>
       this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
@@ -306,6 +317,8 @@ function newControl(shards: readonly LiveShard[]): SearchControl {
 }
 
 function joinFindings(parts: readonly Findings[]): Findings {
+  // Nearly always: the search ended on one thread.
+  if (parts.length === 1) return parts[0]!;
   return {
     bindings: firstOfShards(parts.flatMap(({ bindings }) => bindings)),
     headBindings: firstOfShards(parts.flatMap(({ headBindings }) => headBindings)),

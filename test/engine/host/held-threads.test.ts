@@ -66,7 +66,7 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
   const claimCount = (): number =>
     control === undefined
       ? 0
-      : new Int32Array(control.buffer).filter((word) => word === CLAIMED).length;
+      : new Int32Array(control.share()).filter((word) => word === CLAIMED).length;
   const request = requestOf('common -content:plum');
   const environment = environmentOf({ signal: clientKey.signal });
   const holding = search({ ...engine.parts, timeoutMs: 0 }, request, environment);
