@@ -3,23 +3,18 @@
 import * as account from './accounts/account-endpoints.ts';
 import { listAuditRecords } from './accounts/audit-endpoints.ts';
 import * as consents from './accounts/consent-endpoints.ts';
-import { getAuthors } from './history/author-endpoints.ts';
 import { getBlame } from './history/blame-endpoints.ts';
-import { getCommit } from './history/commit-endpoints.ts';
-import { getCommits } from './history/commit-list-endpoints.ts';
+import { getAuthors, getCommit, getCommits } from './history/commit-endpoints.ts';
 import * as connections from './jobs/connection-endpoints.ts';
 import { DESCRIPTION_ENDPOINTS } from './instance/description-endpoints.ts';
 import { getDiff } from './history/diff-endpoints.ts';
 import type { Endpoint } from './shapes/endpoint.ts';
-import { getFiles } from './sources/file-endpoints.ts';
-import { getFolderContents } from './sources/folder-endpoints.ts';
 import * as grants from './accounts/grant-endpoints.ts';
 import * as instance from './instance/instance-endpoints.ts';
 import * as members from './accounts/member-endpoints.ts';
 import * as jobs from './jobs/job-endpoints.ts';
 import { findDefinitions, findReferences } from './search/navigation-endpoints.ts';
 import { getRaw } from './sources/raw-endpoints.ts';
-import { getHealthSeries } from './instance/health-endpoints.ts';
 import { getRefs } from './sources/ref-endpoints.ts';
 import { listRepos } from './sources/repo-endpoints.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/token-endpoints.ts';
@@ -31,7 +26,7 @@ import { beginSignOn, finishSignOn } from './accounts/sign-on-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
 import * as status from './instance/status-endpoints.ts';
 import * as system from './instance/system-endpoints.ts';
-import { getTree } from './sources/tree-endpoints.ts';
+import { getFiles, getFolderContents, getTree } from './sources/tree-endpoints.ts';
 import { receiveWebhook } from './jobs/webhook-endpoint.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -103,7 +98,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   instance.getInstance,
   instance.changeInstance,
   system.getHealth,
-  getHealthSeries,
+  system.getHealthSeries,
   system.getReady,
   system.getVersion,
   status.getStatus,

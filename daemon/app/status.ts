@@ -11,7 +11,7 @@ import type {
   StatusReport,
   StatusSource,
 } from '../api/shapes/status-report.ts';
-import { isoOrNull } from '../api/jobs/job-json.ts';
+import { isoTime } from '../api/shapes/schemas.ts';
 import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { ListedJob } from '../sync/jobs/job-facade.ts';
@@ -117,7 +117,7 @@ function jobOf(
     unit: progress?.unit ?? 'bytes',
     receivedSize: progress?.receivedSize ?? null,
     remainingMs: progress?.remainingMs ?? null,
-    startedAt: isoOrNull(startedAt),
+    startedAt: isoTime(startedAt),
   };
 }
 
@@ -141,7 +141,7 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
       name: one.name,
       type: one.type,
       ...(counts.get(one.connectionId) ?? { repos: 0, indexed: 0 }),
-      syncedAt: isoOrNull(one.syncedAt),
+      syncedAt: isoTime(one.syncedAt),
       state: stateOf(one, job),
       failure: connections?.lastErrorOf(one) ?? job?.error ?? gapOf(job) ?? null,
     };
@@ -193,7 +193,7 @@ function freshnessOf(instance: Instance, repoIds: readonly number[]): Map<number
       repoId,
       {
         connections: (connections?.idsOf(repoId) ?? []).flatMap((id) => names.get(id) ?? []),
-        askedAt: isoOrNull(connections?.mirrors.lastFetch(repoId).fetchedAt ?? null),
+        askedAt: isoTime(connections?.mirrors.lastFetch(repoId).fetchedAt ?? null),
         job: states.get(repoId) ?? null,
       },
     ]),

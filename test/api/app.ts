@@ -13,6 +13,26 @@ import { temporaryFolder } from '../sources/git/fixture.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
+/** Refs that are refused in each repository. */
+export const BAD_REFS: readonly string[] = [
+  '--help',
+  '-h',
+  '--all',
+  '--output=/tmp/x',
+  '--upload-pack=touch /tmp/x',
+  '$(id)',
+  '^main',
+  'nosuch',
+  'main..main',
+  'main@{0}',
+  'main^{tree}',
+  'HEAD~99',
+  'a\nb',
+  'a\0b',
+  ' ',
+  'x'.repeat(1025),
+];
+
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: globalThis.Headers;

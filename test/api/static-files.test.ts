@@ -20,18 +20,14 @@ interface StaticFilesOptions {
   readonly folder: string;
   /** Path below which the files are found, such as `/assets`; '': below the base URL. */
   readonly prefix: string;
-  /** Name of the file for every path below `prefix` that is none of a file; default: such a path is 404. */
-  readonly fallback?: string | undefined;
   /** As for `folderFiles`. */
   readonly hashed?: RegExp | undefined;
 }
 
 /** Serves `folderFiles`. Errors: as there. */
-function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
+function staticFiles({ folder, prefix, hashed }: StaticFilesOptions): Endpoint {
   const files = folderFiles(folder, hashed);
-  const find = (name: string) =>
-    files.get(name) ?? (fallback === undefined ? undefined : files.get(fallback));
-  return assetEndpoint(`${prefix}/*file`, find);
+  return assetEndpoint(`${prefix}/*file`, (name) => files.get(name));
 }
 
 const SCRIPT = 'const a = 1;\n'.repeat(200);
@@ -125,15 +121,6 @@ test('nothing outside of the folder, no folder, no link, and nothing that came l
       const reply = await get(`/page/${name}`);
       assert.equal(reply.status, 404, name);
       assert.match(reply.body.toString(), /"errorCode":"NOT_FOUND","message":"Not found\."/);
-    }
-  });
-});
-
-test('the fallback answers every other path below the prefix', async () => {
-  await withFiles({ prefix: '', fallback: 'index.html' }, async (get) => {
-    for (const place of ['/', '/search?q=x', '/browse/a/b/-/tree/', '/../secret.txt']) {
-      const reply = await get(place);
-      assert.deepEqual([reply.status, reply.body.toString()], [200, '<!doctype html>'], place);
     }
   });
 });

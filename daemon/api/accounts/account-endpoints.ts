@@ -17,17 +17,8 @@ import {
 } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { withPerson } from './token-endpoints.ts';
-import { flag, integer, nullableTime, text, time } from '../shapes/schemas.ts';
-import {
-  idText,
-  isoTime,
-  newEmail,
-  secretText,
-  toUser,
-  user,
-  userName,
-  userText,
-} from './user-schemas.ts';
+import { flag, integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts';
+import { idText, newEmail, secretText, toUser, user, userName, userText } from './user-schemas.ts';
 
 const HEAD = { isDescribed: false } as const;
 

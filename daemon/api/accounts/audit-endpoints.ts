@@ -7,9 +7,8 @@ import { ORG } from '../../accounts/audit-log.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { instantText } from '../shapes/input.ts';
-import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
-import { integer, text, time } from '../shapes/schemas.ts';
-import { isoTime } from './user-schemas.ts';
+import { pageAnswer, pageFields, pageHeaders, windowOf } from '../shapes/pagination.ts';
+import { integer, isoTime, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/ee/audit';
 
@@ -67,7 +66,8 @@ export const listAuditRecords = endpoint(
     },
     responses: pageAnswer('A page of records, newest first.', auditRecord),
   },
-  async ({ query }, { accounts, actor, baseUrl }) => {
+  async ({ query }, context) => {
+    const { accounts, actor } = context;
     const since = query.since === undefined ? undefined : Date.parse(query.since);
     const until = query.until === undefined ? undefined : Date.parse(query.until);
     if (since !== undefined && until !== undefined && since >= until)
@@ -82,19 +82,13 @@ export const listAuditRecords = endpoint(
       ...windowOf(query),
     });
     accounts.auditLog.note(actor, 'audit.fetch', ORG);
-    const { headers } = pageOf(total, query, `${baseUrl}${PATH}`, {
-      since: query.since,
-      until: query.until,
-      action: query.action,
-      actor: query.actor,
-    });
     return ok(
       (await withNames(accounts.store, rows)).map((row) => ({
         ...row,
         timestamp: isoTime(row.timestamp),
         orgId: Number(row.orgId),
       })),
-      headers,
+      pageHeaders(total, query, context, PATH),
     );
   },
 );

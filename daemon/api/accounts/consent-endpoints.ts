@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { redirectHost } from '../../accounts/oauth/redirects.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { endpoint, noContent, ok } from '../shapes/endpoint.ts';
-import { text, time } from '../shapes/schemas.ts';
+import { isoTime, text, time } from '../shapes/schemas.ts';
 import { withPerson } from './token-endpoints.ts';
-import { idText, isoTime } from './user-schemas.ts';
+import { idText } from './user-schemas.ts';
 
 const HEAD = { access: 'session', isDescribed: false } as const;
 

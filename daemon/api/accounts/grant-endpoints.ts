@@ -6,13 +6,14 @@ import type { GrantRow } from '../../accounts/grants.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { jsonInteger } from '../shapes/input.ts';
-import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageHeaders, windowOf } from '../shapes/pagination.ts';
 import { integer, text } from '../shapes/schemas.ts';
 import { userText } from './user-schemas.ts';
 
 const PATH = '/api/ee/grants';
 const REPO_IDS_MAX = 10_000;
-const NAME_SIZE_MAX = 1_000;
+/** Name of a repository as callers give it. */
+export const repoNameText = z.string().max(1_000);
 
 const grant = z
   .object({
@@ -31,26 +32,24 @@ const HEAD = {
   path: PATH,
   access: 'owner',
   entitlement: 'permissions',
-
   isDescribed: false,
 } as const;
 
-/** 1 to 10,000 ids of repos. */
-export const repoIds = z
-  .array(jsonInteger(1), { error: 'expected an array of integers' })
-  .min(1, { error: 'expected at least one id' })
-  .max(REPO_IDS_MAX, { error: `expected at most ${REPO_IDS_MAX} ids` })
-  .meta({ description: 'Ids of repositories.' });
+/** 1 to 10,000 repositories. */
+export function repoList<Item extends z.ZodType>(item: Item, description: string) {
+  return z
+    .array(item, { error: 'expected an array' })
+    .min(1, { error: 'expected at least one' })
+    .max(REPO_IDS_MAX, { error: `expected at most ${REPO_IDS_MAX}` })
+    .meta({ description });
+}
 
 const grantBody = z.object({
   userId: userText,
-  repoIds: z
-    .array(z.union([jsonInteger(1), z.string().min(1).max(NAME_SIZE_MAX)]), {
-      error: 'expected an array of ids or names',
-    })
-    .min(1, { error: 'expected at least one' })
-    .max(REPO_IDS_MAX, { error: `expected at most ${REPO_IDS_MAX}` })
-    .meta({ description: 'Ids or names of repositories.' }),
+  repoIds: repoList(
+    z.union([jsonInteger(1), repoNameText.min(1)]),
+    'Ids or names of repositories.',
+  ),
 });
 
 export const listGrants = endpoint(
@@ -60,18 +59,15 @@ export const listGrants = endpoint(
     input: {
       query: z.object({
         userId: userText.optional(),
-        repoId: z
-          .string()
-          .max(NAME_SIZE_MAX)
-          .optional()
-          .meta({ description: 'Id or name of the repository.' }),
+        repoId: repoNameText.optional().meta({ description: 'Id or name of the repository.' }),
         ...pageFields(50),
       }),
     },
     responses: pageAnswer('A page of grants.', grant),
     errors: ['NOT_FOUND'],
   },
-  async ({ query }, { accounts, baseUrl }) => {
+  async ({ query }, context) => {
+    const { accounts } = context;
     const { userId, repoId } = query;
     if ((userId === undefined) === (repoId === undefined))
       throw new ApiError('INVALID_QUERY_PARAMS', 'userId: give either userId or repoId');
@@ -81,7 +77,7 @@ export const listGrants = endpoint(
         ? await accounts.grants.ofRepo(repoId!, window)
         : await accounts.grants.ofUser(userId, window);
     const named = await withGrantNames(accounts, rows);
-    return ok(named, pageOf(total, query, `${baseUrl}${PATH}`, { userId, repoId }).headers);
+    return ok(named, pageHeaders(total, query, context, PATH));
   },
 );
 
@@ -113,7 +109,6 @@ export const removeGrants = endpoint(
   {
     ...HEAD,
     method: 'DELETE',
-    description: 'Grants of the configuration and of hosts stay.',
     input: { body: grantBody },
     responses: { 200: { body: z.object({ removed: integer('Grants.') }) } },
     errors: ['NOT_FOUND'],

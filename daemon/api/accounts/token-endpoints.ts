@@ -4,9 +4,10 @@
 import { z } from 'zod';
 import { answer, type CallContext, endpoint, noContent } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
-import { repoIds } from './grant-endpoints.ts';
-import { integer, text, time } from '../shapes/schemas.ts';
-import { idText, isoTime } from './user-schemas.ts';
+import { jsonInteger } from '../shapes/input.ts';
+import { repoList } from './grant-endpoints.ts';
+import { integer, isoTime, text, time } from '../shapes/schemas.ts';
+import { idText } from './user-schemas.ts';
 
 const HEAD = {
   access: 'key',
@@ -31,7 +32,7 @@ export const createScopedAccessToken = endpoint(
     method: 'POST',
     path: '/api/ee/scoped_access_token',
     summary: 'Create a token',
-    input: { body: z.strictObject({ repoIds }) },
+    input: { body: z.strictObject({ repoIds: repoList(jsonInteger(1), 'Ids of repositories.') }) },
     responses: { 201: { description: 'The token.', body: scopedAccessToken } },
     errors: ['INVALID_REPOSITORY_SCOPE'],
   },

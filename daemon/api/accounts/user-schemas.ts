@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Person } from '../../accounts/caller.ts';
 import { requiredText } from '../shapes/input.ts';
-import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
+import { integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts';
 
 export const role = z
   .enum(['OWNER', 'MEMBER'])
@@ -45,14 +45,6 @@ export function toUser(person: Person) {
     lastActivityAt: isoTime(lastActivityAt),
     requestsPerDay: person.requestsPerDay,
   };
-}
-
-/** ISO 8601 of milliseconds since the epoch; null stays null. */
-export function isoTime<Value extends number | null>(
-  timeMs: Value,
-): Value extends number ? string : null;
-export function isoTime(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }
 
 const EMAIL_LENGTH_MAX = 254;

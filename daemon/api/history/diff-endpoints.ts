@@ -7,7 +7,7 @@ import { endpoint } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { type HistoryContext, pathField, repoField, scopeOf } from './history-input.ts';
 import { choiceText, integerText, PER_PAGE_MAX, requiredText } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageOf, windowOf } from '../shapes/pagination.ts';
+import { PAGE_HEADERS, pageHeaders, windowOf } from '../shapes/pagination.ts';
 import { flag, integer, text } from '../shapes/schemas.ts';
 
 const PATH = '/api/diff';
@@ -106,7 +106,7 @@ export const getDiff = endpoint(
     },
   },
   async ({ query }, context) => {
-    const { base, head, ignoreWhitespace, page, perPage } = query;
+    const { ignoreWhitespace, page, perPage } = query;
     const pages =
       page === undefined && perPage === undefined
         ? undefined
@@ -115,13 +115,7 @@ export const getDiff = endpoint(
     const ignoresWhitespace = ignoreWhitespace === 'true';
     const { json, total } = await diffOf({ ...request, ignoresWhitespace }, context);
     const all = { page: 1, perPage: Math.max(1, total) };
-    const { headers } = pageOf(total, pages ?? all, `${context.baseUrl}${PATH}`, {
-      repo: query.repo,
-      base,
-      head,
-      path: query.path,
-      ignoreWhitespace,
-    });
+    const headers = pageHeaders(total, { ...query, ...(pages ?? all) }, context, PATH);
     return { status: 200, headers, content: { json } };
   },
 );

@@ -9,8 +9,8 @@ import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
 import type { ConnectionView } from '../shapes/endpoint-services.ts';
 import { integerText, jsonIds } from '../shapes/input.ts';
-import { integer, nullableTime, text } from '../shapes/schemas.ts';
-import { isoOrNull, job, JOB_REQUESTED, jobJson } from './job-json.ts';
+import { integer, isoTime, nullableTime, text } from '../shapes/schemas.ts';
+import { job, JOB_REQUESTED, jobJson } from './job-json.ts';
 import { connectionIdsOf } from '../sources/repo-endpoints.ts';
 import { byNameBytes } from '../sources/repo-order.ts';
 
@@ -121,7 +121,7 @@ export const getConnectionSyncStatus = endpoint(
       const view = latest.get(id);
       return {
         connectionId: id,
-        syncedAt: isoOrNull(syncedAt),
+        syncedAt: isoTime(syncedAt),
         latestJob: view === undefined ? null : jobJson(isOwner ? view : withoutNames(view)),
         ...(isOwner && readers !== undefined && { readers }),
       };

@@ -5,10 +5,10 @@ import { JOB_QUEUES, JOB_STATES } from '../../repos/jobs.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
 import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.ts';
-import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
-import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
+import { pageAnswer, pageFields, pageHeaders, windowOf } from '../shapes/pagination.ts';
+import { integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from '../sources/git-calls.ts';
-import { isoOrNull, job, JOB_REQUESTED, jobJson } from './job-json.ts';
+import { job, JOB_REQUESTED, jobJson } from './job-json.ts';
 
 const LIST_PATH = '/api/jobs';
 
@@ -67,7 +67,7 @@ export const getRepoIndexStatus = endpoint(
       return {
         repoId,
         indexedAt: indexedAt ?? null,
-        askedAt: isoOrNull(services.jobs.askedAt(repoId) ?? null),
+        askedAt: isoTime(services.jobs.askedAt(repoId) ?? null),
         indexedCommitHash: services.jobs.commitOf(repoId) ?? null,
         latestJob: view === undefined ? null : jobJson(view),
       };
@@ -127,11 +127,11 @@ export const listJobs = endpoint(
       job,
     ),
   },
-  async ({ query }, { services, baseUrl }) => {
-    const { queue, status } = query;
-    const { items, total } = await services.jobs.list({ queue, state: status, ...windowOf(query) });
-    const { headers } = pageOf(total, query, `${baseUrl}${LIST_PATH}`, { queue, status });
-    return ok(items.map(jobJson), headers);
+  async ({ query }, context) => {
+    const { queue, status: state } = query;
+    const call = { queue, state, ...windowOf(query) };
+    const { items, total } = await context.services.jobs.list(call);
+    return ok(items.map(jobJson), pageHeaders(total, query, context, LIST_PATH));
   },
 );
 

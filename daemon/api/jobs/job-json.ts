@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { JOB_PHASES, JOB_QUEUES, JOB_STATES, JOB_UNITS, type JobView } from '../../repos/jobs.ts';
-import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
+import { integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts';
 
 const progress = z
   .object({
@@ -55,10 +55,6 @@ export const JOB_REQUESTED = {
   202: { description: 'The job is queued.', body: z.object({ jobId: text('Id of the job.') }) },
 } as const;
 
-export function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}
-
 export function jobJson(view: JobView) {
   return {
     id: view.id,
@@ -70,9 +66,9 @@ export function jobJson(view: JobView) {
     status: view.state,
     priority: view.priority,
     attempt: view.attempt,
-    createdAt: new Date(view.createdAt).toISOString(),
-    startedAt: isoOrNull(view.startedAt),
-    finishedAt: isoOrNull(view.finishedAt),
+    createdAt: isoTime(view.createdAt),
+    startedAt: isoTime(view.startedAt),
+    finishedAt: isoTime(view.finishedAt),
     errorMessage: view.error,
     result: view.result,
     progress: view.progress === undefined ? null : progressOf(view.progress),

@@ -59,14 +59,10 @@ function openAssets(): AssetFiles {
   return folderFiles(fileURLToPath(builtFile('web/assets')), /-[\w-]{8}\.\w+$/);
 }
 
+/** Read once, on first use. */
 let cached: PageParts | undefined;
 
-/** Read once, on first use. Errors: those of the system if there is no build. */
-function pageParts(): PageParts {
-  cached ??= readPageParts();
-  return cached;
-}
-
+/** Errors: those of the system if there is no build. */
 function readPageParts(): PageParts {
   const json: unknown = JSON.parse(readFileSync(builtFile('web/.vite/manifest.json'), 'utf8'));
   const entries = manifest.parse(json);
@@ -85,7 +81,7 @@ function readPageParts(): PageParts {
 
 /** The document. @param base  path of the base URL, without a slash at its end */
 function documentOf(base: string, nonce: string): string {
-  const { icon, theme, main, modules, styles, faces } = pageParts();
+  const { icon, theme, main, modules, styles, faces } = (cached ??= readPageParts());
   const at = (file: string): string => `${base}/${file}`;
   return [
     '<!doctype html>',

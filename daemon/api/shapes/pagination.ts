@@ -44,62 +44,49 @@ export interface PageRequest {
   readonly perPage: number;
 }
 
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly headers: Readonly<Record<string, string>>;
-}
+/** The page, and the endpoint's own parameters; undefined: not given. */
+type ListQuery = PageRequest & Readonly<Record<string, string | number | undefined>>;
 
-/**
- * One page of `all`; beyond the end it is empty.
- *
- * @param url         absolute address of the list, without query
- * @param parameters  the endpoint's own parameters in the order to repeat them; undefined = not given
- */
+/** One page of `all`, and its headers; beyond the end it is empty. Parameters as for `pageHeaders`. */
 export function paginate<Item>(
   all: readonly Item[],
-  { page, perPage }: PageRequest,
-  url: string,
-  parameters: Readonly<Record<string, string | undefined>>,
-): Page<Item> {
-  const start = (page - 1) * perPage;
-  const { headers } = pageOf(all.length, { page, perPage }, url, parameters);
-  return { items: all.slice(start, start + perPage), headers };
+  query: ListQuery,
+  context: { readonly baseUrl: string },
+  path: string,
+): { readonly items: readonly Item[]; readonly headers: Readonly<Record<string, string>> } {
+  const { offset, limit } = windowOf(query);
+  const headers = pageHeaders(all.length, query, context, path);
+  return { items: all.slice(offset, offset + limit), headers };
 }
 
 export function windowOf({ page, perPage }: PageRequest): { offset: number; limit: number } {
   return { offset: (page - 1) * perPage, limit: perPage };
 }
 
-/** The headers of a page whose items were selected elsewhere; parameters as for `paginate`. */
-export function pageOf(
+/**
+ * The headers of a page.
+ *
+ * @param query  its own parameters are repeated in the links, in this order
+ * @param path   of the list, below the base URL
+ */
+export function pageHeaders(
   total: number,
-  { page, perPage }: PageRequest,
-  url: string,
-  parameters: Readonly<Record<string, string | undefined>>,
-): Pick<Page<never>, 'headers'> {
-  const headers: Record<string, string> = { 'X-Total-Count': String(total) };
+  { page, perPage, ...own }: ListQuery,
+  { baseUrl }: { readonly baseUrl: string },
+  path: string,
+): Readonly<Record<string, string>> {
+  const count = { 'X-Total-Count': String(total) };
   const lastPage = Math.ceil(total / perPage);
-  if (lastPage > 1) headers['Link'] = linkHeader({ page, perPage }, lastPage, url, parameters);
-  return { headers };
-}
-
-function linkHeader(
-  { page, perPage }: PageRequest,
-  lastPage: number,
-  url: string,
-  parameters: Readonly<Record<string, string | undefined>>,
-): string {
+  if (lastPage <= 1) return count;
   const relations: [string, number][] = [['first', 1]];
   if (page > 1) relations.push(['prev', Math.min(page - 1, lastPage)]);
   if (page < lastPage) relations.push(['next', page + 1]);
   relations.push(['last', lastPage]);
-  return relations
-    .map(([name, target]) => {
-      const query = new URLSearchParams({ page: String(target), perPage: String(perPage) });
-      for (const [key, value] of Object.entries(parameters)) {
-        if (value !== undefined) query.set(key, value);
-      }
-      return `<${url}?${query.toString()}>; rel="${name}"`;
-    })
-    .join(', ');
+  const links = relations.map(([name, target]) => {
+    const query = new URLSearchParams({ page: String(target), perPage: String(perPage) });
+    for (const [key, value] of Object.entries(own))
+      if (value !== undefined) query.set(key, String(value));
+    return `<${baseUrl}${path}?${query.toString()}>; rel="${name}"`;
+  });
+  return { ...count, Link: links.join(', ') };
 }

@@ -27,6 +27,14 @@ export function nullableTime(description: string) {
   return time(description).nullable();
 }
 
+/** ISO 8601 of milliseconds since the epoch; null stays null. */
+export function isoTime<Value extends number | null>(
+  timeMs: Value,
+): Value extends number ? string : null;
+export function isoTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}
+
 export function text(description: string) {
   return z.string().meta({ description });
 }

@@ -24,11 +24,7 @@ export const fileFields = {
 };
 
 /** A file as the caller names it. */
-export interface FileRequest {
-  readonly repo: string;
-  readonly path: string;
-  readonly ref?: string | undefined;
-}
+export type FileRequest = z.output<z.ZodObject<typeof fileFields>>;
 
 interface FileSource {
   readonly services: Pick<CallContext['services'], 'source'>;

@@ -8,7 +8,49 @@ import { encodeSegments } from '../../repos/links.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import type { Answer, HeaderShape, ResponseShape, TypedBytes } from '../shapes/endpoint.ts';
 import { fileFields, noteFile, readFile } from './file-reading.ts';
-import { RAW_TYPES, isDisplayable, rawTypeOf } from './raw-type.ts';
+
+const DOWNLOAD = 'application/octet-stream';
+
+/** All possible types, without parameters. */
+const RAW_TYPES: readonly string[] = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/svg+xml',
+  'text/plain',
+  DOWNLOAD,
+];
+
+/** Magic bytes of images, in Latin-1. */
+const IMAGE_HEADS: readonly (readonly [RegExp, string])[] = [
+  [/^\x89PNG\r\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^GIF8[79]a/, 'image/gif'],
+  [/^RIFF[^]{4}WEBP/, 'image/webp'],
+  [/^[^]{4}ftypavi[fs]/, 'image/avif'],
+];
+
+const UTF16_MARKS = ['\xff\xfe', '\xfe\xff'];
+
+/**
+ * The content type of a file; text has its charset. Cost: text is read to its end, at memory speed.
+ */
+function rawTypeOf(path: string, bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const head = buffer.toString('latin1', 0, 16);
+  const image = IMAGE_HEADS.find(([pattern]) => pattern.test(head));
+  if (image !== undefined) return image[1];
+  if (UTF16_MARKS.some((mark) => head.startsWith(mark))) return 'text/plain; charset=utf-16';
+  if (buffer.includes(0)) return DOWNLOAD;
+  return /\.svg$/i.test(path) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
+}
+
+/** Whether a browser shows this type instead of saving it. */
+function isDisplayable(type: string): boolean {
+  return type !== DOWNLOAD;
+}
 
 function header(description: string): HeaderShape {
   return { description, type: 'string', isRequired: true };

@@ -60,15 +60,11 @@ export const getRefs = endpoint(
     errors: ['NOT_FOUND', 'SERVER_OVERLOADED'],
   },
   async ({ query }, context) => {
-    const { services, baseUrl } = context;
     const repo = findRepo(query.repo, context);
-    const all = await services.refs.list(repo, gitSignal(context));
+    const all = await context.services.refs.list(repo, gitSignal(context));
     const namePart = query.query?.toLowerCase() ?? '';
     const found = all.filter(({ name }) => name.toLowerCase().includes(namePart));
-    const { items, headers } = paginate(found, query, `${baseUrl}${PATH}`, {
-      repo: query.repo,
-      query: query.query,
-    });
+    const { items, headers } = paginate(found, query, context, PATH);
     return ok(items.map(toListItem), headers);
   },
 );

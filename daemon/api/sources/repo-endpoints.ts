@@ -124,7 +124,8 @@ export const listRepos = endpoint(
     input: { query: listQuery },
     responses: pageAnswer('A page of the list.', repository),
   },
-  ({ query }, { services, baseUrl, repoAccess, accounts, actor, caller }) => {
+  ({ query }, context) => {
+    const { services, baseUrl, repoAccess, accounts, actor, caller } = context;
     const { auditLog } = accounts;
     if (caller?.source === 'session') auditLog.noteRepeated(actor, 'user.listed_repos', ORG);
     else auditLog.note(actor, 'user.listed_repos', ORG);
@@ -132,14 +133,7 @@ export const listRepos = endpoint(
     const stateOf = services.jobs.states();
     const found = services.repos.list(repoAccess).filter(filterOf(query, services, stateOf));
     const sorted = sortRepos(found, query.sort, query.direction);
-    const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
-      sort: query.sort,
-      direction: query.direction,
-      query: query.query,
-      connectionId: query.connectionId?.toString(),
-      state: query.state,
-      name: query.name,
-    });
+    const { items, headers } = paginate(sorted, query, context, PATH);
     const sizesOf = ({ repoId }: RepoRecord): Partial<RepoSizes> => {
       const { shardBytes, ...sizes } = services.jobs.sizesOf(repoId) ?? {};
       // Why: its share of a shared shard depends on the other repos in it. Why by role: the presence of the member must

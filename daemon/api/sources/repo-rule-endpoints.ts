@@ -5,6 +5,7 @@ import { OPERATOR } from '../../accounts/audit-log.ts';
 import { repoIdsOf } from '../../accounts/repo-ids.ts';
 import { ENFORCEMENTS, VISIBILITIES } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
+import { repoList, repoNameText } from '../accounts/grant-endpoints.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import type { OperatorService, RepoRule } from '../shapes/operator-service.ts';
@@ -12,8 +13,6 @@ import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
 import { integer, nullableTime, text } from '../shapes/schemas.ts';
 
 const PATH = '/api/ee/repos';
-const REPO_COUNT_MAX = 10_000;
-const NAME_SIZE_MAX = 1_000;
 const HEAD = { access: 'operator', path: PATH, isDescribed: false } as const;
 
 const row = z.object({
@@ -30,11 +29,7 @@ const row = z.object({
   job: z.enum(['waiting', 'running']).nullable(),
 });
 
-/** Names or ids of repositories. */
-const repos = z
-  .array(z.string().max(NAME_SIZE_MAX))
-  .min(1, { error: 'expected at least one' })
-  .max(REPO_COUNT_MAX, { error: `expected at most ${REPO_COUNT_MAX}` });
+const repos = repoList(repoNameText, 'Names or ids of repositories.');
 
 function rowsOf({ status }: OperatorService, rules: readonly RepoRule[]) {
   const freshness = status?.freshness(rules.map(({ repoId }) => repoId));
@@ -71,9 +66,10 @@ export const listRepoRules = endpoint(
     input: { query: z.object(pageFields(50)) },
     responses: pageAnswer('A page of the repositories, by name.', row),
   },
-  ({ query }, { services: { operator }, baseUrl }) => {
+  ({ query }, context) => {
+    const { operator } = context.services;
     const all = [...operator.rules.list()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const { items, headers } = paginate(all, query, `${baseUrl}${PATH}`, {});
+    const { items, headers } = paginate(all, query, context, PATH);
     return ok(rowsOf(operator, items), headers);
   },
 );

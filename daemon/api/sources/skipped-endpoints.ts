@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { findRepoById } from './git-calls.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
-import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageHeaders, windowOf } from '../shapes/pagination.ts';
 import { integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
 
 const skippedQuery = z.object({
@@ -43,10 +43,9 @@ export const listSkippedFiles = endpoint(
   },
   async ({ path, query }, context) => {
     const repo = findRepoById(path.repoId, context);
-    const { reason } = query;
-    const window = { ...windowOf(query), reason };
+    const window = { ...windowOf(query), reason: query.reason };
     const { items, total } = await context.services.skipped.list(repo, window);
-    const url = `${context.baseUrl}/api/repos/${repo.repoId}/skipped`;
-    return ok(items, pageOf(total, query, url, { reason }).headers);
+    const address = `/api/repos/${repo.repoId}/skipped`;
+    return ok(items, pageHeaders(total, query, context, address));
   },
 );

@@ -1,13 +1,83 @@
-// POST /api/tree: the root of a repository at a revision, and the children of some folders. Order of the checks: repo,
-// path syntax, ref syntax, ref resolves.
+// POST /api/files and /api/tree, GET /api/folder_contents: all files of a repository at a revision; its root with some
+// folders; the children of one folder. Order of the checks: repo, path syntax, ref syntax, ref resolves.
 
 import { z } from 'zod';
-import { folderPathOf } from '../../sources/git/names.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
+import { baseNameOf } from '../../base/paths.ts';
+import { checkRef, folderPathOf } from '../../sources/git/names.ts';
 import { type Folders, withFoldersAbove } from '../../sources/git/tree-paths.ts';
-import { endpoint } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
-import { treeJson } from './folder-json.ts';
-import { findRepo, folderItemFields, GIT_READ, readFolders, revisionFields } from './git-calls.ts';
+import { endpoint } from '../shapes/endpoint.ts';
+import { requiredText } from '../shapes/input.ts';
+import { folderJson, treeJson } from './folder-json.ts';
+import {
+  findRepo,
+  folderItemFields,
+  GIT_READ,
+  gitSignal,
+  readFolders,
+  revisionFields,
+} from './git-calls.ts';
+
+const repositoryFile = z
+  .object({
+    ...folderItemFields,
+    type: z.literal('blob').meta({ description: 'A file or a symbolic link.' }),
+  })
+  .meta({ id: 'RepositoryFile', description: 'A file of a repository.' });
+
+/** Files written between two turns: about a millisecond. */
+const ITEMS_PER_TIME_SLICE = 2000;
+
+/** Rendered answers by file list, which is the same object for the same tree. */
+const rendered = new WeakMap<readonly string[], Promise<Buffer>>();
+
+async function render(paths: readonly string[], clientKey: string): Promise<Buffer> {
+  const parts: string[] = [];
+  for (let start = 0; start < paths.length; start += ITEMS_PER_TIME_SLICE) {
+    const items = paths
+      .slice(start, start + ITEMS_PER_TIME_SLICE)
+      .map((path) => JSON.stringify({ type: 'blob', path, name: baseNameOf(path) }));
+    parts.push(items.join(','));
+    await nextTimeSlice(clientKey);
+  }
+  return Buffer.from(`[${parts.join(',')}]`);
+}
+
+function renderOnce(paths: readonly string[], clientKey: string): Promise<Buffer> {
+  const cached = rendered.get(paths) ?? render(paths, clientKey);
+  rendered.set(paths, cached);
+  return cached;
+}
+
+export const getFiles = endpoint(
+  {
+    ...GIT_READ,
+    operationId: 'listFiles',
+    method: 'POST',
+    path: '/api/files',
+    summary: 'All files of a repository',
+    input: { body: z.object(revisionFields) },
+    responses: {
+      200: {
+        description: 'The files at that revision, by the bytes of their paths.',
+        body: z.array(repositoryFile),
+      },
+    },
+    errors: ['NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+  },
+  async ({ body }, context) => {
+    const { services, accounts, actor } = context;
+    const repo = findRepo(body.repoName, context);
+    checkRef(body.revisionName);
+    const paths = await services.trees.files(repo, body.revisionName, gitSignal(context));
+    accounts.auditLog.noteRepeated(actor, 'user.fetched_file_tree', {
+      id: repo.name,
+      type: 'repo',
+    });
+    return { status: 200, content: { json: await renderOnce(paths, context.clientKey) } };
+  },
+);
 
 const PATHS_MAX = 1000;
 /** Bound: a thousand paths of 20 folders; each folder is checked and its path kept. */
@@ -83,5 +153,39 @@ export const getTree = endpoint(
     const { clientKey } = context;
     const tree = await treeJson(folders, openFolders(folders, folderPaths), { signal, clientKey });
     return { status: 200, content: { json: Buffer.from(`{"tree":${tree}}`) } };
+  },
+);
+
+const folderQuery = z.object({
+  ...revisionFields,
+  path: requiredText().meta({ description: 'Path of the folder; empty or `/` for the root.' }),
+});
+
+const folderItem = z
+  .object(folderItemFields)
+  .meta({ id: 'FolderItem', description: 'A child of a folder.' });
+
+export const getFolderContents = endpoint(
+  {
+    ...GIT_READ,
+    operationId: 'getFolderContents',
+    method: 'GET',
+    path: '/api/folder_contents',
+    summary: 'Contents of a folder',
+    input: { query: folderQuery },
+    responses: {
+      200: {
+        description:
+          'The children, folders first, then by name. None if there is no such folder at that revision.',
+        body: z.array(folderItem),
+      },
+    },
+  },
+  async ({ query }, context) => {
+    const repo = findRepo(query.repoName, context);
+    const path = folderPathOf(query.path);
+    const { folders } = await readFolders(repo, query.revisionName, [path], context);
+    const json = await folderJson(path, folders.get(path) ?? [], context.clientKey);
+    return { status: 200, content: { json: Buffer.from(json) } };
   },
 );

@@ -1,8 +1,7 @@
 // Queries for the files of a repository; results are cached.
 
 import { useQuery } from '@tanstack/react-query';
-import type { getFiles } from '../../api/sources/file-endpoints.ts';
-import type { getFolderContents } from '../../api/sources/folder-endpoints.ts';
+import type { getFiles, getFolderContents } from '../../api/sources/tree-endpoints.ts';
 import type { getRefs } from '../../api/sources/ref-endpoints.ts';
 import type { getSource } from '../../api/sources/source-endpoints.ts';
 import type { LineRange } from '../code/line-range.ts';

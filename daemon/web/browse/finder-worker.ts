@@ -4,7 +4,7 @@
 /// <reference lib="webworker" />
 
 import UFuzzy from '@leeoniya/ufuzzy';
-import type { getFiles } from '../../api/sources/file-endpoints.ts';
+import type { getFiles } from '../../api/sources/tree-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { FoundPath, FromFinder, ToFinder } from './finder-messages.ts';
 

@@ -3,8 +3,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { getBlame } from '../../api/history/blame-endpoints.ts';
-import type { getCommit } from '../../api/history/commit-endpoints.ts';
-import type { getCommits } from '../../api/history/commit-list-endpoints.ts';
+import type { getCommit, getCommits } from '../../api/history/commit-endpoints.ts';
 import type { getSource } from '../../api/sources/source-endpoints.ts';
 import type { getDiff } from '../../api/history/diff-endpoints.ts';
 import { call, callPage } from '../data/api.ts';

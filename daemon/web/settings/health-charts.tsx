@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, lazy } from 'react';
-import type { getHealthSeries } from '../../api/instance/health-endpoints.ts';
+import type { getHealthSeries } from '../../api/instance/system-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';

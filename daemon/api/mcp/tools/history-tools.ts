@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { jsonInteger } from '../../shapes/input.ts';
 import { commitDateText } from '../../history/commit-dates.ts';
-import { commitsOf } from '../../history/commit-list-endpoints.ts';
+import { commitsOf } from '../../history/commit-endpoints.ts';
 import { diffOf, type FileDiff } from '../../history/diff-endpoints.ts';
 import { expressionText } from '../../history/expression-input.ts';
 import { BoundedText } from './bounded-text.ts';
