@@ -140,6 +140,7 @@ interface SearchHost {
   readonly pool: SearchPool;
   readonly snapshots: SnapshotManager;
   readonly heap: HeapTrimmer;
+  readonly threadCount: number;
   readonly notePath: string;
   /** Shards that were being searched when the last process crashed. */
   readonly notedIds: readonly string[];
@@ -161,12 +162,13 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
   if (tooMany !== undefined) log.warn(tooMany);
   const pool = new SearchPool({
     module,
-    workers,
+    workers: threadCount,
     notePath: hasNotes ? notePath : undefined,
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotManager(searcher, pool);
-  return { module, searcher, pool, snapshots, heap: new HeapTrimmer(), notePath, notedIds };
+  const heap = new HeapTrimmer();
+  return { module, searcher, pool, snapshots, heap, threadCount, notePath, notedIds };
 }
 
 /** The visible snapshot and, for the owner, the parts that update it. */
@@ -181,9 +183,9 @@ async function openUpkeep(
   options: InstanceOptions,
   catalog: Catalog,
   index: Index | undefined,
-  { module, snapshots, heap }: SearchHost,
+  { module, snapshots, heap, threadCount: workers }: SearchHost,
 ): Promise<Upkeep> {
-  const { log, workers, dataDir, findsSymbols = true } = options;
+  const { log, dataDir, findsSymbols = true } = options;
   const registry = index?.registry;
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
@@ -214,8 +216,8 @@ async function openUpkeep(
       filters: () => options.filters,
       // Safety: if it is there once, it always is.
       limits: () => options.onDemand!,
-      threads: new BuildThreads(module, workers ?? availableParallelism(), 'demand'),
-      symbolWorkers: findsSymbols ? (workers ?? availableParallelism()) : 0,
+      threads: new BuildThreads(module, workers, 'demand'),
+      symbolWorkers: findsSymbols ? workers : 0,
       log,
     });
   indexer = new Indexer({
@@ -225,7 +227,7 @@ async function openUpkeep(
     served,
     jobRows: index.store.jobs,
     filters: () => options.filters,
-    threads: new BuildThreads(module, workers ?? availableParallelism()),
+    threads: new BuildThreads(module, workers),
     jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
     log,
     mergeLimits: options.mergeLimits,

@@ -1,10 +1,11 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly.
 // Called by `trawl serve`.
 
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
-import { openHistory, prepareHistories } from './histories.ts';
 import type { ControlServer } from '../http/control-server.ts';
 import type { HttpHandler } from '../http/adapters/adapter.ts';
 import { createLocalServer, createServer, type LocalServer } from '../http/server.ts';
@@ -21,10 +22,10 @@ import { indexerOf, type Instance, openInstance } from './instance.ts';
 import type { Services } from '../api/shapes/endpoint-services.ts';
 import type { StatusReport } from '../api/shapes/status-report.ts';
 import { RepoDirectory } from '../repos/directory.ts';
-import type { History } from '../sources/history/history.ts';
+import { History } from '../sources/history/history.ts';
 import { endGits } from '../sources/git/git.ts';
 import { objectPool } from '../sources/git/object-pool.ts';
-import type { SourceKind } from '../repos/records.ts';
+import type { RepoRecord, SourceKind } from '../repos/records.ts';
 import { Reread } from './reread.ts';
 import type { CompletedSearch } from '../engine/search/prepare.ts';
 import type { Indexer } from '../sync/indexer.ts';
@@ -107,7 +108,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
     const control = opened.add(await openControl(instance, directory, options));
     const members = opened.add(openMembers(instance, control, log));
-    const history = opened.add(await openHistory(configuration, instance.catalog, log));
+    const history = opened.add(await openHistory(options, instance));
     let server: LocalServer | undefined;
     const { signal } = abort;
     const reread = opened.add(
@@ -425,6 +426,45 @@ function startJobs(
     },
     prepared,
   };
+}
+
+/** Opens the history reader, and drops cached data of repos that the catalog no longer has. */
+async function openHistory(
+  { configuration, log }: DaemonOptions,
+  { catalog }: Instance,
+): Promise<History> {
+  const history = new History({
+    get timeoutMs() {
+      return configuration.settings.gitTimeoutMs;
+    },
+    get sourceSizeMax() {
+      return configuration.settings.maxSourceBytes;
+    },
+    graphs: {
+      folder: path.join(configuration.dataDir, 'history'),
+      onFailure: ({ repoId }, error) =>
+        log.warn('no commit graph could be written', { repoId, error: messageOf(error) }),
+    },
+  });
+  const repoIds = new Set(catalog.repos.map(({ record }) => record.repoId));
+  await history.sweep((repoId) => repoIds.has(repoId));
+  return history;
+}
+
+/**
+ * Writes commit graphs for the built repos, which makes their histories fast to read; without one they are only slower.
+ */
+async function prepareHistories(
+  jobs: readonly JobResult[],
+  repos: readonly RepoRecord[],
+  history: History,
+  signal: AbortSignal,
+): Promise<void> {
+  const built = new Set(jobs.filter(({ isUnchanged }) => !isUnchanged).map(({ repo }) => repo));
+  for (const repo of repos) {
+    if (signal.aborted) return;
+    if (built.has(repo.name)) await history.prepare(repo, signal).catch(() => {});
+  }
 }
 
 /** The repos of the catalog, when no sources are named. */

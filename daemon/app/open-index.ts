@@ -2,15 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { auditRecord, inListedParts, OPERATOR, ORG, repoFields } from '../accounts/audit-log.ts';
 import { systemCodeOf } from '../base/caught.ts';
+import { addToList } from '../base/lists.ts';
+import { readProductVersion } from '../base/config/version.ts';
 import { readOwn, writeOwn } from '../base/own-file.ts';
 import { Catalog } from '../index/catalog/catalog.ts';
 import { CatalogError } from '../store/index-tables.ts';
+import type { StoredRepo } from '../store/repos.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import { openCatalog } from '../index/register/open-catalog.ts';
-import { RepoRegistry } from '../index/register/registry.ts';
+import { isWary, RepoRegistry, type Witness } from '../index/register/registry.ts';
 import type { Log } from '../base/log.ts';
-import { ruleChanges } from './rule-changes.ts';
 
 export interface Index {
   readonly catalog: Catalog;
@@ -77,4 +81,43 @@ export async function readCatalog(dataDir: string): Promise<Catalog> {
     const message = `${error.message}; "trawl index --data-dir ${dataDir}" builds the index again`;
     throw new CatalogError(message, error);
   }
+}
+
+/** Who may see a repo; null: there is none. */
+type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;
+
+function rulesOf(repo: StoredRepo | undefined): Rules {
+  return repo === undefined ? null : { visibility: repo.visibility, enforcement: repo.enforcement };
+}
+
+/**
+ * Records changes of who may see repos, and added or removed repos, in the audit trail (API.md 24.3): a record for each
+ * hundred repos with the same old and new permissions. Warns if flags of the command line make hidden repos visible to all.
+ */
+export function ruleChanges(log: Log): Witness {
+  const version = readProductVersion();
+  return ({ actor = OPERATOR, flags }, before, now, removed) => {
+    const indexed = new Map(before.repos.map((repo) => [repo.repoId, repo]));
+    const gone = removed.flatMap((repoId) => indexed.get(repoId) ?? []);
+    const groups = new Map<string, { from: Rules; to: Rules; repo: StoredRepo }[]>();
+    for (const repo of [...now, ...gone]) {
+      const from = rulesOf(indexed.get(repo.repoId));
+      const to = gone.includes(repo) ? null : rulesOf(repo);
+      if (!isDeepStrictEqual(from, to))
+        addToList(groups, JSON.stringify([from, to]), { from, to, repo });
+    }
+    const records = [...groups.values()].flatMap((group) =>
+      inListedParts(group.map(({ repo }) => repo)).map((part) => {
+        const { from, to } = group[0]!;
+        const facts = { from, to, ...repoFields(part) };
+        return auditRecord(version, Date.now(), actor, 'settings.changed', ORG, facts);
+      }),
+    );
+    const unknown = isWary(before) ? 'restricted' : 'none';
+    const wasHidden = ({ repoId }: StoredRepo): boolean =>
+      (indexed.get(repoId)?.enforcement ?? unknown) !== 'none';
+    const opened = flags?.enforcement === 'none' ? now.filter(wasHidden) : [];
+    const warning = 'permissions are no longer enforced, because of --no-enforce-permissions';
+    return { records, note: () => opened.length > 0 && log.warn(warning, repoFields(opened)) };
+  };
 }

@@ -1,5 +1,5 @@
 // Formats the explanation of a search: query, plan tree with counts, execution of expressions, score parts of the best
-// files, a row per shard, totals, and whether the rows add up to them. Pure: explanation in, text out.
+// files, a row per shard, and totals. Pure: explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../api/search/explain-schemas.ts';
@@ -117,23 +117,6 @@ function formatShards(shards: readonly ShardRow[]): string {
 /** Shown by the column `class`. */
 const CLASS_FIELDS = new Set(['shardsScanned', 'shardsSkipped', 'shardsSkippedFilter', 'crashes']);
 
-/** Fields whose shares of the shards do not add up to the total, if there are shares; one sentence each. */
-export function findDifferences({ shards = [], stats }: Explanation): string[] {
-  return sharedFields(shards)
-    .filter((field) => sumOf(shards, field) !== numberOf(stats, field))
-    .map(
-      (field) =>
-        `${field}: the shards add up to ${formatCount(sumOf(shards, field))}, ` +
-        `the search has ${formatCount(numberOf(stats, field))}`,
-    );
-}
-
-function formatCheck(explained: Explanation): string {
-  const differences = findDifferences(explained);
-  if (differences.length === 0) return 'check: the shards add up to the totals\n';
-  return `check: FAILED, please report this\n${differences.map((one) => `  ${one}\n`).join('')}`;
-}
-
 function formatHead({
   query,
   plan,
@@ -179,7 +162,6 @@ export function formatExplanation(explained: Explanation): string {
     ...(best.length === 0 ? [] : [formatBest(best)]),
     ...(shards.length === 0 ? [] : [formatShards(shards)]),
     formatStats(totals),
-    ...(explained.shards === undefined ? [] : [formatCheck(explained)]),
   ];
   return sections.join('\n');
 }

@@ -38,14 +38,12 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
     log.warn('repositories that are not indexed yet are not searched', { repos: unbuilt.length });
   instance.served.publish();
   const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
+  const environment = { baseUrl, repoAccess: SEES_ALL };
   return {
     async search(call, signal) {
+      const clamped = boundedRequest(call, settings.maxMatchCount);
       const { json } = await withErrorObject(
-        search(instance.parts, boundedRequest(call, settings.maxMatchCount), {
-          signal,
-          baseUrl,
-          repoAccess: SEES_ALL,
-        }),
+        search(instance.parts, clamped, { signal, ...environment }),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
       return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
@@ -53,15 +51,15 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
     async explain(call, signal) {
       const clamped = boundedRequest(call, settings.maxMatchCount);
       const explained = await withErrorObject(
-        explain(instance.parts, clamped, { signal, baseUrl, repoAccess: SEES_ALL }, true),
+        explain(instance.parts, clamped, { signal, ...environment }, true),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a daemon would send it
       return JSON.parse(JSON.stringify(explained)) as Explanation;
     },
     async *stream(call, signal) {
       const clamped = boundedRequest(call, settings.maxMatchCount);
-      const environment = { signal, baseUrl, repoAccess: SEES_ALL, eventSizeMax: Infinity };
-      const events = await withErrorObject(startStream(instance.parts, clamped, environment));
+      const whole = { signal, ...environment, eventSizeMax: Infinity };
+      const events = await withErrorObject(startStream(instance.parts, clamped, whole));
       try {
         for (;;) {
           const event = await withErrorObject(events.next());

@@ -2,7 +2,9 @@
 // empty variable counts as unset.
 
 import { omitUndefined } from '../base/omit-undefined.ts';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS } from '../base/log-levels.ts';
 import { SOURCE_KINDS, VISIBILITIES } from '../repos/records.ts';
@@ -10,8 +12,6 @@ import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
-import { DATA_DIR, findDataDir } from './find-data-dir.ts';
-import { globList } from './glob-list.ts';
 import type { CommonOptions } from './services.ts';
 
 type Environment = CliContext['env'];
@@ -52,7 +52,51 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for (find-data-dir.ts). */
+const SECRET_SIZE_MAX = 65_536;
+
+/**
+ * The secret on standard input, where no process list shows it, without a line feed at its end.
+ *
+ * @param what  its name in messages
+ *
+ * Errors: UsageError if it is empty, or far too long.
+ */
+export async function readSecretInput(stdin: Readable, what: string): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of stdin) {
+    const bytes = Buffer.from(part);
+    size += bytes.length;
+    if (size > SECRET_SIZE_MAX)
+      throw new UsageError(`standard input: no ${what} is ${SECRET_SIZE_MAX} bytes long`);
+    parts.push(bytes);
+  }
+  const text = Buffer.concat(parts)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+  if (text === '') throw new UsageError(`standard input: expected a ${what}, found nothing`);
+  return text;
+}
+
+export const DATA_DIR = '.trawl';
+
+/**
+ * The nearest data directory at or above a folder that is not another user's; if none exists, the path that it would have.
+ */
+function findDataDir(folder: string): string {
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const dataDir = path.join(at, DATA_DIR);
+    if (isOwn(dataDir)) return dataDir;
+    if (at === path.dirname(at)) return DATA_DIR;
+  }
+}
+
+function isOwn(folder: string): boolean {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === (process.getuid?.() ?? stat.uid);
+}
+
+/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for as git does. */
 export function addCommonOptions(command: Command): Command {
   return addOwnOptions(command).hook('preAction', (_, called) => {
     if (called.getOptionValueSource('dataDir') === 'default')
@@ -84,11 +128,46 @@ export function addOwnOptions(command: Command): Command {
     .addOption(logLevel);
 }
 
-function addModeOption(command: Command): Command {
-  const text =
-    'what to index: the commit of HEAD, or the files on disk ' +
-    '(default: worktree for a work tree, commits for a bare repository); folder: treat a former repository as a plain folder';
-  return command.addOption(new Option('--mode <mode>', text).choices(SOURCE_KINDS));
+/**
+ * A parser for a repeatable option with comma-separated globs; its result goes to the next call. "" gives an empty list.
+ *
+ * Errors: InvalidArgumentError for an invalid list.
+ */
+function globList(text: string, before: readonly string[] = []): readonly string[] {
+  return text === '' ? before : [...before, ...splitGlobs(text).map(checkGlob)];
+}
+
+const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
+
+/** Splits at commas outside of `{...}` and `[...]`. */
+function splitGlobs(text: string): string[] {
+  const globs = [''];
+  const open: string[] = [];
+  for (const character of text) {
+    if (character === ',' && open.length === 0) {
+      globs.push('');
+      continue;
+    }
+    const closing = CLOSING[character];
+    // Inside brackets only their end has a meaning.
+    if (character === open.at(-1)) open.pop();
+    else if (closing !== undefined && open.at(-1) !== ']') open.push(closing);
+    globs.push(`${globs.pop() ?? ''}${character}`);
+  }
+  const missing = open.at(-1);
+  if (missing !== undefined) throw new InvalidArgumentError(`A ${missing} is missing in ${text}.`);
+  return globs;
+}
+
+function checkGlob(glob: string): string {
+  if (glob === '') throw new InvalidArgumentError('There is an empty glob between the commas.');
+  if (/[\s\p{Cc}]/u.test(glob))
+    throw new InvalidArgumentError(`A glob for names of branches or tags has no blanks: ${glob}`);
+  if (glob.startsWith('refs/'))
+    throw new InvalidArgumentError(
+      `A glob is matched against short names, "main" or "v1.0", not full ones: ${glob}`,
+    );
+  return glob;
 }
 
 function revisionHelp(what: string, example: string): string {
@@ -96,18 +175,6 @@ function revisionHelp(what: string, example: string): string {
     `${what} to index besides the default revision: globs over short names, such as ${example}; ` +
     'comma-separated, repeatable; kept for the repository until given again, "" for none'
   );
-}
-
-function addRevisionOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--branches <globs>', revisionHelp('branches', 'main or release/**')).argParser(
-        globList,
-      ),
-    )
-    .addOption(
-      new Option('--tags <globs>', revisionHelp('tags', 'v1.* or v{2,3}.?')).argParser(globList),
-    );
 }
 
 /** Adds `--visibility`, `--enforce-permissions` and `--enforce-permissions-for-public-repos`. */
@@ -131,17 +198,18 @@ export function addAccessOptions(command: Command): Command {
     );
 }
 
-function addIgnoreOptions(command: Command): Command {
-  return command
-    .option('--ignore', 'apply .gitignore, .ignore and .trawlignore files (default)')
-    .option('--no-ignore', 'index ignored files too; kept for the repository until --ignore');
-}
-
 /** Adds the options for sources, and those of all commands. */
 export function addSourceOptions(command: Command): Command {
-  addModeOption(command);
-  addRevisionOptions(command);
-  addIgnoreOptions(command);
+  const modes =
+    'what to index: the commit of HEAD, or the files on disk ' +
+    '(default: worktree for a work tree, commits for a bare repository); folder: treat a former repository as a plain folder';
+  const branches = revisionHelp('branches', 'main or release/**');
+  command
+    .addOption(new Option('--mode <mode>', modes).choices(SOURCE_KINDS))
+    .option('--branches <globs>', branches, globList)
+    .option('--tags <globs>', revisionHelp('tags', 'v1.* or v{2,3}.?'), globList)
+    .option('--ignore', 'apply .gitignore, .ignore and .trawlignore files (default)')
+    .option('--no-ignore', 'index ignored files too; kept for the repository until --ignore');
   addAccessOptions(command);
   return addOwnOptions(command);
 }
@@ -195,6 +263,24 @@ export function repoChange({
       ? {}
       : { enforcement: enforcePermissions ? enforced : 'none' }),
   };
+}
+
+/**
+ * Adds `addCommonOptions`, an action that calls `run` with the arguments, the flags and the context, and examples.
+ */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the values that the command declares
+export function addAction<Args extends readonly unknown[]>(
+  command: Command,
+  context: CliContext,
+  run: (...call: [...Args, CliContext]) => Promise<void>,
+  examples: readonly string[],
+): void {
+  addCommonOptions(command).action((...call: unknown[]) =>
+    // Safety: the command declares what its function takes; the last value is the command itself.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    run(...(call.slice(0, -1) as unknown as Args), context),
+  );
+  addExamples(command, examples);
 }
 
 /** Adds a heading "Examples" with one line each to the help text. */

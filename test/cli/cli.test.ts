@@ -60,6 +60,28 @@ function echoed(stderr: string, name: string): unknown {
   return JSON.parse(line.slice(name.length + 1)) as unknown;
 }
 
+/** The call of a search for `b`. */
+const CALL = {
+  dataDir: '.trawl',
+  query: 'b',
+  matches: 1000,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+function syntaxErrorAt(position: number): string {
+  const message = `no at position ${position}`;
+  return JSON.stringify({ statusCode: 400, errorCode: 'FAILED_TO_PARSE_QUERY', message });
+}
+
+const NO_CREDENTIAL = JSON.stringify({
+  statusCode: 401,
+  errorCode: 'NOT_AUTHENTICATED',
+  message: 'no credential',
+});
+
 const COMMANDS =
   'serve,index,search,explain,inspect,verify,version,user,key,grant,audit,backup,restore,' +
   'license,license keygen,license issue,license verify';
@@ -119,23 +141,11 @@ test('explain: text or JSON on standard output, the options of search; a refusal
   const text = await run(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
-  assert.deepEqual(echoed(text.stderr, 'explain'), {
-    dataDir: '.trawl',
-    query: 'b',
-    matches: 7,
-    contextLines: 2,
-    whole: false,
-    isRegexEnabled: true,
-    isCaseSensitivityEnabled: false,
-  });
+  const call = { ...CALL, matches: 7, contextLines: 2, isRegexEnabled: true };
+  assert.deepEqual(echoed(text.stderr, 'explain'), call);
   const json = await run(['explain', '--json', 'b']);
   assert.deepEqual(JSON.parse(json.stdout), explanation());
-  const error = {
-    statusCode: 400,
-    errorCode: 'FAILED_TO_PARSE_QUERY',
-    message: 'no at position 1',
-  };
-  const refused = await run(['explain', 'b)'], { FAKE_RESPONSE: JSON.stringify(error) });
+  const refused = await run(['explain', 'b)'], { FAKE_RESPONSE: syntaxErrorAt(1) });
   assert.equal(refused.code, 2);
   assert.equal(refused.stdout, '');
   assert.match(refused.stderr, /no at position 1\n {2}b\)\n {3}\^/);
@@ -145,36 +155,19 @@ test('search: found is exit 0, results on standard output alone', async () => {
   const { code, stdout, stderr } = await run(['search', 'b']);
   assert.equal(code, 0);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
-  assert.deepEqual(echoed(stderr, 'search'), {
-    dataDir: '.trawl',
-    query: 'b',
-    matches: 1000,
-    contextLines: 0,
-    whole: false,
-    isRegexEnabled: false,
-    isCaseSensitivityEnabled: false,
-  });
+  assert.deepEqual(echoed(stderr, 'search'), CALL);
   assert.deepEqual(echoed(stderr, 'close'), {});
 });
 
 test('search: flags reach the call, -- ends options, = joins', async () => {
-  const args = [
-    'search',
-    '--regex',
-    '--case-sensitive',
-    '--matches=7',
-    '-C3',
-    '--data-dir=d',
-    '--',
-    '-x',
-  ];
+  const args = 'search --regex --case-sensitive --matches=7 -C3 --data-dir=d -- -x'.split(' ');
   const { stderr } = await run(args);
   assert.deepEqual(echoed(stderr, 'search'), {
+    ...CALL,
     dataDir: 'd',
     query: '-x',
     matches: 7,
     contextLines: 3,
-    whole: false,
     isRegexEnabled: true,
     isCaseSensitivityEnabled: true,
   });
@@ -187,14 +180,8 @@ test('search: nothing found is exit 1 and no output', async () => {
 });
 
 test('search: a bad query is exit 2 with a caret', async () => {
-  const error = {
-    statusCode: 400,
-    errorCode: 'FAILED_TO_PARSE_QUERY',
-    message: 'no at position 2',
-  };
-  const { code, stdout, stderr } = await run(['search', 'a (b'], {
-    FAKE_RESPONSE: JSON.stringify(error),
-  });
+  const env = { FAKE_RESPONSE: syntaxErrorAt(2) };
+  const { code, stdout, stderr } = await run(['search', 'a (b'], env);
   assert.equal(code, 2);
   assert.equal(stdout, '');
   assert.ok(stderr.includes('error: no at position 2\n  a (b\n    ^\n'), stderr);
@@ -393,8 +380,8 @@ async function withServer(
   status: number,
   text: string,
   use: (url: string, requests: readonly Request[]) => Promise<void>,
-  contentType = 'application/json',
 ): Promise<void> {
+  const contentType = text.startsWith('data: ') ? 'text/event-stream' : 'application/json';
   const requests: Request[] = [];
   const server = await startPlainServer(({ url, headers }, body, reply) => {
     requests.push({ url, headers, body: JSON.parse(body) });
@@ -432,8 +419,7 @@ test('search: TRAWL_URL and a key from a file', async () => {
 });
 
 test('search --url: refusals and strangers are exit 2', async () => {
-  const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
-  await withServer(401, JSON.stringify(error), async (url) => {
+  await withServer(401, NO_CREDENTIAL, async (url) => {
     const { code, stderr } = await run(['search', '--url', url, 'b']);
     assert.equal(code, 2);
     assert.match(stderr, /^error: no credential .*--api-key or TRAWL_API_KEY.*key create/);
@@ -458,31 +444,19 @@ test('search --json --url: events as they come; an end without [DONE] is exit 2'
   ].map((event) => JSON.stringify(event));
   const body = events.map((event) => `data: ${event}\n\n`).join('');
   const lines = events.map((event) => `${event}\n`).join('');
-  await withServer(
-    200,
-    `${body}data: [DONE]\n\n`,
-    async (url, requests) => {
-      const whole = await run(['search', '--json', '--url', url, 'b'], {
-        TRAWL_API_KEY: 'svk_1',
-      });
-      assert.deepEqual([whole.code, whole.stdout, whole.stderr], [0, lines, '']);
-      assert.equal(requests[0]?.url, '/api/stream_search');
-      assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
-    },
-    'text/event-stream',
-  );
-  await withServer(
-    200,
-    body,
-    async (url) => {
-      const cut = await run(['search', '--json', '--url', url, 'b']);
-      assert.deepEqual([cut.code, cut.stdout], [2, lines]);
-      assert.match(cut.stderr, /the stream ended early/);
-    },
-    'text/event-stream',
-  );
-  const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
-  await withServer(401, JSON.stringify(error), async (url) => {
+  await withServer(200, `${body}data: [DONE]\n\n`, async (url, requests) => {
+    const args = ['search', '--json', '--url', url, 'b'];
+    const whole = await run(args, { TRAWL_API_KEY: 'svk_1' });
+    assert.deepEqual([whole.code, whole.stdout, whole.stderr], [0, lines, '']);
+    assert.equal(requests[0]?.url, '/api/stream_search');
+    assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
+  });
+  await withServer(200, body, async (url) => {
+    const cut = await run(['search', '--json', '--url', url, 'b']);
+    assert.deepEqual([cut.code, cut.stdout], [2, lines]);
+    assert.match(cut.stderr, /the stream ended early/);
+  });
+  await withServer(401, NO_CREDENTIAL, async (url) => {
     const { code, stderr } = await run(['search', '--json', '--url', url, 'b']);
     assert.equal(code, 2);
     assert.match(stderr, /^error: no credential .*--api-key/);

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
+import { parseExpiry } from '../../daemon/cli/commands/license.ts';
 import { parsePublicKey } from '../../daemon/accounts/licence-key.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { refuses, run } from './fake-services.ts';
@@ -127,4 +128,42 @@ test('a file that holds no private key is refused without showing it', async () 
   writeFileSync(file, 'very secret words');
   const stderr = await refuses(['license', ...ISSUE, '--key', file], /not an Ed25519 private key/);
   assert.ok(!stderr.includes('very secret'));
+});
+
+const NOW_MS = Date.UTC(2026, 5, 1, 12);
+
+const EXPIRIES: readonly (readonly [text: string, time: string])[] = [
+  ['2030-12-31', '2030-12-31T00:00:00.000Z'],
+  ['2028-02-29', '2028-02-29T00:00:00.000Z'],
+  ['2030-12-31T18:00Z', '2030-12-31T18:00:00.000Z'],
+  ['2030-12-31T18:00:01.5+02:00', '2030-12-31T16:00:01.500Z'],
+  ['2001-01-01', '2001-01-01T00:00:00.000Z'],
+  ['45s', '2026-06-01T12:00:45.000Z'],
+  ['30m', '2026-06-01T12:30:00.000Z'],
+  ['12h', '2026-06-02T00:00:00.000Z'],
+  ['90d', '2026-08-30T12:00:00.000Z'],
+];
+
+test('an expiry is a date, a time or a duration', () => {
+  for (const [text, time] of EXPIRIES)
+    assert.equal(new Date(parseExpiry(text, NOW_MS)).toISOString(), time, text);
+});
+
+const NO_EXPIRY = [
+  '',
+  '90',
+  'd',
+  '0d',
+  '-1d',
+  '1.5d',
+  '1y',
+  '2030-02-30',
+  '2030-13-01',
+  '2030-1-1',
+];
+const NO_TIME = ['2030-12-31T25:00Z', '2030-12-31T18:00', 'tomorrow', '99999999d', '1792000000'];
+
+test('anything else is no expiry', () => {
+  for (const text of [...NO_EXPIRY, ...NO_TIME])
+    assert.throws(() => parseExpiry(text, NOW_MS), /Give a date/, text);
 });

@@ -10,7 +10,7 @@ import type { StoredRepo } from '../../daemon/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { indexerOf, type Instance } from '../../daemon/app/instance.ts';
 import { type Index, openIndex } from '../../daemon/app/open-index.ts';
-import { ruleChanges } from '../../daemon/app/rule-changes.ts';
+import { ruleChanges } from '../../daemon/app/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { newUser } from '../store/harness.ts';
 import { eventually } from '../http/harness.ts';

@@ -7,7 +7,7 @@ import { instantText } from '../../api/shapes/input.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addAction } from '../options.ts';
 
 interface AuditFlags extends OperatorFlags {
   readonly since?: number;
@@ -82,8 +82,7 @@ export function addAuditCommand(program: Command, context: CliContext): void {
     .option('--until <time>', 'only records before this time', instant)
     .option('--repo <name>', 'only records that may have changed who sees this repository')
     .option('--json', 'one JSON object per line, as in GET /api/ee/audit');
-  addCommonOptions(command).action((flags: AuditFlags) => print(flags, context));
-  addExamples(command, [
+  addAction(command, context, print, [
     'trawl audit',
     'trawl audit --since 2030-01-01 --until 2030-02-01 --json',
     'trawl audit --since 2030-01-01 --repo github.com/owner/name',

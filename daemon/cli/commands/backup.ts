@@ -8,14 +8,14 @@ import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { formatBytes, formatCount } from '../format.ts';
 import {
-  addCommonOptions,
+  addAction,
   addOwnOptions,
   addExamples,
   commonOptions,
   readSecret,
+  readSecretInput,
 } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
-import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface PassphraseFlags extends CommonFlags {
@@ -109,10 +109,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .argument('<file>', 'file to write; an existing file is replaced at the end')
     .option('--with-index', 'add the index, so that nothing has to be indexed again')
     .option('--passphrase-stdin', passphraseHelp);
-  addCommonOptions(backing).action((file: string, flags: BackupFlags) =>
-    backup(file, flags, context),
-  );
-  addExamples(backing, [
+  addAction(backing, context, backup, [
     'trawl backup /var/backups/trawl.tar.gz --passphrase-stdin <passphrase.txt',
     'trawl backup trawl.tar.gz --with-index',
   ]);

@@ -7,7 +7,7 @@ import type { getLicence } from '../../api/instance/instance-endpoints.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addAction, addExamples } from '../options.ts';
 import type { Operator } from '../operator.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -95,10 +95,9 @@ export function addGrantCommand(program: Command, context: CliContext): void {
       .description(`${summary}; an unknown user or repository changes nothing`)
       .argument('<email>', 'e-mail address of the user')
       .argument('<repo...>', 'names or ids of repositories');
-    addCommonOptions(command).action((email: string, repos: string[], flags: OperatorFlags) =>
-      run(email, repos, flags, context),
-    );
-    addExamples(command, [`trawl grant ${name} ada@example.com github.com/owner/name local/tools`]);
+    addAction(command, context, run, [
+      `trawl grant ${name} ada@example.com github.com/owner/name local/tools`,
+    ]);
   }
   const listing = group
     .command('list')
@@ -109,8 +108,7 @@ export function addGrantCommand(program: Command, context: CliContext): void {
     .option('--user <email>', 'only grants of this user')
     .option('--repo <name>', 'only grants for this repository, by name or id')
     .option('--json', 'one JSON object per line');
-  addCommonOptions(listing).action((flags: ListFlags) => list(flags, context));
-  addExamples(listing, [
+  addAction(listing, context, list, [
     'trawl grant list',
     'trawl grant list --repo github.com/owner/name --json',
   ]);

@@ -2,10 +2,10 @@
 
 import path from 'node:path';
 import type { Command } from 'commander';
+import type { LogLevel } from '../../base/log-levels.ts';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration, formatCounts } from '../format.ts';
-import { LogNotes } from '../log-notes.ts';
 import {
   addExamples,
   addSourceOptions,
@@ -64,6 +64,43 @@ export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignor
   const what = first[1] === 1 ? 'file or folder' : 'files or folders';
   const most = `${formatCount(first[1])} ${what} ignored by ${first[0]}`;
   return `${escapeControls(most + rest)}, a folder counted as one: --no-ignore reads them\n`;
+}
+
+interface LogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly repo?: string;
+  readonly error?: string | { readonly message: string };
+}
+
+type LoggedResult = Pick<JobResult, 'error' | 'warnings'>;
+
+function describeLine({ level, message, repo, error }: LogLine): string {
+  const kind = level === 'warn' ? 'warning' : level;
+  const reason = typeof error === 'object' ? error.message : error;
+  const parts = [...(repo === undefined ? [] : [repo]), kind, message];
+  return escapeControls([...parts, ...(reason === undefined ? [] : [reason])].join(': '));
+}
+
+/** Log lines of a command on a terminal: those that no result repeats are shown, so that each fact appears once. */
+class LogNotes {
+  readonly #lines: LogLine[] = [];
+
+  /** Takes a log line in JSON. */
+  readonly take = (line: string): void => {
+    this.#lines.push(JSON.parse(line));
+  };
+
+  /** Lines, each with its line feed, that none of these results repeats. */
+  beyond(results: readonly LoggedResult[]): string {
+    const reported = new Set(results.flatMap(({ error, warnings }) => [error, ...warnings]));
+    const isReported = ({ message, error }: LogLine): boolean =>
+      reported.has(message) || (typeof error === 'string' && reported.has(error));
+    return this.#lines
+      .filter((line) => !isReported(line))
+      .map((line) => `${describeLine(line)}\n`)
+      .join('');
+  }
 }
 
 async function runIndex(

@@ -74,27 +74,6 @@ export function formatReport(report: ShardReport): string {
   return parts.join('\n');
 }
 
-/** Guess: shorter prefixes name no shard. */
-const PREFIX_SIZE_MIN = 4;
-
-/** The path does not exist: it may be the name of a repository, which has shards, or the prefix of a shard id. */
-async function noShardError(
-  path: string,
-  dataDir: string,
-  services: CliContext['services'],
-): Promise<UsageError> {
-  const { shards } = await services.summarizeIndex(dataDir).catch(() => ({ shards: [] }));
-  const isId = path.length >= PREFIX_SIZE_MIN;
-  const own = shards.filter(
-    ({ repos, shardId }) => repos.includes(path) || (isId && shardId.startsWith(path)),
-  );
-  const files = someNames(own.map(({ shardId }) => `${dataDir}/shards/${shardId}.shard`));
-  const where = own.length === 0 ? '' : `, such as ${files}`;
-  return new UsageError(
-    `there is no file ${path}: "trawl inspect" takes the path of a shard${where}`,
-  );
-}
-
 export function addInspectCommand(program: Command, { services, stdout }: CliContext): void {
   const command = program
     .command('inspect')
@@ -121,9 +100,11 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
       const listed = skipped ? 'skipped' : docs && 'all';
       const report = await services
         .inspectShard({ path, docs: listed, trigram })
-        .catch(async (error: unknown) => {
+        .catch((error: unknown) => {
           if (systemCodeOf(error) !== 'ENOENT') throw error;
-          throw await noShardError(path, flags.dataDir, services);
+          throw new UsageError(
+            `there is no file ${path}: give the path of a shard; without one "trawl inspect" lists the shards`,
+          );
         });
       stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
       return;

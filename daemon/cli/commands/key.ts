@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { createKey, deleteKey, listKeys } from '../../api/accounts/account-endpoints.ts';
 import type { CliContext } from '../context.ts';
 import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addAction, addExamples } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 const PATH = '/api/user/api_keys';
@@ -57,25 +57,25 @@ export function addKeyCommand(program: Command, context: CliContext): void {
     )
     .requiredOption('--user <email>', 'owner of the key')
     .requiredOption('--name <name>', 'name of the key, unique for the user');
-  addCommonOptions(creating).action((flags: CreateFlags) => create(flags, context));
-  addExamples(creating, ['trawl key create --user bot@example.com --name ci >key.txt']);
+  addAction(creating, context, create, [
+    'trawl key create --user bot@example.com --name ci >key.txt',
+  ]);
   const listing = group
     .command('list')
     .summary('list API keys')
     .description('Lists API keys, without their values.')
     .option('--user <email>', 'only keys of this user')
     .option('--json', 'one JSON object per line');
-  addCommonOptions(listing).action((flags: KeyFlags) => list(flags, context));
-  addExamples(listing, ['trawl key list', 'trawl key list --user bot@example.com --json']);
+  addAction(listing, context, list, [
+    'trawl key list',
+    'trawl key list --user bot@example.com --json',
+  ]);
   const revoking = group
     .command('revoke')
     .summary('revoke an API key')
     .description('Revokes an API key and the scoped tokens created with it, at once.')
     .argument('<id>', 'id of the key, as listed');
-  addCommonOptions(revoking).action((id: string, flags: OperatorFlags) =>
-    revoke(id, flags, context),
-  );
-  addExamples(revoking, ['trawl key revoke 6f0c5a2e-54a1-4d0e-9a52-0f6f3c1f1a11']);
+  addAction(revoking, context, revoke, ['trawl key revoke 6f0c5a2e-54a1-4d0e-9a52-0f6f3c1f1a11']);
   addExamples(group, [
     'trawl key create --user bot@example.com --name ci >key.txt',
     'trawl key list --user bot@example.com',

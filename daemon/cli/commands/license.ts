@@ -14,7 +14,6 @@ import type { AnswerOf } from '../../api/shapes/endpoint.ts';
 import { messageOf } from '../../base/caught.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { parseExpiry } from '../expiry.ts';
 import {
   callOperator,
   formatJsonLines,
@@ -22,7 +21,7 @@ import {
   type OperatorFlags,
   withOperator,
 } from '../operator-output.ts';
-import { addCommonOptions, addExamples, integer } from '../options.ts';
+import { addAction, addExamples, integer } from '../options.ts';
 
 const PATH = '/api/license';
 
@@ -136,6 +135,41 @@ async function verify(file: string, flags: VerifyFlags, context: CliContext): Pr
   context.setExitCode(description.state === 'valid' ? EXIT_OK : EXIT_NONE);
 }
 
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^(?<count>[1-9][0-9]{0,8})(?<unit>[smhd])$/;
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+const REFUSAL =
+  'Give a date (2030-12-31, from 00:00 UTC), a time (2030-12-31T18:00:00Z) ' +
+  'or a duration from now (90d, 12h, 30m, 45s).';
+
+/**
+ * The expiry in ms since the epoch.
+ *
+ * Errors: InvalidArgumentError for any other text, days that do not exist, and years past 9999.
+ */
+export function parseExpiry(text: string, nowMs: number): number {
+  const { count, unit } = DURATION.exec(text)?.groups ?? {};
+  const timeMs = isUnit(unit) ? nowMs + Number(count) * UNIT_MS[unit] : parseDate(text);
+  if (!Number.isFinite(timeMs) || timeMs > Date.UTC(9999, 11, 31)) {
+    throw new InvalidArgumentError(REFUSAL);
+  }
+  return timeMs;
+}
+
+function isUnit(text: string | undefined): text is keyof typeof UNIT_MS {
+  return text !== undefined && Object.hasOwn(UNIT_MS, text);
+}
+
+/** NaN if it is not a date. */
+function parseDate(text: string): number {
+  if (!DATE.test(text)) return Number.NaN;
+  // Why: Date.parse reads February 30th as March 2nd.
+  const day = text.slice(0, 10);
+  const dayMs = Date.parse(day);
+  const isDay = Number.isFinite(dayMs) && new Date(dayMs).toISOString().startsWith(day);
+  return isDay ? Date.parse(text) : Number.NaN;
+}
+
 function addKeygen(group: Command, { stdout }: CliContext): void {
   const command = group
     .command('keygen')
@@ -244,25 +278,23 @@ function addInForce(group: Command, context: CliContext): void {
     .summary('show the licence of the instance')
     .description('Shows the licence in force, whether or not the daemon runs.')
     .option('--json', 'JSON as in GET /api/license');
-  addCommonOptions(showing).action((flags: OperatorFlags) => show(flags, context));
-  addExamples(showing, ['trawl license show']);
+  addAction(showing, context, show, ['trawl license show']);
   const setting = group
     .command('set')
     .summary('set the licence of the instance')
     .description('Sets the licence key and shows its entitlements. An invalid key changes nothing.')
     .argument('<file>', 'file of the licence key; - reads standard input')
     .option('--json', 'JSON as in GET /api/license');
-  addCommonOptions(setting).action((file: string, flags: OperatorFlags) =>
-    set(file, flags, context),
-  );
-  addExamples(setting, ['trawl license set license.jwt', 'trawl license set - <license.jwt']);
+  addAction(setting, context, set, [
+    'trawl license set license.jwt',
+    'trawl license set - <license.jwt',
+  ]);
   const removing = group
     .command('remove')
     .summary('remove the licence of the instance')
     .description('Removes the licence key that was set.')
     .option('--json', 'JSON as in GET /api/license');
-  addCommonOptions(removing).action((flags: OperatorFlags) => remove(flags, context));
-  addExamples(removing, ['trawl license remove']);
+  addAction(removing, context, remove, ['trawl license remove']);
 }
 
 export function addLicenceCommand(program: Command, context: CliContext): void {

@@ -10,7 +10,7 @@ import type { AnswerOf } from '../../api/shapes/endpoint.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
-import { addAccessOptions, addCommonOptions, addExamples, repoChange } from '../options.ts';
+import { addAccessOptions, addAction, addExamples, repoChange } from '../options.ts';
 
 const PATH = '/api/ee/repos';
 type RepoRow = AnswerOf<typeof listRepoRules>[number];
@@ -66,8 +66,7 @@ export function addRepoCommand(program: Command, context: CliContext): void {
         'indexed, where the source is, and why the last job of the running daemon failed.',
     )
     .option('--json', 'one JSON object per line');
-  addCommonOptions(listing).action((flags: OperatorFlags) => list(flags, context));
-  addExamples(listing, ['trawl repo list']);
+  addAction(listing, context, list, ['trawl repo list']);
   const setting = group
     .command('set')
     .summary('set who may see repositories')
@@ -75,10 +74,7 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     .argument('<repo...>', 'names or ids of repositories')
     .option('--json', 'one JSON object per line');
   addAccessOptions(setting);
-  addCommonOptions(setting).action((repos: string[], flags: OperatorFlags) =>
-    set(repos, flags, context),
-  );
-  addExamples(setting, [
+  addAction(setting, context, set, [
     'trawl repo set --no-enforce-permissions local/tools',
     'trawl repo set --visibility private --enforce-permissions github.com/owner/name',
   ]);
@@ -91,9 +87,6 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     )
     .argument('<repo...>', 'names or ids of repositories')
     .option('--json', 'one JSON object per line');
-  addCommonOptions(removing).action((repos: string[], flags: OperatorFlags) =>
-    remove(repos, flags, context),
-  );
-  addExamples(removing, ['trawl repo remove local/old-tools']);
+  addAction(removing, context, remove, ['trawl repo remove local/old-tools']);
   addExamples(group, ['trawl repo list', 'trawl repo set --no-enforce-permissions local/tools']);
 }

@@ -14,7 +14,7 @@ import {
   withOperator,
 } from '../operator-output.ts';
 import type { Operator } from '../operator.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addAction } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface StatusFlags extends OperatorFlags {
@@ -148,6 +148,9 @@ export function addStatusCommand(program: Command, context: CliContext): void {
     )
     .option('--repos', 'one line per repository')
     .option('--json', 'one JSON object per line');
-  addCommonOptions(command).action((flags: StatusFlags) => show(flags, context));
-  addExamples(command, ['trawl status', 'trawl status --repos', 'trawl status --json']);
+  addAction(command, context, show, [
+    'trawl status',
+    'trawl status --repos',
+    'trawl status --json',
+  ]);
 }

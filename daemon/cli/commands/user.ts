@@ -21,9 +21,8 @@ import {
   printTable,
   withOperator,
 } from '../operator-output.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addAction, addExamples, readSecretInput } from '../options.ts';
 import { countOf } from '../format.ts';
-import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 type UserView = AnswerOf<typeof getUser>;
@@ -39,6 +38,7 @@ interface AddFlags extends OperatorFlags {
   readonly passwordStdin?: true;
 }
 
+const PASSWORD_HELP = 'read the password from standard input';
 const ROLES = { owner: 'OWNER', member: 'MEMBER' } as const;
 
 function roleOf({ role }: UserView): string {
@@ -129,16 +129,22 @@ async function show(email: string, flags: OperatorFlags, context: CliContext): P
 
 type Change = BodyOf<typeof updateUser>;
 
-async function change(
-  email: string,
-  changes: Change,
-  flags: OperatorFlags,
-  context: CliContext,
-): Promise<void> {
+type ChangeCall<Value> = [email: string, value: Value, flags: OperatorFlags, context: CliContext];
+
+async function change(...[email, changes, flags, context]: ChangeCall<Change>): Promise<void> {
   const user = await callFor<typeof updateUser>(email, flags, context, 'PATCH', PATH, changes);
   const { state, limit } = stateOf(user);
   context.stderr.write(`${user.email}: ${roleOf(user)}, ${state}, requests per day: ${limit}\n`);
 }
+
+const changeRole = (...[email, role, ...rest]: ChangeCall<RoleName>) =>
+  change(email, { role: ROLES[role] }, ...rest);
+const changeLimit = (...[email, limit, ...rest]: ChangeCall<ReturnType<typeof limitOfText>>) =>
+  change(email, { requestsPerDay: limit }, ...rest);
+const suspend = (email: string, ...rest: [OperatorFlags, CliContext]) =>
+  change(email, { suspended: true }, ...rest);
+const restore = (email: string, ...rest: [OperatorFlags, CliContext]) =>
+  change(email, { suspended: false }, ...rest);
 
 async function remove(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
   await callFor<typeof deleteUser>(email, flags, context, 'DELETE');
@@ -166,7 +172,7 @@ async function setPassword(email: string, flags: AddFlags, context: CliContext):
   printLink(setupUrl, email, context);
 }
 
-function limit(text: string): number | 'unlimited' | null {
+function limitOfText(text: string): number | 'unlimited' | null {
   if (text === 'unlimited') return text;
   if (text === 'default') return null;
   const count = Number(text);
@@ -174,9 +180,13 @@ function limit(text: string): number | 'unlimited' | null {
   throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
 }
 
-function addCommand(group: Command, use: string, summary: string, more = summary): Command {
-  const command = group.command(use).summary(summary).description(more);
-  return addCommonOptions(command);
+/** A command about one user. */
+function userCommand(group: Command, name: string, summary: string, more = summary): Command {
+  return group
+    .command(name)
+    .summary(summary)
+    .description(more)
+    .argument('<email>', 'e-mail address of the user');
 }
 
 export function addUserCommand(program: Command, context: CliContext): void {
@@ -187,20 +197,31 @@ export function addUserCommand(program: Command, context: CliContext): void {
       'Changes the users of an instance, on the machine of its data directory, whether or not the\n' +
         'daemon runs. Requires no licence.',
     );
-  addAddCommand(group, context);
-  const listing = addCommand(group, 'list', 'list all users').option(
-    '--json',
-    'one JSON object per line',
-  );
-  listing.action((flags: OperatorFlags) => list(flags, context));
-  addExamples(listing, ['trawl user list', 'trawl user list --json']);
-  const showing = addCommand(group, 'show', 'show a user').argument(
-    '<email>',
-    'e-mail address of the user',
-  );
-  showing.option('--json', 'as one JSON object');
-  showing.action((email: string, flags: OperatorFlags) => show(email, flags, context));
-  addExamples(showing, ['trawl user show ada@example.com']);
+  const adding = userCommand(
+    group,
+    'add',
+    'add a user',
+    'Adds a user. Without a password prints a one-time request, alone on standard output, with which the user sets one.',
+  )
+    .option('--name <name>', 'display name')
+    .addOption(
+      new Option('--role <role>', 'default: member; the first user is an owner').choices(
+        Object.keys(ROLES),
+      ),
+    )
+    .option('--password-stdin', PASSWORD_HELP);
+  addAction(adding, context, add, [
+    'trawl user add ada@example.com --name "Ada Lovelace"',
+    'trawl user add bot@example.com --password-stdin <password.txt',
+  ]);
+  const listing = group
+    .command('list')
+    .summary('list all users')
+    .description('list all users')
+    .option('--json', 'one JSON object per line');
+  addAction(listing, context, list, ['trawl user list', 'trawl user list --json']);
+  const showing = userCommand(group, 'show', 'show a user').option('--json', 'as one JSON object');
+  addAction(showing, context, show, ['trawl user show ada@example.com']);
   addChangeCommands(group, context);
   addExamples(group, [
     'trawl user add ada@example.com --role owner',
@@ -210,80 +231,40 @@ export function addUserCommand(program: Command, context: CliContext): void {
   ]);
 }
 
-function addAddCommand(group: Command, context: CliContext): void {
-  const command = addCommand(
-    group,
-    'add',
-    'add a user',
-    'Adds a user. Without a password prints a one-time request, alone on standard output, with which the user sets one.',
-  )
-    .argument('<email>', 'e-mail address of the new user')
-    .option('--name <name>', 'display name')
-    .addOption(
-      new Option('--role <role>', 'default: member; the first user is an owner').choices(
-        Object.keys(ROLES),
-      ),
-    )
-    .option('--password-stdin', 'read the password from standard input');
-  command.action((email: string, flags: AddFlags) => add(email, flags, context));
-  addExamples(command, [
-    'trawl user add ada@example.com --name "Ada Lovelace"',
-    'trawl user add bot@example.com --password-stdin <password.txt',
-  ]);
-}
-
-function userArgument(): Argument {
-  return new Argument('<email>', 'e-mail address of the user');
-}
-
 function addChangeCommands(group: Command, context: CliContext): void {
-  const role = addCommand(group, 'role', 'make a user an owner or a member').addArgument(
-    userArgument(),
+  const role = userCommand(group, 'role', 'make a user an owner or a member').addArgument(
+    new Argument('<role>', 'new role').choices(Object.keys(ROLES)),
   );
-  role.addArgument(new Argument('<role>', 'new role').choices(Object.keys(ROLES)));
-  role.action((user: string, name: RoleName, flags: OperatorFlags) =>
-    change(user, { role: ROLES[name] }, flags, context),
-  );
-  addExamples(role, ['trawl user role ada@example.com owner']);
-  for (const [name, suspended, summary] of [
-    ['suspend', true, 'refuse every credential of a user'],
-    ['restore', false, 'lift the suspension of a user'],
-  ] as const) {
-    const command = addCommand(group, name, summary).addArgument(userArgument());
-    command.action((user: string, flags: OperatorFlags) =>
-      change(user, { suspended }, flags, context),
-    );
-    addExamples(command, [`trawl user ${name} ada@example.com`]);
-  }
-  const removing = addCommand(group, 'remove', 'remove a user and all data of the user');
-  removing.addArgument(userArgument());
-  removing.action((user: string, flags: OperatorFlags) => remove(user, flags, context));
-  addExamples(removing, ['trawl user remove ada@example.com']);
-  const password = addCommand(
+  addAction(role, context, changeRole, ['trawl user role ada@example.com owner']);
+  const suspending = userCommand(group, 'suspend', 'refuse every credential of a user');
+  addAction(suspending, context, suspend, ['trawl user suspend ada@example.com']);
+  const restoring = userCommand(group, 'restore', 'lift the suspension of a user');
+  addAction(restoring, context, restore, ['trawl user restore ada@example.com']);
+  const removing = userCommand(group, 'remove', 'remove a user and all data of the user');
+  addAction(removing, context, remove, ['trawl user remove ada@example.com']);
+  const password = userCommand(
     group,
     'password',
     'set the password of a user',
     'Sets the password, which ends the sessions of the user. Without --password-stdin prints a one-time request,\n' +
       'alone on standard output, with which the user sets it.',
-  ).addArgument(userArgument());
-  password.option('--password-stdin', 'read the password from standard input');
-  password.action((user: string, flags: AddFlags) => setPassword(user, flags, context));
-  addExamples(password, ['trawl user password ada@example.com --password-stdin <password.txt']);
-  const unlinking = addCommand(
+  ).option('--password-stdin', PASSWORD_HELP);
+  addAction(password, context, setPassword, [
+    'trawl user password ada@example.com --password-stdin <password.txt',
+  ]);
+  const unlinking = userCommand(
     group,
     'unlink',
     'remove the links of a user with accounts of identity providers',
     'Removes the links of a user with accounts of identity providers: the next sign-in with its address is linked again.',
-  ).addArgument(userArgument());
-  unlinking.action((user: string, flags: OperatorFlags) => unlink(user, flags, context));
-  addExamples(unlinking, ['trawl user unlink ada@example.com']);
-  const limiting = addCommand(group, 'limit', 'change the daily request limit of a user');
-  limiting.addArgument(userArgument());
-  limiting.addArgument(
-    new Argument('<limit>', 'a number, "unlimited" or "default"').argParser(limit),
   );
-  limiting.action((user: string, requestsPerDay: Change['requestsPerDay'], flags: OperatorFlags) =>
-    change(user, requestsPerDay === undefined ? {} : { requestsPerDay }, flags, context),
+  addAction(unlinking, context, unlink, ['trawl user unlink ada@example.com']);
+  const limiting = userCommand(
+    group,
+    'limit',
+    'change the daily request limit of a user',
+  ).addArgument(
+    new Argument('<limit>', 'a number, "unlimited" or "default"').argParser(limitOfText),
   );
-  addExamples(limiting, ['trawl user limit bot@example.com unlimited']);
+  addAction(limiting, context, changeLimit, ['trawl user limit bot@example.com unlimited']);
 }

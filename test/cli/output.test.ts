@@ -1,7 +1,9 @@
-// The output forms of `trawl search` as tables: marked chunks in, exact text out.
+// What commands print: results in all forms (marked chunks in, exact text out), explanations, the content of an index, errors.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { RequestError, describeError, pointAt } from '../../daemon/cli/errors.ts';
+import { formatExplanation } from '../../daemon/cli/explain-output.ts';
 import {
   formatHints,
   formatIncomplete,
@@ -9,8 +11,9 @@ import {
   formatStats,
 } from '../../daemon/cli/search-output.ts';
 import type { OutputOptions } from '../../daemon/cli/search-output.ts';
+import { formatSummary, shardFields } from '../../daemon/cli/summary-output.ts';
 import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
-import { chunk, file, response } from './responses.ts';
+import { chunk, explanation, file, response, surveyed } from './responses.ts';
 
 const TERMINAL: OutputOptions = {
   form: 'terminal',
@@ -176,19 +179,19 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const { name, options, files, output } of ROWS) {
-  void test(`output: ${name}`, () => {
+  test(`output: ${name}`, () => {
     assert.equal(formatResponse(response(files), options), output);
   });
 }
 
-void test('output: statistics are one line a field, durations also in ms', () => {
+test('output: statistics are one line a field, durations also in ms', () => {
   assert.equal(
     formatStats({ fileCount: 2, duration: 1_500_000, wait: 0, flushReason: 'F' }),
     'fileCount   2\nduration    1500000 (1.500 ms)\nwait        0 (0.000 ms)\nflushReason F\n',
   );
 });
 
-void test('output: an incomplete answer names the reasons and the matches found so far', () => {
+test('output: an incomplete answer names the reasons and the matches found so far', () => {
   const answer = response([], {
     isSearchExhaustive: false,
     incompleteReasons: ['match_limit', 'deadline'],
@@ -200,16 +203,173 @@ void test('output: an incomplete answer names the reasons and the matches found 
   assert.equal(formatIncomplete(response([])), '');
 });
 
-void test('output: hints are a line each, whatever characters they have', () => {
+test('output: hints are a line each, whatever characters they have', () => {
   const hints = [{ message: 'No.', query: 'file:a\n\u001bb' }, { message: 'Words are literal.' }];
   assert.equal(formatHints(hints), 'hint: No. Try: file:a\\n\\x1bb\nhint: Words are literal.\n');
   assert.equal(formatHints(undefined), '');
 });
 
-void test('output: many ranges on one very long line', () => {
+test('output: many ranges on one very long line', () => {
   const piece = '😀«x» ';
   const count = 20_000;
   const answer = response([file('min.js', [chunk(piece.repeat(count))])]);
   const text = formatResponse(answer, { ...PIPE, hasColor: true });
   assert.equal(text.split(colors('😀{r}x{0}')).length, count + 1);
+});
+
+const EXPLAINED = `query:  and(text:"pear", lang:"go"), with rev:"HEAD" implied, as it names no revision
+verify: 4,096 bytes estimated, 1 byte read
+answer: incomplete: match_limit
+
+plan
+  AND
+    text:"pear"  1 block, 2 docs
+      AND
+        "pea"
+        "ear"
+    regex:/x+/   3,000 docs
+      SCAN
+    lang:"Go"    1 doc
+
+expressions
+  regex:/x+/     DFA                          requires ALL    begins in "x"
+  regex:/a.foo/  inner needles by line + DFA  requires "foo"  needles "foo"
+
+best         repository  score   symbol  name  text   near   tier  path  leaves
+src/pear.go  r/a         20,134  16,400     0  3,334  9,000   0.7     0     400
+x.go         r/a            400
+
+shard  repository  class           docs   totalMatchCount  filesSkipped  filesConsidered  reason
+aa     r/a         scanned         1,000                2             0                2  candidate docs: 2
+bb     r/a         skipped_filter  1,000                0             0                0  trigram "pea" absent
+cc     r/a         skipped         1,000                0         1,000                0  limit reached
+sum                                3,000                2         1,000                2
+
+shardsEligible        3
+shardsOutOfScope      1
+docsInScope           3000
+bytesInScope          90000
+actualMatchCount      0
+totalMatchCount       2
+duration              0 (0.000 ms)
+fileCount             0
+filesSkipped          0
+contentBytesLoaded    0
+indexBytesLoaded      0
+crashes               0
+shardFilesConsidered  0
+filesConsidered       0
+filesLoaded           0
+shardsScanned         0
+shardsSkipped         0
+shardsSkippedFilter   0
+ngramMatches          0
+ngramLookups          0
+wait                  0 (0.000 ms)
+matchTreeConstruction 0 (0.000 ms)
+matchTreeSearch       0 (0.000 ms)
+regexpsConsidered     0
+`;
+
+test('an explanation as text', () => {
+  assert.equal(formatExplanation(explanation()), EXPLAINED);
+});
+
+test('control characters of queries and names are escaped, an exhaustive answer is said', () => {
+  const one = explanation();
+  const text = formatExplanation({
+    ...one,
+    query: { canonical: 'text:"\u001b[31m"' },
+    isSearchExhaustive: true,
+  });
+  assert.match(
+    text,
+    /^query: {2}text:"\\x1b\[31m"\nverify: 4,096 bytes estimated, 1 byte read\nanswer: exhaustive\n/,
+  );
+});
+
+const SUMMARY = `index:        /data
+repositories: 6
+shards:       4, 1 shared, 1 out of service
+live docs:    36, and 4 in no revision (about 400 bytes of content)
+content:      4,000 bytes
+next merge:   none
+levels:       1 below 1,000, 2 below 16,000 bytes of live content; 16 of a level and kind are merged, or as many as fill a shard
+
+shard  bytes  content  live  dead  level  state           repositories
+aa     1,500    1,000     6     4      1                  r/a, r/b, r/c and 2 more
+bb     1,500    1,000    10     0  -                      r/a
+cc     1,500    1,000    10     0      1  out of service  r/a
+dd     1,500    1,000  ?     ?     -                      r/\\x1bf
+`;
+
+test('an index as text', () => {
+  assert.equal(formatSummary(surveyed()), SUMMARY);
+});
+
+const NEXT = { shardIds: ['aa'], docCount: 6, contentSize: 600, droppedCount: 4 };
+
+test('the next merge, and the shards in it', () => {
+  const [aa, ...others] = surveyed().shards;
+  const shards = [{ ...aa!, isMergedNext: true }, ...others];
+  const text = formatSummary(surveyed({ nextMerge: NEXT, shards }));
+  assert.match(
+    text,
+    /^next merge: +1 shard into one of 6 docs, about 600 bytes of content; 4 docs left out$/m,
+  );
+  assert.match(text, /^aa .* merged next +r\/a/m);
+});
+
+test('a shard of an index', () => {
+  const { shards } = surveyed();
+  const fieldsOf = (index: number, nextMerge: typeof NEXT | null, isMergedNext = false) =>
+    Object.fromEntries(shardFields({ ...shards[index]!, nextMerge, isMergedNext }));
+  assert.deepEqual(fieldsOf(0, NEXT, true), {
+    'held by': 'r/a, r/b, r/c and 2 more',
+    'live docs': '6, and 4 in no revision (about 400 bytes of content)',
+    level: '1',
+    'next merge': '1 shard into one of 6 docs, about 600 bytes of content; 4 docs left out',
+  });
+  assert.deepEqual(fieldsOf(2, NEXT), {
+    'held by': 'r/a',
+    'live docs': '10',
+    level: '1',
+    'next merge': 'without it',
+    'out of service': 'page 1 is damaged',
+  });
+  const unknown = fieldsOf(3, null);
+  assert.equal(unknown['live docs'], 'unknown: a revision file is damaged');
+  assert.equal(unknown['next merge'], 'none');
+});
+
+const CARETS: readonly (readonly [query: string, position: number, displayed: string])[] = [
+  ['foo or or bar', 7, '  foo or or bar\n         ^'],
+  ['', 0, '  \n  ^'],
+  ['foo file:', 9, '  foo file:\n           ^'],
+  ['x', 99, '  x\n   ^'],
+  ['äö𝒳 (', 4, '  äö𝒳 (\n      ^'],
+  ['a\tb(', 3, '  a b(\n     ^'],
+  ['one\ntwo (\nthree', 8, '  two (\n      ^'],
+  ['a\u001b(', 2, '  a\\x1b(\n       ^'],
+];
+
+test('a caret points at the culprit', () => {
+  for (const [query, position, displayed] of CARETS)
+    assert.equal(pointAt(query, position), displayed, query);
+});
+
+test('a syntax error points at its culprit, other refusals do not', () => {
+  const syntax = new RequestError({
+    statusCode: 400,
+    errorCode: 'FAILED_TO_PARSE_QUERY',
+    message: 'two operators at position 2',
+  });
+  assert.equal(describeError(syntax, 'a or'), 'error: two operators at position 2\n  a or\n    ^');
+  assert.equal(describeError(syntax), 'error: two operators at position 2');
+  const other = new RequestError({
+    statusCode: 500,
+    errorCode: 'UNEXPECTED_ERROR',
+    message: 'failed at position 2',
+  });
+  assert.equal(describeError(other, 'a or'), 'error: failed at position 2');
 });
