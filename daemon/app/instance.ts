@@ -24,9 +24,13 @@ import type { Catalog } from '../index/catalog/catalog.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import { Indexer } from '../sync/indexer.ts';
-import type { ConnectionLimits, HostAccess } from '../sync/connections/connections.ts';
-import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
-import { type JobLimits, jobLimitsOf } from '../sync/jobs/job-limits.ts';
+import type { HostAccess } from '../sync/connections/connections.ts';
+import {
+  type ConnectionLimits,
+  connectionLimitsOf,
+  type JobLimits,
+  jobLimitsOf,
+} from '../sync/jobs/job-limits.ts';
 import type { MergeLimits } from '../index/merge/merge-plan.ts';
 import { Served } from '../index/served/served.ts';
 import { OnDemandRevisions } from '../index/on-demand/on-demand.ts';

@@ -384,7 +384,7 @@ async function checkConfiguration(location: string, isOnline: boolean): Promise<
   const source = openSource(location, process.cwd(), process.env);
   await source.refresh();
   const fileCheck = checkFile(source, process.env);
-  const { openConnection } = await import('../sync/sources/open-connection.ts');
+  const { openConnection } = await import('../sync/sources/local-host.ts');
   const { connections, apps, identityProviders } = fileCheck.file;
   const log = createLog({ level: 'warn', format: 'text', file: undefined });
   const open: HostOpener = (name, settings) =>

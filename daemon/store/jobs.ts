@@ -64,8 +64,6 @@ export interface JobTimeSliceResult {
   readonly claimed: readonly JobWrite[];
   /** Targets whose last job failed, and that are due again. */
   readonly dueTargets: readonly number[];
-  /** Jobs that may start, but could not be claimed, remain. */
-  readonly hasReady: boolean;
   /** When the next job or target is due; undefined: none. */
   readonly nextDueAt: number | undefined;
 }
@@ -329,7 +327,7 @@ async function dueIn(
   db: Kysely<Schema>,
   name: QueueName,
   now: number,
-): Promise<Pick<JobTimeSliceResult, 'dueTargets' | 'hasReady' | 'nextDueAt'>> {
+): Promise<Pick<JobTimeSliceResult, 'dueTargets' | 'nextDueAt'>> {
   const jobs = () => inQueue(db.selectFrom('jobs'), name);
   const failed = await jobs()
     .select(['id', 'targetId'])
@@ -339,11 +337,6 @@ async function dueIn(
   const ids = failed.map(({ id }) => id);
   if (ids.length > 0)
     await db.updateTable('jobs').set({ dueAt: null }).where('id', 'in', ids).execute();
-  const ready = await jobs()
-    .select('id')
-    .where((where) => isReady(where, now))
-    .limit(1)
-    .executeTakeFirst();
   const next = await jobs()
     .select('dueAt')
     .where('dueAt', '>', now)
@@ -352,7 +345,6 @@ async function dueIn(
     .executeTakeFirst();
   return {
     dueTargets: failed.map(({ targetId }) => targetId),
-    hasReady: ready !== undefined,
     nextDueAt: next?.dueAt ?? undefined,
   };
 }

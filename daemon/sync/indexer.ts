@@ -3,11 +3,12 @@
 
 import type { Connections as ConnectionRows } from '../store/connections.ts';
 import type { StoredRepo } from '../store/repos.ts';
-import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';
+import { Connections, type HostAccess } from './connections/connections.ts';
 import { unlistedOf } from './connections/remove-repos.ts';
 import { localAddress } from './connections/rules.ts';
 import { RepoIndexer, type RepoIndexerOptions } from './jobs/index-repo.ts';
 import { JobFacade } from './jobs/job-facade.ts';
+import type { ConnectionLimits } from './jobs/job-limits.ts';
 import { Jobs, type JobsOptions } from './jobs/jobs.ts';
 import { MERGE_LIMITS, type MergeLimits } from '../index/merge/merge-plan.ts';
 import { Merger } from '../index/merge/merger.ts';
@@ -21,15 +22,12 @@ export interface IndexerOptions
   extends
     Omit<RepoIndexerOptions, 'fileTracker' | 'bringUp' | 'onFailure' | 'tidyUp'>,
     Omit<JobsOptions, 'indexer' | 'served' | 'fetchHostOf'> {
-  /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly connectionRows: ConnectionRows;
-  /** No other daemon uses the store. */
   readonly isAlone: boolean;
   /** Absent: no code hosts. */
   readonly hosts?: HostAccess | undefined;
   readonly connectionLimits: () => ConnectionLimits;
-  /** Starts finding missing symbols. */
   readonly findSymbols: () => void;
 }
 
@@ -95,7 +93,6 @@ export class Indexer {
     return isOfInstance && unlistedOf(registry.stored, [repoId]).size === 0;
   }
 
-  /** Pending work, as sentences for the owner. */
   get pending(): readonly string[] {
     const { served } = this.#options;
     const unbuilt = served.records.filter(({ indexedAt }) => indexedAt === undefined).length;
@@ -110,7 +107,7 @@ export class Indexer {
         'repository is not indexed yet and not searched',
         'repositories are not indexed yet and not searched',
       ),
-      ...listed(this.symbols.pending),
+      ...(this.symbols.pending === undefined ? [] : [this.symbols.pending]),
     ];
   }
 
@@ -132,7 +129,7 @@ export class Indexer {
       ),
       ...this.jobs.failed.sentences((name) => !hidden.has(name)),
       ...(this.connections?.degradations ?? []),
-      ...listed(this.symbols.lastError),
+      ...(this.symbols.lastError === undefined ? [] : [this.symbols.lastError]),
       ...said(
         stray,
         'repository is hidden: its git or its path belongs to another source',
@@ -141,7 +138,6 @@ export class Indexer {
     ];
   }
 
-  /** Starts nothing any more; resolves when no job runs. */
   async close(): Promise<void> {
     // Why first: listings request index jobs.
     await this.connections?.close();
@@ -158,8 +154,4 @@ export class Indexer {
 function said(count: number, one: string, many: string): string[] {
   if (count === 0) return [];
   return [count === 1 ? `1 ${one}` : `${count} ${many}`];
-}
-
-function listed(sentence: string | undefined): string[] {
-  return sentence === undefined ? [] : [sentence];
 }

@@ -22,11 +22,9 @@ export interface SourceWatchOptions {
   /** Resolves when the named sources have been probed. */
   readonly probed: Promise<unknown>;
   readonly log: Log;
-  /** Stops all work. */
   readonly signal: AbortSignal;
 }
 
-/** Starts to watch. */
 export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
   const { catalog, served, indexer, log, signal } = options;
   const { jobs, fileTracker } = indexer;
@@ -47,7 +45,6 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
   const files = new FileWatch({ records, fileTracker, index, log });
   refs.start();
   files.start();
-  // It stops silently when the daemon stops, or has no sources.
   const paths = searchPaths(options).catch(() => {});
   const close = async (): Promise<void> => {
     refPoller.close();

@@ -21,7 +21,6 @@ export interface SymbolIndexerOptions {
   readonly module: WebAssembly.Module;
   readonly served: Served;
   readonly indexer: Indexer;
-  /** Folder of unfinished files. */
   readonly folder: string;
   readonly log: Log;
   readonly workers?: number | undefined;
@@ -72,7 +71,6 @@ export class SymbolIndexer {
     }
   }
 
-  /** Processes one shard without symbols, then checks again. */
   async #findNext(): Promise<void> {
     const foundBy = await this.#engines();
     if (foundBy === undefined) return;
@@ -140,14 +138,12 @@ export class SymbolIndexer {
     return true;
   }
 
-  /** Whether the shard is served and lacks symbols. */
   #isMissing(shardId: string, foundBy: string): boolean {
     return this.#options.indexer.symbols
       .missing(foundBy)
       .some((missing) => missing.shardId === shardId);
   }
 
-  /** Cancels the running pass; resolves when nothing runs. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     await this.#running;

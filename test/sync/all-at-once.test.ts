@@ -35,7 +35,7 @@ const RULES: readonly RepoChange[] = [
   { visibility: 'private' },
 ];
 
-class World {
+class World implements AsyncDisposable {
   readonly #random: () => number;
   readonly #histories: readonly History[];
   readonly #dataDir = temporaryFolder();
@@ -253,7 +253,10 @@ class World {
     await merger.run();
     await index.instance.symbols!.run();
     await jobs.whenIdle();
-    const anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER, onDemand: ON_DEMAND });
+    await using anew = await openIndexOf(temporaryFolder(), {
+      mergeLimits: NEVER,
+      onDemand: ON_DEMAND,
+    });
     const { sources, rules, jobs: building } = indexerOf(anew.instance);
     // In this order, for their ids.
     const known = index.instance.catalog.repos.map(({ record }) => record.source.path);
@@ -268,10 +271,13 @@ class World {
     await anew.instance.symbols!.run();
     assert.deepEqual(await everythingOf(index), await everythingOf(anew), this.#message);
     await checkFiles(index, this.#message);
-    await anew.close();
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#index?.close();
+  }
+
+  async closeAndCheck(): Promise<void> {
     await this.#index!.close();
     const warnings = [...this.#warnings, ...this.#index!.warnings].filter(
       (one) => !EXPECTED.test(one),
@@ -305,10 +311,10 @@ function twinsOf(repo: string, commit: string): readonly string[] {
 }
 
 void test(`all at once, seed ${SEED}`, { timeout: 7_200_000 }, async () => {
-  const world = new World(SEED);
+  await using world = new World(SEED);
   await world.open();
   for (let round = 0; round < RUNS; round++) await world.round();
-  await world.close();
+  await world.closeAndCheck();
   assert.ok(world.hasSearched, `${world.answerCount} answers`);
   if (process.env['TRAWL_SAY']) console.log(world.answerCount, world.onDemandCount);
 });

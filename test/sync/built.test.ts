@@ -7,7 +7,7 @@ import test from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { FILTERS, openIndexOf } from './index-of.ts';
+import { FILTERS, type IndexOf, openIndexOf } from './index-of.ts';
 import { NEVER } from '../index/merge-limits.ts';
 
 const OPTIONS = { mergeLimits: NEVER, findsSymbols: false };
@@ -17,7 +17,7 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   const textsOf = (text: string): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, `${text} ${name}`]));
   const repo = makeRepo(textsOf('plum'));
-  const index = await openIndexOf(temporaryFolder(), OPTIONS);
+  await using index = await openIndexOf(temporaryFolder(), OPTIONS);
   const reported = ({ built, reason, docCount, deadCount }: JobResult) =>
     [built, reason, docCount, deadCount] as const;
   const follow = async (files?: Record<string, string>) => {
@@ -59,41 +59,38 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   await index.close();
 
   const filters = { ...FILTERS, maxFileSize: 4999 };
-  const again = await openIndexOf(index.dataDir, { ...OPTIONS, filters });
+  await using again = await openIndexOf(index.dataDir, { ...OPTIONS, filters });
   const [result] = await again.index([repo], undefined, 'commits');
   assert.equal(result!.reason, 'settings or the format of the index changed');
-  await again.close();
 });
 
 void test('a repository without docs has no shard', { timeout: 120_000 }, async () => {
   const repo = makeRepo({});
   git(repo, 'branch', 'other');
   const onDemand = { repos: 20, docs: 1000, timeoutMs: 60_000, diskBytes: 1 << 30 };
-  let index = await openIndexOf(temporaryFolder(), { ...OPTIONS, onDemand });
-  const reported = async (selection = {}) => {
+  await using first = await openIndexOf(temporaryFolder(), { ...OPTIONS, onDemand });
+  const reported = async (index: IndexOf, selection = {}) => {
     const [job] = await index.index([repo], selection, 'commits');
     const { built, docCount, shardCount, revisionCount } = job!;
     const { files, isSearchExhaustive } = await index.search('plum');
     assert.ok(isSearchExhaustive);
     return [built, docCount, shardCount, revisionCount, files.length] as const;
   };
-  assert.deepEqual(await reported(), ['whole', 0, 0, 1, 0]);
-  assert.deepEqual(await reported(), [undefined, 0, 0, 1, 0]);
+  assert.deepEqual(await reported(first), ['whole', 0, 0, 1, 0]);
+  assert.deepEqual(await reported(first), [undefined, 0, 0, 1, 0]);
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'nothing');
-  assert.deepEqual(await reported(), ['delta', 0, 0, 1, 0]);
-  assert.deepEqual(await reported({ branches: ['**'] }), ['delta', 0, 0, 2, 0]);
-  const { dataDir } = index;
-  await index.close();
-  index = await openIndexOf(dataDir, { ...OPTIONS, onDemand });
-  assert.deepEqual(await reported(), [undefined, 0, 0, 2, 0]);
+  assert.deepEqual(await reported(first), ['delta', 0, 0, 1, 0]);
+  assert.deepEqual(await reported(first, { branches: ['**'] }), ['delta', 0, 0, 2, 0]);
+  await first.close();
+  await using index = await openIndexOf(first.dataDir, { ...OPTIONS, onDemand });
+  assert.deepEqual(await reported(index), [undefined, 0, 0, 2, 0]);
   writeFiles(repo, { 'a.txt': 'plum' });
   commitAll(repo);
-  const [built, docCount, shardCount, , found] = await reported();
+  const [built, docCount, shardCount, , found] = await reported(index);
   assert.deepEqual([built, docCount, shardCount, found], ['delta', 1, 1, 1]);
   assert.equal((await index.search('rev:other plum')).files.length, 0);
   git(repo, 'rm', '-q', 'a.txt');
   git(repo, 'commit', '-q', '-m', 'gone');
-  assert.deepEqual((await reported()).slice(1), [0, 0, 2, 0]);
+  assert.deepEqual((await reported(index)).slice(1), [0, 0, 2, 0]);
   assert.equal((await index.search('rev:HEAD~1 plum')).files.length, 1, 'from nothing');
-  await index.close();
 });

@@ -27,7 +27,7 @@ function makePlum(): string {
 void test('sets of docs alone change while the shards hold all docs', TIMEOUT, async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
-  const index = await openIndexOf(dataDir);
+  await using index = await openIndexOf(dataDir);
   const step = async (query: string, expected: string[], isSameShards: boolean): Promise<void> => {
     const before = filesOf(dataDir);
     const [result] = await index.index([repo], ALL, 'commits');
@@ -69,7 +69,6 @@ void test('sets of docs alone change while the shards hold all docs', TIMEOUT, a
   await step('plum rev:*', ['a.txt heads/main,heads/back', 'new.txt heads/back'], false);
   git(repo, 'reset', '-q', '--hard', 'back');
   await step('plum', ['a.txt heads/main', 'new.txt heads/main'], true);
-  await index.close();
 });
 
 void test(
@@ -92,23 +91,22 @@ void test(
           assert.equal(blobSha, git(repo, 'rev-parse', `HEAD:${file}`), `${query}: ${file}`);
       }
     };
-    const index = await indexOf(dataDir, repo, {});
+    await using index = await indexOf(dataDir, repo, {});
     await check(index);
     writeFiles(repo, { 'bin/b': Buffer.of(0, 3), 'text.txt': 'plum new\n' });
     commitAll(repo);
     await index.index([repo], {}, 'commits');
     await check(index);
     await index.close();
-    const again = await openIndexOf(dataDir);
+    await using again = await openIndexOf(dataDir);
     await check(again);
-    await again.close();
   },
 );
 
 void test('docs that no revision holds are in no answer and no count', TIMEOUT, async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
-  const index = await indexOf(dataDir, repo, { branches: ['old'] });
+  await using index = await indexOf(dataDir, repo, { branches: ['old'] });
   git(repo, 'branch', '-D', 'old');
   git(repo, 'branch', 'older', 'v1~0');
   const [kept] = await index.index([repo], { branches: ['none-such'] }, 'commits');
@@ -119,13 +117,12 @@ void test('docs that no revision holds are in no answer and no count', TIMEOUT, 
     assert.ok(!answer.files.some((file) => file.path === 'gone.txt'), query);
     assert.equal(answer.stats['shardFilesConsidered'], 2, query);
   }
-  await index.close();
 });
 
 void test('the selection is kept, replaced option by option, and emptied', TIMEOUT, async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
-  const index = await openIndexOf(dataDir);
+  await using index = await openIndexOf(dataDir);
   const count = async (selection: object): Promise<number | undefined> =>
     (await index.index([repo], selection, 'commits'))[0]?.revisionCount;
   assert.equal(await count({ branches: ['o*'], tags: ['v?'] }), 3);
@@ -135,7 +132,6 @@ void test('the selection is kept, replaced option by option, and emptied', TIMEO
   assert.equal(await count({ branches: ['x/**'], tags: ['*/v1'] }), 1);
   assert.equal(await count({ branches: [], tags: [] }), 1);
   assert.deepEqual(index.instance.served.records[0]?.selection, undefined);
-  await index.close();
 });
 
 void test('tags that name no commit are left out and named', TIMEOUT, async () => {
@@ -143,12 +139,11 @@ void test('tags that name no commit are left out and named', TIMEOUT, async () =
   git(repo, 'tag', 'tree', 'main^{tree}');
   git(repo, 'tag', 'blob', 'main:a.txt');
   git(repo, 'tag', '-a', '-m', 'x', 'nested', 'v1');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const [result] = await index.index([repo], { tags: ['*'] }, 'commits');
   assert.equal(result?.revisionCount, 3);
   assert.equal(index.warnings.filter((line) => line.startsWith('revision left out')).length, 2);
   assert.deepEqual(displayed(await index.search('gone rev:nested')), ['gone.txt tags/nested']);
-  await index.close();
 });
 
 void test(
@@ -158,7 +153,7 @@ void test(
     const repo = makePlum();
     writeFiles(repo, { 'a.txt': 'plum edited\n', 'untracked.txt': 'plum untracked\n' });
     const dataDir = temporaryFolder();
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     const [result] = await index.index([repo], { branches: ['*'] }, 'worktree');
     assert.equal(result?.revisionCount, 3);
     assert.deepEqual(displayed(await index.search('plum')), ['a.txt HEAD', 'untracked.txt HEAD']);
@@ -179,20 +174,18 @@ void test(
     assert.deepEqual(filesOf(dataDir).shards, shards);
     assert.deepEqual(displayed(await index.search('two rev:*')), ['a.txt heads/main,heads/more']);
     assert.equal((await index.index([repo], {}, 'worktree'))[0]?.isUnchanged, true);
-    await index.close();
   },
 );
 
 void test('a folder without git has one revision, and says so', TIMEOUT, async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a.txt': 'plum\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const [result] = await index.index([folder], ALL);
   assert.equal(result?.revisionCount, 1);
   assert.ok(index.warnings.some((line) => line.startsWith('a folder without git')));
   assert.deepEqual(displayed(await index.search('plum rev:*')), ['a.txt HEAD']);
   assert.deepEqual(displayed(await index.search('plum rev:main')), []);
-  await index.close();
 });
 
 void test('languages are what the default revision says', TIMEOUT, async () => {
@@ -202,13 +195,12 @@ void test('languages are what the default revision says', TIMEOUT, async () => {
   writeFiles(repo, { '.gitattributes': '*.x linguist-language=Ruby\n', 'b.x': 'plum\n' });
   commitAll(repo);
   git(repo, 'checkout', '-q', 'main');
-  const index = await indexOf(temporaryFolder(), repo, ALL);
+  await using index = await indexOf(temporaryFolder(), repo, ALL);
   const { files } = await index.search('plum rev:*');
   assert.deepEqual(
     files.map((file) => file.language),
     ['Python', 'Python'],
   );
-  await index.close();
 });
 
 void test(
@@ -217,7 +209,7 @@ void test(
   async () => {
     const repo = makePlum();
     const dataDir = temporaryFolder();
-    const first = await indexOf(dataDir, repo, ALL);
+    await using first = await indexOf(dataDir, repo, ALL);
     await first.close();
     const [name = ''] = filesOf(dataDir).revisions;
     const file = path.join(dataDir, 'shards', name);
@@ -237,7 +229,7 @@ void test(
     ];
     for (const [harm, damage] of damages) {
       damage();
-      const reader = await openIndexOf(dataDir, { isOwner: false });
+      await using reader = await openIndexOf(dataDir, { isOwner: false });
       const answer = await reader.search('plum');
       assert.deepEqual(answer.files, [], harm);
       assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], harm);
@@ -245,10 +237,9 @@ void test(
       writeFileSync(file, valid);
     }
     rmSync(file);
-    const owner = await indexOf(dataDir, repo);
+    await using owner = await indexOf(dataDir, repo);
     assert.equal((await owner.search('plum rev:*')).files.length, 3);
     assert.equal(owner.instance.served.quarantinedCount, 0);
-    await owner.close();
   },
 );
 
@@ -258,7 +249,7 @@ void test(
   async () => {
     const repo = makePlum();
     const dataDir = temporaryFolder();
-    const first = await indexOf(dataDir, repo, ALL);
+    await using first = await indexOf(dataDir, repo, ALL);
     const before = displayed(await first.search('rev:*'));
     const files = filesOf(dataDir);
     // All that publishing writes before the catalog, without the catalog.
@@ -266,10 +257,9 @@ void test(
     await first.close();
     mkdirSync(path.join(dataDir, 'shards'), { recursive: true });
     writeFileSync(path.join(dataDir, 'shards', '0123456789abcdef.revisions.next'), 'half');
-    const second = await openIndexOf(dataDir);
+    await using second = await openIndexOf(dataDir);
     assert.deepEqual(filesOf(dataDir), files);
     assert.deepEqual(displayed(await second.search('rev:*')), before);
-    await second.close();
   },
 );
 
@@ -282,7 +272,7 @@ void test(
     git(repo, 'rm', '-q', '-r', 'bin');
     commitAll(repo);
     const dataDir = temporaryFolder();
-    const first = await indexOf(dataDir, repo);
+    await using first = await indexOf(dataDir, repo);
     const files = filesOf(dataDir);
     assert.deepEqual(files.revisions, []);
     assert.doesNotMatch(
@@ -290,20 +280,19 @@ void test(
       /selection|revision(?:s|File)/,
     );
     await first.close();
-    const second = await openIndexOf(dataDir);
+    await using second = await openIndexOf(dataDir);
     assert.deepEqual(displayed(await second.search('plum')), ['a.txt heads/main']);
     assert.deepEqual(displayed(await second.search('plum rev:main')), ['a.txt heads/main']);
     assert.deepEqual(displayed(await second.search('plum -rev:main')), []);
     assert.equal((await second.index([repo], {}, 'commits'))[0]?.isUnchanged, true);
     await second.index([repo], ALL, 'commits');
     assert.equal((await second.search('plum rev:*')).files.length, 3);
-    await second.close();
   },
 );
 
 void test('a commit that is gone, a repository that has none any more', TIMEOUT, async () => {
   const repo = makePlum();
-  const index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
+  await using index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
   git(repo, 'branch', '-D', 'old');
   git(repo, 'tag', '-d', 'v1');
   git(repo, 'commit', '-q', '--amend', '--allow-empty', '-m', 'another');
@@ -322,7 +311,6 @@ void test('a commit that is gone, a repository that has none any more', TIMEOUT,
   const [empty] = await index.index([repo], {}, 'commits');
   assert.equal(empty?.error, undefined);
   assert.deepEqual(displayed(await index.search('file:. rev:*')), []);
-  await index.close();
 });
 
 /** A repository whose index has a shard that changes leave alone. */
@@ -340,35 +328,33 @@ void test('a damaged or missing shard is built anew by the next job', TIMEOUT, a
   ];
   for (const [round, damage] of damages.entries()) {
     const dataDir = temporaryFolder();
-    const first = await indexOf(dataDir, repo, {});
+    await using first = await indexOf(dataDir, repo, {});
     await first.close();
     const [name] = filesOf(dataDir).shards;
     damage(path.join(dataDir, 'shards', name!.split(' ')[0]!));
     writeFiles(repo, { 'new.txt': `plum ${round}\n` });
     commitAll(repo);
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     const [result] = await index.index([repo], {}, 'commits');
     assert.equal(result?.error, undefined);
     assert.equal((await index.search('pear')).files.length, 40);
     assert.deepEqual(displayed(await index.search('plum')), ['new.txt heads/main']);
-    await index.close();
   }
 });
 
 void test('what was just committed is in answers that stop at a limit', TIMEOUT, async () => {
   const repo = makeMany();
-  const index = await indexOf(temporaryFolder(), repo, {});
+  await using index = await indexOf(temporaryFolder(), repo, {});
   writeFiles(repo, { 'a.txt': 'pear\n' });
   commitAll(repo);
   await index.index([repo], {}, 'commits');
   for (const matches of [1, 5, 30])
     assert.equal((await index.search('pear', { matches })).files[0]?.path, 'a.txt');
-  await index.close();
 });
 
 void test('files that are empty or binary are one doc in all revisions', TIMEOUT, async () => {
   const repo = makeMany({ empty: '', 'bin/b': 'plum\0' });
-  const index = await indexOf(temporaryFolder(), repo, {});
+  await using index = await indexOf(temporaryFolder(), repo, {});
   git(repo, 'branch', 'dev');
   await index.index([repo], { branches: ['dev'] }, 'commits');
   git(repo, 'checkout', '-q', 'dev');
@@ -383,7 +369,6 @@ void test('files that are empty or binary are one doc in all revisions', TIMEOUT
     displayed(await index.search('file:^(empty|bin) rev:*', { isRegexEnabled: true })),
     ['bin/b heads/main,heads/dev', 'empty heads/main,heads/dev'],
   );
-  await index.close();
 });
 
 void test('a symbolic link is no attribute file, whenever it becomes one', TIMEOUT, async () => {
@@ -391,7 +376,7 @@ void test('a symbolic link is no attribute file, whenever it becomes one', TIMEO
   const rules = 'f1.txt linguist-language=Rust';
   writeFiles(repo, { '.gitattributes': rules });
   commitAll(repo);
-  const index = await indexOf(temporaryFolder(), repo, {});
+  await using index = await indexOf(temporaryFolder(), repo, {});
   const languages = async (): Promise<string[]> =>
     (await index.search('lang:rust')).files.map(({ path: file }) => file);
   assert.deepEqual(await languages(), ['f1.txt']);
@@ -405,7 +390,6 @@ void test('a symbolic link is no attribute file, whenever it becomes one', TIMEO
     await index.index([repo], {}, 'commits');
     assert.deepEqual(await languages(), expected, mode);
   }
-  await index.close();
 });
 
 void test(
@@ -414,7 +398,7 @@ void test(
   { timeout: 900_000, skip: process.platform !== 'linux' },
   async () => {
     const repo = makeRepo({ 'a.js': 'function plum() {}\n' });
-    const index = await openIndexOf(temporaryFolder(), { findsSymbols: true });
+    await using index = await openIndexOf(temporaryFolder(), { findsSymbols: true });
     const commit = async (count: number): Promise<number> => {
       for (let i = 0; i < count; i++) {
         writeFiles(repo, { 'a.js': `function plum${i}() {} // ${count}\n` });
@@ -433,7 +417,6 @@ void test(
     }
     // Measured: 2026-11-23, 6 to 7 for each commit where the threads of a job left theirs behind.
     assert.ok(grown < 40, `${grown} more mappings after 20 commits`);
-    await index.close();
   },
 );
 
@@ -446,7 +429,7 @@ void test(
     git(repo, 'add', '-A');
     git(repo, 'commit', '-q', '--amend', '-m', 'all');
     const dataDir = temporaryFolder();
-    const index = await openIndexOf(dataDir, { findsSymbols: false });
+    await using index = await openIndexOf(dataDir, { findsSymbols: false });
     await index.index([repo], {}, 'commits');
     git(repo, 'rm', '-q', 'secret.txt');
     git(repo, 'commit', '-q', '--amend', '-m', 'all');
@@ -461,6 +444,5 @@ void test(
     assert.equal(holders().length, 1, 'the documents say so: it stays in the shard that it was in');
     await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, true);
     assert.deepEqual(holders(), []);
-    await index.close();
   },
 );

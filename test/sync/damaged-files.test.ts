@@ -38,7 +38,7 @@ async function indexOnce(): Promise<Made> {
   const repo = makeRepo({ 'a.c': 'int eat(void) { return 0; }\n' });
   git(repo, 'branch', 'x');
   const dataDir = temporaryFolder();
-  const index = await indexOf(dataDir, repo, ALL);
+  await using index = await indexOf(dataDir, repo, ALL);
   await index.instance.symbols!.run();
   await index.close();
   return { dataDir, repo };
@@ -73,7 +73,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
       const { dataDir } = await makeIndex();
       damage(fileOf(dataDir, '.tags'));
       const shard = statSync(fileOf(dataDir, '.shard')).ino;
-      const index = await openIndexOf(dataDir);
+      await using index = await openIndexOf(dataDir);
       // At once: by the end of the first search they may have been found again.
       const [text, symbols] = await Promise.all(['eat', 'sym:eat'].map((one) => index.search(one)));
       assert.equal(text!.files.length, 1);
@@ -82,7 +82,6 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
       assert.ok(await isWhole(index));
       assert.equal(statSync(fileOf(dataDir, '.shard')).ino, shard);
       assert.deepEqual(index.warnings, ['symbols taken out of service']);
-      await index.close();
     },
   );
 
@@ -90,20 +89,19 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
     void test(`${ending} ${name}: out of service, and built again`, TIMEOUT, async () => {
       const { dataDir } = await makeIndex();
       damage(fileOf(dataDir, ending));
-      const index = await openIndexOf(dataDir);
+      await using index = await openIndexOf(dataDir);
       assert.deepEqual((await index.search('eat')).incompleteReasons, ['shard_quarantined']);
       await indexerOf(index.instance).jobs.whenIdle();
       await index.instance.symbols!.run();
       assert.ok(await isWhole(index));
       assert.deepEqual(index.warnings, ['shard quarantined']);
-      await index.close();
     });
   }
 }
 
 void test('what is damaged again and again is built after pauses', TIMEOUT, async () => {
   const { dataDir, repo } = await makeIndex();
-  const index = await openIndexOf(dataDir);
+  await using index = await openIndexOf(dataDir);
   const { served } = index.instance;
   const indexer = indexerOf(index.instance);
   const quarantine = (): void => {

@@ -30,8 +30,8 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
     const seed = SEED + run;
     const history = new History(seed);
     const selection: RepoChange = seed % 3 === 0 ? {} : { branches: ['**'], tags: ['**'] };
-    const following = await openIndexOf(temporaryFolder());
-    const anew = await openIndexOf(temporaryFolder());
+    await using following = await openIndexOf(temporaryFolder());
+    await using anew = await openIndexOf(temporaryFolder());
     await following.index([history.repo], selection, 'commits');
     await anew.index([history.repo], selection, 'commits');
     const done: string[] = [];
@@ -49,7 +49,6 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
     }
     const faults = following.warnings.filter((one) => /shard|symbols|revision file/.test(one));
     assert.deepEqual(faults, []);
-    await Promise.all([following.close(), anew.close()]);
   }
   // Of ten changes about six, on average, leave shards in place.
   assert.ok(counts.delta > RUNS / 8, JSON.stringify(counts));

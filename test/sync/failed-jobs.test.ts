@@ -17,7 +17,7 @@ function troublesOf({ degradations }: { readonly degradations: readonly string[]
 
 void test('a repo that fails is named until it is indexed', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const { served } = index.instance;
   const indexer = indexerOf(index.instance);
   await index.index([repo], {}, 'commits');
@@ -34,7 +34,6 @@ void test('a repo that fails is named until it is indexed', async () => {
   await index.index([repo], {}, 'commits');
   assert.equal(indexer.jobs.failed.reasonOf(repoId), undefined);
   assert.deepEqual(troublesOf(indexer), []);
-  await index.close();
 });
 
 void test('a repo at whose path another one lies is hidden until its own is back', async () => {
@@ -42,7 +41,7 @@ void test('a repo at whose path another one lies is hidden until its own is back
   git(repo, 'remote', 'add', 'origin', 'https://host.example/mine.git');
   const other = makeRepo({ 'a.txt': 'plum other\n' });
   git(other, 'remote', 'add', 'origin', 'https://host.example/other.git');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const indexer = indexerOf(index.instance);
   const { served, parts } = index.instance;
   await index.index([repo], {}, 'commits');
@@ -65,7 +64,6 @@ void test('a repo at whose path another one lies is hidden until its own is back
   assert.equal(await job(), 'COMPLETED');
   assert.deepEqual(await seen(), [1, 1]);
   assert.deepEqual(troublesOf(indexer), []);
-  await index.close();
 });
 
 void test('many are counted, long reasons are cut', () => {
@@ -82,7 +80,7 @@ void test('until the repos of all sources are known it is told how many have not
   const sources = Array.from({ length: 3 }, () => makeRepo({ 'a.txt': 'plum\n' }));
   const dataDir = temporaryFolder();
   for (const isKnown of [false, true]) {
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     const indexer = indexerOf(index.instance);
     // Those of the catalog are doubtful where another folder lies at their path.
     for (const source of isKnown ? sources : [])
@@ -102,6 +100,5 @@ void test('until the repos of all sources are known it is told how many have not
       assert.match(one, /^(?:1 source has|[23] sources have) not been checked/);
     assert.equal(indexer.sources.unseenCount, 0);
     if (!isKnown) await index.index(sources);
-    await index.close();
   }
 });

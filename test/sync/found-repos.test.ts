@@ -67,7 +67,7 @@ void test('work trees, bare and linked ones, submodules and nested ones: each on
   const outer = ['host/group/two', 'host/of-three', 'host/three.git bare', 'linked', 'one'];
   const inner = ['host/group/two/sub', 'one/vendor/nested', 'proj/main2'];
   assert.deepEqual(await found(root), [...outer, 'proj bare', ...inner].sort());
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const results = await index.index([root]);
   assert.deepEqual(
     results.filter(({ state }) => state === 'FAILED'),
@@ -88,7 +88,6 @@ void test('work trees, bare and linked ones, submodules and nested ones: each on
   assert.ok((await index.index([root])).every(({ built }) => built !== 'whole'));
   await index.index([`${root}/`, one]);
   assert.deepEqual(await searched(index), expected);
-  await index.close();
 });
 
 void test('the same name and the same remote: names are told apart, by path', async () => {
@@ -97,7 +96,7 @@ void test('the same name and the same remote: names are told apart, by path', as
   for (const name of ['c/lib', 'b/lib'])
     git(path.join(root, name), 'remote', 'add', 'origin', 'https://host.example/o/lib.git');
   git(path.join(root, 'b/lib'), 'worktree', 'add', '-q', '../../b/linked');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([root]);
   const names = index.instance.served.records.map(({ name, source }) => [
     path.relative(root, source.path),
@@ -109,7 +108,6 @@ void test('the same name and the same remote: names are told apart, by path', as
     'b/linked': 'host.example/o/lib-2',
     'c/lib': 'host.example/o/lib-3',
   });
-  await index.close();
 });
 
 void test('what was indexed as one folder stays one, until a mode is given', async () => {
@@ -121,7 +119,7 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
   const link = path.join(temporaryFolder(), 'link');
   symlinkSync(root, link);
   const indexed = async (mode?: SourceKind, place = root): Promise<string[]> => {
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     await index.index([place], {}, mode);
     const repos = index.instance.catalog.repos.map(({ record }) => record.repoId);
     const shownNow = await searched(index);
@@ -144,7 +142,7 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
 void test('repositories that come later, and one that goes', async () => {
   const root = temporaryFolder();
   const one = put(root, 'one');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([root]);
   const { sources, jobs } = indexerOf(index.instance);
   const again = async (): Promise<string[]> => {
@@ -172,7 +170,6 @@ void test('repositories that come later, and one that goes', async () => {
   rmSync(path.join(root, 'moved'), { recursive: true });
   await index.index([root]);
   assert.equal((await searched(index)).length, 4);
-  await index.close();
 });
 
 void test('a disk that is missing at a start: nothing is forgotten', async () => {
@@ -181,13 +178,13 @@ void test('a disk that is missing at a start: nothing is forgotten', async () =>
   put(root, 'one');
   put(root, 'two');
   const dataDir = temporaryFolder();
-  const first = await openIndexOf(dataDir);
+  await using first = await openIndexOf(dataDir);
   await first.index([root]);
   await first.close();
   for (const isMounted of [false, true]) {
     renameSync(root, `${root}.away`);
     if (isMounted) mkdirSync(root);
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     const results = await index.index([root]);
     assert.deepEqual(
       results.map(({ state }) => state),
@@ -202,13 +199,12 @@ void test('a disk that is missing at a start: nothing is forgotten', async () =>
       back.map(({ state }) => state),
       ['COMPLETED', 'COMPLETED'],
     );
-    await index.close();
   }
 });
 
 void test('a folder that is missing at a start and holds repositories later', async () => {
   const root = path.join(temporaryFolder(), 'late');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const { sources } = indexerOf(index.instance);
   await index.index([makeRepo({ a: '' }), root]);
   assert.equal(sources.openCount, 1);
@@ -219,13 +215,12 @@ void test('a folder that is missing at a start and holds repositories later', as
     come.map(({ name }) => name),
     ['local/one'],
   );
-  await index.close();
 });
 
 void test('a file in place of a source is told once, however often it is looked at', async () => {
   const file = path.join(temporaryFolder(), 'notes.txt');
   writeFileSync(file, 'plum\n');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const { sources } = indexerOf(index.instance);
   await index.index([makeRepo({ a: '' }), file]);
   const { length } = index.warnings;
@@ -233,7 +228,6 @@ void test('a file in place of a source is told once, however often it is looked 
   for (let i = 0; i < 3; i++) assert.deepEqual(await sources.findNew(signal), []);
   assert.equal(sources.openCount, 1);
   assert.deepEqual(index.warnings.slice(length), []);
-  await index.close();
 });
 
 void test('what cannot be a repository is told, and the others are found', async () => {
@@ -254,7 +248,7 @@ void test('what cannot be a repository is told, and the others are found', async
   );
   const reasons = odd.map(({ reason }) => reason).join('\n');
   // Each is logged once.
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([root]);
   const { length } = index.warnings;
   assert.ok(length >= 3);

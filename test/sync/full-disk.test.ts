@@ -164,7 +164,7 @@ void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, as
   const repo = makeRepo({ 'a.c': 'int plum(void);\n'.repeat(99), 'b.c': 'int plum_b;\n' });
   git(repo, 'branch', 'old');
   const first = git(repo, 'rev-parse', 'HEAD');
-  const index = await openIndexOf(disk.folder, { mergeLimits: NEVER, onDemand: ON_DEMAND });
+  await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER, onDemand: ON_DEMAND });
   const other = makeRepo({ 'c.c': 'int plum_c;\n' });
   await index.index([repo, other], { branches: ['old'] }, 'commits');
   git(repo, 'branch', '-f', 'old', 'main~0');
@@ -186,13 +186,12 @@ void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, as
   ]);
   await oldFilesGone(index);
   await checkFiles(index);
-  await index.close();
 });
 
 void test('symbols that found no room are found once there is some', TIMEOUT, async (t) => {
   const disk = diskOf('4m', t);
   if (disk === undefined) return;
-  const index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
+  await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
   await index.instance.symbols?.run();
   await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
   disk.fill(0);
@@ -203,5 +202,4 @@ void test('symbols that found no room are found once there is some', TIMEOUT, as
   assert.equal((await found(index, 'sym:plum')).length, 1);
   await oldFilesGone(index);
   await checkFiles(index);
-  await index.close();
 });

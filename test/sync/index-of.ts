@@ -8,7 +8,8 @@ import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
 import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
 import { search } from '../../daemon/engine/search/service.ts';
-import type { ConnectionLimits, HostAccess } from '../../daemon/sync/connections/connections.ts';
+import type { HostAccess } from '../../daemon/sync/connections/connections.ts';
+import type { ConnectionLimits } from '../../daemon/sync/jobs/job-limits.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import type { OnDemandLimits } from '../../daemon/index/on-demand/on-demand-limits.ts';
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
@@ -43,7 +44,8 @@ interface RawFile extends Omit<RevisionResult, 'path'> {
   readonly chunks: readonly { readonly matchRanges: readonly unknown[] }[];
 }
 
-export interface IndexOf {
+/** Closed by `await using`, or before. */
+export interface IndexOf extends AsyncDisposable {
   readonly dataDir: string;
   readonly instance: Instance;
   readonly warnings: readonly string[];
@@ -55,7 +57,7 @@ export interface IndexOf {
     mode?: SourceKind,
   ): Promise<readonly JobResult[]>;
   search(query: string, more?: object, repoAccess?: RepoAccess): Promise<RevisionAnswer>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
@@ -134,6 +136,9 @@ export async function openIndexOf(
   });
   const alive = setInterval(() => {}, 60_000);
   instance.served.publish();
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= instance.close().finally(() => clearInterval(alive)));
   return {
     dataDir,
     instance,
@@ -151,10 +156,8 @@ export async function openIndexOf(
       const parts = { ...instance.parts, ...(inlineNs === undefined ? {} : { inlineNs }) };
       return searchIn(parts, { query, ...more }, repoAccess);
     },
-    async close() {
-      await instance.close();
-      clearInterval(alive);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -490,6 +490,7 @@ void test('a check that finds nothing changed stores nothing; a job that finds n
   await calm();
   for (let i = 0; i < 100; i++) await attempts[i]!.end({ isUnchanged: true });
   await all;
+  assert.equal(reported.length, 22);
   // A user's job is unfinished, a failure is not over: both need a job.
   changed.clear();
   await jobs.requestPersisted(recordOf(1));

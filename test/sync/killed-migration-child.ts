@@ -29,7 +29,7 @@ count(Libsql.prototype, ['exec', 'prepare']);
 syncBuiltinESMExports();
 
 process.stdout.write('ready\n');
-const index = await openIndexOf(dataDir, { mergeLimits: NEVER });
+await using index = await openIndexOf(dataDir, { mergeLimits: NEVER });
 await index.index(repos, undefined, 'commits');
 process.stdout.write(`done ${changeCount}\n`);
 await index.close();

@@ -42,7 +42,7 @@ async function rulesOf({ instance }: IndexOf): Promise<unknown> {
 
 /** An index of this version: one repository is open, two are not, one account. */
 async function makeIndex(dataDir: string): Promise<{ rules: unknown; displayed: unknown }> {
-  const index = await openIndexOf(dataDir, { mergeLimits: NEVER });
+  await using index = await openIndexOf(dataDir, { mergeLimits: NEVER });
   const closed = { visibility: 'private', enforcement: 'restricted' } as const;
   await index.index(REPOS.slice(1), closed, 'commits');
   await index.index(REPOS, undefined, 'commits');
@@ -113,7 +113,7 @@ interface Expected {
 /** Opens what was left, which is to have lost nothing; and again with all indexed, without a file too many. */
 async function checkNext(place: string, expected: Expected, message: string): Promise<void> {
   const { rules, displayed } = expected;
-  const index = await openIndexOf(place, { mergeLimits: NEVER });
+  await using index = await openIndexOf(place, { mergeLimits: NEVER });
   assert.deepEqual(await rulesOf(index), rules, message);
   await checkFiles(index, message);
   await index.index(REPOS, undefined, 'commits');

@@ -57,14 +57,14 @@ void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_0
     await workAndKill(dataDir, repos, 1200 * random(), () =>
       histories[Math.floor(random() * REPOS)]!.change(),
     );
-    const index = await openIndexOf(dataDir, { mergeLimits: EAGER });
+    await using index = await openIndexOf(dataDir, { mergeLimits: EAGER });
     await checkFiles(index, message);
     const { jobs, merger } = indexerOf(index.instance);
     await index.index(repos, undefined, 'commits');
     await index.instance.symbols?.run();
     await merger.run();
     await jobs.whenIdle();
-    const anew = await openIndexOf(anewDir, { mergeLimits: NEVER });
+    await using anew = await openIndexOf(anewDir, { mergeLimits: NEVER });
     await anew.index(repos, undefined, 'commits');
     await indexerOf(anew.instance).jobs.indexAll(anew.instance.served.records, true);
     await anew.instance.symbols?.run();
@@ -74,6 +74,5 @@ void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_0
       (one) => /shard|symbols|revision file|catalog/.test(one) && !one.startsWith(AFTER_A_CRASH),
     );
     assert.deepEqual(faults, [], message);
-    await Promise.all([index.close(), anew.close()]);
   }
 });

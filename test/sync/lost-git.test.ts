@@ -32,19 +32,18 @@ async function plums(index: IndexOf): Promise<string[]> {
 /** As a start does, and its jobs, both attempts. */
 async function assertKept(dataDir: string, source: string, reason: RegExp, has: readonly string[]) {
   for (const paths of [[source], []]) {
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     if (paths.length > 0) await index.index(paths);
     else await indexerOf(index.instance).sources.confirm();
     for (let attempt = 1; attempt <= 2; attempt++)
       assert.match((await jobErrors(index)).join(), reason);
     assert.deepEqual(await plums(index), has);
-    await index.close();
   }
 }
 
 void test('a bare repository that lost its refs keeps its index, and goes on when they are back', async () => {
   const [dataDir, bare] = [temporaryFolder(), bareRepo()];
-  const index = await openIndexOf(dataDir);
+  await using index = await openIndexOf(dataDir);
   await index.index([bare]);
   const has = ['a.txt heads/main'];
   assert.deepEqual(await plums(index), has);
@@ -56,13 +55,12 @@ void test('a bare repository that lost its refs keeps its index, and goes on whe
   // Nor does another place, name or copy make it a folder.
   const copy = path.join(temporaryFolder(), 'copy');
   cpSync(bare, copy, { recursive: true });
-  const again = await openIndexOf(dataDir);
+  await using again = await openIndexOf(dataDir);
   await assert.rejects(again.index([copy]), damage);
   renameSync(`${bare}.refs`, path.join(bare, 'refs'));
   await again.index([bare]);
   assert.deepEqual(await jobErrors(again), ['']);
   assert.deepEqual(await plums(again), has);
-  await again.close();
 });
 
 void test('a work tree whose .git is gone is no folder, unless that is said', async () => {
@@ -71,7 +69,7 @@ void test('a work tree whose .git is gone is no folder, unless that is said', as
     makeRepo({ 'a.txt': 'plum\n', '.gitignore': 'secret.env\n' }),
   ];
   writeFiles(tree, { 'secret.env': 'plum\n' });
-  const index = await openIndexOf(dataDir);
+  await using index = await openIndexOf(dataDir);
   await index.index([tree]);
   const has = ['a.txt HEAD'];
   assert.deepEqual(await plums(index), has);
@@ -82,7 +80,7 @@ void test('a work tree whose .git is gone is no folder, unless that is said', as
   await assertKept(dataDir, tree, gone, has);
   const copy = `${tree}-2`;
   renameSync(tree, copy);
-  const moved = await openIndexOf(dataDir);
+  await using moved = await openIndexOf(dataDir);
   await assert.rejects(moved.index([copy]), gone);
   await assert.rejects(moved.index([copy], {}, 'worktree'), gone);
   renameSync(copy, tree);
@@ -91,16 +89,15 @@ void test('a work tree whose .git is gone is no folder, unless that is said', as
   assert.deepEqual(await jobErrors(moved), ['']);
   await moved.close();
   // It is one from then on.
-  const later = await openIndexOf(dataDir);
+  await using later = await openIndexOf(dataDir);
   await later.index([tree]);
   assert.deepEqual(await jobErrors(later), ['']);
-  await later.close();
 });
 
 void test('a folder that becomes a repository is one from the next job on, with its rules', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a.txt': 'plum\n', 'secret.env': 'plum\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([folder], { visibility: 'private', enforcement: 'all' });
   assert.deepEqual(await plums(index), ['a.txt HEAD', 'secret.env HEAD']);
   const [{ repoId } = assert.fail()] = index.instance.served.records;
@@ -113,14 +110,13 @@ void test('a folder that becomes a repository is one from the next job on, with 
   assert.equal(record.repoId, repoId);
   assert.deepEqual([record.visibility, record.enforcement], ['private', 'all']);
   assert.deepEqual(await jobErrors(index), ['']);
-  await index.close();
 });
 
 void test('a folder that is a bare repository by now is searched as one', async () => {
   const bare = bareRepo();
   const place = path.join(temporaryFolder(), 'slow');
   cpSync(path.join(bare, 'description'), path.join(place, 'description'));
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([place]);
   const copy = (name: string): void =>
     cpSync(path.join(bare, name), path.join(place, name), { recursive: true });
@@ -132,13 +128,12 @@ void test('a folder that is a bare repository by now is searched as one', async 
   for (const name of ['packed-refs', 'refs']) copy(name);
   assert.deepEqual(await jobErrors(index), ['']);
   assert.deepEqual(await plums(index), ['a.txt heads/main']);
-  await index.close();
 });
 
 void test('a copy in progress is looked at until it is whole', async () => {
   const bare = bareRepo();
   const slow = path.join(temporaryFolder(), 'slow.git');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([slow, makeRepo({ 'b.txt': 'plum\n' })]);
   const { sources, jobs } = indexerOf(index.instance);
   const { signal } = new AbortController();
@@ -156,5 +151,4 @@ void test('a copy in progress is looked at until it is whole', async () => {
   );
   assert.equal(jobs.failed.reasonOf(slow), undefined);
   rmSync(slow, { recursive: true });
-  await index.close();
 });

@@ -188,7 +188,7 @@ void test(
     git(other, 'commit', '-q', '-a', '-m', 'more');
     const single = makeRepo({ 'single.txt': 'plum pear\n' });
     const dataDir = temporaryFolder();
-    const index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir);
     const results = [
       ...(await index.index([busy, other, single], { branches: ['**'], tags: ['**'] }, 'commits')),
     ];
@@ -212,7 +212,7 @@ void test(
     assert.equal(filesOf(dataDir).revisions.length, 2);
     await index.close();
 
-    const again = await openIndexOf(dataDir, { inlineNs: 0n });
+    await using again = await openIndexOf(dataDir, { inlineNs: 0n });
     await check(again, oracles, false);
     assert.deepEqual(
       (await again.index([busy, other, single], {}, 'commits')).map(
@@ -220,6 +220,5 @@ void test(
       ),
       [true, true, true],
     );
-    await again.close();
   },
 );

@@ -18,6 +18,7 @@ import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { ShardError } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
@@ -26,8 +27,12 @@ const TIMEOUT = { timeout: 120_000 };
 /** Nothing is merged before it is asked for. */
 const LIMITS = { ...EAGER, shardCount: 3 };
 
-/** Repos of one file each, and an index of them that has merged nothing yet. */
-async function unmerged(count: number): Promise<{ index: IndexOf; repos: string[] }> {
+interface MergeableIndex extends IndexOf {
+  readonly repos: readonly string[];
+}
+
+/** An index of repos of one file each that has merged nothing yet. */
+async function unmerged(count: number): Promise<MergeableIndex> {
   const repos = Array.from({ length: count }, (_, i) =>
     makeRepo({ 'a.c': `int plum${i}(void) { return ${i}; }\n` }),
   );
@@ -37,7 +42,7 @@ async function unmerged(count: number): Promise<{ index: IndexOf; repos: string[
   await index.index(repos, undefined, 'commits');
   await index.instance.symbols?.run();
   assert.equal(shardIdsOf(index).size, count);
-  return { index, repos };
+  return { ...index, repos };
 }
 
 function shardIdsOf({ instance }: IndexOf): Set<string> {
@@ -47,11 +52,21 @@ function shardIdsOf({ instance }: IndexOf): Set<string> {
 }
 
 /** Opens the index of a data directory again, to merge three and more. */
-async function reopened(index: IndexOf, repos: readonly string[]): Promise<IndexOf> {
-  await index.close();
-  const again = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
-  await again.index(repos, undefined, 'commits');
-  return again;
+async function reopened(
+  { dataDir, repos, close }: MergeableIndex,
+  mergeLimits: MergeLimits = LIMITS,
+): Promise<MergeableIndex> {
+  await close();
+  const index = await openIndexOf(dataDir, { mergeLimits });
+  await index.index(repos, undefined, 'commits');
+  return { ...index, repos };
+}
+
+/** Whether a text is in the files of an index. */
+function isIn({ instance: { catalog } }: IndexOf, text: string): boolean {
+  return readdirSync(catalog.shardFolder).some((name) =>
+    readFileSync(catalog.filePath(name)).includes(text),
+  );
 }
 
 async function plumsOf(index: IndexOf): Promise<string[]> {
@@ -61,9 +76,9 @@ async function plumsOf(index: IndexOf): Promise<string[]> {
 }
 
 void test('many repos in one shard: a repo that goes leaves at once', TIMEOUT, async () => {
-  const { index, repos } = await unmerged(4);
+  await using index = await unmerged(4);
   const before = await plumsOf(index);
-  const again = await reopened(index, repos);
+  await using again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
   await merger.run();
   assert.equal(shardIdsOf(again).size, 1);
@@ -85,16 +100,15 @@ void test('many repos in one shard: a repo that goes leaves at once', TIMEOUT, a
   await jobs.whenIdle();
   assert.equal(catalog.repos[0]!.shards[0]!.docCount, 2);
   await checkFiles(again);
-  await again.close();
 });
 
 void test(
   'a damaged shard among those to merge is built again, and then merged',
   TIMEOUT,
   async () => {
-    const { index, repos } = await unmerged(3);
+    await using index = await unmerged(3);
     const before = await plumsOf(index);
-    const again = await reopened(index, repos);
+    await using again = await reopened(index);
     const { catalog } = again.instance;
     const [{ shards }] = [...catalog.repos] as [(typeof catalog.repos)[0]];
     const file = openSync(catalog.shardPath(shards[0]!.shardId), 'r+');
@@ -109,13 +123,12 @@ void test(
     assert.ok(again.warnings.includes('shard quarantined'));
     assert.deepEqual((await plumsOf(again)).sort(), before.sort());
     await checkFiles(again);
-    await again.close();
   },
 );
 
 void test('a shard that goes before it is read is no fault', TIMEOUT, async () => {
-  const { index, repos } = await unmerged(4);
-  const again = await reopened(index, repos);
+  await using index = await unmerged(4);
+  await using again = await reopened(index);
   const { catalog, served } = again.instance;
   const merging = indexerOf(again.instance).merger.run();
   const [gone] = catalog.repos;
@@ -128,16 +141,15 @@ void test('a shard that goes before it is read is no fault', TIMEOUT, async () =
   assert.equal(shardIdsOf(again).size, 1);
   assert.equal((await plumsOf(again)).length, 3);
   await checkFiles(again);
-  await again.close();
 });
 
 void test('a repo that is built again meanwhile keeps what its job made', TIMEOUT, async () => {
-  const { index, repos } = await unmerged(3);
-  const again = await reopened(index, repos);
+  await using index = await unmerged(3);
+  await using again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
   const { records } = again.instance.served;
   for (let i = 0; i < 4; i++) {
-    git(repos[1]!, 'commit', '-q', '--allow-empty', '-m', `${i}`);
+    git(index.repos[1]!, 'commit', '-q', '--allow-empty', '-m', `${i}`);
     const merging = merger.run();
     await jobs.indexAll([records[1]!], true);
     await jobs.indexAll([records[2]!], i % 2 === 0);
@@ -146,53 +158,48 @@ void test('a repo that is built again meanwhile keeps what its job made', TIMEOU
     assert.equal((await plumsOf(again)).length, 3);
     await checkFiles(again);
   }
-  await again.close();
 });
 
 void test(
   'a repo that is built again is gone from the file that it shared, once purged',
   TIMEOUT,
   async () => {
-    const { index, repos } = await unmerged(3);
-    const again = await reopened(index, repos);
+    await using index = await unmerged(3);
+    await using again = await reopened(index);
     const { merger, jobs } = indexerOf(again.instance);
     await merger.run();
-    writeFileSync(`${repos[1]!}/a.c`, 'int pear(void);\n');
-    git(repos[1]!, 'commit', '-q', '-a', '--amend', '-m', 'purged');
+    writeFileSync(`${index.repos[1]!}/a.c`, 'int pear(void);\n');
+    git(index.repos[1]!, 'commit', '-q', '-a', '--amend', '-m', 'purged');
     await jobs.indexAll([again.instance.served.records[1]!], true);
-    const { catalog } = again.instance;
-    const isIn = (text: string): boolean =>
-      readdirSync(catalog.shardFolder).some((name) =>
-        readFileSync(catalog.filePath(name)).includes(text),
-      );
-    assert.ok(isIn('plum1'));
+    assert.ok(isIn(again, 'plum1'));
     await merger.purge();
-    assert.ok(!isIn('plum1') && isIn('plum0') && isIn('plum2') && isIn('pear'));
+    assert.deepEqual(
+      ['plum1', 'plum0', 'plum2', 'pear'].map((text) => isIn(again, text)),
+      [false, true, true, true],
+    );
     await again.instance.symbols?.run();
     assert.equal((await plumsOf(again)).length, 2);
     await checkFiles(again);
-    await again.close();
   },
 );
 
 void test('closed while it merges: nothing is left behind', TIMEOUT, async () => {
-  const { index, repos } = await unmerged(6);
-  const again = await reopened(index, repos);
+  await using index = await unmerged(6);
+  await using again = await reopened(index);
   void indexerOf(again.instance).merger.run();
   await again.close();
-  const last = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
+  await using last = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
   const { catalog } = last.instance;
   assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [...catalog.fileNames].sort());
   assert.equal((await plumsOf(last)).length, 6);
-  await last.close();
 });
 
 void test(
   'what is found to be damaged while it is merged does not pass for sound',
   TIMEOUT,
   async () => {
-    const { index, repos } = await unmerged(4);
-    const again = await reopened(index, repos);
+    await using index = await unmerged(4);
+    await using again = await reopened(index);
     const { merger, jobs } = indexerOf(again.instance);
     const { served, catalog } = again.instance;
     const shardId = (): string => catalog.repos[0]!.shards[0]!.shardId;
@@ -200,35 +207,33 @@ void test(
     await jobs.whenIdle();
     const merging = merger.run();
     // It was built again before: the next time that is after a pause. Why its source is away: a merge may take longer.
-    const [repo] = repos as [string];
+    const repo = index.repos[0]!;
     renameSync(repo, `${repo}.away`);
     served.quarantine(shardId(), 'for the test');
     await merging;
     assert.ok(served.isOut(shardId()));
     assert.equal((await again.search('plum')).isSearchExhaustive, false);
     renameSync(`${repo}.away`, repo);
-    await again.index(repos, undefined, 'commits');
+    await again.index(index.repos, undefined, 'commits');
     assert.equal((await plumsOf(again)).length, 4);
-    await again.close();
   },
 );
 
 void test('merges that are asked for during a purge follow it', TIMEOUT, async () => {
-  const { index, repos } = await unmerged(3);
-  const again = await reopened(index, repos);
+  await using index = await unmerged(3);
+  await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);
   const purging = merger.purge();
   await merger.run();
   assert.equal(shardIdsOf(again).size, 1);
   await purging;
   await checkFiles(again);
-  await again.close();
 });
 
-/** An index of these repos in one shard, half of whose docs are of nobody; and whether a text is in its files. */
-async function withHole(): Promise<{ index: IndexOf; isIn: (text: string) => boolean }> {
-  const { index, repos } = await unmerged(4);
-  const again = await reopened(index, repos);
+/** An index of repos in one shard, half of whose docs are of nobody. */
+async function withHole(): Promise<MergeableIndex> {
+  await using index = await unmerged(4);
+  const again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
   const { catalog, served } = again.instance;
   await merger.run();
@@ -236,16 +241,12 @@ async function withHole(): Promise<{ index: IndexOf; isIn: (text: string) => boo
   const removed = catalog.repos.slice(0, 2).map(({ record }) => record.repoId);
   await catalog.commit(() => ({ removed }));
   served.publish();
-  const isIn = (text: string): boolean =>
-    readdirSync(catalog.shardFolder).some((name) =>
-      readFileSync(catalog.filePath(name)).includes(text),
-    );
-  assert.ok(isIn('plum0') && isIn('plum3'));
-  return { index: again, isIn };
+  assert.ok(isIn(again, 'plum0') && isIn(again, 'plum3'));
+  return again;
 }
 
 void test('a purge does not wait for the pause after merges that failed', TIMEOUT, async (t) => {
-  const { index, isIn } = await withHole();
+  await using index = await withHole();
   const { merger } = indexerOf(index.instance);
   const refused = (): Promise<never> => Promise.reject(new Error('no room'));
   const { mock } = t.mock.method(index.instance.catalog, 'adoptShard', refused);
@@ -255,13 +256,12 @@ void test('a purge does not wait for the pause after merges that failed', TIMEOU
   assert.equal(mock.callCount(), 2, 'it waits');
   mock.restore();
   await merger.purge();
-  assert.ok(!isIn('plum0') && isIn('plum3'));
+  assert.ok(!isIn(index, 'plum0') && isIn(index, 'plum3'));
   await checkFiles(index);
-  await index.close();
 });
 
 void test('a purge that cannot be done ends', TIMEOUT, async (t) => {
-  const { index, isIn } = await withHole();
+  await using index = await withHole();
   const { merger } = indexerOf(index.instance);
   for (const error of [new Error('no room'), new MergeOverflow()]) {
     const refused = (): Promise<never> => Promise.reject(error);
@@ -271,19 +271,16 @@ void test('a purge that cannot be done ends', TIMEOUT, async (t) => {
     mock.restore();
     assert.equal((await plumsOf(index)).length, 2);
   }
-  assert.ok(isIn('plum0'));
+  assert.ok(isIn(index, 'plum0'));
   await merger.purge();
-  assert.ok(!isIn('plum0'));
-  await index.close();
+  assert.ok(!isIn(index, 'plum0'));
 });
 
 void test('shards that are too much together stay apart, others are merged', TIMEOUT, async (t) => {
-  const { index, repos } = await unmerged(6);
+  await using index = await unmerged(6);
   const before = await plumsOf(index);
   const all = shardIdsOf(index);
-  await index.close();
-  const again = await openIndexOf(index.dataDir, { mergeLimits: { ...LIMITS, docCountMax: 3 } });
-  await again.index(repos, undefined, 'commits');
+  await using again = await reopened(index, { ...LIMITS, docCountMax: 3 });
   const { catalog } = again.instance;
   const overflow = (): Promise<never> => Promise.reject(new MergeOverflow());
   t.mock.method(catalog, 'adoptShard', overflow, { times: 1 });
@@ -297,30 +294,29 @@ void test('shards that are too much together stay apart, others are merged', TIM
   }
   assert.deepEqual(again.warnings, []);
   await checkFiles(again);
-  const last = await reopened(again, repos);
+  await using last = await reopened(again);
   await indexerOf(last.instance).merger.run();
   assert.equal(shardIdsOf(last).size, 1, 'the next process tries again');
   assert.deepEqual(await plumsOf(last), before);
-  await last.close();
 });
 
 void test(
   'a job that takes long keeps its repo out of a merge, and no other',
   TIMEOUT,
   async (t) => {
-    const { index, repos } = await unmerged(4);
+    await using index = await unmerged(4);
     const files = Object.fromEntries(
       Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int x${i};\n`]),
     );
-    writeFiles(repos[0]!, files);
-    commitAll(repos[0]!);
-    await index.index(repos, undefined, 'commits');
-    const again = await reopened(index, repos);
+    writeFiles(index.repos[0]!, files);
+    commitAll(index.repos[0]!);
+    await index.index(index.repos, undefined, 'commits');
+    await using again = await reopened(index);
     await again.instance.symbols?.run();
     const { merger, jobs } = indexerOf(again.instance);
     const { catalog, served } = again.instance;
-    git(repos[0]!, 'rm', '-q', '0.c');
-    git(repos[0]!, 'commit', '-q', '-m', 'less');
+    git(index.repos[0]!, 'rm', '-q', '0.c');
+    git(index.repos[0]!, 'commit', '-q', '-m', 'less');
     let go = (): void => {};
     const isGoing = new Promise<void>((resolve) => (go = resolve));
     const write = catalog.writeRevisions.bind(catalog);
@@ -346,13 +342,12 @@ void test(
     assert.equal((await again.search('int x')).files.length, 8);
     assert.deepEqual(again.warnings, []);
     await checkFiles(again);
-    await again.close();
   },
 );
 
 void test('a merge without room takes nothing out of service', TIMEOUT, async (t) => {
-  const { index, repos } = await unmerged(3);
-  const again = await reopened(index, repos);
+  await using index = await unmerged(3);
+  await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);
   const [shardId] = [...shardIdsOf(again)];
   const noRoom = new ShardError(shardId!, 'no room', 'unmapped');
@@ -363,5 +358,4 @@ void test('a merge without room takes nothing out of service', TIMEOUT, async (t
   assert.equal((await plumsOf(again)).length, 3);
   await merging;
   assert.equal(shardIdsOf(again).size, 1);
-  await again.close();
 });

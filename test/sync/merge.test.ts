@@ -41,8 +41,8 @@ void test(
       const random = randomOf(SEED + run);
       const histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + run + 1000 * i));
       const folder = temporaryFolder();
-      const merged = await openIndexOf(folder, { mergeLimits: EAGER });
-      const anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+      await using merged = await openIndexOf(folder, { mergeLimits: EAGER });
+      await using anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
       for (const [i, { repo }] of histories.entries()) {
         const selection = i % 2 === 0 ? {} : { branches: ['**'], tags: ['**'] };
         for (const index of [merged, anew]) await index.index([repo], selection, 'commits');
@@ -70,12 +70,11 @@ void test(
       const faults = merged.warnings.filter((one) => /shard|symbols|revision file/.test(one));
       assert.deepEqual(faults, []);
       // What was published is what the next start finds.
-      const again = await openIndexOf(folder, { mergeLimits: NEVER });
+      await using again = await openIndexOf(folder, { mergeLimits: NEVER });
       assert.deepEqual(
         readdirSync(path.join(folder, 'shards')).sort(),
         [...again.instance.catalog.fileNames].sort(),
       );
-      await again.close();
     }
     assert.ok(sharedCount > RUNS, `${sharedCount} times a repo shared a shard`);
   },
@@ -95,7 +94,7 @@ void test('a forged object shows nobody the contents of another repository, nor 
     for (const isForgedFirst of [false, true]) {
       const repos = [honest, honest, other].map((text) => makeRepo({ 'a.txt': text }));
       forge(repos[isForgedFirst ? 0 : 1]!, 'a.txt', forged);
-      const index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
+      await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
       await index.index(repos, {}, 'commits');
       await indexerOf(index.instance).merger.run();
       const { repos: known } = index.instance.catalog;
@@ -110,7 +109,6 @@ void test('a forged object shows nobody the contents of another repository, nor 
       assert.deepEqual(new Map(displayed), new Map(wanted.entries()));
       assert.deepEqual(index.warnings, []);
       await checkFiles(index);
-      await index.close();
     }
 });
 
@@ -118,7 +116,7 @@ void test('shards with ids of two sizes are not merged', async () => {
   const made = (['sha1', 'sha256', 'sha1', 'sha256'] as const).map((format, i) =>
     makeRepo({ 'a.txt': `plum ${i}\n` }, format),
   );
-  const index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
+  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
   // Files on disk, so that no commit tells the size.
   await index.index(made, {}, 'worktree');
   await indexerOf(index.instance).merger.run();
@@ -133,14 +131,13 @@ void test('shards with ids of two sizes are not merged', async () => {
   assert.deepEqual(mergedWith(made[1]!), [made[1], made[3]]);
   assert.equal((await index.search('plum')).files.length, 4);
   assert.deepEqual(index.warnings, []);
-  await index.close();
 });
 
 void test('at rest small shards are joined with a large one, and dead docs go, whatever the clock does', async (t) => {
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
   const repo = makeRepo(Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
   const folder = temporaryFolder();
-  const index = await openIndexOf(folder, { mergeLimits: NEVER });
+  await using index = await openIndexOf(folder, { mergeLimits: NEVER });
   await index.index([repo], {}, 'commits');
   writeFiles(repo, { '0.txt': 'plum again\n' });
   commitAll(repo);
@@ -149,7 +146,7 @@ void test('at rest small shards are joined with a large one, and dead docs go, w
   const before = await everythingOf(index);
   await index.close();
   const { restMs } = MERGE_LIMITS;
-  const again = await openIndexOf(folder, {
+  await using again = await openIndexOf(folder, {
     mergeLimits: { ...NEVER, docCountMax: 100, restMs, restShare: 0.05 },
   });
   const indexedMs = Date.parse(again.instance.catalog.repos[0]!.record.indexedAt!);
@@ -167,7 +164,6 @@ void test('at rest small shards are joined with a large one, and dead docs go, w
   }
   assert.deepEqual(await everythingOf(again), before);
   await checkFiles(again);
-  await again.close();
 });
 
 function docCounts({ instance }: IndexOf): number[] {

@@ -81,7 +81,7 @@ void test(
       const seed = SEED + run;
       const random = randomOf(seed);
       const history = new History(seed);
-      const onDemand = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
+      await using onDemand = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
       const tags = seed % 2 === 0 ? [] : ['**'];
       await onDemand.index([history.repo], { tags }, 'commits');
       const done: string[] = [];
@@ -97,7 +97,7 @@ void test(
         const [one, other] = [pick(), pick()];
         const names = (kind: string): string[] =>
           [one, other].flatMap((ref) => (ref.startsWith(kind) ? ref.slice(kind.length) : []));
-        const configured = await openIndexOf(temporaryFolder());
+        await using configured = await openIndexOf(temporaryFolder());
         const selection = {
           branches: names('refs/heads/'),
           tags: [...tags, ...names('refs/tags/')],
@@ -113,13 +113,11 @@ void test(
             message,
           );
         }
-        await configured.close();
       }
       assert.deepEqual(
         onDemand.warnings.filter((one) => /shard|revision file/.test(one)),
         [],
       );
-      await onDemand.close();
     }
   },
 );
@@ -138,9 +136,7 @@ function makeNumbered(count: number): { repo: string; commits: string[] } {
   return { repo, commits };
 }
 
-interface World {
-  readonly index: IndexOf;
-  readonly dataDir: string;
+interface World extends IndexOf {
   readonly limits: { -readonly [Key in keyof OnDemandLimits]: OnDemandLimits[Key] };
   readonly files: () => string[];
 }
@@ -155,7 +151,8 @@ async function openWorld(
   // Tests that count files say so where they want symbols among them.
   const index = await openIndexOf(dataDir, { onDemand: limits, findsSymbols: false, ...more });
   await index.index(repos, {}, 'commits');
-  return { index, dataDir, limits, files: () => readdirSync(path.join(dataDir, 'on-demand')) };
+  const files = (): string[] => readdirSync(path.join(dataDir, 'on-demand'));
+  return { ...index, limits, files };
 }
 
 /** Files are removed beside searches. */
@@ -174,7 +171,7 @@ void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async
   writeFiles(repo, { 'lost.txt': 'plum lost\n' });
   const lost = commitAll(repo);
   git(repo, 'checkout', '-q', 'main');
-  const { index } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
   const first = commits[0]!;
   const of = async (text: string): Promise<string[]> =>
     displayed(await index.search(`plum rev:${text}`));
@@ -218,7 +215,6 @@ void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async
   assert.equal((await of(lost)).length, 6);
   git(repo, 'branch', '-D', 'brief');
   assert.deepEqual(await of('brief'), []);
-  await index.close();
 });
 
 /** Two commits whose ids begin with the same 8 digits, none of which a ref reaches yet. */
@@ -347,7 +343,7 @@ function makeOddNames(): { repo: string; names: string[] } {
 
 void test('odd names: what git says, and no more', TIMEOUT, async () => {
   const { repo, names } = makeOddNames();
-  const { index } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
   const filesOf = (name: string): string[] => {
     try {
       const commit = git(
@@ -395,12 +391,12 @@ void test('odd names: what git says, and no more', TIMEOUT, async () => {
     't0\n',
   ])
     assert.deepEqual(await found(name), [], JSON.stringify(name));
-  await index.close();
 });
 
 void test('limits are told by name, and nothing is built beyond them', TIMEOUT, async () => {
   const { repo } = makeNumbered(4);
-  const { index, limits, files } = await openWorld([repo], { docs: 0 });
+  await using index = await openWorld([repo], { docs: 0 });
+  const { limits, files } = index;
   await assert.rejects(
     index.search('plum rev:t1'),
     refusal(/^1 files .* limit is 0 \(onDemandRevisions\.docs\)/),
@@ -411,37 +407,37 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   Object.assign(limits, { docs: 10, diskBytes: 10 });
   await index.close();
 
-  const small = await openWorld([repo], { diskBytes: 10 });
+  await using small = await openWorld([repo], { diskBytes: 10 });
   await assert.rejects(
-    small.index.search('plum rev:t1'),
+    small.search('plum rev:t1'),
     refusal(/limit is 10 \(onDemandRevisions\.diskBytes\)/),
   );
   assert.deepEqual(small.files(), []);
-  await small.index.close();
+  await small.close();
 
-  const brief = await openWorld([repo], { timeoutMs: 1 });
+  await using brief = await openWorld([repo], { timeoutMs: 1 });
   await assert.rejects(
-    brief.index.search('plum rev:t1'),
+    brief.search('plum rev:t1'),
     refusal(/within 1 ms \(onDemandRevisions\.timeoutMs\)/),
   );
-  await brief.index.close();
+  await brief.close();
 
-  const alone = await openWorld([repo], { repos: 0 });
+  await using alone = await openWorld([repo], { repos: 0 });
   await assert.rejects(
-    alone.index.search('plum rev:t1'),
+    alone.search('plum rev:t1'),
     refusal(/"t1" .* at most 0 repositories \(onDemandRevisions\.repos\), .* covers 1:/),
   );
-  assert.equal((await alone.index.search('plum rev:t1 repo:nosuch')).files.length, 0);
+  assert.equal((await alone.search('plum rev:t1 repo:nosuch')).files.length, 0);
   const many = Array.from({ length: 21 }, (_, i) => `rev:x${i}`).join(' or ');
-  await alone.index.close();
-  const all = await openWorld([repo]);
-  await assert.rejects(all.index.search(`(${many})`), refusal(/21 revisions .* limit is 20/));
-  await all.index.close();
+  await alone.close();
+  await using all = await openWorld([repo]);
+  await assert.rejects(all.search(`(${many})`), refusal(/21 revisions .* limit is 20/));
 });
 
 void test('many who ask at once have it built once', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
-  const { index, files } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
+  const { files } = index;
   const requested = Array.from({ length: 8 }, (_, i) => index.search(`plum ${i % 2} rev:t1`));
   const answers = await Promise.all(requested);
   assert.deepEqual(
@@ -451,12 +447,12 @@ void test('many who ask at once have it built once', TIMEOUT, async () => {
   assert.equal(files().length, 1);
   await index.search('plum rev:main~1');
   assert.equal(files().length, 1);
-  await index.close();
 });
 
 void test('who has much built does not keep others waiting', TIMEOUT, async () => {
   const { repo } = makeNumbered(16);
-  const { index, files } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
+  const { files } = index;
   const { revisions, snapshots } = index.instance.parts;
   const [record] = snapshots.current.repos;
   const request = (name: string, clientKey: string): Promise<Snapshot | undefined> =>
@@ -472,7 +468,6 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
   assert.ok(doneCount < 8, `${doneCount}`);
   for (const held of [other, ...(await Promise.all(requested))]) snapshots.release(held!);
   assert.equal(files().length, 15, 'each is built once');
-  await index.close();
 });
 
 void test('symbols of a revision on demand are found, and go with its docs', TIMEOUT, async () => {
@@ -480,8 +475,8 @@ void test('symbols of a revision on demand are found, and go with its docs', TIM
   git(repo, 'tag', 'then');
   writeFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
   commitAll(repo);
-  const world = await openWorld([repo], {}, { findsSymbols: true });
-  const { index, dataDir, limits, files } = world;
+  await using index = await openWorld([repo], {}, { findsSymbols: true });
+  const { dataDir, limits, files } = index;
   await symbolsKnown(index, 'rev:then');
   assert.deepEqual(displayed(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
   // The definition comes first.
@@ -496,21 +491,20 @@ void test('symbols of a revision on demand are found, and go with its docs', TIM
   assert.equal(onDemand.size.bytes, sizes[0]! + sizes[1]!);
   limits.diskBytes = sizes[0]! + sizes[1]! - 1;
   onDemand.noteLimits();
-  await hasFiles(world, 0);
-  await index.close();
+  await hasFiles(index, 0);
 });
 
 void test('what was used least goes, but not while a search holds it', TIMEOUT, async () => {
   const { repo } = makeNumbered(4);
-  const probe = await openWorld([repo]);
-  await probe.index.search('plum rev:t0');
-  const one = probe.index.instance.onDemand!.size.bytes;
-  await probe.index.close();
+  await using probe = await openWorld([repo]);
+  await probe.search('plum rev:t0');
+  const one = probe.instance.onDemand!.size.bytes;
+  await probe.close();
 
-  const world = await openWorld([repo], { diskBytes: Math.floor(2.5 * one) });
-  const { index, files } = world;
+  await using index = await openWorld([repo], { diskBytes: Math.floor(2.5 * one) });
+  const { files } = index;
   for (const name of ['t0', 't1', 't0', 't2']) await index.search(`plum rev:${name}`);
-  await hasFiles(world, 2);
+  await hasFiles(index, 2);
   const { revisions, snapshots } = index.instance.parts;
   const [record] = snapshots.current.repos;
   const kept = files();
@@ -519,13 +513,12 @@ void test('what was used least goes, but not while a search holds it', TIMEOUT, 
   assert.deepEqual(files(), kept, 't1 had to go, not t0');
   const also = await revisions!([record!], ['t2'], '', signal);
   await index.search('plum rev:t1');
-  await hasFiles(world, 3);
+  await hasFiles(index, 3);
   assert.equal((await index.search('plum rev:t1')).files.length, 4);
   snapshots.release(held!);
   snapshots.release(also!);
   await index.search('plum rev:t1~0 rev:t0');
-  await hasFiles(world, 2);
-  await index.close();
+  await hasFiles(index, 2);
 });
 
 void test('what a search waits with stays, whatever makes room meanwhile', TIMEOUT, async () => {
@@ -539,7 +532,7 @@ void test('what a search waits with stays, whatever makes room meanwhile', TIMEO
   const [first, other] = [makeNumbered(2), makeNumbered(2)];
   git(other.repo, 'tag', 'other', 't0');
   const options = { onDemand: LIMITS };
-  const index = await openIndexOf(temporaryFolder(), options);
+  await using index = await openIndexOf(temporaryFolder(), options);
   await index.index([first.repo, slow, other.repo], {}, 'commits');
   const { onDemand } = index.instance;
   git(other.repo, 'tag', '-d', 't0');
@@ -554,7 +547,6 @@ void test('what a search waits with stays, whatever makes room meanwhile', TIMEO
   assert.ok(isOver || onDemand!.size.count >= 2, 'the first is still there');
   options.onDemand = LIMITS;
   assert.equal((await waiting).files.length, 3004);
-  await index.close();
 });
 
 void test(
@@ -562,26 +554,25 @@ void test(
   TIMEOUT,
   async () => {
     const made = [makeNumbered(2), makeNumbered(2), makeNumbered(2)];
-    const world = await openWorld(made.map(({ repo }) => repo));
-    const { index, limits } = world;
+    await using index = await openWorld(made.map(({ repo }) => repo));
+    const { limits } = index;
     const { onDemand, served } = index.instance;
     assert.equal((await index.search('plum rev:t0')).files.length, 9);
     const { bytes } = onDemand!.size;
-    await hasFiles(world, 3);
+    await hasFiles(index, 3);
     limits.diskBytes = bytes - 1;
     onDemand!.noteLimits();
-    await hasFiles(world, 2);
+    await hasFiles(index, 2);
     const tooMuch = refusal(
       /takes at least \d+ bytes in 3 repositories; the limit is \d+ \(onDemandRevisions\.diskBytes\)\. .*"repo:"/,
     );
     await assert.rejects(index.search('plum rev:t0'), tooMuch);
-    await hasFiles(world, 2);
-    const kept = world.files();
+    await hasFiles(index, 2);
+    const kept = index.files();
     await assert.rejects(index.search('plum rev:t0'), tooMuch);
-    assert.deepEqual(world.files(), kept, 'nothing is built in vain twice');
+    assert.deepEqual(index.files(), kept, 'nothing is built in vain twice');
     for (const { name } of served.records)
       assert.equal((await index.search(`plum rev:t0 repo:${name}`)).files.length, 3);
-    await index.close();
   },
 );
 
@@ -591,8 +582,8 @@ void test(
   async () => {
     const [open, secret] = [makeNumbered(2), makeNumbered(3)];
     for (const mergeLimits of [undefined, EAGER]) {
-      const world = await openWorld([open.repo, secret.repo], { repos: 1 }, { mergeLimits });
-      const { index, files } = world;
+      await using index = await openWorld([open.repo, secret.repo], { repos: 1 }, { mergeLimits });
+      const { files } = index;
       await indexerOf(index.instance).merger.run();
       const [first] = index.instance.served.records.filter(
         ({ source }) => source.path === open.repo,
@@ -625,27 +616,25 @@ void test(
       assert.deepEqual(await request(), before);
       await index.index([open.repo], {}, 'commits');
       assert.equal((await index.search(`plum repo:${other.name} rev:t0`)).files.length, 0);
-      await index.close();
     }
   },
 );
 
 void test('a new start begins without', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
-  const { index, dataDir, files } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
+  const { dataDir, files } = index;
   await index.search('plum rev:t0');
   assert.equal(files().length, 1);
   await index.close();
-  const again = await openIndexOf(dataDir, { onDemand: LIMITS });
+  await using again = await openIndexOf(dataDir, { onDemand: LIMITS });
   assert.deepEqual(files(), []);
   assert.equal((await again.search('plum rev:t0')).files.length, 3);
-  await again.close();
 });
 
 void test('commits and merges between two searches', TIMEOUT, async () => {
   const [one, two] = [makeNumbered(3), makeNumbered(3)];
-  const world = await openWorld([one.repo, two.repo], {}, { mergeLimits: EAGER });
-  const { index } = world;
+  await using index = await openWorld([one.repo, two.repo], {}, { mergeLimits: EAGER });
   const request = async (): Promise<string[]> => displayed(await index.search('plum rev:t1'));
   const expected = await request();
   assert.equal(expected.length, 8);
@@ -661,11 +650,10 @@ void test('commits and merges between two searches', TIMEOUT, async () => {
   // What did not fit any more is gone, as is what does not fit the merges that jobs have asked for.
   await indexerOf(index.instance).merger.run();
   assert.deepEqual(await request(), expected);
-  await hasFiles(world, 2);
+  await hasFiles(index, 2);
   // A tag that moves means what it means now.
   git(one.repo, 'tag', '-f', 't1', 't0');
   assert.equal((await request()).length, 7);
-  await index.close();
 });
 
 void test(
@@ -688,7 +676,7 @@ void test(
     for (const name of ['cpp/old.h', 'cpp/deep/old.h', 'own/below/old.inc', 'old.inc'])
       git(repo, 'rm', '-q', name);
     git(repo, 'commit', '-q', '-m', 'without');
-    const { index } = await openWorld([repo]);
+    await using index = await openWorld([repo]);
     const foundAs = async (language: string): Promise<string[]> =>
       displayed(await index.search(`plum rev:then lang:${language}`)).map(
         (one) => one.split(' ')[0]!,
@@ -697,7 +685,6 @@ void test(
     assert.deepEqual(await foundAs('c'), ['cpp/deep/old.h']);
     assert.deepEqual(await foundAs('pascal'), ['old.inc']);
     assert.deepEqual(await foundAs('php'), ['own/below/old.inc']);
-    await index.close();
   },
 );
 
@@ -707,10 +694,9 @@ void test('a repository that has no docs now has those of before', TIMEOUT, asyn
   git(repo, 'rm', '-q', 'a.txt');
   git(repo, 'commit', '-q', '-m', 'nothing');
   git(repo, 'tag', 'nothing');
-  const { index } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
   assert.deepEqual(displayed(await index.search('plum rev:then')), ['a.txt then']);
   assert.deepEqual(displayed(await index.search('plum rev:nothing')), []);
-  await index.close();
 });
 
 void test('files on disk are told from commits by their contents', TIMEOUT, async () => {
@@ -718,7 +704,7 @@ void test('files on disk are told from commits by their contents', TIMEOUT, asyn
   git(repo, 'tag', 'then');
   writeFiles(repo, { 'now.txt': 'plum now\n', 'new.txt': 'plum new\n' });
   const dataDir = temporaryFolder();
-  const index = await openIndexOf(dataDir, { onDemand: LIMITS });
+  await using index = await openIndexOf(dataDir, { onDemand: LIMITS });
   await index.index([repo], {}, 'worktree');
   assert.deepEqual(displayed(await index.search('plum rev:then')), [
     'now.txt then',
@@ -729,7 +715,6 @@ void test('files on disk are told from commits by their contents', TIMEOUT, asyn
     'same.txt HEAD,then',
   ]);
   assert.deepEqual(displayed(await index.search('file:. rev:then -rev:HEAD')), ['now.txt then']);
-  await index.close();
 });
 
 void test(
@@ -737,7 +722,7 @@ void test(
   TIMEOUT,
   async () => {
     const { repo } = makeNumbered(3);
-    const { index } = await openWorld([repo]);
+    await using index = await openWorld([repo]);
     await index.search('plum rev:t0');
     const { onDemand, parts, served } = index.instance;
     const [record] = parts.snapshots.current.repos;
@@ -750,13 +735,13 @@ void test(
     served.quarantine(index.instance.catalog.repos[0]!.shards[0]!.shardId, 'test');
     const answer = await index.search('plum rev:t0');
     assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
-    await index.close();
   },
 );
 
 void test('files that are removed are built again, their folder too', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
-  const { index, dataDir, files } = await openWorld([repo]);
+  await using index = await openWorld([repo]);
+  const { dataDir, files } = index;
   await index.search('plum rev:t0');
   // Nobody has them open any more.
   index.instance.onDemand!.noteChange();
@@ -767,7 +752,6 @@ void test('files that are removed are built again, their folder too', TIMEOUT, a
   assert.equal((await index.search('plum rev:t1')).files.length, 4);
   assert.equal((await index.search('plum rev:t0')).files.length, 3);
   assert.deepEqual(new Set(index.warnings), new Set(['a shard that was built on demand is lost']));
-  await index.close();
 });
 
 void test(
@@ -782,7 +766,10 @@ void test(
       return repo;
     });
     const [gone, damaged, rewritten] = repos as [string, string, string];
-    const index = await openIndexOf(temporaryFolder(), { onDemand: LIMITS, findsSymbols: false });
+    await using index = await openIndexOf(temporaryFolder(), {
+      onDemand: LIMITS,
+      findsSymbols: false,
+    });
     await index.index(repos, undefined, 'commits');
     const commit = git(rewritten, 'rev-parse', 'old');
     const other = git(gone, 'rev-parse', 'old');
@@ -801,6 +788,5 @@ void test(
     assert.deepEqual(displayed(await index.search('plum rev:old')), ['sound.c old']);
     assert.deepEqual(displayed(await index.search(`plum rev:${commit}`)), []);
     assert.deepEqual(displayed(await index.search(`plum rev:${other}`)), []);
-    await index.close();
   },
 );

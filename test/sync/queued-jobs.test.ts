@@ -32,7 +32,7 @@ void test('a job knows the revisions that the job before it found', TIMEOUT, asy
   git(repo, 'branch', 'old');
   writeFiles(repo, { 'b.txt': 'pear\n' });
   commitAll(repo);
-  const index = await openWith(repo, ALL);
+  await using index = await openWith(repo, ALL);
   const before = index.instance.served.records;
   git(repo, 'branch', '-D', 'dev');
   git(repo, 'branch', '-D', 'old');
@@ -44,12 +44,11 @@ void test('a job knows the revisions that the job before it found', TIMEOUT, asy
   assert.equal((await index.search('pear rev:dev')).files.length, 1);
   assert.equal((await index.search('plum rev:old')).files.length, 1);
   assert.equal((await index.search('plum rev:main')).files.length, 1);
-  await index.close();
 });
 
 void test('a job knows the default branch that the job before it found', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const index = await openWith(repo, {});
+  await using index = await openWith(repo, {});
   const before = index.instance.served.records;
   git(repo, 'branch', 'dev');
   git(repo, 'symbolic-ref', 'HEAD', 'refs/heads/dev');
@@ -58,11 +57,10 @@ void test('a job knows the default branch that the job before it found', TIMEOUT
   git(repo, 'symbolic-ref', 'HEAD', 'refs/heads/main');
   await run(index, before);
   assert.equal(index.instance.served.records[0]!.defaultRevision, 'refs/heads/main');
-  await index.close();
 });
 
 void test('rules that change while a repo is built stay as they are', TIMEOUT, async () => {
-  const index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), ALL);
+  await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), ALL);
   const { served, catalog } = index.instance;
   const { jobs, rules } = indexerOf(index.instance);
   const [record] = served.records;
@@ -75,7 +73,6 @@ void test('rules that change while a repo is built stay as they are', TIMEOUT, a
     { enforcement, selection },
     { enforcement: 'restricted', selection: { ...ALL, tags: ['v1'] } },
   );
-  await index.close();
 });
 
 void test(
@@ -83,7 +80,7 @@ void test(
   TIMEOUT,
   async () => {
     const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
-    const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+    await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
     await index.index(repos, {}, 'commits');
     const { jobs } = indexerOf(index.instance);
     const all = jobs.indexAll(index.instance.served.records, true);
@@ -91,24 +88,22 @@ void test(
     while (jobs.open.length === 0) await nextTimeSlice();
     await index.close();
     await stopped;
-    const next = await openIndexOf(index.dataDir, { findsSymbols: false });
+    await using next = await openIndexOf(index.dataDir, { findsSymbols: false });
     const reasons = async () =>
       (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
     const owed = 'requested, and not finished';
     // Eight at most had begun.
     assert.ok((await reasons()).filter((reason) => reason === owed).length > 8);
     assert.deepEqual(new Set(await reasons()), new Set([undefined]));
-    await next.close();
   },
 );
 
 void test('where that cannot be kept the log says so, and all is built now', TIMEOUT, async (t) => {
-  const index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
+  await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
   const { catalog, served } = index.instance;
   const full = (): Promise<never> => Promise.reject(new Error('no room'));
   t.mock.method(catalog, 'commit', full, { times: 1 });
   const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
   assert.equal(result!.reason, 'requested');
   assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
-  await index.close();
 });

@@ -24,7 +24,7 @@ function displayed({ parts }: Instance): (string | undefined)[] {
 
 test('rules that cannot be read: for owners alone, until they can', async () => {
   const dataDir = temporaryFolder();
-  const index = await openIndexOf(dataDir, { findsSymbols: false });
+  await using index = await openIndexOf(dataDir, { findsSymbols: false });
   const { instance, warnings } = index;
   const indexer = indexerOf(instance);
   await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
@@ -38,7 +38,6 @@ test('rules that cannot be read: for owners alone, until they can', async () => 
   other.exec('alter table away rename to repos');
   await eventually(() => displayed(instance)[0] === 'restricted');
   other.close();
-  await index.close();
 });
 
 const log = createLog({ level: 'warn', format: 'text', write: (line) => logged.push(line) });

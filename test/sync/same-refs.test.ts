@@ -46,14 +46,13 @@ void test(
   TIMEOUT,
   async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    const first = await openIndexOf(temporaryFolder());
+    await using first = await openIndexOf(temporaryFolder());
     await first.index([repo], undefined, 'commits');
     assert.deepEqual(await jobWithoutObjects(first, repo), UNCHANGED);
     await first.close();
-    const next = await openIndexOf(first.dataDir);
+    await using next = await openIndexOf(first.dataDir);
     assert.deepEqual(await jobWithoutObjects(next, repo), UNCHANGED);
     assert.equal((await next.search('plum')).files.length, 1);
-    await next.close();
   },
 );
 
@@ -77,25 +76,23 @@ const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
 for (const [name, change] of Object.entries(CHANGES))
   void test(`git is asked after: ${name}`, TIMEOUT, async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    const index = await openIndexOf(temporaryFolder());
+    await using index = await openIndexOf(temporaryFolder());
     await index.index([repo], undefined, 'commits');
     await change(repo, index);
     assert.deepEqual(await jobWithoutObjects(index, repo), FAILED);
     await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, false);
     assert.deepEqual(await jobWithoutObjects(index, repo), UNCHANGED, 'and then no more');
-    await index.close();
   });
 
 void test('git is asked when it is forced, or the rules of docs are others', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([repo], undefined, 'commits');
   assert.deepEqual(await jobWithoutObjects(index, repo, true), FAILED);
   await index.close();
   const filters = { ...FILTERS, maxFileSize: FILTERS.maxFileSize + 1 };
-  const next = await openIndexOf(index.dataDir, { filters });
+  await using next = await openIndexOf(index.dataDir, { filters });
   assert.deepEqual(await jobWithoutObjects(next, repo), FAILED);
-  await next.close();
 });
 
 void test(
@@ -103,20 +100,18 @@ void test(
   TIMEOUT,
   async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    const first = await openIndexOf(temporaryFolder());
+    await using first = await openIndexOf(temporaryFolder());
     await first.index([repo], { branches: ['nowhere'] }, 'commits');
     await first.close();
-    const next = await openIndexOf(first.dataDir);
+    await using next = await openIndexOf(first.dataDir);
     await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);
     assert.deepEqual(next.warnings, ['no branch matches: nowhere']);
-    await next.close();
   },
 );
 
 void test('a work tree is looked at whatever its refs look like', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   await index.index([repo], undefined, 'worktree');
   assert.deepEqual(await jobWithoutObjects(index, repo), FAILED);
-  await index.close();
 });

@@ -44,7 +44,7 @@ for (const kind of ['folder', 'worktree', 'commits'] as const)
     const ruled = kind === 'commits' ? ['a.log', 'kept.c'] : ['kept.c'];
     const reported = async (change: RepoChange | undefined, expected: readonly string[]) => {
       // A process each: what is told is in the store.
-      const index = await openIndexOf(dataDir);
+      await using index = await openIndexOf(dataDir);
       const [result] = await index.index([root], change, modeOf(kind));
       assert.equal(result!.error, undefined);
       assert.deepEqual(await plums(index), [...expected].sort());
@@ -61,7 +61,7 @@ for (const kind of ['folder', 'worktree', 'commits'] as const)
 void test('--no-ignore of commits: revisions, and changes of .trawlignore alone', async () => {
   const root = sourceOf('commits');
   git(root, 'branch', 'dev');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const reported: RepoChange = { noIgnore: true, branches: ['dev'] };
   await index.index([root], reported, 'commits');
   for (const rules of ['*\n', '', 'kept.c\n']) {
@@ -77,13 +77,12 @@ void test('--no-ignore of commits: revisions, and changes of .trawlignore alone'
     'a.log heads/dev',
     'kept.c heads/dev',
   ]);
-  await index.close();
 });
 
 for (const kind of ['folder', 'worktree'] as const)
   void test(`globs of a connection: ${kind}`, async () => {
     const root = sourceOf(kind);
-    const index = await openIndexOf(temporaryFolder());
+    await using index = await openIndexOf(temporaryFolder());
     const ignore = ['gen', '!gen/deep/**', '*.log'];
     await index.index([root], { noIgnore: true, ignore });
     // As of files of rules: what is in a folder that is left out is not taken back.
@@ -103,13 +102,12 @@ for (const kind of ['folder', 'worktree'] as const)
     assert.equal(folders.has('gen'), false);
     await index.index([root], { ignore: [] });
     assert.equal((await plums(index)).length, FILES.length + 2);
-    await index.close();
   });
 
 void test('nothing but ignored files: a warning that names the rule, also where nothing changed', async () => {
   const root = temporaryFolder();
   writeFiles(root, { '.ignore': '*\n', 'a.c': 'plum\n', 'b.c': 'plum\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   for (const built of ['whole', undefined]) {
     const [result] = await index.index([root]);
     assert.equal(result!.built, built);
@@ -121,7 +119,6 @@ void test('nothing but ignored files: a warning that names the rule, also where 
   const empty = temporaryFolder();
   const [result] = await index.index([empty]);
   assert.deepEqual(result!.warnings, ['nothing is indexed: the folder has no files']);
-  await index.close();
 });
 
 void test('what lies beside repositories: nothing of theirs, nor of parts of one', async () => {
@@ -136,7 +133,7 @@ void test('what lies beside repositories: nothing of theirs, nor of parts of one
   git(root, 'init', '-q', 'repo');
   git(root, 'init', '-q', '--bare', 'bare');
   writeFiles(root, { 'bare/plum': 'plum\n' });
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const { records } = await indexerOf(index.instance).sources.add([root], undefined);
   const beside = records.find(({ source }) => source.kind === 'folder')!;
   index.instance.served.publish();
@@ -151,12 +148,11 @@ void test('what lies beside repositories: nothing of theirs, nor of parts of one
     await assert.rejects(read(name), /not found/, name);
   const folders = await readDiskFolders(beside.source, () => true, signal);
   assert.deepEqual([...folders.keys()].sort(), ['', 'plain']);
-  await index.close();
 });
 
 void test('a repo is served while its source is looked at, unless others are to see it from now on', async () => {
   const root = sourceOf('commits');
-  const index = await openIndexOf(temporaryFolder());
+  await using index = await openIndexOf(temporaryFolder());
   const reported: RepoChange = {
     branches: ['**'],
     visibility: 'private',
@@ -177,5 +173,4 @@ void test('a repo is served while its source is looked at, unless others are to 
     await looking;
     assert.equal(index.instance.served.repoIds!.size, 1);
   }
-  await index.close();
 });

@@ -47,7 +47,7 @@ void test('symbols are found behind the index and stay with it', TIMEOUT, async 
   assert.equal((await enginesHere()).at(-1)?.name, 'tree-sitter');
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
-  const first = await openIndexOf(dataDir);
+  await using first = await openIndexOf(dataDir);
   await first.index([repo]);
   assert.deepEqual(await found(first, 'eat'), ['a.c', 'b.py', 'c.txt']);
   await first.instance.symbols!.run();
@@ -58,7 +58,7 @@ void test('symbols are found behind the index and stay with it', TIMEOUT, async 
   const tags = filesOf(dataDir, '.tags');
   assert.equal(tags.length, 1);
 
-  const second = await openIndexOf(dataDir);
+  await using second = await openIndexOf(dataDir);
   assert.deepEqual(await found(second, 'sym:^eat$'), ['a.c', 'b.py']);
   const [unchanged] = await second.index([repo]);
   assert.ok(unchanged?.isUnchanged);
@@ -85,7 +85,7 @@ void test('equal contents have the symbols of their languages', TIMEOUT, async (
   writeFiles(one, { '.gitattributes': '*.x linguist-language=Text\n' });
   writeFiles(two, { '.gitattributes': '*.x linguist-language=Python\n' });
   for (const repo of [one, two]) commitAll(repo);
-  const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
   await index.index([one, two]);
   await index.instance.symbols!.run();
   const walruses = async (kept: IndexOf): Promise<string[]> => {
@@ -105,17 +105,19 @@ void test('equal contents have the symbols of their languages', TIMEOUT, async (
   assert.deepEqual(await walruses(index), renamed);
   await index.close();
 
-  const merged = await openIndexOf(index.dataDir, { mergeLimits: EAGER, findsSymbols: false });
+  await using merged = await openIndexOf(index.dataDir, {
+    mergeLimits: EAGER,
+    findsSymbols: false,
+  });
   await indexerOf(merged.instance).merger.run();
   assert.equal(merged.instance.catalog.shardFiles.length, 1);
   assert.deepEqual(await walruses(merged), renamed);
-  await merged.close();
 });
 
 void test('without symbols a search for them says so, others do not', TIMEOUT, async () => {
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
-  const owner = await openIndexOf(dataDir);
+  await using owner = await openIndexOf(dataDir);
   await owner.instance.symbols!.close();
   await owner.index([repo]);
   for (const query of ['sym:eat', 'eat -(sym:plum)', '(sym:plum or eat)']) {
@@ -124,7 +126,6 @@ void test('without symbols a search for them says so, others do not', TIMEOUT, a
   }
   assert.equal((await owner.search('eat')).isSearchExhaustive, true);
   assert.equal((await owner.search('sym:eat repo:nothing')).isSearchExhaustive, true);
-  await owner.close();
 });
 
 void test(
@@ -133,7 +134,7 @@ void test(
   async () => {
     const repo = makeRepo(FILES);
     const dataDir = temporaryFolder();
-    const first = await openIndexOf(dataDir);
+    await using first = await openIndexOf(dataDir);
     await first.index([repo]);
     await first.instance.symbols!.run();
     await first.close();
@@ -144,18 +145,17 @@ void test(
     bytes[20]! ^= 1;
     writeFileSync(file, bytes);
 
-    const reader = await openIndexOf(dataDir, { isOwner: false });
+    await using reader = await openIndexOf(dataDir, { isOwner: false });
     assert.deepEqual(await found(reader, 'eat'), ['a.c', 'b.py', 'c.txt']);
     assert.deepEqual((await reader.search('sym:eat')).incompleteReasons, ['symbols_missing']);
     assert.equal(reader.instance.served.quarantinedCount, 0);
     assert.ok(reader.warnings.includes('symbols taken out of service'));
     await reader.close();
 
-    const owner = await openIndexOf(dataDir);
+    await using owner = await openIndexOf(dataDir);
     await owner.index([repo]);
     await owner.instance.symbols!.run();
     assert.deepEqual(await found(owner, 'sym:^eat$'), ['a.c', 'b.py']);
-    await owner.close();
   },
 );
 
@@ -189,12 +189,12 @@ void test('symbols that are found while a job or a merge goes on stay', TIMEOUT,
     Array.from({ length: 20 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(200)]),
   );
   const repos = [makeRepo(files), makeRepo({ 'b.c': 'int pear;\n' })];
-  const first = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await using first = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
   await first.index(repos, {}, 'commits');
   await first.instance.symbols!.run();
   await first.close();
 
-  const index = await openIndexOf(first.dataDir, { mergeLimits: NEVER, findsSymbols: false });
+  await using index = await openIndexOf(first.dataDir, { mergeLimits: NEVER, findsSymbols: false });
   for (const repo of repos) {
     writeFiles(repo, { 'b.c': 'int plum;\n' });
     commitAll(repo);
@@ -207,13 +207,12 @@ void test('symbols that are found while a job or a merge goes on stay', TIMEOUT,
 
   // Small ones alone are merged.
   const mergeLimits = { ...EAGER, levels: [1000] };
-  const last = await openIndexOf(first.dataDir, { mergeLimits, findsSymbols: false });
+  await using last = await openIndexOf(first.dataDir, { mergeLimits, findsSymbols: false });
   const afterMerge = findWith(t, last, 'writeRevisions', 'third');
   await indexerOf(last.instance).merger.run();
   assert.equal(last.instance.catalog.shardFiles.length, 2);
   assert.equal(afterMerge(), 'third');
   await checkFiles(last);
-  await last.close();
 });
 
 void test(
@@ -221,7 +220,7 @@ void test(
   TIMEOUT,
   async (t) => {
     const repo = makeRepo(FILES);
-    const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+    await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
     const { symbols } = indexerOf(index.instance);
     const missing = symbols.missing.bind(symbols);
     let shards: ReturnType<typeof missing> = [];
@@ -248,7 +247,6 @@ void test(
     assert.ok(requested.mock.callCount() > 1);
     assert.deepEqual(index.warnings, []);
     assert.deepEqual(await found(index, 'sym:pear'), ['a.c']);
-    await index.close();
   },
 );
 
@@ -259,7 +257,7 @@ async function twoWithout(): Promise<string> {
   );
   const repos = [makeRepo(large), makeRepo({ 'small.c': 'int pear;\n' })];
   const options = { mergeLimits: NEVER, findsSymbols: false };
-  const index = await openIndexOf(temporaryFolder(), options);
+  await using index = await openIndexOf(temporaryFolder(), options);
   await index.index(repos, {}, 'commits');
   await index.close();
   return index.dataDir;
@@ -269,7 +267,7 @@ void test(
   'symbols of what comes into sight late are found, those of the smallest repository first',
   TIMEOUT,
   async (t) => {
-    const index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+    await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
     const { instance } = index;
     const { symbols } = indexerOf(instance);
     // As at a start whose sources have not been looked at yet.
@@ -298,7 +296,6 @@ void test(
       'symbols of 1 repository are missing: 1 being read',
     ]);
     assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
-    await index.close();
   },
 );
 
@@ -306,7 +303,7 @@ void test(
   'symbols that could not be found are told of, and looked for again',
   TIMEOUT,
   async (t) => {
-    const index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+    await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
     const { symbols, degradations } = indexerOf(index.instance);
     assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
     const adopt = symbols.adopt.bind(symbols);
@@ -330,7 +327,6 @@ void test(
     await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
     assert.equal(symbols.lastError, undefined);
     assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
-    await index.close();
   },
 );
 
@@ -339,7 +335,7 @@ void test('who closes does not wait for a host that symbols wait for', TIMEOUT, 
   server.answer = () => true; // It does not.
   const host = localHost(new URL(server.url).host);
   host.repos = [hostedRepo('one', '', { cloneUrl: `${server.url}/one.git` })];
-  const index = await openConnected(
+  await using index = await openConnected(
     temporaryFolder(),
     host,
     { c: settingsOf({}) },
@@ -353,5 +349,4 @@ void test('who closes does not wait for a host that symbols wait for', TIMEOUT, 
   await symbols!.close();
   assert.equal(indexerOf(index.instance).jobs.open.length, 1, 'the job still waits');
   assert.deepEqual(index.warnings, []);
-  await index.close();
 });

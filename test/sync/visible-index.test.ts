@@ -62,7 +62,7 @@ const STEPS_OF: readonly Step[] = [
   [1, 'restart with a damaged revision file', (world) => world.restart(true)],
 ];
 
-class World {
+class World implements AsyncDisposable {
   readonly #random = randomOf(SEED);
   readonly #histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + i));
   readonly #dataDir = temporaryFolder();
@@ -243,10 +243,8 @@ class World {
     }
   }
 
-  async close(): Promise<void> {
-    await this.indexer.merger.run();
-    await this.indexer.jobs.whenIdle();
-    await this.index.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#index?.close();
   }
 }
 
@@ -254,7 +252,7 @@ void test(
   `what is kept is what it would be anew, seed ${SEED}`,
   { timeout: 3_600_000 },
   async () => {
-    const world = new World();
+    await using world = new World();
     await world.open();
     for (let i = 0; i < STEPS; i++) {
       await world.step();
@@ -264,6 +262,5 @@ void test(
     await world.index.instance.symbols!.run();
     await world.indexer.jobs.whenIdle();
     await checkFiles(world.index, world.done.slice(-30).join('; '));
-    await world.close();
   },
 );

@@ -1,39 +1,29 @@
-// Jobs that remove repos (queue `repo-cleanup`) that no connection lists any more, after the grace period. There is one
-// job per repo; those that are due go together.
+// Jobs that remove repos (queue `repo-cleanup`) that no connection lists any more, after the grace period: one per repo;
+// those that are due go together.
 
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobWords } from '../jobs/failed-jobs.ts';
 import { type JobQueueOptions, TIMER_MS_MAX } from '../jobs/job-queue.ts';
-import { JobRunner } from '../jobs/job-runner.ts';
+import { JobRunner, type KeptResult } from '../jobs/job-runner.ts';
+import type { StoredRepo, StoredRepos } from '../../store/repos.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { RepoRemover } from './remove-repos.ts';
-import { removalsOf } from './removal.ts';
+import { LinkIndex } from './link-index.ts';
 
 export const CLEANUP_QUEUE = 'repo-cleanup';
 
-/** A repo to be removed. */
 export interface CleanupTarget {
   readonly repoId: number;
   readonly name: string;
 }
 
-export interface CleanupResult {
-  readonly repo: string;
-  /** False: it was listed again, or could not be removed. */
-  readonly isRemoved: boolean;
-}
-
 export interface CleanupJobsOptions extends JobQueueOptions {
   readonly registry: RepoRegistry;
   readonly remover: RepoRemover;
-  /** The current one. */
   readonly graceMs: () => number;
   /** Restores repos in the index that were not removed after all. */
   readonly restore: (repoIds: ReadonlySet<number>) => Promise<void>;
 }
-
-/** Repos removed in one transaction. Bound: its time. */
-const TOGETHER_MAX = 500;
 
 const WORDS: JobWords = {
   queue: CLEANUP_QUEUE,
@@ -43,7 +33,7 @@ const WORDS: JobWords = {
   failing: 'removing a repository failed',
 };
 
-export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
+export class CleanupJobs extends JobRunner<CleanupTarget, KeptResult> {
   readonly #options: CleanupJobsOptions;
   /** Due times of performance.now. Why not the time of day: the clock may be changed. */
   readonly #dueMs = new Map<number, number>();
@@ -69,15 +59,10 @@ export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
     return PRIORITIES.scheduled;
   }
 
-  protected override keptOf({ isRemoved }: CleanupResult): Readonly<Record<string, unknown>> {
-    return { removed: isRemoved };
+  protected override failureOf(): KeptResult {
+    return { removed: false };
   }
 
-  protected override failureOf({ name }: CleanupTarget): CleanupResult {
-    return { repo: name, isRemoved: false };
-  }
-
-  /** Finds repos to remove and schedules their removal. */
   consider(): void {
     if (this.signal.aborted) return;
     clearTimeout(this.#timer);
@@ -92,17 +77,14 @@ export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
       const dueMs = this.#dueMs.get(repo.repoId) ?? nowMs + remainingMs;
       this.#dueMs.set(repo.repoId, dueMs);
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
-      else if (!this.#requested.has(repo.repoId))
-        this.#request({ repoId: repo.repoId, name: repo.name });
+      else if (!this.#requested.has(repo.repoId)) {
+        this.#requested.add(repo.repoId);
+        this.request(repo).isKept = true;
+      }
     }
     if (nextMs === Infinity) return;
     const pauseMs = Math.min(Math.max(nextMs - nowMs, 1), TIMER_MS_MAX);
     this.#timer = setTimeout(() => this.consider(), pauseMs).unref();
-  }
-
-  #request(target: CleanupTarget): void {
-    this.#requested.add(target.repoId);
-    this.keep(this.request(target));
   }
 
   #forget(repoId: number): void {
@@ -110,7 +92,7 @@ export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
     this.#requested.delete(repoId);
   }
 
-  protected override async attempt(job: Job<CleanupTarget, CleanupResult>): Promise<CleanupResult> {
+  protected override async attempt(job: Job<CleanupTarget, KeptResult>): Promise<KeptResult> {
     const { repoId, name } = job.target;
     const { registry } = this.#options;
     for (let removed = 1; removed > 0 && this.#dueIds().has(repoId);) {
@@ -124,10 +106,10 @@ export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
     this.say(job, 'info', isRemoved ? 'repository removed' : 'the repository stays', {
       repo: name,
     });
-    return { repo: name, isRemoved };
+    // False: it was listed again.
+    return { removed: isRemoved };
   }
 
-  /** RepoIds due for removal now. */
   #dueIds(stored = this.#options.registry.stored): ReadonlySet<number> {
     const nowMs = performance.now();
     const isDue = (repoId: number): boolean => (this.#dueMs.get(repoId) ?? Infinity) <= nowMs;
@@ -135,10 +117,10 @@ export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
     return new Set(removals.map(({ repo }) => repo.repoId).filter(isDue));
   }
 
-  /** Returns the number of removed repos. */
   async #removeDue(): Promise<number> {
     const { remover, restore } = this.#options;
-    const due = [...this.#dueIds()].slice(0, TOGETHER_MAX);
+    // Bound: time of the transaction.
+    const due = [...this.#dueIds()].slice(0, 500);
     const removed = await remover.remove(due, (stored) => this.#dueIds(stored));
     await restore(new Set(due.filter((repoId) => !removed.has(repoId))));
     return removed.size;
@@ -148,4 +130,29 @@ export class CleanupJobs extends JobRunner<CleanupTarget, CleanupResult> {
     clearTimeout(this.#timer);
     await super.close();
   }
+}
+
+/** A repo to remove, and when: milliseconds since the epoch. */
+export interface Removal {
+  readonly repo: StoredRepo;
+  readonly at: number;
+}
+
+/** A repo stays until each connection to its host was listed fully: it may reappear under another name. */
+export function removalsOf(stored: StoredRepos, graceMs: number): Removal[] {
+  const links = new LinkIndex(stored);
+  const unsure = new Set(
+    stored.connections
+      .filter(({ wholeAt, rules }) => wholeAt === null && rules.digest !== '')
+      .map(({ address }) => address),
+  );
+  return stored.repos.flatMap((repo) => {
+    const { repoId, host } = repo;
+    if (host === undefined || unsure.has(host.address)) return [];
+    // Submodules are removed with their outer repo (submodules.ts).
+    if (host.facts.submodule !== undefined) return [];
+    if (!links.isMissing(repoId) || links.isKept(repoId)) return [];
+    const since = links.linksOf(repoId).map(({ missingSince }) => missingSince!);
+    return [{ repo, at: Math.max(0, ...since) + graceMs }];
+  });
 }

@@ -10,13 +10,10 @@ import { LinkIndex } from './link-index.ts';
 import { addressOf, rulesOf, underRules } from './rules.ts';
 
 export interface Configured {
-  /** The daemon that has this configuration. */
   readonly instance: string;
   /** No other daemon uses the store: foreign connections came with a backup; they are taken over by name, or gone. */
   readonly isAlone: boolean;
-  /** By name. */
   readonly connections: Readonly<Record<string, ConnectionSettings>>;
-  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 

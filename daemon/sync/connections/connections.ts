@@ -1,5 +1,5 @@
 // The connections of the configuration: lists their repositories (sync-jobs.ts), applies permissions, maintains mirrors
-// (mirrors.ts), and removes repos that no connection lists any more (cleanup-jobs.ts). Index jobs index the mirrors.
+// (mirrors.ts), and removes what no connection lists any more (cleanup-jobs.ts).
 
 import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -15,12 +15,12 @@ import {
   awaitedSentence,
 } from '../../hosts/awaited-answers.ts';
 import type { Host } from '../../hosts/host.ts';
-import { type HostPause, hostPauses } from '../../hosts/rate-limit.ts';
+import { hostPauses } from '../../hosts/rate-limit.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalog-records.ts';
 import type { JobRows } from '../../store/jobs.ts';
-import type { JobLimits } from '../jobs/job-limits.ts';
+import type { ConnectionLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { recordOf } from '../../index/register/change-repo.ts';
 import { hostedRecord, unbuilt } from '../../index/register/open-catalog.ts';
@@ -30,26 +30,14 @@ import { CleanupJobs } from './cleanup-jobs.ts';
 import { type MirrorRemote, Mirrors, type FetchMirror, type MaintainMirror } from './mirrors.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
-import { LatestVisibility } from './latest-visibility.ts';
+import { LatestVisibility } from './confirm-fetch.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
 import { Submodules } from './submodules.ts';
 import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
-import { narrowed, type OtherRepositoryError } from './whose-fetch.ts';
+import { narrowed, type OtherRepositoryError } from './confirm-fetch.ts';
 
-/** The current limits. Times in ms. */
-export interface ConnectionLimits {
-  readonly reindexIntervalMs: number;
-  readonly resyncConnectionIntervalMs: number;
-  readonly repoGarbageCollectionGracePeriodMs: number;
-  readonly syncJobs: JobLimits;
-  readonly cleanupJobs: JobLimits;
-  /** Of one fetch. */
-  readonly fetchTimeoutMs: number;
-}
-
-/** Access to code hosts. */
 export interface HostAccess {
   /** Errors: the configuration is incomplete. */
   readonly openHost: (name: string, settings: ConnectionSettings) => Promise<Host>;
@@ -66,9 +54,7 @@ export interface ConnectionsOptions extends HostAccess {
   readonly jobs: Jobs;
   readonly jobRows: JobRows;
   readonly rows: ConnectionRows;
-  /** The daemon that has this configuration. */
   readonly instance: string;
-  /** No other daemon uses the store. */
   readonly isAlone: boolean;
   readonly limits: () => ConnectionLimits;
   readonly log: Log;
@@ -79,9 +65,6 @@ interface Configured {
   /** Undefined: not opened yet, or it failed. */
   host?: Promise<Host> | undefined;
 }
-
-/** Bound: delay of due work. */
-const TICK_MS = 2_000;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -156,8 +139,7 @@ export class Connections {
       instance,
       log,
       limits: () => limits().syncJobs,
-      hostOf: (connectionId) => this.#hostOf(connectionId),
-      digestOf: (connectionId) => this.#targetOf(connectionId)?.rules.digest,
+      hostOf: (name) => this.hostOf(name),
       targetOf: (connectionId) => this.#targetOf(connectionId),
       apply,
       latestVisibility: this.#latestVisibility,
@@ -178,7 +160,6 @@ export class Connections {
     });
   }
 
-  /** Those of the configuration, by name. */
   get all(): readonly StoredConnection[] {
     const { registry, instance } = this.#options;
     return registry.connections.filter(
@@ -191,9 +172,7 @@ export class Connections {
     return this.#configured;
   }
 
-  /**
-   * Whether a connection of the configuration has a repo, or had it and it stays; undefined: not a repo of a code host.
-   */
+  /** Whether the configuration has a repo, or had it and it stays; undefined: not of a code host. */
   has(repoId: number): boolean | undefined {
     const host = this.#options.registry.byId(repoId)?.host;
     if (host === undefined) return undefined;
@@ -208,9 +187,7 @@ export class Connections {
     return linked.some(({ name }) => this.#configured.get(name)?.settings.submodules === true);
   }
 
-  /**
-   * Connections of the configuration that list a repo. @param includesMissing  or listed it before
-   */
+  /** Connections of the configuration that list a repo. @param includesMissing  or listed it before */
   #linkedTo(repoId: number, includesMissing = false): StoredConnection[] {
     const { registry } = this.#options;
     if (registry.byId(repoId)?.host === undefined) return [];
@@ -223,7 +200,6 @@ export class Connections {
     return ids.size === 0 ? [] : this.all.filter(({ connectionId }) => ids.has(connectionId));
   }
 
-  /** The repos of a connection; undefined: it is not in the configuration. */
   reposOf(name: string): readonly StoredRepo[] | undefined {
     const { registry } = this.#options;
     const connectionId = this.all.find((one) => one.name === name)?.connectionId;
@@ -233,12 +209,6 @@ export class Connections {
       .flatMap(({ repoId }) => registry.byId(repoId) ?? []);
   }
 
-  /** Errors: those of opening the host. */
-  async hostOf(name: string): Promise<Host> {
-    return this.#hostOf(this.all.find((one) => one.name === name)?.connectionId ?? 0);
-  }
-
-  /** Calls `listener` when the repos of a connection may have changed. */
   onListed(listener: () => void): void {
     this.#onListed = listener;
   }
@@ -252,13 +222,7 @@ export class Connections {
     return this.#linkedTo(repoId, true).map(({ name }) => name);
   }
 
-  /**
-   * Applies the current configuration: permissions take effect at once, before any host is contacted.
-   *
-   * @param areReopened  opens hosts again, because something besides the settings has changed
-   *
-   * Errors: NOT_READY; those of the catalog.
-   */
+  /** Applies permissions before any host is contacted. @param areReopened  opens hosts again. Errors: NOT_READY. */
   async configure(
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened = false,
@@ -298,7 +262,6 @@ export class Connections {
     this.#cleanUp();
   }
 
-  /** RepoIds that are served but missing in the catalog. */
   #unlisted(): number[] {
     const { registry, catalog } = this.#options;
     return registry.all
@@ -338,10 +301,9 @@ export class Connections {
     this.#cleanUp();
     this.cleanup.failUnrequested();
     this.tick();
-    this.#ticking = setInterval(() => this.tick(), TICK_MS).unref();
+    this.#ticking = setInterval(() => this.tick(), 2_000).unref();
   }
 
-  /** Lists new, changed and interrupted connections. */
   #resume(changed: ReadonlySet<string>): void {
     for (const connection of this.all) {
       const { connectionId, name, wholeAt, syncedAt } = connection;
@@ -357,7 +319,6 @@ export class Connections {
     this.sync.request({ connectionId, name });
   }
 
-  /** Starts what is due. */
   tick(): void {
     if (this.sync.signal.aborted) return;
     for (const connectionId of this.#syncTimes.take()) {
@@ -387,7 +348,6 @@ export class Connections {
     if (isFirst) this.#relist(repoId);
   }
 
-  /** Lists the connections of a repo. */
   #relist(repoId: number): void {
     for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
@@ -397,7 +357,6 @@ export class Connections {
     try {
       await this.#narrow(repoId, visibility);
     } catch (error) {
-      // Pending changes are applied with the next decision.
       const repo = this.#options.registry.byId(repoId)?.name;
       this.#options.log.warn('a repository is hidden, but that could not be stored', {
         repo,
@@ -415,7 +374,6 @@ export class Connections {
     try {
       isNarrowed = await registry.decide((stored) => narrowed(stored, repoId, visibility));
     } catch (error) {
-      // The next listing stores it.
       log.warn(
         'permissions of a repository could not be stored: it is visible only to owners until they are',
         {
@@ -433,10 +391,7 @@ export class Connections {
     if (record !== undefined) this.#options.jobs.request(record, { dueAt });
   }
 
-  /**
-   * Lists a connection at a user's request; returns the job id. Undefined: unknown connection id.
-   * Errors: the index is closing.
-   */
+  /** Lists a connection for a user; returns the job id. Undefined: unknown. Errors: the index is closing. */
   async requestSync(connectionId: number): Promise<string | undefined> {
     const target = this.#targetOf(connectionId);
     return target && this.sync.requestPersisted(target);
@@ -445,15 +400,18 @@ export class Connections {
   /** Applies decisions about repos, visibility first, together with those that could not be stored before. */
   async #apply(decided: AppliedChanges): Promise<void> {
     const { served, catalog } = this.#options;
-    const { changedIds, dueIds } = withPending(this.#pending, decided);
+    const pending = this.#pending;
+    for (const id of decided.changedIds) pending.changedIds.add(id);
+    for (const id of decided.dueIds) pending.dueIds.add(id);
+    const [changedIds, dueIds] = [new Set(pending.changedIds), new Set(pending.dueIds)];
     if (changedIds.size > 0) {
       served.publish();
       this.#onListed();
       await catalog.commit(() => ({ put: [...changedIds].flatMap((id) => this.#putOf(id)) }));
       served.publish();
     }
-    for (const id of changedIds) this.#pending.changedIds.delete(id);
-    for (const id of dueIds) this.#pending.dueIds.delete(id);
+    for (const id of changedIds) pending.changedIds.delete(id);
+    for (const id of dueIds) pending.dueIds.delete(id);
     if (!this.#isStarted) return;
     for (const repoId of dueIds) this.requestFetch(repoId);
     for (const repoId of changedIds)
@@ -461,7 +419,6 @@ export class Connections {
         this.#index(repoId);
   }
 
-  /** The new catalog record of a repo. */
   #putOf(repoId: number): CatalogRepo[] {
     const { registry, catalog, jobs } = this.#options;
     const repo = registry.byId(repoId);
@@ -484,11 +441,10 @@ export class Connections {
     return this.all.find((one) => one.connectionId === connectionId);
   }
 
-  /** Errors: those of opening the host. */
-  async #hostOf(connectionId: number): Promise<Host> {
-    const name = this.#targetOf(connectionId)?.name;
-    const configured = name === undefined ? undefined : this.#configured.get(name);
-    if (name === undefined || configured === undefined)
+  /** Errors: not configured; those of opening the host. */
+  async hostOf(name: string): Promise<Host> {
+    const configured = this.#configured.get(name);
+    if (configured === undefined)
       throw new Error('the connection is no longer in the configuration');
     configured.host ??= this.#options
       .openHost(name, configured.settings)
@@ -503,9 +459,9 @@ export class Connections {
   async #remotesOf(repoId: number): Promise<MirrorRemote[]> {
     const remotes: MirrorRemote[] = [];
     let failure: unknown;
-    for (const { connectionId, name } of this.#linkedTo(repoId)) {
+    for (const { name } of this.#linkedTo(repoId)) {
       try {
-        const host = await this.#hostOf(connectionId);
+        const host = await this.hostOf(name);
         const { caFile } = this.#configured.get(name)!.settings.tls;
         remotes.push({ host, caFile });
       } catch (error) {
@@ -565,7 +521,10 @@ export class Connections {
     return [
       ...this.sync.failed.sentences(isConfigured).map((one) => `connection ${one}`),
       ...[...awaited.values()].map(awaitedSentence),
-      ...hostPauses().map(pauseSentence),
+      ...hostPauses().map(
+        ({ host, until }) =>
+          `${host} has reached its rate limit until ${new Date(until).toISOString()}; pending requests continue then`,
+      ),
       ...this.pushes.degradations,
     ];
   }
@@ -579,27 +538,11 @@ export class Connections {
   }
 }
 
-function pauseSentence({ host, until }: HostPause): string {
-  const time = new Date(until).toISOString();
-  return `${host} has reached its rate limit until ${time}; pending requests continue then`;
-}
-
 async function closeHosts(configured: readonly Configured[]): Promise<void> {
   for (const { host } of configured) {
-    // A host that failed to open needs no closing.
     const open = await host?.catch(() => undefined);
     await open?.close();
   }
 }
 
 type AppliedChanges = Pick<Admitted, 'changedIds' | 'dueIds'>;
-
-/** Pending changes together with the new decision. */
-function withPending(
-  pending: Readonly<Record<keyof AppliedChanges, Set<number>>>,
-  decided: AppliedChanges,
-): Readonly<Record<keyof AppliedChanges, Set<number>>> {
-  for (const id of decided.changedIds) pending.changedIds.add(id);
-  for (const id of decided.dueIds) pending.dueIds.add(id);
-  return { changedIds: new Set(pending.changedIds), dueIds: new Set(pending.dueIds) };
-}

@@ -15,12 +15,10 @@ import {
 
 export interface EndedListing {
   readonly connectionId: number;
-  /** Number of the listing. */
   readonly listing: number;
   readonly targets: TargetStates;
   /** The previous listing, which also missed something; absent: nothing was missing. */
   readonly before?: Pick<EndedListing, 'listing' | 'targets'>;
-  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
@@ -37,7 +35,6 @@ export type ListingEnd =
       readonly missing: readonly StoredRepo[];
       readonly emptied: readonly Emptied[];
     }
-  /** The listing must be repeated. */
   | { readonly kind: 'again' };
 
 export function endListing(stored: StoredRepos, ended: EndedListing): RepoDecision<ListingEnd> {
@@ -66,7 +63,6 @@ export function endListing(stored: StoredRepos, ended: EndedListing): RepoDecisi
   };
 }
 
-/** Repos that the connection has lost, and targets that are empty now. */
 function judged(
   present: readonly StoredLink[],
   listing: number,
@@ -90,10 +86,7 @@ function judged(
   return { gone, emptied };
 }
 
-/**
- * A repo that no connection lists: nobody defines its permissions; one that stays is archived. One that was named as a
- * source before is that again.
- */
+/** A repo that no connection lists has unknown visibility; a kept one is archived; a named one is a source again. */
 export function withoutHost(links: LinkIndex, repoId: number): StoredRepo[] {
   const repo = links.repo(repoId);
   if (repo?.host === undefined || !links.isMissing(repoId)) return [];

@@ -7,7 +7,6 @@ export class LinkIndex {
   readonly stored: StoredRepos;
   readonly connections: ReadonlyMap<number, StoredConnection>;
   readonly #repos: ReadonlyMap<number, StoredRepo>;
-  /** By repoId, then by connectionId. */
   readonly #links = new Map<number, Map<number, StoredLink>>();
 
   constructor(stored: StoredRepos) {
@@ -56,7 +55,6 @@ export class LinkIndex {
     this.#links.delete(repoId);
   }
 
-  /** No connection lists it any more. */
   isMissing(repoId: number): boolean {
     return this.linksOf(repoId).every(({ missingSince }) => missingSince !== null);
   }

@@ -9,18 +9,16 @@ import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
-import type { LatestVisibility } from './latest-visibility.ts';
+import type { LatestVisibility } from './confirm-fetch.ts';
 import { notePage, SOLE_TARGET, type TargetStates } from './target-states.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
-import { isStricter } from './whose-fetch.ts';
+import { isStricter } from './confirm-fetch.ts';
 
-/** Stored progress of a listing. */
 interface ListingState {
   readonly digest: string;
   readonly listing: number;
   /** The previous listing, if it missed something. */
   readonly before?: NonNullable<EndedListing['before']>;
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly next?: unknown;
   /** All pages are stored; the end of the listing is pending. */
@@ -31,10 +29,8 @@ interface ListingState {
   readonly targets: TargetStates;
 }
 
-/** Results of pages that are not stored yet. */
 interface Gathered {
   readonly repos: HostRepo[];
-  /** The targets that listed each host id. */
   readonly targets: Map<string, Set<string>>;
 }
 
@@ -43,17 +39,14 @@ export interface ListingOptions {
   readonly rows: Connections;
   readonly host: Host;
   readonly connectionId: number;
-  /** Of its host, as in repos. */
   readonly address: string;
   /** Of the configuration: a listing under other settings is not resumed. */
   readonly digest: string;
   /** False: the configuration has changed. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
-  /** A part of the listing is stored: applies it. */
   readonly apply: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
   readonly latestVisibility: LatestVisibility;
-  /** Notified of the number of listed repos. */
   readonly onCount: (count: number) => void;
 }
 
@@ -111,7 +104,6 @@ async function list(options: ListingOptions): Promise<ListingOutcome> {
   }
 }
 
-/** Of the interrupted listing, or of a new one. */
 async function stateOf(options: ListingOptions): Promise<ListingState> {
   const { rows, connectionId, digest } = options;
   // Safety: only `keepState` writes it.
@@ -245,16 +237,12 @@ async function keep(
   onCount(state.count);
 }
 
-/**
- * Each repository once, in its latest version; its visibility no wider than what was heard elsewhere since the listing
- * began.
- */
+/** Each repository once, as listed last, but no more visible than heard elsewhere since the listing began. */
 function withLatestVisibility(
   { address, latestVisibility }: ListingOptions,
   gathered: readonly HostRepo[],
   startMs: number,
 ): HostRepo[] {
-  // Shifting pages repeat some.
   const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
   return [...last.values()].map((repo) => {
     const which = { address, hostId: repo.hostId };

@@ -9,48 +9,25 @@ import { messageOf } from '../../base/caught.ts';
 import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../store/repos.ts';
-import { type GitCredential, type Host, HostError } from '../../hosts/host.ts';
+import { type Host, HostError } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-paths.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
+import type { MirrorOptions } from '../../hosts/mirrors/fetch-mirror.ts';
+import type { MaintainOptions } from '../../hosts/mirrors/maintain-mirror.ts';
 import { endOrphans } from '../../hosts/mirrors/orphans.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
-import type { FetchStep } from '../jobs/job-step.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
-import { checkWhose, pushMarkOf, OtherRepositoryError } from './whose-fetch.ts';
+import { confirmRepository, pushMarkOf, OtherRepositoryError } from './confirm-fetch.ts';
 
 /** Creates or updates a bare mirror. Errors: why it failed; the old mirror stays. */
-export type FetchMirror = (options: {
-  readonly folder: string;
-  /** http(s) or ssh, without credentials. */
-  readonly url: string;
-  readonly credential: GitCredential | undefined;
-  /** Certificates besides those of the system. */
-  readonly caFile?: string | undefined;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  readonly onProgress: (step: FetchStep) => void;
-  readonly log: Log;
-  /** Something could not be read from it: it is checked, and created again if damaged. */
-  readonly isDoubted?: boolean;
-  /**
-   * Called after a fetch, before anybody can read the result. Errors: the result must not be used; the mirror stays as
-   * it was.
-   */
-  readonly confirm?: () => Promise<void>;
-}) => Promise<unknown>;
+export type FetchMirror = (options: MirrorOptions) => Promise<unknown>;
 
 /** Maintains a mirror if needed. Errors: why it failed; the mirror stays as it was. */
-export type MaintainMirror = (options: {
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  readonly log: Log;
-}) => Promise<unknown>;
+export type MaintainMirror = (options: MaintainOptions) => Promise<unknown>;
 
-/** A connection that can fetch a repo. */
 export interface MirrorRemote {
   readonly host: Pick<Host, 'gitCredential' | 'repository'>;
   readonly caFile?: string | undefined;
@@ -61,18 +38,11 @@ export interface MirrorsOptions {
   readonly registry: Pick<RepoRegistry, 'byId'>;
   readonly fetchMirror: FetchMirror;
   readonly maintainMirror: MaintainMirror;
-  /**
-   * The connections that list a repo now, in the order to try. Errors: none of them can be used.
-   */
+  /** The connections that list a repo now, in the order to try. Errors: none of them can be used. */
   readonly remotesOf: (repoId: number) => Promise<readonly MirrorRemote[]>;
-  /** Of one fetch. */
   readonly timeoutMs: () => number;
-  /** Notified of each fetched repo. */
   readonly onFetched: (repoId: number) => void;
-  /**
-   * Notified when the fetched repository is a different one: its visibility must not widen. @param isFirst  the first
-   * time
-   */
+  /** Notified when the fetched repository is a different one: its visibility must not widen. */
   readonly onOther: (
     repoId: number,
     error: OtherRepositoryError,
@@ -93,8 +63,6 @@ const stampSchema = z.object({
 });
 type Stamp = z.infer<typeof stampSchema>;
 
-const STAMP_ENDING = '.json';
-
 export class Mirrors {
   readonly #options: MirrorsOptions;
   /** Repos to fetch before the next read. */
@@ -103,21 +71,17 @@ export class Mirrors {
   readonly #doubted = new Set<number>();
   /** Repos whose address holds a different repository. */
   readonly #others = new Set<number>();
-  /** Repos whose address is gone. */
   readonly #gone = new Set<number>();
 
   constructor(options: MirrorsOptions) {
     this.#options = options;
   }
 
-  /** The host may have news: the next job fetches. */
   markStale(repoId: number): void {
     this.#stale.add(repoId);
   }
 
-  /**
-   * Called with the error of a failed job. If git could not read something the mirror is checked before the next job.
-   */
+  /** Called with the error of a failed job: if git could not read something, the mirror is checked next time. */
   noteFailure(repoId: number, error: unknown): void {
     if (!isGitExit(error) && !(error instanceof ProbeError) && !isMisled(error)) return;
     this.#doubted.add(repoId);
@@ -130,7 +94,6 @@ export class Mirrors {
     if (!hasMirror(repo)) return undefined;
     const isComplete = this.lastFetch(repoId).fetchedAt !== undefined;
     const isThere = isComplete && existsSync(this.#options.catalog.mirrorPath(repoId));
-    // With the port.
     return isThere && !this.#stale.has(repoId) ? undefined : new URL(repo.host.facts.cloneUrl).host;
   }
 
@@ -147,10 +110,7 @@ export class Mirrors {
     }
   }
 
-  /**
-   * Time of the last fetch, milliseconds since the epoch; undefined: never. `isBehind`: the host has reported news
-   * since.
-   */
+  /** Time in ms since the epoch; undefined: never. `isBehind`: the host has reported news since. */
   lastFetch(repoId: number): {
     readonly fetchedAt: number | undefined;
     readonly isBehind: boolean;
@@ -165,11 +125,7 @@ export class Mirrors {
     };
   }
 
-  /**
-   * Updates the mirror of a repo if it is marked or missing.
-   *
-   * Errors: why the fetch failed; the reason of the signal.
-   */
+  /** Updates the mirror if it is stale or missing. Errors: why the fetch failed; the reason of the signal. */
   async bringUp(
     { repoId, name }: RepoRecord,
     context: Pick<IndexContext, 'signal' | 'onFetch'>,
@@ -258,7 +214,6 @@ export class Mirrors {
     }
   }
 
-  /** Errors: those of `checkWhose`. */
   async #confirm(
     repoId: number,
     repoHost: RepoHost,
@@ -268,7 +223,7 @@ export class Mirrors {
     const { registry, onOther } = this.#options;
     const visibility = registry.byId(repoId)?.visibility ?? 'unknown';
     try {
-      await checkWhose(repoHost, visibility, host, signal);
+      await confirmRepository(repoHost, visibility, host, signal);
       this.#others.delete(repoId);
     } catch (error) {
       if (!(error instanceof OtherRepositoryError)) throw error;
@@ -314,21 +269,18 @@ export class Mirrors {
     }
   }
 
-  #stampPath(repoId: number): string {
-    return stampPath(this.#options.catalog, repoId);
-  }
-
-  /** Undefined: no readable stamp. */
   #readStamp(repoId: number): Stamp | undefined {
     try {
-      return stampSchema.parse(JSON.parse(readOwn(this.#stampPath(repoId)).toString()));
+      return stampSchema.parse(
+        JSON.parse(readOwn(stampPath(this.#options.catalog, repoId)).toString()),
+      );
     } catch {
       return undefined;
     }
   }
 
   #writeStamp(repoId: number, stamp: Stamp): void {
-    replaceOwn(this.#stampPath(repoId), `${JSON.stringify(stamp)}\n`);
+    replaceOwn(stampPath(this.#options.catalog, repoId), `${JSON.stringify(stamp)}\n`);
   }
 }
 
@@ -342,7 +294,7 @@ export async function removeMirror(
 }
 
 function stampPath({ mirrorFolder }: Pick<Catalog, 'mirrorFolder'>, repoId: number): string {
-  return path.join(mirrorFolder, `${repoId}${STAMP_ENDING}`);
+  return path.join(mirrorFolder, `${repoId}.json`);
 }
 
 /** Whether a repo is read from our mirror, not from the path of its connection. */

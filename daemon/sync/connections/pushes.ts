@@ -16,7 +16,6 @@ import type { RepoRegistry } from '../../index/register/registry.ts';
 
 export interface PushesOptions {
   readonly registry: Pick<RepoRegistry, 'all'>;
-  /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
   /** Fetches and indexes a repo at this time (ms since the epoch). */
   readonly requestFetch: (repoId: number, dueAt: number) => void;
@@ -27,7 +26,6 @@ export interface PushesOptions {
     repoId: number,
     visibility: NonNullable<WebhookChange['visibility']>,
   ) => Promise<void>;
-  /** Lists the connections of a repo again. */
   readonly relist: (repoId: number) => void;
   /** The current secret; undefined: webhooks are off. Errors: it cannot be read. */
   readonly secret: () => SecretText | undefined;
@@ -36,7 +34,6 @@ export interface PushesOptions {
 
 export interface TakenDelivery {
   readonly outcome: 'unproven' | 'taken';
-  /** Repos that it affects. */
   readonly repositories: number;
 }
 
@@ -60,7 +57,6 @@ export class Pushes {
     this.#options = options;
   }
 
-  /** Whether hosts should send webhooks. */
   get isAwaiting(): boolean {
     try {
       return this.#options.secret() !== undefined;
@@ -69,9 +65,7 @@ export class Pushes {
     }
   }
 
-  /**
-   * Processes a delivery of a code host. Resolves when a repository that became private is hidden.
-   */
+  /** Processes a delivery of a code host. Resolves when a repository that became private is hidden. */
   async take(delivery: Delivery): Promise<TakenDelivery> {
     const secret = this.#secret();
     if (secret === undefined) return { outcome: 'unproven', repositories: 0 };
@@ -131,7 +125,6 @@ export class Pushes {
     return this.#matchingRepos(pushed).filter(({ repoId }) => this.#request(repoId)).length;
   }
 
-  /** Repos that a delivery refers to. */
   #matchingRepos(pushed: WebhookRepository): StoredRepo[] {
     const { registry, has } = this.#options;
     return registry.all.filter(

@@ -27,13 +27,7 @@ export class RepoRemover {
     this.#options = options;
   }
 
-  /**
-   * Removes those of the repos that must still go when their turn comes; returns their ids. Cancels their jobs.
-   *
-   * @param toGo  selects them from the current store; called twice
-   *
-   * Errors: NOT_READY; those of the disk.
-   */
+  /** Cancels jobs; returns the removed repoIds. @param toGo  those that must go now; called twice. Errors: NOT_READY. */
   async remove(
     repoIds: readonly number[],
     toGo: (stored: StoredRepos) => ReadonlySet<number>,
@@ -51,7 +45,6 @@ export class RepoRemover {
     });
   }
 
-  /** Hides them from searches, and removes their files. */
   async #hide(repoIds: readonly number[]): Promise<void> {
     const { catalog, served } = this.#options;
     await publishing(this.#options, [], (publication) =>
@@ -76,7 +69,6 @@ function decided(
   return { changed: [], removed: [...removed], removedConnections, result: removed };
 }
 
-/** Those of the repos that no connection lists. */
 export function unlistedOf(stored: StoredRepos, repoIds: Iterable<number>): ReadonlySet<number> {
   const links = new LinkIndex(stored);
   return new Set([...repoIds].filter((repoId) => links.isMissing(repoId)));

@@ -17,11 +17,7 @@ export function rulesOf(settings: ConnectionSettings): ConnectionRules {
   };
 }
 
-/**
- * The host of a connection as a text, the same for all connections to it; repo ids are unique within it.
- *
- * @param instance  the daemon, for addresses that are paths on its machine
- */
+/** The host of a connection, the same text for all to it; repo ids are unique within it. */
 export function addressOf(settings: ConnectionSettings, instance: string): string {
   const { type } = settings;
   const url = new URL(settings.url);

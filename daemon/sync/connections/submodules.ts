@@ -1,7 +1,6 @@
-// Submodules of repos whose connection requests them (API.md 19.4). Each becomes a repo named after its outer repo plus
-// its path, read at the pinned commit from the repo that `.gitmodules` names. That must be a repo of a connection: no
-// address is contacted because a repository names it. Only callers who see both the outer repo and the named one see
-// the submodule (accounts/repo-access-resolver.ts).
+// Submodules of repos whose connection requests them (API.md 19.4): repos named after the outer one plus their path, read at
+// the pinned commit from the repo that `.gitmodules` names, which must be of a connection: no other address is contacted.
+// Only callers who see both the outer repo and the named one see them (accounts/repo-access-resolver.ts).
 
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredRepos, RepoDecision, StoredRepo } from '../../store/repos.ts';
@@ -20,13 +19,9 @@ import { removedAt } from './which-listed.ts';
 export interface SubmodulesOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'mirrorPath'>;
   readonly registry: Pick<RepoRegistry, 'all' | 'stored' | 'byId' | 'decide'>;
-  /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
-  /** Whether any connection requests submodules. */
   readonly areSubmodulesEnabled: () => boolean;
-  /** Whether a connection of a repo requests its submodules. */
   readonly hasSubmodulesEnabled: (repoId: number) => boolean;
-  /** Applies that repos changed, or are to be removed. */
   readonly apply: (changedIds: ReadonlySet<number>) => Promise<void>;
   readonly remove: (
     repoIds: readonly number[],
@@ -35,9 +30,7 @@ export interface SubmodulesOptions {
   readonly log: Log;
 }
 
-/** A submodule to be created. */
 interface ExpectedSubmodule {
-  /** The outermost repo. */
   readonly outer: StoredRepo;
   readonly path: string;
   readonly commit: string;
@@ -45,7 +38,6 @@ interface ExpectedSubmodule {
   readonly chain: readonly number[];
 }
 
-/** A commit to search for submodules. */
 interface ScanTarget {
   readonly source: RepoSource;
   readonly commit: string;
@@ -53,17 +45,14 @@ interface ScanTarget {
   readonly chain: readonly number[];
 }
 
-/** The search for all submodules of a repo. */
 interface Walk {
   readonly outer: StoredRepo;
   /** Repos by normalized address. */
   readonly scope: ReadonlyMap<string, StoredRepo>;
   readonly found: ExpectedSubmodule[];
-  /** Number of checked links. */
   count: number;
   /** The search was incomplete: missing ones may exist. */
   isInPart: boolean;
-  /** Why some are left out. */
   readonly reasons: string[];
 }
 
@@ -129,7 +118,7 @@ export class Submodules {
     const existing = new Set<number>();
     for (const outer of outers) {
       if (this.#isClosed) return;
-      const walk = newWalk(outer, scope);
+      const walk: Walk = { outer, scope, found: [], count: 0, isInPart: false, reasons: [] };
       if (hasSubmodulesEnabled(outer.repoId)) await this.#walk(walk);
       expected.push(...walk.found);
       if (!walk.isInPart) existing.add(outer.repoId);
@@ -142,7 +131,6 @@ export class Submodules {
       await apply(await registry.decide((stored) => admitted(stored, expected)));
   }
 
-  /** Errors: none. */
   async #walk(walk: Walk): Promise<void> {
     const { reasons } = walk;
     try {
@@ -154,7 +142,6 @@ export class Submodules {
     if (reasons.length > 0) this.#report(walk);
   }
 
-  /** Errors: GitError. */
   async #findAll(walk: Walk): Promise<void> {
     const { repoId } = walk.outer;
     const { record, commits = [] } = this.#options.catalog.repo(repoId) ?? {};
@@ -252,15 +239,10 @@ export class Submodules {
   }
 }
 
-function newWalk(outer: StoredRepo, scope: ReadonlyMap<string, StoredRepo>): Walk {
-  return { outer, scope, found: [], count: 0, isInPart: false, reasons: [] };
-}
-
 function isSubmodule({ facts }: NonNullable<StoredRepo['host']>): boolean {
   return facts.submodule !== undefined;
 }
 
-/** Repos by normalized address. */
 function scopeOf(repos: readonly StoredRepo[]): Map<string, StoredRepo> {
   const scope = new Map<string, StoredRepo>();
   for (const repo of repos) {

@@ -7,47 +7,30 @@ import { someNames } from '../../repos/some-names.ts';
 import type { JobWords } from '../jobs/failed-jobs.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobQueueOptions } from '../jobs/job-queue.ts';
-import { JobRunner } from '../jobs/job-runner.ts';
+import { JobRunner, type KeptResult } from '../jobs/job-runner.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
 
 export const SYNC_QUEUE = 'connection-sync';
 
-/** A connection to be listed. */
 export interface SyncTarget {
   readonly connectionId: number;
   readonly name: string;
-}
-
-export interface SyncResult {
-  readonly connection: string;
-  readonly state: 'COMPLETED' | 'FAILED';
-  /** Whether the listing is complete. */
-  readonly status: 'SUCCESS' | 'PARTIAL_SUCCESS';
-  readonly issues: readonly ListingIssue[];
-  /** Repositories that the host listed, and those newly missing. */
-  readonly listedCount: number;
-  readonly missingCount: number;
-  readonly durationMs: number;
-  readonly error?: string;
 }
 
 export interface SyncJobsOptions extends JobQueueOptions {
   readonly registry: RepoRegistry;
   readonly rows: ConnectionRows;
   /** The host of a connection. Errors: not configured, or it cannot be opened. */
-  readonly hostOf: (connectionId: number) => Promise<Host>;
-  /** Of the configuration; undefined: not configured. */
-  readonly digestOf: (connectionId: number) => string | undefined;
+  readonly hostOf: (name: string) => Promise<Host>;
   /** Undefined: no longer in the configuration. */
   readonly targetOf: (connectionId: number) => StoredConnection | undefined;
   readonly apply: ListingOptions['apply'];
   readonly latestVisibility: ListingOptions['latestVisibility'];
-  /** A listing has ended. */
   readonly onEnd: () => void;
 }
 
-type SyncJob = Job<SyncTarget, SyncResult>;
+type SyncJob = Job<SyncTarget, KeptResult>;
 
 const WORDS: JobWords = {
   queue: SYNC_QUEUE,
@@ -57,7 +40,7 @@ const WORDS: JobWords = {
   failing: 'listing a connection failed',
 };
 
-export class SyncJobs extends JobRunner<SyncTarget, SyncResult> {
+export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
   readonly #options: SyncJobsOptions;
   /** Connections whose last listing was incomplete. */
   readonly warned = new Set<number>();
@@ -81,36 +64,18 @@ export class SyncJobs extends JobRunner<SyncTarget, SyncResult> {
     return stored?.syncedAt == null ? PRIORITIES.first : PRIORITIES.scheduled;
   }
 
-  protected override keptOf(result: SyncResult): Readonly<Record<string, unknown>> {
-    const { status, issues, listedCount, missingCount, durationMs } = result;
-    return { status, issues, repositories: listedCount, missing: missingCount, durationMs };
+  protected override failureOf(): KeptResult {
+    return { status: 'PARTIAL_SUCCESS' };
   }
 
-  protected override failureOf(
-    { name }: SyncTarget,
-    error: string,
-    durationMs: number,
-  ): SyncResult {
-    return {
-      connection: name,
-      state: 'FAILED',
-      status: 'PARTIAL_SUCCESS',
-      issues: [],
-      listedCount: 0,
-      missingCount: 0,
-      durationMs,
-      error,
-    };
-  }
-
-  protected override async attempt(job: SyncJob): Promise<SyncResult> {
-    const { registry, rows, hostOf, digestOf, targetOf, apply, latestVisibility, onEnd } =
-      this.#options;
+  protected override async attempt(job: SyncJob): Promise<KeptResult> {
+    const { registry, rows, hostOf, targetOf, apply, latestVisibility, onEnd } = this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
-    this.keep(job);
-    const host = await hostOf(connectionId);
-    const digest = digestOf(connectionId) ?? '';
+    job.isKept = true;
+    const host = await hostOf(name);
+    const digestOf = (): string | undefined => targetOf(connectionId)?.rules.digest;
+    const digest = digestOf() ?? '';
     const outcome = await listConnection({
       registry,
       rows,
@@ -118,7 +83,7 @@ export class SyncJobs extends JobRunner<SyncTarget, SyncResult> {
       connectionId,
       address: targetOf(connectionId)?.address ?? '',
       digest,
-      isCurrent: () => digestOf(connectionId) === digest,
+      isCurrent: () => digestOf() === digest,
       signal: job.signal,
       apply,
       latestVisibility,
@@ -129,12 +94,11 @@ export class SyncJobs extends JobRunner<SyncTarget, SyncResult> {
     this.#report(job, issues, outcome.count, missing);
     onEnd();
     return {
-      connection: name,
-      state: 'COMPLETED',
       status: issues.length === 0 ? 'SUCCESS' : 'PARTIAL_SUCCESS',
       issues,
-      listedCount: outcome.count,
-      missingCount: missing.length,
+      repositories: outcome.count,
+      // Newly missing ones.
+      missing: missing.length,
       durationMs: Math.round(performance.now() - startMs),
     };
   }

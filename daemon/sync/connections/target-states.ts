@@ -13,7 +13,6 @@ import type { StoredLink } from '../../store/connections.ts';
 const STATES = ['whole', 'empty', 'refused', 'open'] as const;
 export type TargetState = (typeof STATES)[number];
 
-/** By name of the target. */
 export type TargetStates = Record<string, TargetState>;
 
 /** Target name of pages without one. */

@@ -10,12 +10,11 @@ import type { CodeHostType, RepoSource } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import { LinkIndex } from './link-index.ts';
 import { underRules } from './rules.ts';
-import { pushMarkOf } from './whose-fetch.ts';
+import { pushMarkOf } from './confirm-fetch.ts';
 
 /** Listed repositories, each once, and where they came from. */
 export interface Listed {
   readonly connectionId: number;
-  /** Number of the listing. */
   readonly listing: number;
   /** Prefix of their repo names. */
   readonly nameHost: string;
@@ -28,7 +27,6 @@ export interface Listed {
 /** Targets stored per repo; a repo with more is kept while any target of its connection cannot be listed. Bound: rows. */
 const TARGETS_MAX = 100;
 
-/** The changes to store. */
 export interface Admitted {
   /** In the order of `repos`, unchanged ones included. */
   readonly repos: readonly StoredRepo[];
@@ -108,10 +106,7 @@ function reposByIdAt({ repos }: StoredRepos, address: string): Map<string, Store
   );
 }
 
-/**
- * Sources that were named, by the identity of their folder: a connection that lists one takes it over, with its id and
- * grants.
- */
+/** Named sources, by the identity of their folder: a connection that lists one takes over its id and grants. */
 function namedRepos({ repos }: StoredRepos): Map<string, StoredRepo> {
   return new Map(
     repos.flatMap((repo) =>
@@ -122,7 +117,6 @@ function namedRepos({ repos }: StoredRepos): Map<string, StoredRepo> {
   );
 }
 
-/** Ids of removed repos of an address, by host id. */
 export function removedAt({ removed }: StoredRepos, address: string): ReadonlyMap<string, number> {
   return new Map(
     removed.flatMap((repo) =>
@@ -131,11 +125,7 @@ export function removedAt({ removed }: StoredRepos, address: string): ReadonlyMa
   );
 }
 
-/**
- * Targets of earlier listings stay; the end of the listing decides which of them lost it.
- *
- * @param linked  the existing link; undefined: none
- */
+/** Targets of earlier listings stay; the end of the listing decides which of them lost it. */
 function linkOf(
   { connectionId, listing, targets }: Listed,
   repoId: number,
@@ -166,7 +156,6 @@ function described(
   return { ...existing, visibility, host };
 }
 
-/** Where a repo was read in place. */
 function sourceOf({ host, place }: StoredRepo): RepoSource | undefined {
   return host?.facts.source ?? (place && { kind: place.kind, path: place.path });
 }
@@ -198,10 +187,7 @@ export function nameOf(nameHost: string, path: string): string {
   return `${nameHost}/${path}`.replace(/\p{Cc}/gu, '');
 }
 
-/**
- * The repos with the names of their paths, then other repos of the host that lose their names by that, as their listing
- * is older. If a local source or another host's repo has the name, the repo gets a number.
- */
+/** Names by path, also of repos that thereby lose theirs; a name of another host or a source gets a number. */
 function withNames(
   { repos: all }: StoredRepos,
   repos: readonly StoredRepo[],

@@ -32,12 +32,10 @@ export class FailedJobs {
     this.#failures.set(target, { name, reason: kept });
   }
 
-  /** Its last job succeeded, or it was removed. */
   clear(target: Target): void {
     this.#failures.delete(target);
   }
 
-  /** Undefined: the last job succeeded, or there was none. */
   reasonOf(target: Target): string | undefined {
     return this.#failures.get(target)?.reason;
   }

@@ -55,11 +55,8 @@ export interface RepoIndexerOptions {
   readonly catalog: Catalog;
   readonly registry: RepoRegistry;
   readonly served: Served;
-  /** The current filters; a running job keeps its own. */
   readonly filters: () => FilterSettings;
-  /** Shared by all builds. */
   readonly threads: BuildThreads;
-  /** Notified when new shards may lack symbols. */
   readonly onNewShards: () => void;
   readonly fileTracker: FileTracker;
   /** The host that the next job of a repo contacts; undefined: none. */
@@ -68,33 +65,24 @@ export interface RepoIndexerOptions {
   readonly bringUp?: (record: RepoRecord, context: IndexContext) => Promise<void>;
   /** Notified of the error of a failed job: the mirror may be damaged. */
   readonly onFailure?: (repoId: number, error: unknown) => void;
-  /** Maintains the mirror after a job. Errors: none. */
   readonly tidyUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
-/** Callbacks of an attempt. */
 export interface IndexContext {
   readonly signal: AbortSignal;
   /** Only for the log. */
   readonly warn: (message: string, fields: LogFields) => void;
-  /**
-   * A sentence about something that the user may not have intended; each job reports all of them.
-   */
+  /** A sentence about something that the user may not have intended; each job reports all of them. */
   readonly onWarning: (sentence: string) => void;
   /** Something must be built, which takes time and changes the index. */
   readonly onWork: () => void;
-  /** Progress of fetching a mirror. */
   readonly onFetch: (step: FetchStep) => void;
-  /**
-   * The mirror is up to date, or there is none: no further host contact. Resolves when the job may compute. Errors: the
-   * reason of the signal.
-   */
+  /** No further host contact. Resolves when the job may compute. Errors: the reason of the signal. */
   readonly onFetched: () => Promise<void>;
   readonly onProgress: (progress: BuildProgress) => void;
 }
 
-/** The result of indexing a repo. */
 export interface IndexOutcome extends RepoSizes {
   readonly isUnchanged: boolean;
   /** Only changes, or everything; absent: nothing was built. */
@@ -167,13 +155,13 @@ export class RepoIndexer {
     return warningsOf({ kind, isListed, hasWorkTree: layout === 'worktree' }, outcome);
   }
 
-  /**
-   * The next job of these repos builds everything, whatever it finds. Errors: none; a failure to store it is logged.
-   */
+  /** Makes the next job of these repos build everything. Errors: none; logged. */
   async markRebuildDue(repoIds: readonly number[]): Promise<void> {
     const { catalog, log } = this.#options;
     const indexed = (): CatalogRepo[] =>
-      repoIds.flatMap((repoId) => catalog.repo(repoId) ?? []).filter(isFingerprinted);
+      repoIds
+        .flatMap((repoId) => catalog.repo(repoId) ?? [])
+        .filter(({ fingerprint }) => fingerprint !== undefined);
     try {
       await catalog.commit(() => ({
         put: indexed().map(withoutFingerprint),
@@ -186,9 +174,7 @@ export class RepoIndexer {
     }
   }
 
-  /**
-   * @param changed  paths on disk that may have changed; undefined: any; 'all': build everything
-   */
+  /** @param changed  paths on disk that may have changed; undefined: any; 'all': build everything */
   async #index(
     record: RepoRecord,
     changed: readonly string[] | 'all' | undefined,
@@ -229,17 +215,19 @@ export class RepoIndexer {
     context.onWork();
     const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
     logExcluded(record, built, context);
-    const next = await this.#publishBuild(record, source, built, filters);
+    const next = await this.#publish(record, source, built, {
+      kept: [],
+      revisions: built.revisions,
+      fingerprint: fingerprintOf(built.fingerprint, filters, spec),
+      excluded: countReasons(built.excluded),
+    });
     this.#remember(next, built.states, built.excluded);
     const isFirst = indexed === undefined || indexed.shards.length === 0;
     const reason = updated === undefined || isFirst ? {} : { reason: updated };
     return { isUnchanged: false, built: 'whole', ...reason, ...this.#sizesOf(next) };
   }
 
-  /**
-   * The record of a folder that has become a repository; its permissions stay. Errors: OtherSourceError; those of the
-   * catalog.
-   */
+  /** The record of a folder that has become a repository; its permissions stay. Errors: OtherSourceError. */
   async #asRepository(
     { repoId, name, source }: RepoRecord,
     probed: ProbedSource,
@@ -281,7 +269,6 @@ export class RepoIndexer {
     return isSame ? indexed : undefined;
   }
 
-  /** Whether all shards are in service. */
   #isIntact({ shards }: CatalogRepo): boolean {
     return shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
   }
@@ -406,7 +393,6 @@ export class RepoIndexer {
     return { isUnchanged: false, built: 'delta', ...this.#sizesOf(next) };
   }
 
-  /** Records that the files on disk are the indexed ones. */
   async #keep(
     { indexed, probed, spec }: UpdateJob,
     disk: DiskScan,
@@ -460,21 +446,6 @@ export class RepoIndexer {
       this.#options.fileTracker.remember(record.repoId, fingerprint, states, excluded);
   }
 
-  #publishBuild(
-    record: RepoRecord,
-    source: JobSource,
-    built: BuildResult,
-    filters: FilterSettings,
-  ): Promise<CatalogRepo> {
-    return this.#publish(record, source, built, {
-      kept: [],
-      revisions: built.revisions,
-      fingerprint: fingerprintOf(built.fingerprint, filters, source.spec),
-      excluded: countReasons(built.excluded),
-    });
-  }
-
-  /** Publishes the kept shards and the new ones. */
   async #publish(
     record: RepoRecord,
     { probed, spec, refFingerprint }: JobSource,
@@ -515,11 +486,7 @@ export class RepoIndexer {
     };
   }
 
-  /**
-   * Replaces a repo in the catalog.
-   *
-   * @param nextOf  returns the new version from the current record
-   */
+  /** Replaces a repo in the catalog. @param nextOf  returns the new version from the current record */
   async #replaceRepo(
     publication: Publication,
     record: RepoRecord,
@@ -530,9 +497,7 @@ export class RepoIndexer {
     let next = nextOf(record);
     const change = (): CatalogChange => {
       const now = catalog.repo(record.repoId);
-      // A repo that was removed meanwhile stays removed.
       if (now === undefined) return {};
-      // Rules may have changed meanwhile, or symbols been found.
       const draft = nextOf(now.record);
       next = { ...draft, shards: withSymbolsOf(now, draft.shards) };
       return { put: [next] };
@@ -551,10 +516,6 @@ export class RepoIndexer {
   }
 }
 
-function isFingerprinted({ fingerprint }: CatalogRepo): boolean {
-  return fingerprint !== undefined;
-}
-
 function logExcluded(
   { name }: RepoRecord,
   { excluded }: Pick<BuildResult, 'excluded'>,
@@ -564,7 +525,6 @@ function logExcluded(
     warn('file left out', { repo: name, path: file, reason });
 }
 
-/** A source as probed by a job. */
 interface JobSource {
   readonly probed: ProbedSource;
   readonly spec: SourceSpec;
@@ -572,14 +532,12 @@ interface JobSource {
   readonly refFingerprint: string | undefined;
 }
 
-/** A job of a repo that has shards. */
 interface UpdateJob extends JobSource {
   readonly indexed: CatalogRepo;
   readonly filters: FilterSettings;
   readonly context: IndexContext;
 }
 
-/** What a repo is published with besides new shards. */
 interface PublishedState {
   readonly kept: readonly CatalogShard[];
   /** The revision file; absent: one revision, which has all docs. */
@@ -597,7 +555,6 @@ function commitsOf(
   return [own, ...revisions.map((revision) => revision.commit)];
 }
 
-/** The record of a repo at publication. */
 function publishedRecord(
   record: RepoRecord,
   { defaultRevision, defaultBranch, pushedAt }: ProbedSource,

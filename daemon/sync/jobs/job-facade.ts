@@ -12,24 +12,20 @@ export interface ListedJob extends StoredJob, JobView {
   readonly progress?: FineStep & NonNullable<JobView['progress']>;
 }
 
-/** A queue of jobs. */
 export type OpenJobs = Pick<Jobs, 'flush'> & {
-  /** Jobs of this process. */
   readonly open: readonly Pick<Job<unknown, unknown>, 'row' | 'progress' | 'lines'>[];
 };
 
-export interface JobFacadeOptions {
-  readonly jobRows: JobRows;
-  readonly instance: string;
-}
-
 export class JobFacade {
   readonly #jobs: Jobs;
-  readonly #options: JobFacadeOptions;
+  readonly #options: { readonly jobRows: JobRows; readonly instance: string };
   readonly #queues: readonly OpenJobs[];
 
-  /** @param others  other queues */
-  constructor(jobs: Jobs, options: JobFacadeOptions, others: readonly OpenJobs[] = []) {
+  constructor(
+    jobs: Jobs,
+    options: { readonly jobRows: JobRows; readonly instance: string },
+    others: readonly OpenJobs[] = [],
+  ) {
     this.#jobs = jobs;
     this.#options = options;
     this.#queues = [jobs, ...others];
@@ -73,7 +69,6 @@ export class JobFacade {
     return text === undefined ? undefined : new JobLines(text);
   }
 
-  /** Counts of these repos by state. */
   counts(records: readonly RepoRecord[]): JobCounts {
     const { failed, warned } = this.#jobs;
     const hasFailed = ({ repoId }: RepoRecord): boolean => failed.reasonOf(repoId) !== undefined;
@@ -85,7 +80,6 @@ export class JobFacade {
     };
   }
 
-  /** The current state of each repo. */
   states(): (record: RepoRecord) => RepoState {
     const { failed, open } = this.#jobs;
     const running = open.filter(({ row }) => row.state === 'IN_PROGRESS');

@@ -1,19 +1,14 @@
-// How many jobs run at a time, and for how long: from the configuration and the machine's resources.
+// How many jobs run at a time, and for how long: from the settings and the machine's resources.
 
 import { availableParallelism, totalmem } from 'node:os';
+import type { Settings } from '../../base/config/settings.ts';
 
 export interface JobLimits {
-  /** Jobs at a time. */
   readonly runningMax: number;
   /** Of one attempt. */
   readonly timeoutMs: number;
   readonly attemptsMax: number;
 }
-
-/** Guess: a job waits for git and the disk about as long as it computes. */
-const JOBS_PER_CORE = 2;
-/** Guess: memory for the file lists of a large repo, besides the threads that all builds share. */
-const MEMORY_OF_JOB = 1 << 30;
 
 /** @param attemptsMax  1: the caller sees each failure and decides about a retry */
 export function jobLimitsOf(
@@ -24,8 +19,9 @@ export function jobLimitsOf(
   attemptsMax: number,
 ): JobLimits {
   const { maxRepoIndexingJobConcurrency: configured, repoIndexTimeoutMs: timeoutMs } = settings;
-  const cores = JOBS_PER_CORE * availableParallelism();
-  const capacity = Math.max(1, Math.floor(memoryOfMachine() / MEMORY_OF_JOB));
+  // Guess: a job waits for git and the disk about as long as it computes, and the file lists of a large repo take 1 GiB.
+  const cores = 2 * availableParallelism();
+  const capacity = Math.max(1, Math.floor(memoryOfMachine() / 2 ** 30));
   return { runningMax: Math.min(configured, cores, capacity), timeoutMs, attemptsMax };
 }
 
@@ -36,4 +32,37 @@ function memoryOfMachine(): number {
   const allowed = process.constrainedMemory();
   memory = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
   return memory;
+}
+
+export interface ConnectionLimits {
+  readonly reindexIntervalMs: number;
+  readonly resyncConnectionIntervalMs: number;
+  readonly repoGarbageCollectionGracePeriodMs: number;
+  readonly syncJobs: JobLimits;
+  readonly cleanupJobs: JobLimits;
+  /** Of one fetch. */
+  readonly fetchTimeoutMs: number;
+}
+
+/** @param attemptsMax  1: the caller sees each failure and decides about a retry */
+export function connectionLimitsOf(
+  settings: Pick<
+    Settings,
+    | 'reindexIntervalMs'
+    | 'resyncConnectionIntervalMs'
+    | 'maxConnectionSyncJobConcurrency'
+    | 'maxRepoGarbageCollectionJobConcurrency'
+    | 'repoGarbageCollectionGracePeriodMs'
+    | 'repoIndexTimeoutMs'
+  >,
+  attemptsMax: number,
+): ConnectionLimits {
+  const { repoIndexTimeoutMs: timeoutMs } = settings;
+  const jobs = (runningMax: number) => ({ runningMax, timeoutMs, attemptsMax });
+  return {
+    ...settings,
+    fetchTimeoutMs: timeoutMs,
+    syncJobs: jobs(settings.maxConnectionSyncJobConcurrency),
+    cleanupJobs: jobs(settings.maxRepoGarbageCollectionJobConcurrency),
+  };
 }

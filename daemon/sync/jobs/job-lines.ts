@@ -10,7 +10,6 @@ export interface JobLine {
   readonly timestamp: string;
   readonly level: string;
   readonly message: string;
-  /** The attempt that wrote the line. */
   readonly attempt: number;
   readonly fields?: Readonly<Record<string, unknown>>;
 }
@@ -25,7 +24,6 @@ export class JobLines {
   readonly #lines: JobLine[];
   #droppedCount: number;
 
-  /** @param text  stored lines, as `toString` returns them */
   constructor(text = '[]') {
     // Safety: only `toString` writes it.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -35,19 +33,19 @@ export class JobLines {
     this.#lines = kept.filter((line) => typeof line !== 'number');
   }
 
-  /** The kept lines. */
   get lines(): readonly JobLine[] {
     return this.#lines;
   }
 
-  /** The number of dropped lines before them. */
+  /** Before the kept ones. */
   get droppedCount(): number {
     return this.#droppedCount;
   }
 
   add(level: LogLevel, attempt: number, message: string, fields: LogFields = {}): void {
     masker[level](message, fields);
-    const { label: _, timestamp, level: __, message: text, ...rest } = parsedLine(masked);
+    const parsed: Record<string, unknown> = JSON.parse(masked);
+    const { label: _, timestamp, level: __, message: text, ...rest } = parsed;
     this.#lines.push({
       version: 1,
       timestamp: String(timestamp),
@@ -67,9 +65,4 @@ export class JobLines {
       this.#droppedCount === 0 ? this.#lines : [this.#droppedCount, ...this.#lines],
     );
   }
-}
-
-function parsedLine(line: string): Record<string, unknown> {
-  const parsed: Record<string, unknown> = JSON.parse(line);
-  return parsed;
 }

@@ -1,6 +1,5 @@
 // The jobs of one queue between the store and this process. Each turn is one transaction (store/jobs.ts): it stores what was
-// requested and what ended since the last one, and claims jobs that may start: by priority, one per target, a limited
-// number per host. Work that must not run beside a target's job waits here too.
+// requested and what ended, and claims jobs: by priority, one per target, a limited number per host.
 
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../base/caught.ts';
@@ -21,31 +20,24 @@ import type { JobLimits } from './job-limits.ts';
 const WAIT_MS_MAX = 10_000;
 /** Guess: pause before the store is tried again. */
 const STORE_PAUSE_MS = 5_000;
-/** Of a lease beyond the timeout of an attempt. */
-const LEASE_MARGIN_MS = 60_000;
 /** The longest time that a timer takes. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Owner of the claimed jobs of this process. */
 const OWNER = randomUUID();
 
 export interface JobQueueOptions {
   readonly jobRows: JobRows;
-  /** The daemon that runs the jobs. */
   readonly instance: string;
   readonly log: Log;
-  /** The current limits. */
   readonly limits: () => JobLimits;
 }
 
-/** What the next turn stores. */
 class Changes<Target, Result> {
   readonly requests = new Set<Job<Target, Result>>();
   readonly writes = new Map<string, JobWrite>();
   readonly gone = new Set<string>();
   readonly cancelled = new Map<number, string>();
 
-  /** Adds later changes. */
   add(later: Changes<Target, Result>): void {
     for (const job of later.requests) this.requests.add(job);
     for (const [id, write] of later.writes) this.writes.set(id, write);
@@ -58,12 +50,11 @@ export abstract class JobQueue<Target, Result> {
   readonly #options: JobQueueOptions;
   protected readonly name: QueueName;
   /** Jobs that were requested here and have not started, by targetId. */
-  readonly #pending = new Map<number, Job<Target, Result>>();
-  readonly #running = new Map<number, Job<Target, Result>>();
+  protected readonly pending = new Map<number, Job<Target, Result>>();
+  protected readonly running = new Map<number, Job<Target, Result>>();
   /** Targets whose jobs must not start. */
   readonly #locked = new Set<number>();
   #changes = new Changes<Target, Result>();
-  #hasReady = false;
   #isOpen = false;
   #isWoken = false;
   #turning: Promise<void> | undefined;
@@ -74,7 +65,6 @@ export abstract class JobQueue<Target, Result> {
   #lastError: unknown;
   #onChange: (() => void)[] = [];
 
-  /** @param queue  its name */
   constructor(queue: string, options: JobQueueOptions) {
     this.#options = options;
     this.name = { instance: options.instance, queue };
@@ -87,19 +77,9 @@ export abstract class JobQueue<Target, Result> {
   /** The last job of a target failed long enough ago for another one. */
   protected abstract retry(targetId: number): void;
 
-  /** Jobs of this process that run, by targetId. */
-  protected get running(): ReadonlyMap<number, Job<Target, Result>> {
-    return this.#running;
-  }
-
-  /** Jobs that this process requested and that have not started, by targetId. */
-  protected get pending(): ReadonlyMap<number, Job<Target, Result>> {
-    return this.#pending;
-  }
-
   /** Requested and running jobs of this process; running ones first. */
   get open(): readonly Job<Target, Result>[] {
-    return [...this.#running.values(), ...this.#pending.values()];
+    return [...this.running.values(), ...this.pending.values()];
   }
 
   /** From now on jobs are stored and claimed. */
@@ -108,21 +88,18 @@ export abstract class JobQueue<Target, Result> {
     this.wake();
   }
 
-  /** Adds a job, or stores its new priority. */
   protected put(job: Job<Target, Result>): void {
-    this.#pending.set(job.targetId, job);
+    this.pending.set(job.targetId, job);
     this.#changes.requests.add(job);
     this.#changes.cancelled.delete(job.targetId);
     this.wake();
   }
 
-  /** Stores a job that ended, or waits again. */
   protected store(job: JobWrite): void {
     this.#changes.writes.set(job.id, job);
     this.wake();
   }
 
-  /** Removes the row of a job that ended. */
   protected drop(id: string): void {
     this.#changes.writes.delete(id);
     this.#changes.gone.add(id);
@@ -131,8 +108,8 @@ export abstract class JobQueue<Target, Result> {
 
   /** Ends the pending job of a target, and its retries; returns the job if it was requested here. */
   protected remove(targetId: number, error: string): Job<Target, Result> | undefined {
-    const job = this.#pending.get(targetId);
-    this.#pending.delete(targetId);
+    const job = this.pending.get(targetId);
+    this.pending.delete(targetId);
     if (job !== undefined) this.#changes.requests.delete(job);
     this.#changes.cancelled.set(targetId, error);
     this.wake();
@@ -198,16 +175,16 @@ export abstract class JobQueue<Target, Result> {
     if (this.isHeld) return undefined;
     const { runningMax, timeoutMs } = this.#options.limits();
     const running = new Map<string, number>();
-    for (const { row } of this.#running.values())
+    for (const { row } of this.running.values())
       running.set(row.host, (running.get(row.host) ?? 0) + 1);
-    const busy = [...new Set([...this.#running.keys(), ...this.#locked])];
-    return { leaseMs: timeoutMs + LEASE_MARGIN_MS, running, runningMax, busy };
+    const busy = [...new Set([...this.running.keys(), ...this.#locked])];
+    // A minute beyond the timeout of an attempt.
+    return { leaseMs: timeoutMs + 60_000, running, runningMax, busy };
   }
 
-  #take({ pending, claimed, hasReady, nextDueAt }: JobTimeSliceResult): void {
-    for (const row of pending) this.#pending.get(row.targetId)?.adopt(row);
+  #take({ pending, claimed, nextDueAt }: JobTimeSliceResult): void {
+    for (const row of pending) this.pending.get(row.targetId)?.adopt(row);
     for (const row of claimed) this.#begin(row);
-    this.#hasReady = hasReady;
     clearTimeout(this.#nextDue);
     if (nextDueAt === undefined) return;
     const pauseMs = Math.min(Math.max(nextDueAt - Date.now(), 0), TIMER_MS_MAX);
@@ -226,16 +203,13 @@ export abstract class JobQueue<Target, Result> {
     this.#startUnclaimed();
   }
 
-  /**
-   * Starts requested jobs while the store cannot be written: what a host has made private is hidden then too. No other
-   * process runs jobs of this instance. Their end is stored later.
-   */
+  /** Starts requested jobs while the store cannot be written: a job may hide what a host made private. */
   #startUnclaimed(): void {
     const claim = this.#claim();
     if (claim === undefined) return;
     const [running, busy] = [new Map(claim.running), new Set(claim.busy)];
     const now = Date.now();
-    for (const job of [...this.#pending.values()].sort((a, b) => a.row.priority - b.row.priority)) {
+    for (const job of [...this.pending.values()].sort((a, b) => a.row.priority - b.row.priority)) {
       const { host, targetId, dueAt } = job.row;
       const count = running.get(host) ?? 0;
       if (busy.has(targetId) || count >= claim.runningMax || (dueAt ?? 0) > now) continue;
@@ -251,23 +225,17 @@ export abstract class JobQueue<Target, Result> {
   }
 
   #begin(row: JobWrite): void {
-    const job = this.#pending.get(row.targetId);
+    const job = this.pending.get(row.targetId);
     if (job !== undefined) {
-      this.#pending.delete(row.targetId);
+      this.pending.delete(row.targetId);
       this.#changes.requests.delete(job);
       job.adopt(row);
     }
     this.start(row, job);
   }
 
-  /** A claimed job runs. */
-  protected run(job: Job<Target, Result>): void {
-    this.#running.set(job.targetId, job);
-  }
-
-  /** A running job has ended. */
   protected done({ targetId }: Job<Target, Result>): void {
-    this.#running.delete(targetId);
+    this.running.delete(targetId);
     this.#notify();
     this.wake();
   }
@@ -275,7 +243,7 @@ export abstract class JobQueue<Target, Result> {
   /** Resolves when a job that has fetched may compute: hosts have a bound each, computing jobs have one in all. */
   protected async fetched(job: Job<Target, Result>): Promise<void> {
     const isFull = (): boolean => {
-      const computing = [...this.#running.values()].filter(({ isFetching }) => !isFetching);
+      const computing = [...this.running.values()].filter(({ isFetching }) => !isFetching);
       return computing.length >= this.#options.limits().runningMax;
     };
     job.signal.addEventListener('abort', () => this.#notify(), { once: true });
@@ -286,10 +254,7 @@ export abstract class JobQueue<Target, Result> {
     job.isFetching = false;
   }
 
-  /**
-   * Runs `work` with those of the targets without a running job; their later jobs start afterwards. A long job is not
-   * waited for, as that would hold all others.
-   */
+  /** Runs `work` with those targets whose job has ended within 10 s; their later jobs start afterwards. */
   async without<Value>(
     targetIds: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Value>,
@@ -304,7 +269,7 @@ export abstract class JobQueue<Target, Result> {
     try {
       // A turn that started before may have claimed their jobs.
       await this.#current;
-      const isRunning = (targetId: number): boolean => this.#running.has(targetId);
+      const isRunning = (targetId: number): boolean => this.running.has(targetId);
       while (!late.signal.aborted && targetIds.some(isRunning)) await this.#change();
       return await work(new Set(targetIds.filter((targetId) => !isRunning(targetId))));
     } finally {
@@ -319,23 +284,24 @@ export abstract class JobQueue<Target, Result> {
   async whenQuiet(): Promise<void> {
     const isQuiet = (): boolean =>
       this.#turning === undefined &&
-      [...this.#running.values()].every(({ isFetching }) => isFetching);
+      [...this.running.values()].every(({ isFetching }) => isFetching);
     while (!isQuiet()) await this.#change();
   }
 
-  /** Resolves when no job runs, and none can start. */
+  /** Resolves when no job runs, and no requested one is due. */
   async whenIdle(): Promise<void> {
-    const isIdle = (): boolean =>
-      this.#turning === undefined &&
-      this.#changes.requests.size === 0 &&
-      this.#running.size === 0 &&
-      !this.#hasReady;
-    while (!isIdle()) await this.#change();
+    while (this.#turning !== undefined || this.running.size > 0 || this.#hasDue)
+      await this.#change();
+  }
+
+  get #hasDue(): boolean {
+    const now = Date.now();
+    return [...this.pending.values()].some(({ row: { dueAt } }) => (dueAt ?? 0) <= now);
   }
 
   /** Stores what is left once no job runs; resolves when it is stored, or cannot be. */
   protected async closeQueue(): Promise<void> {
-    while (this.#running.size > 0) await this.#change();
+    while (this.running.size > 0) await this.#change();
     clearTimeout(this.#nextDue);
     await this.flush();
     clearTimeout(this.#nextDue);

@@ -11,13 +11,11 @@ import { FailedJobs, type JobWords } from './failed-jobs.ts';
 import { ascendFrom, Job, newRow, PRIORITIES } from './job.ts';
 import { JobQueue, type JobQueueOptions, TIMER_MS_MAX } from './job-queue.ts';
 
-/** Options of a job request. */
 export interface JobRequest {
   /** When it may start; default: now. */
   readonly dueAt?: number | undefined;
   /** Default: that of a first index, or of a scheduled one. */
   readonly priority?: number;
-  /** Build again even if nothing changed. */
   readonly isForced?: boolean;
 }
 
@@ -28,11 +26,13 @@ const CHANGED_RETRY_MS = 10_000;
 /** Guess: no job starts for this long after jobs in a row found the disk full. */
 const SPACE_PAUSE_MS = { min: 2_000, max: 60_000 };
 
-/** @typeParam Target  a repo or connection */
-export abstract class JobRunner<Target extends { readonly name: string }, Result> extends JobQueue<
-  Target,
-  Result
-> {
+/** A stored result (API.md 13.3). */
+export type KeptResult = Readonly<Record<string, unknown>>;
+
+export abstract class JobRunner<
+  Target extends { readonly name: string },
+  Result extends object,
+> extends JobQueue<Target, Result> {
   readonly #words: JobWords;
   readonly #options: JobQueueOptions;
   readonly #stop = new AbortController();
@@ -41,7 +41,6 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
   /** The last job of each target if it failed for good. */
   readonly #lastFailed = new Map<number, StoredJob>();
   readonly failed: FailedJobs;
-  /** Jobs in a row that found the disk full. */
   #fullCount = 0;
   /** No job starts while it runs: the disk is full. */
   #spaceTimer: NodeJS.Timeout | undefined;
@@ -56,7 +55,6 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
   protected abstract idOf(target: Target): number;
   /** The current target; undefined: no longer served. */
   protected abstract targetOf(id: number): Target | undefined;
-  /** Default priority of a job. */
   protected abstract priorityOf(target: Target): number;
   /** The host that a target's job contacts before it computes; '': none. */
   protected hostOf(_target: Target): string {
@@ -64,8 +62,10 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
   }
   /** One attempt. Errors: why it failed; the reason of the job's signal. */
   protected abstract attempt(job: Job<Target, Result>): Promise<Result>;
-  /** What the store keeps of a result (API.md 13.3). */
-  protected abstract keptOf(result: Result): Readonly<Record<string, unknown>>;
+  /** What the store keeps of a result (API.md 13.3); default: all of it. */
+  protected keptOf(result: Result): KeptResult {
+    return Object.fromEntries(Object.entries(result));
+  }
   /** The result of a failed attempt, for those who wait. */
   protected abstract failureOf(target: Target, error: string, durationMs: number): Result;
   /** Called for a failure before anybody else knows of it. Errors: none. */
@@ -81,7 +81,6 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     return `the ${this.#words.target} is not served any more`;
   }
 
-  /** Aborts when the jobs are closed. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -90,11 +89,7 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     return this.signal.aborted || this.#spaceTimer !== undefined;
   }
 
-  /**
-   * Takes over the jobs of the previous process: unfinished ones wait until they are requested. No job starts before.
-   *
-   * @param nameOf  the name of a target; undefined: unknown id
-   */
+  /** Takes over the jobs of the previous process: unfinished ones wait until they are requested. */
   async recall(nameOf: (id: number) => string | undefined): Promise<void> {
     const { jobRows, instance, log } = this.#options;
     try {
@@ -122,11 +117,7 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     this.unfinished.clear();
   }
 
-  /**
-   * Requests a job: the pending one if there is one, else a new one that follows the running one.
-   *
-   * Errors: the index is closing.
-   */
+  /** Returns the pending job, or a new one that follows the running one. Errors: the index is closing. */
   request(
     target: Target,
     { priority = this.priorityOf(target), isForced = false, dueAt = Date.now() }: JobRequest = {},
@@ -146,10 +137,7 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     return job;
   }
 
-  /**
-   * When a target whose source has changed may have a job. Why later after a failure: a target that changes all the time
-   * and always fails must not have a job all the time.
-   */
+  /** When a changed target may have a job; later after a failure, as it may change all the time and always fail. */
   protected dueAfterChange(targetId: number): number {
     const now = Date.now();
     if (this.failed.reasonOf(targetId) === undefined) return now;
@@ -162,9 +150,7 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     if (target !== undefined && !this.signal.aborted) this.request(target);
   }
 
-  /**
-   * Requests a job for a user and stores it; returns its id. Errors: as `request`; NOT_READY if it cannot be stored.
-   */
+  /** Requests a job for a user and stores it; returns its id. Errors: NOT_READY; the index is closing. */
   async requestPersisted(target: Target): Promise<string> {
     const job = this.request(target, { priority: PRIORITIES.user });
     const error = await this.flush();
@@ -172,7 +158,6 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     return job.row.id;
   }
 
-  /** Ends the jobs of removed targets. */
   cancel(ids: readonly number[]): void {
     const reason = new Error(this.#gone);
     for (const id of ids) {
@@ -206,7 +191,7 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     const startMs = performance.now();
     job.isKept ||= job.row.priority === PRIORITIES.user;
     job.isFetching = job.row.host !== '';
-    this.run(job);
+    this.running.set(job.targetId, job);
     try {
       this.#complete(job, await this.attempt(job));
     } catch (error) {
@@ -302,11 +287,6 @@ export abstract class JobRunner<Target extends { readonly name: string }, Result
     if (before?.error === error && before.priority !== PRIORITIES.user) this.drop(before.id);
     if (!job.isCancelled) this.#lastFailed.set(job.targetId, job.row);
     this.store(job.write);
-  }
-
-  /** Its row stays when it has ended. */
-  protected keep(job: Job<Target, Result>): void {
-    job.isKept = true;
   }
 
   /** Logs a line, also in the job's own lines. */

@@ -14,7 +14,6 @@ export interface FetchStep {
 }
 
 export interface FineStep extends JobStep {
-  /** Bytes received so far. */
   readonly receivedSize?: number;
 }
 
@@ -32,7 +31,6 @@ export function stepOfFetch({ phase, doneCount, totalCount, receivedSize }: Fetc
   return { phase, done: doneCount, total: totalCount, unit: 'objects', ...received };
 }
 
-/** Phases with an even speed. */
 const EVEN: readonly JobPhase[] = ['receiving', 'resolving', 'reading'];
 
 /** Estimated time left in the phase; null: unknown. */
@@ -41,21 +39,15 @@ export function remainingMsOf({ phase, done, total, since }: JobProgress): numbe
   return Math.round(((Date.now() - since) * Math.max(0, total - done)) / done);
 }
 
-/** Guess: 2 hours of it stay below the number of kept lines. */
-const SAID_MS = 15_000;
-
-/**
- * Reports the progress of a long fetch now and then.
- *
- * @param now  clock in ms
- */
+/** Reports the progress of a long fetch now and then. @param now  clock in ms */
 export function fetchReporter(
   say: (message: string, fields: LogFields) => void,
   now: () => number = () => performance.now(),
 ): (step: FetchStep) => void {
   let saidMs = now();
   return ({ phase, doneCount, totalCount, receivedSize }) => {
-    if (now() - saidMs < SAID_MS) return;
+    // Guess: 2 hours of it stay below the number of kept lines.
+    if (now() - saidMs < 15_000) return;
     saidMs = now();
     const percent = totalCount === 0 ? 0 : Math.floor((100 * doneCount) / totalCount);
     say('fetching', { phase, percent, objects: totalCount, receivedSize });

@@ -5,12 +5,10 @@ import { OBJECT_MISSING } from '../../sources/disk/excluded-path.ts';
 import { type IgnoredCounts, totalOf } from '../../sources/docs/ignored.ts';
 import type { SourceKind } from '../../repos/records.ts';
 
-/** Facts that decide which remedy applies. */
 export interface WarnedSource {
   readonly kind: SourceKind;
   /** A connection lists it: command line flags do not apply. */
   readonly isListed: boolean;
-  /** It has files on disk besides commits. */
   readonly hasWorkTree: boolean;
 }
 
@@ -26,7 +24,6 @@ const EMPTY: Readonly<Record<SourceKind, string>> = {
   commits: 'no files are committed',
 };
 
-/** Sentences; none if nothing is unusual. */
 export function warningsOf(
   source: WarnedSource,
   job: {

@@ -23,7 +23,6 @@ function nextOrdinal(): number {
   return lastOrdinal;
 }
 
-/** The row of a job that was just requested. */
 export function newRow(
   fields: Pick<StoredJob, 'queue' | 'targetId' | 'priority' | 'host' | 'dueAt'>,
 ): JobWrite {
@@ -44,7 +43,6 @@ export function newRow(
 }
 
 export class Job<Target, Result> {
-  /** As of the last request. */
   target: Target;
   isForced = false;
   /** Its row stays when it has ended, although nothing may have changed. */
@@ -57,12 +55,23 @@ export class Job<Target, Result> {
   #row: StoredJob;
   #progress: JobProgress | undefined;
   readonly #abort = new AbortController();
-  readonly #outcome = newOutcome<Result>();
+  /** The result of the attempt. Errors: the reason why it was stopped. */
+  readonly outcome: Promise<Result>;
+  /** Resolves `outcome`. */
+  settle!: (result: Result) => void;
+  /** Rejects `outcome`: the job ends without a result. */
+  giveUp!: (reason: unknown) => void;
 
   constructor(target: Target, row: JobWrite) {
     this.target = target;
     this.#row = row;
     this.#lines = new JobLines(row.lines);
+    this.outcome = new Promise((resolve, reject) => {
+      this.settle = resolve;
+      this.giveUp = reject;
+    });
+    // Nobody may be waiting for it.
+    this.outcome.catch(() => {});
   }
 
   get row(): StoredJob {
@@ -85,11 +94,6 @@ export class Job<Target, Result> {
     return this.#abort.signal;
   }
 
-  /** The result of the attempt. Errors: the reason why it was stopped. */
-  get outcome(): Promise<Result> {
-    return this.#outcome.promise;
-  }
-
   /** Undefined: not running, or no progress yet. */
   get progress(): JobProgress | undefined {
     return this.#progress;
@@ -100,7 +104,6 @@ export class Job<Target, Result> {
     this.#progress = { ...step, since: isSame ? this.#progress!.since : Date.now() };
   }
 
-  /** Requested again before it has started. */
   requestAgain(
     target: Target,
     request: { readonly priority: number; readonly dueAt: number; readonly isForced: boolean },
@@ -119,7 +122,6 @@ export class Job<Target, Result> {
     const isPending = rest.state === 'PENDING';
     this.#row = {
       ...rest,
-      // It may have been requested again meanwhile.
       priority: Math.min(rest.priority, priority),
       dueAt: isPending ? Math.min(rest.dueAt ?? Infinity, dueAt ?? Infinity) : rest.dueAt,
     };
@@ -137,36 +139,7 @@ export class Job<Target, Result> {
     this.#progress = undefined;
   }
 
-  /** Resolves the waiters with the result. */
-  settle(result: Result): void {
-    this.#outcome.resolve(result);
-  }
-
-  /** Ends waiting without a result. */
-  giveUp(reason: unknown): void {
-    this.#outcome.reject(reason);
-  }
-
-  /** Stops the running attempt. */
   stop(reason: unknown): void {
     this.#abort.abort(reason);
   }
-}
-
-interface Outcome<Result> {
-  readonly promise: Promise<Result>;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-function newOutcome<Result>(): Outcome<Result> {
-  const settlers: Partial<Outcome<Result>> = {};
-  const promise = new Promise<Result>((resolve, reject) =>
-    Object.assign(settlers, { resolve, reject }),
-  );
-  // There may be no waiters.
-  promise.catch(() => {});
-  // Safety: the executor has run.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return { ...(settlers as Outcome<Result>), promise };
 }

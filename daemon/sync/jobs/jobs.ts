@@ -4,7 +4,7 @@
 import type { JobRows } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
 import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
-import type { Log, LogFields } from '../../base/log.ts';
+import type { Log } from '../../base/log.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { totalOf } from '../../sources/docs/ignored.ts';
@@ -12,7 +12,7 @@ import type { JobWords } from './failed-jobs.ts';
 import type { IndexContext, IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { type Job, PRIORITIES } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
-import { JobRunner } from './job-runner.ts';
+import { JobRunner, type KeptResult } from './job-runner.ts';
 import { fetchReporter, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
 import { Breather } from '../../base/next-time-slice.ts';
 import { Retries } from '../../base/retries.ts';
@@ -28,7 +28,6 @@ const WORDS: JobWords = {
   failing: 'indexing failed',
 };
 
-/** The result of one job. */
 export interface JobResult extends IndexOutcome {
   readonly repo: string;
   readonly state: 'COMPLETED' | 'FAILED';
@@ -40,19 +39,12 @@ export interface JobResult extends IndexOutcome {
 
 type IndexJob = Job<RepoRecord, JobResult>;
 
-interface Requested {
-  /** Resolves when all jobs have ended. */
-  readonly results: Promise<JobResult[]>;
-}
-
 export interface JobsOptions {
   readonly indexer: Pick<RepoIndexer, 'index' | 'markRebuildDue' | 'unchanged' | 'warningsOf'>;
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
   readonly jobRows: JobRows;
-  /** The daemon that runs the jobs. */
   readonly instance: string;
   readonly log: Log;
-  /** The current limits. */
   readonly jobLimits: () => JobLimits;
   /** The host that the next job of a repo contacts; undefined: none. */
   readonly fetchHostOf: (record: RepoRecord) => string | undefined;
@@ -60,26 +52,18 @@ export interface JobsOptions {
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
 
-/** Rules that a log line names, largest first. */
-const LOGGED_RULES_MAX = 5;
-/** Rules that a job result names. */
-const RULES_MAX = 100;
 /** Guess: people read this many lines about repos that did not change. */
 const UNCHANGED_LINES_MAX = 10;
 
-/** Jobs stay in the store for this long. */
+/** API.md 20.2: how long jobs stay in the store. */
 const KEPT_MS = 14 * DAY_MS;
-const PRUNE_MS = 6 * HOUR_MS;
 
 export class Jobs extends JobRunner<RepoRecord, JobResult> {
   readonly #options: JobsOptions;
   readonly #retries: Retries;
   readonly #pruning: NodeJS.Timeout;
-  /** Repos that were found unchanged since the queue was idle. */
+  /** Repos found unchanged since the last request or change. */
   #unchangedCount = 0;
-  /** Resolves when all repos of the last request are checked. */
-  #checks: Promise<unknown> = Promise.resolve();
-  /** Repos being rebuilt because of damage. */
   readonly #rebuilt = new Set<number>();
   /** Warnings of the last job of each repo, by repoId; absent without warnings. */
   readonly warned = new Map<number, readonly string[]>();
@@ -88,7 +72,7 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     super(WORDS, { ...options, limits: options.jobLimits });
     this.#options = options;
     this.#retries = new Retries(options.log);
-    this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS).unref();
+    this.#pruning = setInterval(() => void this.#prune(), 6 * HOUR_MS).unref();
   }
 
   protected override idOf({ repoId }: RepoRecord): number {
@@ -114,7 +98,6 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     void this.#prune();
   }
 
-  /** Errors: none. */
   async #prune(): Promise<void> {
     const { jobRows, log } = this.#options;
     try {
@@ -136,27 +119,19 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
   }
 
   /**
-   * Requests a job for each repo that may have changed, yielding in between, as 5,000 take a tenth of a second.
-   *
-   * @returns  once all are requested, their later results, in order; a failure is a result, not an error
-   *
-   * Errors: the reason of the signal; the requested jobs are interrupted.
+   * Requests a job for each repo that may have changed. Yields in between, as 5,000 take a tenth of a second.
+   * @returns  once all are requested, as `indexAll`. Errors: the reason of the signal, which interrupts the jobs.
    */
-  requestAll(...args: Parameters<Jobs['indexAll']>): Promise<Requested> {
-    const requested = this.#requestAll(...args);
-    this.#checks = requested.catch(() => {});
-    return requested;
-  }
-
-  async #requestAll(
+  async requestAll(
     records: readonly RepoRecord[],
     isForced: boolean,
     signal?: AbortSignal,
-  ): Promise<Requested> {
+  ): Promise<{ readonly results: Promise<JobResult[]> }> {
     signal?.throwIfAborted();
     // Why now: if this process ends while they wait, the next one builds them.
     if (isForced) await this.#options.indexer.markRebuildDue(records.map(({ repoId }) => repoId));
     signal?.throwIfAborted();
+    this.#unchangedCount = 0;
     const jobs: IndexJob[] = [];
     const stop = (): void => {
       for (const job of jobs) this.interrupt(job, signal?.reason);
@@ -174,7 +149,9 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
       const pause = breather.pause();
       if (pause !== undefined) await pause;
     }
-    const results = Promise.all(outcomes).finally(() => signal?.removeEventListener('abort', stop));
+    const results = Promise.all(outcomes)
+      .then((all) => this.#countUnchanged(all))
+      .finally(() => signal?.removeEventListener('abort', stop));
     results.catch(() => {}); // There may be no waiters.
     return { results };
   }
@@ -222,7 +199,7 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
       warn: (message, fields) => this.say(job, 'warn', message, fields),
       onWarning: (sentence) => warnings.push(sentence),
       onWork: () => {
-        if (!job.isKept) this.keep(job);
+        job.isKept = true;
       },
       onFetch: (step) => {
         job.progress = stepOfFetch(step);
@@ -260,10 +237,10 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     this.#note(job.targetId, result, job);
   }
 
-  /** Logs a result. @param job  absent: none was necessary */
   #note(repoId: number, result: JobResult, job?: IndexJob): void {
     const { ignored, warnings, ...logged } = result;
-    const by = Object.entries(ignored).slice(0, LOGGED_RULES_MAX);
+    // The largest first.
+    const by = Object.entries(ignored).slice(0, 5);
     const fields = {
       ...logged,
       ignored: totalOf(ignored),
@@ -271,8 +248,11 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
       warnings: warnings.length,
     };
     // Stored jobs have lines of their own.
-    if (result.isUnchanged && job?.isKept !== true) this.#noteUnchanged(fields);
-    else this.say(job, 'info', 'repo indexed', fields);
+    if (!result.isUnchanged || job?.isKept === true) {
+      this.#unchangedCount = 0;
+      this.say(job, 'info', 'repo indexed', fields);
+    } else if (this.#unchangedCount++ < UNCHANGED_LINES_MAX)
+      this.#options.log.info('repo indexed', fields);
     // Why: a repo that is kept up to date has a job for each commit with the same warnings.
     const known = new Set((this.warned.get(repoId) ?? []).map(withoutNumbers));
     for (const warning of warnings.filter((text) => !known.has(withoutNumbers(text))))
@@ -281,20 +261,12 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     else this.warned.delete(repoId);
   }
 
-  /** A line each for the first ones, one for all if they are many. */
-  #noteUnchanged(fields: LogFields): void {
-    const { log } = this.#options;
-    if (this.#unchangedCount++ === 0) void this.#countUnchanged();
-    if (this.#unchangedCount <= UNCHANGED_LINES_MAX) log.info('repo indexed', fields);
-  }
-
-  async #countUnchanged(): Promise<void> {
-    await this.#checks;
-    await this.whenIdle();
-    const repos = this.#unchangedCount;
-    this.#unchangedCount = 0;
+  /** Logs how many of a request did not change, if they are too many for a line each. */
+  #countUnchanged(results: JobResult[]): JobResult[] {
+    const repos = results.filter(({ isUnchanged }) => isUnchanged).length;
     if (repos > UNCHANGED_LINES_MAX)
       this.#options.log.info('repos checked: nothing changed', { repos });
+    return results;
   }
 
   protected override async onFailure(record: RepoRecord, cause: unknown): Promise<void> {
@@ -306,21 +278,41 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     );
   }
 
-  protected override keptOf(result: JobResult): Readonly<Record<string, unknown>> {
+  protected override keptOf(result: JobResult): KeptResult {
     const { docCount, shardCount, contentSize, skipped, ignored, durationMs, warnings } = result;
     return {
       docs: docCount,
       shards: shardCount,
       bytes: contentSize,
       skipped,
-      ignored: Object.fromEntries(Object.entries(ignored).slice(0, RULES_MAX)),
+      ignored: Object.fromEntries(Object.entries(ignored).slice(0, 100)),
       warnings,
       durationMs,
     };
   }
 
-  protected override failureOf({ name }: RepoRecord, error: string, durationMs: number): JobResult {
-    return failureOf(name, error, durationMs);
+  protected override failureOf(
+    { name }: Pick<RepoRecord, 'name'>,
+    error: string,
+    durationMs: number,
+  ): JobResult {
+    return {
+      repo: name,
+      state: 'FAILED',
+      isUnchanged: false,
+      revisionCount: 0,
+      docCount: 0,
+      deadCount: 0,
+      shardCount: 0,
+      contentSize: 0,
+      shardSize: 0,
+      skipped: {},
+      ignored: {},
+      excluded: {},
+      warnings: [],
+      durationMs,
+      error,
+    };
   }
 
   /** The logged result of a job that failed before there was a repo. */
@@ -328,7 +320,7 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     const error = messageOf(cause);
     this.#options.log.error('indexing failed', { repo, error });
     this.failed.note(repo, repo, error);
-    return failureOf(repo, error, durationMs);
+    return this.failureOf({ name: repo }, error, durationMs);
   }
 
   /** Rebuilds a repo while one of its shards is damaged. */
@@ -367,24 +359,4 @@ function withNeed(error: unknown, progress: JobProgress | undefined): unknown {
   if (!(error instanceof Error) || !isDiskFull(error) || size === 0) return error;
   const message = `${error.message} (the contents alone take ${size} bytes there)`;
   return Object.assign(error, { message });
-}
-
-function failureOf(repo: string, error: string, durationMs: number): JobResult {
-  return {
-    repo,
-    state: 'FAILED',
-    isUnchanged: false,
-    revisionCount: 0,
-    docCount: 0,
-    deadCount: 0,
-    shardCount: 0,
-    contentSize: 0,
-    shardSize: 0,
-    skipped: {},
-    ignored: {},
-    excluded: {},
-    warnings: [],
-    durationMs,
-    error,
-  };
 }

@@ -5,12 +5,7 @@ import type { ProbedSource } from '../../sources/git/probe.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { findRevisions, type Revision } from '../../sources/git/refs.ts';
 
-/**
- * The revisions besides the default one, by name.
- *
- * @param warnings  collects a sentence for each missing one
- * Errors: GitError.
- */
+/** The revisions besides the default one, by name; warns of missing ones. Errors: GitError. */
 export async function selectRevisions(
   { selection, source }: RepoRecord,
   { defaultRevision }: ProbedSource,

@@ -1,10 +1,10 @@
-// Keeps lists of who may read the repositories of connections with `syncPermissions` (API.md 4.13): fetches the readers
-// of each repository that is not public, on a schedule and on request, and replaces a list by a complete answer. After
-// a failure the last list stays until it expires (accounts/host-lists.ts). Times are in the store, so a restart
-// resumes.
+// Keeps lists of who may read the repositories of connections with `syncPermissions` (API.md 4.13), fetched on a schedule and
+// on request. After a failure the last list stays until it expires (accounts/host-lists.ts). Times are in the store, so a
+// restart resumes.
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
+import { backOffMs } from '../../base/retries.ts';
 import type { NewAuditRecord } from '../../store/audit.ts';
 import type { ReaderChanges, ReaderCounts, ReaderSet } from '../../store/host-readers.ts';
 import { StoreError } from '../../store/error.ts';
@@ -12,17 +12,14 @@ import type { Store } from '../../store/store.ts';
 import { type Host, HostError } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { isDue, pauseAfter } from './list-times.ts';
 import { type MemberQuery, readMembers } from './read-members.ts';
 
-/** A repo that a connection lists. */
 export interface MemberRepo extends MemberQuery {
   readonly repoId: number;
   readonly name: string;
   readonly visibility: RepoRecord['visibility'];
 }
 
-/** The methods of a host used here. */
 export type MemberHost = Pick<Host, 'members' | 'nameHost'>;
 
 export interface MemberSyncOptions {
@@ -43,18 +40,15 @@ export interface MemberSyncOptions {
   readonly hostOf: (connection: string) => Promise<MemberHost>;
   /** How many accounts the lists of a connection contain, and how many are known users. Errors: NOT_READY. */
   readonly countsOf: (connection: string) => Promise<ReaderCounts>;
-  /** Audit records of changed readers. */
   readonly recordsOf: (
     repoId: number,
     connection: string,
     changes: ReaderChanges,
   ) => readonly NewAuditRecord[];
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** The lists fetched in one pass. */
 export interface MemberResult {
   readonly taken: number;
   /** Lists of repos that left or are public. */
@@ -70,20 +64,16 @@ interface Failure {
   readonly retryMs: number;
 }
 
-/** The state of a connection since the start. */
 interface State {
-  /** By repoId. */
   readonly failures: Map<number, Failure>;
   /** Of the whole host: no requests until it is over. */
   hostFailure: Failure | undefined;
   running: Promise<MemberResult> | undefined;
   /** RepoIds of the running pass without those that left since. */
   requested: ReadonlySet<number>;
-  /** Lists being replaced. */
   readonly writing: Map<number, Promise<unknown>>;
   /** Consecutive repositories that failed. */
   failedInRow: number;
-  /** From the last count. */
   counts: ReaderCounts | undefined;
   /** Earliest time of the next count; of performance.now. */
   countMs: number;
@@ -107,6 +97,8 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
 const FAILED_IN_ROW_MAX = 8;
 /** Counting takes at most one part in this many of the time. */
 const COUNT_SHARE = 20;
+/** After the first failure; each further one doubles it. Bound: load of a host that fails. */
+const PAUSE_MS_MIN = 60_000;
 const NOTHING: MemberResult = { taken: 0, removed: 0, failed: 0 };
 
 export class MemberSync {
@@ -122,22 +114,17 @@ export class MemberSync {
     this.#options = options;
   }
 
-  /** Starts the schedule. */
   start(): void {
     this.#isStarted = true;
     this.#checkIn(0);
   }
 
-  /**
-   * The repos of connections, or their settings, may have changed: lists of repos that left go at once, new ones are
-   * fetched soon.
-   */
+  /** What connections list may have changed: lists of repos that left go at once, new ones are fetched soon. */
   noteListed(): void {
     void this.dropRemoved();
     this.#checkIn(SOON_MS);
   }
 
-  /** Checks after this time, or earlier. */
   #checkIn(ms: number): void {
     const atMs = performance.now() + ms;
     if (!this.#isStarted || this.#abort.signal.aborted || this.#nextMs <= atMs) return;
@@ -149,14 +136,12 @@ export class MemberSync {
     }, ms).unref();
   }
 
-  /** Waits for running work, which ends early. */
   async close(): Promise<void> {
     this.#abort.abort(new Error('the daemon is stopping'));
     clearTimeout(this.#timer);
     await Promise.allSettled([...this.#states.values()].flatMap(({ running }) => running ?? []));
   }
 
-  /** Problems, as sentences for owners; empty: none. */
   get degradations(): readonly string[] {
     const { rules } = this.#options;
     return [...this.#states].flatMap(([connection, state]) => {
@@ -184,11 +169,7 @@ export class MemberSync {
     await this.#removeEnded();
   }
 
-  /**
-   * Fetches all lists of a connection now; after a stop the next start continues.
-   *
-   * Errors: NOT_READY of the store; failures of the host are counted.
-   */
+  /** Fetches all lists of a connection now, or after a restart. Errors: NOT_READY; those of the host are counted. */
   async run(connection: string): Promise<MemberResult> {
     const { rules, store, now } = this.#options;
     if (!rules.connections().has(connection)) return NOTHING;
@@ -212,10 +193,7 @@ export class MemberSync {
     );
   }
 
-  /**
-   * Repos of connections have changed: lists of repos that left or became public go at once.
-   * Errors: none.
-   */
+  /** Repos of connections have changed: lists of repos that left or became public go at once. Errors: none. */
   async dropRemoved(): Promise<void> {
     const { rules, log } = this.#options;
     try {
@@ -344,7 +322,11 @@ export class MemberSync {
     const { lists, now } = this.#options;
     if (isPausing(state.failures.get(repoId))) return false;
     const takenAt = lists.takenAt(repoId, connection);
-    return isDue(repoId, { takenAt, askedAt }, this.#intervalMs, now());
+    // A list from the future comes from a wrong clock.
+    if (takenAt === undefined || takenAt > now() || takenAt <= askedAt) return true;
+    // Spread over the last quarter of the interval, so that thousands of lists do not stay in step.
+    const spread = (Math.imul(repoId, 0x9e3779b1) >>> 0) / 2 ** 32;
+    return now() - takenAt >= this.#intervalMs * (0.75 + 0.25 * spread);
   }
 
   /** Why at most half the maximum age: else a list expires before the next fetch, or after one failure. */
@@ -434,7 +416,9 @@ export class MemberSync {
   #failureOf(name: string, before: Failure | undefined, error: unknown): Failure {
     const count = (before?.count ?? 0) + 1;
     const retryAt = error instanceof HostError ? error.retryAt : undefined;
-    const pauseMs = pauseAfter(count, retryAt, this.#intervalMs, this.#options.now());
+    const saidMs = retryAt === undefined ? 0 : Date.parse(retryAt) - this.#options.now();
+    const grownMs = backOffMs(count, { min: PAUSE_MS_MIN, max: this.#intervalMs });
+    const pauseMs = Math.min(Math.max(grownMs, saidMs || 0), this.#intervalMs);
     return { name, message: messageOf(error), count, retryMs: performance.now() + pauseMs };
   }
 
@@ -502,9 +486,7 @@ function reposToQuery(repos: readonly MemberRepo[]): readonly MemberRepo[] {
   return repos.filter(({ visibility }) => visibility !== 'public');
 }
 
-/**
- * Setting with the time at which all lists of a connection were requested, until they are fetched.
- */
+/** Setting with the time at which all lists of a connection were requested, until they are fetched. */
 function lastQuerySetting(connection: string): string {
   return `members.asked.${connection}`;
 }

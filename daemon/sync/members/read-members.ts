@@ -9,7 +9,6 @@ const READERS_MAX = 200_000;
 const ANSWERS_MAX = 2 * READERS_MAX;
 const LIST_MS_MAX = 600_000;
 
-/** The repository to ask about. */
 export type MemberQuery = Pick<HostRepo, 'hostId' | 'path'>;
 
 /** Errors: HostError, also for a host without such lists, with too long ones, or too slow; the reason of the signal. */

@@ -1,6 +1,5 @@
-// Finds the git repositories below a folder: work trees (also linked ones and submodules) and bare ones. Reads only
-// names, follows no symbolic links, skips `.git`, `node_modules` and our own data directory, and is bounded by what a
-// person might have. Inside a work tree only further work trees count: a bare repository there is mostly test data.
+// Finds the git repositories below a folder: work trees (also linked ones and submodules) and bare ones. Reads only names and
+// follows no symbolic links. Inside a work tree only further work trees count: a bare one there is mostly test data.
 
 import { type Dirent, existsSync, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -12,7 +11,6 @@ import { isOwnFolder } from '../../sources/disk/own-folder.ts';
 import { layoutOfNames, ProbeError } from '../../sources/git/path-kind.ts';
 
 export interface FoundRepo {
-  /** Absolute. */
   readonly path: string;
   readonly isBare: boolean;
 }
@@ -26,7 +24,6 @@ export interface OddFolder {
 export interface FoundRepos {
   /** By path. */
   readonly repos: readonly FoundRepo[];
-  /** The first ones. */
   readonly odd: readonly OddFolder[];
   /** Files in folders outside repositories. */
   readonly fileCount: number;
@@ -37,22 +34,17 @@ export interface FoundRepos {
 /** Guess: `host/group/subgroup/name`, and some levels in a work tree. */
 export const FIND_DEPTH_MAX = 8;
 /** Bounds for searched folders, repositories, checked links, and reported folders. */
-const FOLDERS_MAX = 100_000;
-const REPOS_MAX = 20_000;
+export const FOLDERS_MAX = 100_000;
+export const REPOS_MAX = 20_000;
 const LINKS_MAX = 1_000;
 const ODD_MAX = 50;
-/** Guess: searching waits for the disk. */
-const AT_ONCE = 16;
-/** Folders that are skipped. */
 export const PASSED_OVER: ReadonlySet<string> = new Set([...CONTROL_FOLDERS, 'node_modules']);
 
-/** A folder to search. */
 interface FolderLocation {
   readonly path: string;
   readonly isInRepo: boolean;
 }
 
-/** Results so far. */
 interface Draft {
   readonly repos: FoundRepo[];
   readonly odd: OddFolder[];
@@ -61,12 +53,7 @@ interface Draft {
   linksTried: number;
 }
 
-/**
- * Finds repositories below a folder, without the folder itself.
- *
- * Errors: of the file system if the folder cannot be read; the reason of the signal.
- * Cost: a listing for each searched folder, at most 100,000.
- */
+/** Without the folder itself. Errors: the folder cannot be read; the reason of the signal. */
 export async function findRepos(root: string, signal?: AbortSignal): Promise<FoundRepos> {
   const draft: Draft = { repos: [], odd: [], fileCount: 0, linkCount: 0, linksTried: 0 };
   let visitedCount = 0;
@@ -78,9 +65,10 @@ export async function findRepos(root: string, signal?: AbortSignal): Promise<Fou
       break;
     }
     const next: FolderLocation[] = [];
-    for (let start = 0; start < level.length; start += AT_ONCE) {
+    // Guess: 16 at a time, as searching waits for the disk.
+    for (let start = 0; start < level.length; start += 16) {
       signal?.throwIfAborted();
-      const some = level.slice(start, start + AT_ONCE);
+      const some = level.slice(start, start + 16);
       const inner = await Promise.all(some.map((location) => searchPlace(location, draft)));
       for (const locations of inner) next.push(...locations);
       visitedCount += some.length;

@@ -2,6 +2,7 @@
 // They are read in place: nothing is fetched or changed.
 
 import { pathToFileURL } from 'node:url';
+import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { messageOf } from '../../base/caught.ts';
 import {
   type Host,
@@ -10,6 +11,7 @@ import {
   type ListingIssue,
   type ListingPage,
 } from '../../hosts/host.ts';
+import { type HostOptions, openHost } from '../../hosts/open-host.ts';
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { seeFolderId } from '../../sources/disk/identity.ts';
 import { nameOfSource } from '../../sources/git/probe.ts';
@@ -20,9 +22,6 @@ export interface LocalHostSettings extends Pick<LocalSourcesOptions, 'mode' | 'i
   /** Of the only source of the address. */
   readonly name?: string;
 }
-
-/** Guess: git gives the names, and waits about as long as it computes. */
-const NAMES_AT_ONCE = 8;
 
 export class LocalHost implements Host {
   readonly codeHostType = 'genericGitHost';
@@ -37,9 +36,10 @@ export class LocalHost implements Host {
     const { url, mode, ignore } = this.#settings;
     const { sources, issues: found } = await findLocalSources(url, { mode, ignore, signal });
     const [repos, issues]: [HostRepo[], ListingIssue[]] = [[], [...found]];
-    for (let start = 0; start < sources.length; start += NAMES_AT_ONCE) {
+    // Guess: 8 at a time, as git waits about as long as it computes.
+    for (let start = 0; start < sources.length; start += 8) {
       signal.throwIfAborted();
-      const some = sources.slice(start, start + NAMES_AT_ONCE);
+      const some = sources.slice(start, start + 8);
       for (const one of await Promise.all(some.map((source) => this.#repoOf(source))))
         if ('hostId' in one) repos.push(one);
         else issues.push(one);
@@ -47,7 +47,6 @@ export class LocalHost implements Host {
     yield { repos, issues, next: undefined };
   }
 
-  /** Errors: none. */
   async #repoOf({ path, kind, ignore }: LocalSource): Promise<HostRepo | ListingIssue> {
     const { href } = pathToFileURL(path);
     try {
@@ -91,4 +90,13 @@ export class LocalHost implements Host {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+export async function openConnection(
+  name: string,
+  settings: ConnectionSettings,
+  options: HostOptions,
+): Promise<Host> {
+  const isLocal = settings.type === 'git' && /^file:/i.test(settings.url);
+  return isLocal ? new LocalHost(settings) : openHost(name, settings, options);
 }

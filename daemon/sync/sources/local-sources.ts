@@ -1,6 +1,5 @@
-// Finds the sources of a connection of type git whose address is on this machine (API.md 19.4):
-// `file:///srv/git/*/*.git`. They are read in place. A folder that is not accepted becomes an issue with its reason;
-// links that lead outside are not followed.
+// Finds the sources of a connection to this machine (API.md 19.4): `file:///srv/git/*/*.git`. They are read in place. A folder
+// that is not accepted becomes an issue with its reason; links that lead outside are not followed.
 
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
@@ -15,10 +14,9 @@ import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
 import { checkGitPaths, GitPathError } from '../../sources/git/git-paths.ts';
 import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/path-kind.ts';
 import type { SourceKind } from '../../repos/records.ts';
-import { FIND_DEPTH_MAX, PASSED_OVER } from './find-repos.ts';
+import { FIND_DEPTH_MAX, FOLDERS_MAX, PASSED_OVER, REPOS_MAX } from './find-repos.ts';
 
 export interface LocalSource {
-  /** Absolute. */
   readonly path: string;
   readonly kind: SourceKind;
   /** Globs of excluded paths; none for `commits`. */
@@ -28,7 +26,6 @@ export interface LocalSource {
 export interface LocalSources {
   /** By path; each folder once, whatever links lead to it. */
   readonly sources: readonly LocalSource[];
-  /** The first hundred. */
   readonly issues: readonly ListingIssue[];
 }
 
@@ -38,11 +35,6 @@ export interface LocalSourcesOptions {
   readonly ignore?: readonly string[] | undefined;
   readonly signal?: AbortSignal;
 }
-
-/** Bounds for listed folders, sources, and reported issues. */
-const FOLDERS_MAX = 100_000;
-const SOURCES_MAX = 20_000;
-const ISSUES_MAX = 100;
 
 /** A segment of the address: a name, a glob, or any number of folders. */
 type Part = string | ((name: string) => boolean) | typeof ANY_FOLDERS;
@@ -63,25 +55,17 @@ const EFFECTS = {
   TOO_MANY: 'DISCOVERY_INCOMPLETE',
 } as const;
 
-/** The address is invalid. */
 class AddressError extends Error {}
 
 /**
- * Finds the sources of an address.
- *
  * Globs have `*`, `?`, `[...]`, `{a,b}` within a name, and `**` for any number of folders, of which only those with
- * repositories count. A name that begins with a dot must be given with the dot.
- *
- * Errors: the reason of the signal; anything else is an issue. Cost: a listing for each folder on the way, at most
- * 100,000.
+ * repositories count. Errors: the reason of the signal; anything else is an issue.
  */
 export async function findLocalSources(
   url: string,
   options: LocalSourcesOptions = {},
 ): Promise<LocalSources> {
-  const search = new Search(url, options);
-  await search.run();
-  return search.result();
+  return new Search(url, options).run();
 }
 
 class Search {
@@ -102,32 +86,33 @@ class Search {
     this.#options = options;
   }
 
-  result(): LocalSources {
-    const sources = [...this.#sources.values()];
-    sources.sort((one, other) => compareText(one.path, other.path));
-    return { sources, issues: this.#issues };
-  }
-
-  async run(): Promise<void> {
+  async run(): Promise<LocalSources> {
     try {
-      const parts = partsOf(this.#url);
-      const names = parts.slice(0, parts.findIndex((part) => !isName(part)) >>> 0);
-      const base = `/${names.join('/')}`;
-      const rest = parts.slice(names.length);
-      if (rest.length === 0) return await this.#take(base, false);
-      this.#base = await realpath(base);
-      await this.#follow(base, rest, 0);
-      if (this.#sources.size + this.#issues.length === 0)
-        this.#note('NOTHING_FOUND', this.#url, 'no folder matches the address');
+      await this.#searchAll();
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (error instanceof AddressError) this.#note('BAD_ADDRESS', this.#url, error.message);
       else this.#noteUnread(this.#url, error);
     }
+    const sources = [...this.#sources.values()];
+    sources.sort((one, other) => compareText(one.path, other.path));
+    return { sources, issues: this.#issues };
+  }
+
+  async #searchAll(): Promise<void> {
+    const parts = partsOf(this.#url);
+    const names = parts.slice(0, parts.findIndex((part) => !isName(part)) >>> 0);
+    const base = `/${names.join('/')}`;
+    const rest = parts.slice(names.length);
+    if (rest.length === 0) return await this.#take(base, false);
+    this.#base = await realpath(base);
+    await this.#follow(base, rest, 0);
+    if (this.#sources.size + this.#issues.length === 0)
+      this.#note('NOTHING_FOUND', this.#url, 'no folder matches the address');
   }
 
   #note(code: keyof typeof EFFECTS, location: string, message: string): void {
-    if (this.#issues.length >= ISSUES_MAX) return;
+    if (this.#issues.length >= 100) return;
     const target = location === this.#url ? location : pathToFileURL(location).href;
     this.#issues.push({ code, target, effect: EFFECTS[code], message: `${location}: ${message}` });
   }
@@ -142,7 +127,6 @@ class Search {
       );
   }
 
-  /** Adds the sources that the rest of the address matches in a folder. */
   async #follow(folder: string, parts: readonly Part[], depth: number): Promise<void> {
     this.#options.signal?.throwIfAborted();
     const key = `${parts.length} ${folder}`;
@@ -237,8 +221,8 @@ class Search {
 
   /** @param isFound  by a glob: if it was removed meanwhile, that is no issue */
   async #take(location: string, isFound: boolean): Promise<void> {
-    if (this.#sources.size >= SOURCES_MAX) {
-      this.#stop(`${SOURCES_MAX} sources`);
+    if (this.#sources.size >= REPOS_MAX) {
+      this.#stop(`${REPOS_MAX} sources`);
       return;
     }
     try {
@@ -282,9 +266,7 @@ function isName(part: Part): part is string {
   return typeof part === 'string';
 }
 
-/**
- * Source: RFC 8089; `?` and `#` have no special meaning in a file address, and `?` is a glob here.
- */
+/** Source: RFC 8089; `?` and `#` have no special meaning in a file address, and `?` is a glob here. */
 function partsOf(url: string): Part[] {
   const found = /^file:\/\/([^/]*)(\/.*)$/is.exec(url);
   if (found === null) throw new AddressError('write it as file:///folder');

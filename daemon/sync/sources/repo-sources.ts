@@ -44,7 +44,6 @@ export interface RepoSourcesOptions {
   readonly registry: RepoRegistry;
   readonly served: Served;
   readonly jobs: Jobs;
-  /** Whether a connection of the configuration lists a repo. */
   readonly isListed: (repo: StoredRepo) => boolean;
   readonly log: Log;
 }
@@ -150,14 +149,12 @@ export class RepoSources {
     return { own, listed: [...listed.values()] };
   }
 
-  /** @param folders  those with repositories */
   #noteOpen(paths: readonly string[], folders: readonly SearchedFolder[]): void {
     const searched = new Set(folders.map((folder) => folder.path));
     const isOpen = (one: string): boolean => searched.has(one) || !this.#sourcePaths.has(one);
     this.#open = paths.filter((one) => isOpen(path.resolve(one)));
   }
 
-  /** Repos that the user may have named. */
   get #records(): readonly RepoRecord[] {
     const { catalog, registry } = this.#options;
     const records = catalog.repos.map(({ record }) => record);
@@ -169,7 +166,6 @@ export class RepoSources {
     return this.#unseenCount;
   }
 
-  /** @param count  of the sources that `work` probes */
   async #whileUnseen<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
     this.#unseenCount = count;
     try {
@@ -179,7 +175,6 @@ export class RepoSources {
     }
   }
 
-  /** Number of named paths that may bring further sources. */
   get openCount(): number {
     return this.#open.length;
   }
@@ -190,7 +185,6 @@ export class RepoSources {
    * change the visibility or the path of a repo. A source that may be a known repo waits for the next start.
    *
    * Errors: NOT_READY, if nothing was added; the reason of the signal.
-   * Cost: a listing for each folder in the named ones.
    */
   async findNew(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
@@ -263,11 +257,7 @@ export class RepoSources {
     this.#missing.delete(one);
   }
 
-  /**
-   * Records the repos of sources in the catalog, in place of other repos at their paths.
-   *
-   * @param folders  those that are not sources as a whole
-   */
+  /** Records the repos in the catalog, in place of others at their paths. @param folders  of repositories */
   async #note(
     repos: readonly StoredRepo[],
     probed: readonly ProbedSource[],
@@ -329,26 +319,27 @@ export class RepoSources {
     const found = await this.#probeTogether(probes, signal);
     const byLocation = this.#byLocation();
     for (const [index, one] of sources.entries()) {
-      try {
-        probed.push(found[index]!());
+      const result = found[index]!;
+      if (result.status === 'fulfilled') {
+        probed.push(result.value);
         this.#options.jobs.failed.clear(one.path);
-      } catch (error) {
-        const existing = byLocation(one);
-        // It was removed a moment ago, and nobody has named it.
-        if (one.isFound && existing === undefined && isNotThere(error)) continue;
-        // If it is the only path the error goes to the caller.
-        if (existing === undefined && sources.length === 1) throw error;
-        failure = error;
-        if (existing === undefined) errors.set(one.path, error);
-        else kept.push(existing);
-        if (existing !== undefined) await this.#options.served.hideIfStray(existing, error);
+        continue;
+      }
+      const error: unknown = result.reason;
+      const existing = byLocation(one);
+      // It was removed a moment ago, and nobody has named it.
+      if (one.isFound && existing === undefined && isNotThere(error)) continue;
+      failure = error;
+      if (existing === undefined) errors.set(one.path, error);
+      else {
+        kept.push(existing);
+        await this.#options.served.hideIfStray(existing, error);
       }
     }
     if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
     return { probed, kept, errors };
   }
 
-  /** Finds the repo of a source by its path. */
   #byLocation(): (source: RequestedSource) => RepoRecord | undefined {
     const records = new Map<string, RepoRecord[]>();
     for (const record of this.#records)
@@ -379,35 +370,26 @@ export class RepoSources {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { registry } = this.#options;
-    const probed: ProbedSource[] = [];
-    const probes = doubtful.map(
-      ({ source }) =>
-        () =>
-          reprobeSource(registry, source),
+    const probes = doubtful.map((record) => () => reprobeSource(registry, record.source));
+    // A source that cannot be probed now fails when it is indexed.
+    const probed = (await this.#probeTogether(probes, signal)).flatMap((result) =>
+      result.status === 'fulfilled' ? [result.value] : [],
     );
-    const found = await this.#probeTogether(probes, signal);
-    for (const result of found) {
-      try {
-        probed.push(result());
-      } catch {
-        // A source that cannot be probed now fails when it is indexed.
-      }
-    }
     if (probed.length > 0) await this.#note(await registry.admit(probed, {}), probed);
   }
 
-  /** Probes sources in parallel. The results in order: the source, or its error, thrown. */
   async #probeTogether(
     probes: readonly (() => Promise<ProbedSource>)[],
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<(() => ProbedSource)[]> {
-    const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
+  ): Promise<PromiseSettledResult<ProbedSource>[]> {
+    // Guess: probing waits for the disk about as long as it computes.
+    const slots = new Slots({ runningMax: 8, waitingMax: Infinity });
     // Each waiting source adds a listener; Node warns above ten.
     setMaxListeners(0, signal);
     let done = 0;
     const telling = setInterval(
       () => this.#options.log.info('checking sources', { done, total: probes.length }),
-      LOG_MS,
+      5_000,
     ).unref();
     const noteDone = (): void => {
       done++;
@@ -418,10 +400,7 @@ export class RepoSources {
     );
     clearInterval(telling);
     signal.throwIfAborted();
-    return found.map((result) => () => {
-      if (result.status === 'rejected') throw result.reason;
-      return result.value;
-    });
+    return found;
   }
 
   #warnOfRevisions(records: readonly RepoRecord[], { branches = [], tags = [] }: RepoChange): void {
@@ -431,11 +410,6 @@ export class RepoSources {
         this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
   }
 }
-
-/** Guess: probing waits for the disk about as long as it computes. */
-const PROBES_AT_ONCE = 8;
-/** How often progress is logged. */
-const LOG_MS = 5_000;
 
 async function probeOne(
   registry: RepoRegistry,

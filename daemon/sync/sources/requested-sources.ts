@@ -12,12 +12,10 @@ import { layoutOf } from '../../sources/git/path-kind.ts';
 import type { SourceKind } from '../../repos/records.ts';
 import { findRepos, type FoundRepos } from './find-repos.ts';
 
-/** A source to probe. */
 export interface RequestedSource {
   /** Absolute if it was found, else as given. */
   readonly path: string;
   readonly mode: SourceKind | undefined;
-  /** It was found in a named folder. */
   readonly isFound: boolean;
   /** That folder, absolute; absent: the source itself was named, or is the files beside sources. */
   readonly below?: string;
@@ -25,21 +23,17 @@ export interface RequestedSource {
   readonly reposApart?: boolean;
 }
 
-/** A folder that was searched for repositories, and has some. */
 export interface SearchedFolder {
-  /** Absolute. */
   readonly path: string;
   readonly found: FoundRepos;
 }
 
 export interface RequestedSources {
-  /** Each path once. */
   readonly sources: readonly RequestedSource[];
   readonly folders: readonly SearchedFolder[];
 }
 
 export interface RequestedSourcesOptions {
-  /** Existing repos that the user may have named. */
   readonly records: readonly RepoRecord[];
   /** Notified of each folder that is skipped, and why. */
   readonly onSkipped: (path: string, reason: string) => void;
@@ -70,11 +64,6 @@ export async function requestedSources(
   return { sources: [...sources.values()], folders };
 }
 
-/** Mode for found repositories: bare ones have no files on disk. */
-function modeInside(mode: SourceKind | undefined): 'commits' | undefined {
-  return mode === 'commits' ? mode : undefined;
-}
-
 /** The sources in a folder; undefined: it is a source itself. Errors: the reason of the signal. */
 async function sourcesInside(
   folder: string,
@@ -91,24 +80,22 @@ async function sourcesInside(
   const isEmpty = paths.size + found.fileCount === 0 && existing.every((one) => !existsSync(one));
   for (const one of existing) if (isEmpty || existsSync(one)) paths.add(one);
   if (paths.size === 0) {
-    if (found.linkCount > 0) options.onSkipped(folder, linksOnly(folder, found.linkCount));
+    if (found.linkCount > 0)
+      options.onSkipped(
+        folder,
+        `it contains ${found.linkCount} links to repositories, which are not followed; ` +
+          `name the repositories: "trawl serve ${folder}/*/"`,
+      );
     return undefined;
   }
-  const ofMode = { mode: modeInside(mode), isFound: true, below: folder };
+  // Bare ones have no files on disk.
+  const ofMode = { mode: mode === 'commits' ? mode : undefined, isFound: true, below: folder };
   const sources: RequestedSource[] = [...paths]
     .sort(compareText)
     .map((one) => ({ path: one, ...ofMode }));
-  // The files beside the repositories.
   if (found.fileCount > 0 && mode !== 'commits')
     sources.push({ path: folder, mode: undefined, isFound: true, reposApart: true });
   return { sources, found };
-}
-
-function linksOnly(folder: string, count: number): string {
-  return (
-    `it contains ${count} links to repositories, which are not followed; ` +
-    `name the repositories: "trawl serve ${folder}/*/"`
-  );
 }
 
 /** Whether a folder was indexed together with its repositories, and nobody requests otherwise. */
@@ -148,7 +135,6 @@ async function foundIn(
   }
 }
 
-/** Logs what was found in a folder. */
 export function logFound({ path: folder, found }: SearchedFolder, log: Log): void {
   const { repos, fileCount, linkCount } = found;
   log.info('repositories found in a folder', {

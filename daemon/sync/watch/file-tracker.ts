@@ -7,7 +7,6 @@ import { type FileStates, type ReadFailure, UNSETTLED } from '../../sources/docs
 import { baseNameOf } from '../../base/paths.ts';
 
 interface TrackedFiles {
-  /** The catalog's fingerprint for these files. */
   fingerprint: string;
   readonly states: Map<string, string>;
   /** Paths that are not docs. */
@@ -33,16 +32,13 @@ export class FileTracker {
   readonly #scanned = new Set<number>();
   /** Resolvers of `watch`, for watched repos that no job has read. */
   readonly #waiting = new Map<number, () => void>();
-  /**
-   * For each watched repo the paths that may have changed since its last job began; undefined: any.
-   */
+  /** For each watched repo the paths that may have changed since its last job began; undefined: any. */
   readonly #changed = new Map<number, Set<string> | undefined>();
 
   constructor({ filesMax = FILES_MAX }: FileTrackerOptions = {}) {
     this.#filesMax = filesMax;
   }
 
-  /** Stores the states of the indexed files, within the limit. */
   remember(
     repoId: number,
     fingerprint: string,
@@ -63,7 +59,6 @@ export class FileTracker {
     this.#endWait(repoId);
   }
 
-  /** As `remember`, only for these paths; the others are unchanged. */
   rememberSome(
     repoId: number,
     fingerprint: string,
@@ -103,10 +98,7 @@ export class FileTracker {
     return last && (last.states.has(path) || last.excluded.has(path));
   }
 
-  /**
-   * A watch reports changes from now on; earlier changes are unknown. Resolves when a job has read the files (it may
-   * have before), or on `unwatch`. Errors: none.
-   */
+  /** Changes are reported from now on. Resolves when a job has read the files (it may have before), or on `unwatch`. */
   watch(repoId: number): Promise<void> {
     this.#changed.set(repoId, undefined);
     if (this.#scanned.has(repoId)) return Promise.resolve();

@@ -5,7 +5,6 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { WatchedFiles, type WatchedFilesOptions } from './watched-files.ts';
 
 export interface FileWatchOptions extends WatchedFilesOptions {
-  /** The currently served repos. */
   readonly records: () => readonly RepoRecord[];
 }
 
@@ -14,7 +13,6 @@ const PAUSE_MS = 500;
 
 export class FileWatch {
   readonly #options: FileWatchOptions;
-  /** By repo and source. */
   readonly #watched = new Map<string, WatchedFiles>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
@@ -24,7 +22,6 @@ export class FileWatch {
     this.#options = options;
   }
 
-  /** Starts to watch. */
   start(): void {
     this.#round = this.#check();
   }
@@ -47,7 +44,6 @@ export class FileWatch {
     if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
   }
 
-  /** Stops; resolves when none of its jobs runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -1,33 +1,24 @@
 // Checks about every second whether HEAD, branches or tags of served repositories have moved, and indexes those repos.
-// Of many repositories, those without changes for long are checked in every fourth round. file-watch.ts watches files
-// on disk.
+// file-watch.ts watches files on disk.
 
 import { Breather } from '../../base/next-time-slice.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
 export interface RefWatchOptions {
-  /** The currently served repos. */
   readonly records: () => readonly RepoRecord[];
   /** The states of the refs of repositories, by path; undefined: unknown now. */
   readonly statesOf: (paths: readonly string[]) => Promise<readonly (string | undefined)[]>;
   /** Whether a repo was indexed in this state, as far as known. */
   readonly wasIndexedIn: (record: RepoRecord, state: string) => boolean | undefined;
-  /** Requests a job of a repo whose refs have moved. */
   readonly index: (record: RepoRecord) => void;
 }
 
-/**
- * The pause is a multiple of the time of the last round, within these bounds. Bound: rounds take about 6% of the time. Why
- * an upper bound: a round may have been slow because a disk did not answer.
- */
+/** Bound: rounds take 6% of the time. At most 30 s, as a round may be slow because a disk did not answer. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 15;
 
-/**
- * Of more repos than this, those unmoved for this long are checked once in this many rounds. Bound: processor time; 5,000
- * of them take 0.3 s.
- */
+/** Of more repos, those unmoved for this long are checked in each 4th round. Bound: 5,000 take 0.3 s. */
 const CALM_COUNT = 500;
 const CALM_MS = 600_000;
 const CALM_ROUNDS = 4;
@@ -86,15 +77,12 @@ export class RefWatch {
     return moved;
   }
 
-  /** Forgets repos that are no longer served. */
   #forgetOthers(served: ReadonlySet<number>): void {
     for (const table of [this.#unindexed, this.#movedMs])
       for (const repoId of table.keys()) if (!served.has(repoId)) table.delete(repoId);
   }
 
-  /**
-   * Whether a repo has moved since it was last seen, or indexed if it is seen for the first time.
-   */
+  /** Whether a repo has moved since it was last seen, or indexed if it is seen for the first time. */
   #hasMoved(record: RepoRecord, stateBefore: string | undefined, state: string): boolean {
     const { repoId, indexedAt } = record;
     const isFirst = indexedAt !== undefined && this.#unindexed.delete(repoId);
@@ -124,7 +112,6 @@ export class RefWatch {
     return false;
   }
 
-  /** Stops; resolves when no check runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -132,7 +119,6 @@ export class RefWatch {
   }
 }
 
-/** Before the next round, ms. */
 export function pauseAfter(tookMs: number): number {
   return Math.min(Math.max(PAUSE_MS_MIN, PAUSE_FACTOR * tookMs), PAUSE_MS_MAX);
 }

@@ -42,7 +42,6 @@ const INDEX_FILES = new Set(['.git/index', '.git/config', '.git/info/exclude']);
 
 export interface WatchedFilesOptions {
   readonly fileTracker: FileTracker;
-  /** Indexes a changed repo; resolves as `Jobs.indexChanged`. Errors: none. */
   readonly index: (record: RepoRecord) => Promise<boolean>;
   readonly log: Log;
 }
@@ -53,7 +52,6 @@ export class WatchedFiles {
   readonly #folders: FolderWatch;
   /** Paths reported since the last job began. */
   #changed = new Set<string>();
-  /** Those that were created or removed. */
   #moved = new Set<string>();
   #noticeCount = 0;
   #firstMs: number | undefined;
@@ -99,10 +97,7 @@ export class WatchedFiles {
     });
   }
 
-  /**
-   * Indexes the repo unless the files are as its last job, perhaps before the watch, saw them. If that is unknown, the
-   * job compares with the index.
-   */
+  /** Indexes the repo unless its files are as its last job, perhaps before the watch, saw them. */
   async #compare(): Promise<void> {
     const { fileTracker } = this.#options;
     const { repoId, source } = this.#record;
@@ -121,7 +116,6 @@ export class WatchedFiles {
     }
   }
 
-  /** Watches exactly the folders that exist now. */
   async #watchAll(): Promise<void> {
     const { source } = this.#record;
     // Why first: rules may change while folders are listed.
@@ -209,7 +203,6 @@ export class WatchedFiles {
     return { repo: this.#record.name, reason: messageOf(error) };
   }
 
-  /** Watches new folders, and stops watching removed ones. */
   async #watchMoved(moved: ReadonlySet<string>): Promise<void> {
     const { source } = this.#record;
     const came: string[] = [];
@@ -256,7 +249,6 @@ export class WatchedFiles {
     this.#rescanTimer = setTimeout(() => this.#rescanNow(), pauseMs).unref();
   }
 
-  /** Checks all files, if the repo's folder exists. */
   #rescanNow(): void {
     this.#rescanDueMs = Infinity;
     if (this.#kindOf('') === undefined) this.#rescanWithin(MISSING_MS);
@@ -297,7 +289,6 @@ export class WatchedFiles {
     this.#pollLater(performance.now() - startMs);
   }
 
-  /** Stops; resolves when none of its jobs runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#jobTimer);

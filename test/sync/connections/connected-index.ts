@@ -5,10 +5,8 @@ import type { Index } from '../../../daemon/app/open-index.ts';
 import { omitUndefined } from '../../../daemon/base/omit-undefined.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import type { SecretText } from '../../../daemon/base/config/secret-text.ts';
-import type {
-  ConnectionLimits,
-  Connections,
-} from '../../../daemon/sync/connections/connections.ts';
+import type { Connections } from '../../../daemon/sync/connections/connections.ts';
+import type { ConnectionLimits } from '../../../daemon/sync/jobs/job-limits.ts';
 import type { ListedJob } from '../../../daemon/sync/jobs/job-facade.ts';
 import { maintainMirror } from '../../../daemon/hosts/mirrors/maintain-mirror.ts';
 import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';

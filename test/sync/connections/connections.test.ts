@@ -60,7 +60,7 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
     return fetchLocal({
       ...options,
       onProgress(step) {
-        options.onProgress(step);
+        options.onProgress?.(step);
         const [job] = indexerOf(index.instance).jobs.open;
         seen.push(job?.progress && { ...job.progress, since: 0 });
         const { phase, doneCount: done, totalCount: total, receivedSize } = step;
@@ -76,7 +76,12 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
       },
     });
   };
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() }, { fetchMirror });
+  await using index = await openConnected(
+    temporaryFolder(),
+    host,
+    { c: settingsOf() },
+    { fetchMirror },
+  );
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
   await index.sync('c');
   assert.equal((await found(index, 'plum')).length, 1);
@@ -110,7 +115,7 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
     pushedAt: '2026-01-01T00:00:00.000Z',
   };
   host.repos = [hostedRepo('1', one, facts), hostedRepo('2', two)];
-  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() });
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   const [record] = index.instance.parts.snapshots.current.repos;
@@ -147,7 +152,6 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
     index.instance.served.records.map(({ repoId, name }) => `${repoId} ${name}`).sort(),
     ['1 host/o/1', '2 host/o/2'],
   );
-  await index.close();
 });
 
 test('a data directory that was moved or copied is served as it was, and nothing is built or cloned again', async () => {
@@ -156,7 +160,7 @@ test('a data directory that was moved or copied is served as it was, and nothing
     hostedRepo(`${index + 1}`, makeRepo({ [`${name}.txt`]: 'plum\n' })),
   );
   const first = path.join(temporaryFolder(), 'first');
-  const before = await openConnected(first, host, { c: settingsOf() });
+  await using before = await openConnected(first, host, { c: settingsOf() });
   await before.settle();
   const all = ['host/o/1:a.txt', 'host/o/2:b.txt'];
   assert.deepEqual(await found(before, 'plum'), all);
@@ -169,7 +173,7 @@ test('a data directory that was moved or copied is served as it was, and nothing
   cpSync(moved!, copied!, { recursive: true });
   const fetchMirror: FetchMirror = () => Promise.reject(new Error('it is there'));
   for (const dataDir of [moved!, copied!]) {
-    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+    await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
     assert.deepEqual(await found(index, 'plum'), all, 'at once');
     await index.settle();
     assert.deepEqual(timesOf(index), times);
@@ -177,7 +181,6 @@ test('a data directory that was moved or copied is served as it was, and nothing
       index.instance.served.records.map(({ source }) => path.dirname(source.path)),
       times.map(() => path.join(dataDir, 'clones')),
     );
-    await index.close();
   }
 });
 
@@ -186,7 +189,7 @@ test('a listing that fails, has gaps or is empty removes nothing, and goes on wh
   const host = localHost();
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [1, 2, 3, 4, 5].map((id) => hostedRepo(`${id}`, folder));
-  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() });
   await index.settle();
   const all = [1, 2, 3, 4, 5].map((id) => `host/o/${id}:a.txt`);
   assert.deepEqual(await found(index, 'plum'), all);
@@ -214,7 +217,6 @@ test('a listing that fails, has gaps or is empty removes nothing, and goes on wh
   assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
   assert.deepEqual(index.connections.degradations, []);
   assert.equal(index.connections.sync.warned.size, 0);
-  await index.close();
 });
 
 test('one target that is empty, or cannot be read, keeps what is its own, and holds up no other', async () => {
@@ -232,7 +234,7 @@ test('one target that is empty, or cannot be read, keeps what is its own, and ho
     repoOf(6, 'repos: o/6'),
   ];
   host.repos = [one, two, three, four, five, six];
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   await index.settle();
   const ids = (): number[] =>
     index.instance.served.records
@@ -278,7 +280,6 @@ test('one target that is empty, or cannot be read, keeps what is its own, and ho
   host.targets = { [acme]: 'fine', [lost]: gone };
   await sync();
   assert.deepEqual(ids(), [2, 5], 'what no target brings any more goes');
-  await index.close();
 });
 
 test('a repository that returns has its id and its grants, and nothing of what it was before', async () => {
@@ -286,7 +287,9 @@ test('a repository that returns has its id and its grants, and nothing of what i
   const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
   host.repos = [hostedRepo('1', one), hostedRepo('2', two), hostedRepo('3', two)];
   const settings = { c: settingsOf({ enforcePermissions: true }) };
-  const index = await openConnected(temporaryFolder(), host, settings, { mergeLimits: EAGER });
+  await using index = await openConnected(temporaryFolder(), host, settings, {
+    mergeLimits: EAGER,
+  });
   await index.settle();
   await indexerOf(index.instance).merger.run();
   const shards = index.instance.catalog.repos.map(({ shards: [shard] }) => shard!.shardId);
@@ -310,7 +313,6 @@ test('a repository that returns has its id and its grants, and nothing of what i
   assert.deepEqual(await index.store.grants.repoIdsOf(id), [1, 2]);
   const files = ['host/o/1:new.txt', 'host/o/2:b.txt', 'host/o/3:b.txt'];
   assert.deepEqual(await found(index, 'plum'), files);
-  await index.close();
 });
 
 test('a listing that a stop interrupts goes on behind the pages that were kept', async () => {
@@ -326,12 +328,12 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
     resolve();
     await new Promise(() => {});
   };
-  const before = await openConnected(dataDir, host, { c: settingsOf() });
+  await using before = await openConnected(dataDir, host, { c: settingsOf() });
   await held;
   await before.close();
   assert.deepEqual(host.requested, [0, 2]);
   host.beforePage = undefined;
-  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() });
   await index.settle();
   assert.deepEqual(host.requested, [0, 2, 4]);
   assert.equal((await found(index, 'plum')).length, 6);
@@ -344,14 +346,13 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
     items.map(({ state, attempt }) => [state, attempt]),
     [['COMPLETED', 1]],
   );
-  await index.close();
 });
 
 test('a page that a shift hides from one listing is not missing', async () => {
   const host = localHost();
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [1, 2, 3, 4, 5].map((id) => hostedRepo(`${id}`, folder));
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   await index.settle();
   const [first, ...rest] = host.repos;
   let pages = 0;
@@ -366,7 +367,6 @@ test('a page that a shift hides from one listing is not missing', async () => {
   await index.sync('c');
   await index.settle();
   assert.deepEqual(index.displayed().length, 4, String(first?.hostId));
-  await index.close();
 });
 
 test('what turned private is hidden before anything else, and what is not enforced any more is shown at once', async () => {
@@ -383,7 +383,12 @@ test('what turned private is hidden before anything else, and what is not enforc
     await fetchLocal(options);
   };
   const enforcing = settingsOf({ enforcePermissions: true });
-  const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchMirror });
+  await using index = await openConnected(
+    temporaryFolder(),
+    host,
+    { c: enforcing },
+    { fetchMirror },
+  );
   const accessResolver = guestOf(index);
   const guestFinds = async (): Promise<string[]> =>
     (await index.search('plum', {}, accessResolver.ofGuest())).files.map(
@@ -417,7 +422,6 @@ test('what turned private is hidden before anything else, and what is not enforc
   assert.deepEqual(index.displayed(), ['host/o/1 private all', 'host/o/2 internal all']);
   await index.configure({ c: settingsOf() });
   assert.deepEqual(index.displayed(), ['host/o/1 private open', 'host/o/2 internal open']);
-  await index.close();
 });
 
 test('what came to the address of a public repository is not shown as that, before any listing', async () => {
@@ -428,7 +432,7 @@ test('what came to the address of a public repository is not shown as that, befo
   renameSync(open, place);
   host.repos = [hostedRepo('1', place)];
   const enforcing = settingsOf({ enforcePermissions: true });
-  const index = await openConnected(dataDir, host, { c: enforcing });
+  await using index = await openConnected(dataDir, host, { c: enforcing });
   const guest = guestOf(index);
   const guestFinds = async (word: string): Promise<string[]> =>
     (await index.search(word, {}, guest.ofGuest())).files.map(({ path }) => path).sort();
@@ -504,7 +508,6 @@ test('what came to the address of a public repository is not shown as that, befo
   assert.match(await round(), /nothing at o\/5 any more/);
   assert.deepEqual(clones(dataDir), ['1.git', '2.git']);
   assert.deepEqual(await guestFinds('sloe'), []);
-  await index.close();
 });
 
 test('a page that was read before a repository turned private does not show it again', async () => {
@@ -513,7 +516,7 @@ test('a page that was read before a repository turned private does not show it a
   host.pageSize = 1;
   host.repos = [hostedRepo('1', folder), hostedRepo('2', makeRepo({ 'b.txt': 'sloe\n' }))];
   const settings = { c: settingsOf({ enforcePermissions: true }) };
-  const index = await openConnected(temporaryFolder(), host, settings);
+  await using index = await openConnected(temporaryFolder(), host, settings);
   const guest = guestOf(index);
   const guestFinds = async (): Promise<number> =>
     (await index.search('plum', {}, guest.ofGuest())).files.length;
@@ -547,7 +550,6 @@ test('a page that was read before a repository turned private does not show it a
   await index.sync('c');
   await index.settle();
   assert.ok((await guestFinds()) > 0, 'a listing that began later says what it says');
-  await index.close();
 });
 
 test('a page that was read before another connection heard that a repository is private does not show it', async () => {
@@ -578,7 +580,7 @@ test('a page that was read before another connection heard that a repository is 
       };
     },
   });
-  const index = await openConnected(temporaryFolder(), held, { a: settings, b: settings });
+  await using index = await openConnected(temporaryFolder(), held, { a: settings, b: settings });
   const guest = guestOf(index);
   const guestFinds = async (): Promise<number> =>
     (await index.search('plum', {}, guest.ofGuest())).files.length;
@@ -598,7 +600,6 @@ test('a page that was read before another connection heard that a repository is 
   host.repos = [one, ...others];
   await index.sync('a');
   assert.equal(await guestFinds(), 1, 'a listing that began later says what it says');
-  await index.close();
 });
 
 function idOf(index: ConnectedIndex, wanted: string): number {
@@ -622,7 +623,7 @@ test('a repo of two connections: the strictest counts, and it goes when the last
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [hostedRepo('1', folder, { at: ['a', 'b'] }), hostedRepo('2', folder)];
   const strict = settingsOf({ enforcePermissions: true, orgs: ['b'] });
-  const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: strict });
+  await using index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: strict });
   await index.settle();
   assert.deepEqual(index.displayed(), ['host/o/1 public restricted', 'host/o/2 public restricted']);
   assert.deepEqual(index.connections.idsOf(1).length, 2);
@@ -634,7 +635,6 @@ test('a repo of two connections: the strictest counts, and it goes when the last
   await index.settle();
   assert.deepEqual(index.displayed(), ['host/o/2 public open']);
   assert.equal((await index.store.repos.read()).connections.length, 1);
-  await index.close();
 });
 
 test('a connection that is renamed keeps its repos; one that goes takes them along; without any nothing goes', async () => {
@@ -643,7 +643,7 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [hostedRepo('1', folder, { visibility: 'private' })];
   const strict = settingsOf({ enforcePermissions: true });
-  const index = await openConnected(dataDir, host, { old: strict });
+  await using index = await openConnected(dataDir, host, { old: strict });
   await index.settle();
   host.failAt = 0;
   await index.configure({ new: strict });
@@ -663,7 +663,6 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
   await index.settle();
   assert.deepEqual((await index.store.repos.read()).repos, []);
   assert.deepEqual(clones(dataDir), []);
-  await index.close();
 });
 
 test('keepDeleted: what the host has no more stays, archived, and nobody vouches for who may see it', async () => {
@@ -672,7 +671,7 @@ test('keepDeleted: what the host has no more stays, archived, and nobody vouches
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [hostedRepo('1', folder), hostedRepo('2', folder)];
   const keeping = settingsOf({ keepDeleted: true, enforcePermissions: true });
-  const index = await openConnected(dataDir, host, { c: keeping });
+  await using index = await openConnected(dataDir, host, { c: keeping });
   await index.settle();
   host.repos.shift();
   await index.sync('c');
@@ -694,7 +693,6 @@ test('keepDeleted: what the host has no more stays, archived, and nobody vouches
   await index.sync('c');
   await index.settle();
   assert.deepEqual(index.displayed(), ['host/o/1 public open', 'host/o/2 public open']);
-  await index.close();
 });
 
 test('what a restart finds: repos, clones and names as they were, and a clone of somebody else is not used', async () => {
@@ -702,7 +700,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   const host = localHost();
   const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
   host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  const first = await openConnected(dataDir, host, { c: settingsOf() });
+  await using first = await openConnected(dataDir, host, { c: settingsOf() });
   await first.settle();
   await first.close();
   host.failAt = 0;
@@ -711,7 +709,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
     fetches++;
     return Promise.reject(new Error('the host is down'));
   };
-  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.equal(fetches, 0, 'nothing is due');
@@ -742,7 +740,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
     'clones/certificates-1.pem': '',
   });
   host.failAt = undefined;
-  const last = await openConnected(dataDir, host, { c: settingsOf() });
+  await using last = await openConnected(dataDir, host, { c: settingsOf() });
   last.connections.requestFetch(1);
   last.connections.requestFetch(2);
   await last.settle();
@@ -754,14 +752,13 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   ]);
   assert.ok(existsSync(place('2.git/kept')));
   assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
-  await last.close();
 });
 
 test('connections that came with a backup of another daemon are its own by name, or gone', async () => {
   const dataDir = temporaryFolder();
   const host = localHost();
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
-  const index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
+  await using index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
   await index.settle();
   const idOf = new Map(index.connections.all.map(({ name, connectionId }) => [name, connectionId]));
   await index.instance.index!.registry.decide(({ connections }) => ({
@@ -771,7 +768,7 @@ test('connections that came with a backup of another daemon are its own by name,
   }));
   await index.close();
 
-  const other = await openConnected(dataDir, host, { c: settingsOf() });
+  await using other = await openConnected(dataDir, host, { c: settingsOf() });
   await other.settle();
   const { registry } = other.instance.index!;
   const known = registry.connections.map((one) => [one.name, one.connectionId, one.instance]);
@@ -780,7 +777,6 @@ test('connections that came with a backup of another daemon are its own by name,
   await other.configure({});
   await other.settle();
   assert.deepEqual(registry.all, [], 'nobody has it any more');
-  await other.close();
 });
 
 test('a clock that is set while the daemon runs, or is down, removes nothing early and loses nothing', async (t) => {
@@ -791,7 +787,7 @@ test('a clock that is set while the daemon runs, or is down, removes nothing ear
   const [now, day] = [Date.now.bind(Date), 86_400_000];
   let jump = 0;
   t.mock.method(Date, 'now', () => now() + jump);
-  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() });
   await index.settle();
   for (jump of [-400 * day, 30 * day, -day]) {
     await index.sync('c');
@@ -804,20 +800,22 @@ test('a clock that is set while the daemon runs, or is down, removes nothing ear
   assert.deepEqual(await found(index, 'plum'), ['host/o/2:a.txt', 'host/o/3:a.txt']);
   await index.close();
   jump = 500 * day;
-  const later = await openConnected(dataDir, host, { c: settingsOf() });
+  await using later = await openConnected(dataDir, host, { c: settingsOf() });
   await later.settle();
   host.repos.shift();
   await later.sync('c');
   await later.settle();
   assert.deepEqual(await found(later, 'plum'), ['host/o/3:a.txt']);
-  await later.close();
 });
 
 test('one connection twice: each repository once, and both have it', async () => {
   const host = localHost();
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
-  const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, {
+    a: settingsOf(),
+    b: settingsOf(),
+  });
   await index.settle();
   assert.equal((await found(index, 'plum')).length, 3);
   const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort((a, b) => a - b);
@@ -830,7 +828,6 @@ test('one connection twice: each repository once, and both have it', async () =>
   await index.sync('b');
   await index.settle();
   assert.equal((await found(index, 'plum')).length, 2);
-  await index.close();
 });
 
 test('a disk that is full while a host is followed: all or nothing of each repository, and nobody sees more', async (t) => {
@@ -845,7 +842,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
   ) as [string, string, string];
   host.repos = [hostedRepo('1', open), hostedRepo('2', closing)];
   const settings = { c: settingsOf({ enforcePermissions: true }) };
-  const index = await openConnected(disk.folder, host, settings);
+  await using index = await openConnected(disk.folder, host, settings);
   const accessResolver = guestOf(index);
   const guestFinds = async (word: string): Promise<string[]> =>
     (await index.search(word, {}, accessResolver.ofGuest())).files.map(
@@ -897,7 +894,6 @@ test('a disk that is full while a host is followed: all or nothing of each repos
   for (const name of clones(disk.folder))
     git(path.join(disk.folder, 'clones', name), 'fsck', '--full', '--no-dangling');
   await checkFiles(index);
-  await index.close();
 });
 
 test('what failed is told of the repository, not of its name, and no longer than it is there', async () => {
@@ -905,7 +901,7 @@ test('what failed is told of the repository, not of its name, and no longer than
   const gone = path.join(temporaryFolder(), 'gone');
   const fine = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
   host.repos = [fine, hostedRepo('2', gone)];
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   const { jobs, jobFacade } = indexerOf(index.instance);
   const reported = (): string => jobs.failed.sentences(() => true).join();
   const failedIds = (): number[] => {
@@ -920,7 +916,6 @@ test('what failed is told of the repository, not of its name, and no longer than
   await index.sync('c');
   assert.deepEqual(index.displayed(), ['host/o/2 public open']);
   assert.deepEqual([reported(), failedIds()], ['', []]);
-  await index.close();
 });
 
 test('a git that a killed daemon left, and that still writes, does not keep the next one from starting', async () => {
@@ -934,11 +929,10 @@ test('a git that a killed daemon left, and that still writes, does not keep the 
   execFileSync('sh', ['-c', 'setsid "$@" > /dev/null 2>&1 &', 'sh', ...words]);
   while (!existsSync(path.join(place, 'a/b/c'))) await sleep(5);
   const stray = Number(readFileSync(path.join(place, 'a/pid'), 'latin1'));
-  const index = await openConnected(dataDir, localHost(), { c: settingsOf() });
+  await (await openConnected(dataDir, localHost(), { c: settingsOf() })).close();
   // Or a zombie, where nobody collects those of nobody.
   assert.equal(isRunning(stray), false);
   assert.equal(existsSync(place), false);
-  await index.close();
 });
 
 test('a clone that was damaged is found when it is read, and made anew for the next attempt', async () => {
@@ -951,7 +945,7 @@ test('a clone that was damaged is found when it is read, and made anew for the n
     doubts.push(options.isDoubted === true);
     return fetchLocal(options);
   };
-  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await index.settle();
   const packs = path.join(dataDir, 'clones/1.git/objects/pack');
   for (const name of readdirSync(packs).filter((file) => file.endsWith('.pack'))) {
@@ -971,14 +965,13 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   const clone = path.join(dataDir, 'clones/1.git');
   git(clone, 'fsck', '--full', '--no-dangling');
   assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
-  await index.close();
 });
 
 test('a clone of which contents alone were damaged is found by the threads of a build, and made anew', async () => {
   const dataDir = temporaryFolder();
   const host = localHost();
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) }))];
-  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await using index = await openConnected(dataDir, host, { c: settingsOf() });
   await index.settle();
   const clone = path.join(dataDir, 'clones/1.git');
   const packs = path.join(clone, 'objects/pack');
@@ -995,7 +988,6 @@ test('a clone of which contents alone were damaged is found by the threads of a 
   const [mended] = await jobs.indexAll(all, true);
   assert.deepEqual([mended!.state, mended!.error], ['COMPLETED', undefined]);
   git(clone, 'fsck', '--full', '--no-dangling');
-  await index.close();
 });
 
 for (const [what, damage] of [
@@ -1011,7 +1003,7 @@ for (const [what, damage] of [
       doubts.push(options.isDoubted === true);
       await fetchLocal(options);
     };
-    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+    await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
     await index.settle();
     damage(path.join(dataDir, 'clones/1.git'));
     const { jobs } = indexerOf(index.instance);
@@ -1020,14 +1012,13 @@ for (const [what, damage] of [
     const [result] = await jobs.indexAll(index.instance.served.records, true);
     assert.deepEqual([doubts, result?.state], [[false, true], 'COMPLETED']);
     assert.equal((await found(index, 'plum')).length, 1);
-    await index.close();
   });
 
 test('a host empties a repository, fills it again, and names a default branch that is not there', async () => {
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   const host = localHost();
   host.repos = [hostedRepo('1', folder), hostedRepo('2', makeRepo({ 'b.txt': 'plum\n' }))];
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   await index.settle();
   const foundAfterPush = async (time: string): Promise<string[]> => {
     host.repos[0] = hostedRepo('1', folder, { pushedAt: `2026-01-0${time}T00:00:00.000Z` });
@@ -1045,7 +1036,6 @@ test('a host empties a repository, fills it again, and names a default branch th
   git(folder, 'branch', 'other', commit);
   assert.deepEqual(await foundAfterPush('3'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.deepEqual(index.connections.degradations, []);
-  await index.close();
 });
 
 test('what was fetched from an address that another repository had taken goes with the next listing', async () => {
@@ -1055,7 +1045,7 @@ test('what was fetched from an address that another repository had taken goes wi
   renameSync(makeRepo({ 'b.txt': 'plum\n' }), two);
   const host = localHost();
   host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   await index.settle();
   for (const [from, to] of [
     ['1', 'x'],
@@ -1069,7 +1059,6 @@ test('what was fetched from an address that another repository had taken goes wi
   host.repos = [hostedRepo('1', two), hostedRepo('2', one)];
   await index.sync('c');
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
-  await index.close();
 });
 
 test('what may be public stays public if it was, and is for those who sign in if it was not', async () => {
@@ -1080,7 +1069,7 @@ test('what may be public stays public if it was, and is for those who sign in if
     hostedRepo('2', folder, { visibility: 'private' }),
     hostedRepo('3', folder, { visibility: 'internal' }),
   ];
-  const index = await openConnected(temporaryFolder(), host, {
+  await using index = await openConnected(temporaryFolder(), host, {
     c: settingsOf({ enforcePermissions: true }),
   });
   await index.settle();
@@ -1098,7 +1087,6 @@ test('what may be public stays public if it was, and is for those who sign in if
   index.connections.requestFetch(1);
   await index.settle();
   assert.equal(index.displayed()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
-  await index.close();
 });
 
 test('a webhook is taken once the repository that it calls private is hidden', async () => {
@@ -1106,7 +1094,7 @@ test('a webhook is taken once the repository that it calls private is hidden', a
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
   const webhookSecret = new SecretText('s');
   const settings = { c: settingsOf({ enforcePermissions: true }) };
-  const index = await openConnected(temporaryFolder(), host, settings, { webhookSecret });
+  await using index = await openConnected(temporaryFolder(), host, settings, { webhookSecret });
   await index.settle();
   const body = Buffer.from(
     JSON.stringify({ repository: { id: '1', full_name: 'o/1', private: true } }),
@@ -1118,7 +1106,6 @@ test('a webhook is taken once the repository that it calls private is hidden', a
   const displayed = index.displayed();
   assert.deepEqual(taken, { outcome: 'taken', repositories: 0 });
   assert.deepEqual(displayed, ['host/o/1 private restricted']);
-  await index.close();
 });
 
 test('what webhooks told while no daemon ran is found by the start: a repository that turned private, and a push', async () => {
@@ -1127,7 +1114,7 @@ test('what webhooks told while no daemon ran is found by the start: a repository
   const host = localHost();
   host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
   const settings = { c: settingsOf({ enforcePermissions: true }) };
-  const first = await openConnected(dataDir, host, settings);
+  await using first = await openConnected(dataDir, host, settings);
   await first.settle();
   await first.close();
   const at = '2026-01-01T00:00:00Z';
@@ -1137,17 +1124,16 @@ test('what webhooks told while no daemon ran is found by the start: a repository
   ];
   writeFiles(two, { 'new.txt': 'plum\n' });
   commitAll(two);
-  const without = await openConnected(dataDir, host, settings);
+  await using without = await openConnected(dataDir, host, settings);
   await without.settle();
   assert.deepEqual(host.requested, [0], 'it is not due yet, and nobody was to be told');
   await without.close();
-  const next = await openConnected(dataDir, host, settings, {
+  await using next = await openConnected(dataDir, host, settings, {
     webhookSecret: new SecretText('s'),
   });
   await next.settle();
   assert.deepEqual(next.displayed(), ['host/o/1 private restricted', 'host/o/2 public restricted']);
   assert.deepEqual(await found(next, 'plum repo:o/2'), ['host/o/2:b.txt', 'host/o/2:new.txt']);
-  await next.close();
 });
 
 test('what is to be fetched is fetched by the next process: a push that a listing told of, and one that was promised', async () => {
@@ -1169,7 +1155,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
     fetched.push(path.basename(options.folder));
     return fetchLocal(options);
   };
-  const first = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+  await using first = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await first.settle();
   for (const folder of [one, two]) {
     writeFiles(folder, { 'new.txt': 'plum\n' });
@@ -1191,7 +1177,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   fetched.length = 0;
   const files = ['host/o/1:a.txt', 'host/o/1:new.txt', 'host/o/2:b.txt', 'host/o/2:new.txt'];
   for (const expected of [['1.git', '2.git'], []]) {
-    const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+    await using next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
     await next.settle();
     assert.deepEqual(fetched.sort(), expected);
     assert.deepEqual(await found(next, 'plum'), files);
@@ -1205,7 +1191,7 @@ test('what was fetched and not indexed any more is indexed by the next process',
   const one = makeRepo({ 'a.txt': 'plum\n' });
   const host = localHost();
   host.repos = [hostedRepo('1', one)];
-  const first = await openConnected(dataDir, host, { c: settingsOf() });
+  await using first = await openConnected(dataDir, host, { c: settingsOf() });
   await first.settle();
   await first.close();
   writeFiles(one, { 'new.txt': 'plum\n' });
@@ -1213,17 +1199,16 @@ test('what was fetched and not indexed any more is indexed by the next process',
   git(path.join(dataDir, 'clones/1.git'), 'fetch', '-q', one, '+refs/*:refs/*');
   host.failAt = 0;
   const fetchMirror = (): Promise<never> => Promise.reject(new Error('the host is down'));
-  const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
+  await using next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
   await next.settle();
   assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
-  await next.close();
 });
 
 test('what was refused at a path that another repository had taken is fetched where its host has it now', async () => {
   const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
   const host = localHost();
   host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   await index.settle();
   writeFiles(one, { 'new.txt': 'plum\n' });
   commitAll(one);
@@ -1245,7 +1230,6 @@ test('what was refused at a path that another repository had taken is fetched wh
     'host/o/2:a.txt',
     'host/o/2:new.txt',
   ]);
-  await index.close();
 });
 
 test('a repository of 100,000 refs: what is wanted of them is searched, and a push to one is found', async () => {
@@ -1261,7 +1245,7 @@ test('a repository of 100,000 refs: what is wanted of them is searched, and a pu
   const host = localHost();
   host.repos = [hostedRepo('1', folder)];
   const settings = settingsOf({ revisions: { tags: ['t49*'] } });
-  const index = await openConnected(temporaryFolder(), host, { c: settings });
+  await using index = await openConnected(temporaryFolder(), host, { c: settings });
   await index.settle();
   const revisionsOf = (): readonly string[] =>
     index.instance.parts.snapshots.current.repos[0]!.revisions!;
@@ -1275,5 +1259,4 @@ test('a repository of 100,000 refs: what is wanted of them is searched, and a pu
   for (const query of ['plum', 'plum rev:t49000'])
     assert.deepEqual(await found(index, query), ['host/o/1:a.txt', 'host/o/1:new.txt']);
   assert.deepEqual(await found(index, 'plum rev:t49001'), ['host/o/1:a.txt']);
-  await index.close();
 });

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DueTimes } from '../../../daemon/sync/connections/due-times.ts';
-import { removalsOf } from '../../../daemon/sync/connections/removal.ts';
+import { removalsOf } from '../../../daemon/sync/connections/cleanup-jobs.ts';
 import { connectionOf, hostOf } from '../../store/harness.ts';
 
 test('due after the interval, a tenth more or less, whatever the time of day says', (t) => {

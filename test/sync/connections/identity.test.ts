@@ -24,7 +24,7 @@ import { configure } from '../../../daemon/sync/connections/configure.ts';
 import { endListing, type ListingEnd } from '../../../daemon/sync/connections/end-listing.ts';
 import { LinkIndex } from '../../../daemon/sync/connections/link-index.ts';
 import { notePage, type TargetStates } from '../../../daemon/sync/connections/target-states.ts';
-import { removalsOf } from '../../../daemon/sync/connections/removal.ts';
+import { removalsOf } from '../../../daemon/sync/connections/cleanup-jobs.ts';
 import { addressOf } from '../../../daemon/sync/connections/rules.ts';
 import { admitListed } from '../../../daemon/sync/connections/which-listed.ts';
 import { SEED } from '../../seed.ts';

@@ -146,7 +146,7 @@ async function filesFound(index: ConnectedIndex): Promise<Map<string, string[]>>
 async function checkDown(dataDir: string, host: ChangingHost, message: string): Promise<void> {
   const down = localHost();
   down.failAt = 0;
-  const index = await openConnected(dataDir, down, SETTINGS);
+  await using index = await openConnected(dataDir, down, SETTINGS);
   const { repos } = await index.store.repos.read();
   const ids = new Map(
     repos.map(({ repoId, host: { hostId } = { hostId: '' } }) => [repoId, hostId]),
@@ -159,13 +159,12 @@ async function checkDown(dataDir: string, host: ChangingHost, message: string): 
   }
   const found = await filesFound(index);
   for (const hostId of host.stayed) assert.ok(found.has(hostId), `${message}: ${hostId} is lost`);
-  await index.close();
 }
 
 async function checkUp(dataDir: string, host: ChangingHost, message: string): Promise<void> {
   const up = localHost();
   up.repos = host.repos;
-  const index = await openConnected(dataDir, up, SETTINGS);
+  await using index = await openConnected(dataDir, up, SETTINGS);
   await index.settle();
   for (const { repoId } of index.instance.served.records) index.connections.requestFetch(repoId);
   // The first may go on with a listing that is older.
@@ -184,7 +183,6 @@ async function checkUp(dataDir: string, host: ChangingHost, message: string): Pr
   const clones = readdirSync(path.join(dataDir, 'clones')).filter((name) => name.endsWith('.git'));
   assert.deepEqual(clones.sort(), repos.map(({ repoId }) => `${repoId}.git`).sort(), message);
   await checkFiles(index, message);
-  await index.close();
 }
 
 void test(

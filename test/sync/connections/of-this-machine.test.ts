@@ -12,7 +12,7 @@ import {
 } from '../../../daemon/base/config/connections.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import { indexerOf } from '../../../daemon/app/instance.ts';
-import { openConnection } from '../../../daemon/sync/sources/open-connection.ts';
+import { openConnection } from '../../../daemon/sync/sources/local-host.ts';
 import {
   commitAll,
   git,
@@ -86,7 +86,7 @@ const ALL = [
 
 test('what a glob means is read in place, named by its remote; what comes and goes follows the listing', async () => {
   const root = makeMirror();
-  const index = await open({ disk: settingsOf(`${root}/*`) });
+  await using index = await open({ disk: settingsOf(`${root}/*`) });
   assert.deepEqual(await found(index, 'plum'), ALL);
   const { issues } = (await index.sync('disk')).result!;
   assert.match(JSON.stringify(issues), /NOT_A_FOLDER.*README.*TARGET_SKIPPED/);
@@ -120,12 +120,11 @@ test('what a glob means is read in place, named by its remote; what comes and go
   renameSync(`${root}-away`, root);
   await index.close();
 
-  const again = await open({ disk: settingsOf(`${root}/*`) }, index.dataDir);
+  await using again = await open({ disk: settingsOf(`${root}/*`) }, index.dataDir);
   assert.equal((await found(again, 'plum')).length, 7);
   await again.configure({});
   assert.deepEqual(await found(again, 'plum'), []);
   assert.deepEqual(readdirSync(root, { recursive: true }), before);
-  await again.close();
 });
 
 test('mode, ignore, name and permissions; a work tree without its git is no folder', async () => {
@@ -133,7 +132,7 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
   const work = path.join(root, 'work');
   writeFiles(work, { secret: 'plum\n', 'new.txt': 'plum\n' });
   const ofWork = { mode: 'worktree', name: 'team/work' };
-  const index = await open({
+  await using index = await open({
     work: settingsOf(work, ofWork),
     plain: settingsOf(`${root}/plain`, { ignore: ['gen/**'], enforcePermissions: true }),
   });
@@ -170,7 +169,6 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
   writeFiles(path.join(root, 'plain'), { 'uncommitted.txt': 'plum\n' });
   await index.sync('plain');
   assert.deepEqual(await found(index, 'plum'), ['local/plain:b.txt', 'local/work:a.txt']);
-  await index.close();
 });
 
 /** What is found, then who has each repo: its id, name, kind, and whether a connection lists it. */
@@ -189,7 +187,7 @@ test('a path that is named and listed by a connection is one repo, of the connec
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   writeFiles(repo, { 'new.txt': 'plum\n' });
   const name = `local/${path.basename(repo)}`;
-  const index = await open({});
+  await using index = await open({});
   await index.index([repo], { enforcement: 'all' });
   const [a, uncommitted] = [`${name}:a.txt`, `${name}:new.txt`];
   assert.deepEqual(await state(index), [a, uncommitted, `1 ${name} worktree`]);
@@ -207,13 +205,13 @@ test('a path that is named and listed by a connection is one repo, of the connec
   assert.match(index.warningLines.join(), /a connection lists it, and the settings of that apply/);
   await index.close();
   // Without its connections, as "trawl index" has it.
-  const offline = await openIndexOf(index.dataDir);
+  await using offline = await openIndexOf(index.dataDir);
   assert.deepEqual(
     (await offline.index([repo])).map(({ repo: one, state: how }) => `${one} ${how}`),
     [`${name} COMPLETED`],
   );
   await offline.close();
-  const again = await open({ disk: settingsOf(repo) }, index.dataDir);
+  await using again = await open({ disk: settingsOf(repo) }, index.dataDir);
   await again.index([repo]);
   assert.deepEqual(await state(again), [a, `1 ${name} commits listed`]);
   // Without the connection it is a named one again.
@@ -222,12 +220,11 @@ test('a path that is named and listed by a connection is one repo, of the connec
   await again.configure({ disk: settingsOf(repo, { enforcePermissions: true }) });
   assert.deepEqual(await state(again), [a, `1 ${name} commits listed`]);
   assert.deepEqual(again.displayed(), [`${name} unknown restricted`]);
-  await again.close();
 });
 
 test('a path that a connection lists first and that is named then', async () => {
   const root = makeMirror();
-  const index = await open({ disk: settingsOf(`${root}/*.git`) });
+  await using index = await open({ disk: settingsOf(`${root}/*.git`) });
   await index.index([root]);
   const kinds = (): string[] =>
     index.instance.served.records
@@ -246,5 +243,4 @@ test('a path that a connection lists first and that is named then', async () => 
   );
   await index.configure({});
   assert.deepEqual(kinds(), before);
-  await index.close();
 });

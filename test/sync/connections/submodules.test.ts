@@ -81,7 +81,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
     of('secret', 'private'),
   ];
   const more = { enforcePermissions: true, submodules: true };
-  const index = await openConnected(
+  await using index = await openConnected(
     temporaryFolder(),
     host,
     { c: settingsOf(more) },
@@ -167,7 +167,6 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
     index.instance.served.records.map(({ name }) => name.slice(start.length)).sort(),
     ['deep', 'lib', 'outer', 'secret'],
   );
-  await index.close();
 });
 
 test('what is left out is told once, in one line; what cannot be read now goes on', async (t) => {
@@ -199,7 +198,7 @@ test('what is left out is told once, in one line; what cannot be read now goes o
   const settings = { c: settingsOf({ submodules: true }) };
   const open = (fetch = fetchMirror) =>
     openConnected(dataDir, host, settings, { fetchMirror: fetch });
-  const first = await open();
+  await using first = await open();
   await first.settle();
   await first.sync('c');
   const idOf = ({ instance }: ConnectedIndex, name: string): number | undefined =>
@@ -217,9 +216,8 @@ test('what is left out is told once, in one line; what cannot be read now goes o
 
   // Git says of this clone that it is no repository.
   rmSync(path.join(dataDir, 'clones', `${outerId}.git`, 'objects'), { recursive: true });
-  const second = await open(() => Promise.reject(new Error('the host is down')));
+  await using second = await open(() => Promise.reject(new Error('the host is down')));
   await second.settle();
   await second.sync('c');
   assert.equal(idOf(second, '/outer/lib'), repoId);
-  await second.close();
 });

@@ -1,6 +1,5 @@
-// Checks whether a fetch got the right repository. Git fetches by address, and since the last listing another
-// repository may have taken the address, or the repository may have become private. So the host is asked before anybody
-// can read the result.
+// Confirms at the host that a fetch got the right repository, before anybody can read it: git fetches by address, where
+// another repository may be by now, or this one may have become private.
 
 import type {
   HostFacts,
@@ -16,7 +15,6 @@ type Visibility = StoredRepo['visibility'];
 /** The fetched content must not be used for this repo. The message has the next step. */
 export class OtherRepositoryError extends Error {
   override readonly name = 'OtherRepositoryError';
-  /** The known visibility of the repo. */
   readonly visibility: Visibility;
 
   constructor(message: string, visibility: Visibility) {
@@ -25,13 +23,8 @@ export class OtherRepositoryError extends Error {
   }
 }
 
-/**
- * Asks a host which repository is at the fetched address. Resolves if it is the right one and its visibility has not
- * narrowed; also if the host knows repositories only by address.
- *
- * Errors: OtherRepositoryError; HostError if the host cannot answer; the reason of the signal.
- */
-export async function checkWhose(
+/** Errors: OtherRepositoryError; HostError if the host cannot answer; the reason of the signal. */
+export async function confirmRepository(
   { hostId, facts: { path } }: RepoHost,
   visibility: Visibility,
   host: Pick<Host, 'repository'>,
@@ -54,10 +47,7 @@ export async function checkWhose(
     );
 }
 
-/**
- * What requires a new fetch when it changes: the last push, and the address. Why the address: the last fetch may have
- * been of another repository, or was rejected.
- */
+/** Fetched again when it changes. With the address, as the last fetch may have been of another repository. */
 export function pushMarkOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);
 }
@@ -73,14 +63,11 @@ async function foundOrNone(fetched: Promise<HostRepo>): Promise<HostRepo | undef
 
 const STRICTNESS = { public: 0, 'maybe-public': 0, internal: 1, private: 2, unknown: 2 } as const;
 
-/** Whether the first visibility is narrower than the second. */
 export function isStricter(one: SaidVisibility, other: SaidVisibility): boolean {
   return STRICTNESS[one] > STRICTNESS[other];
 }
 
-/**
- * Restricts a repo to this visibility until the next listing. The result: whether that changed it.
- */
+/** Restricts a repo to this visibility until the next listing. The result: whether that changed it. */
 export function narrowed(
   { repos }: StoredRepos,
   repoId: number,
@@ -90,4 +77,29 @@ export function narrowed(
   if (repo === undefined || !isStricter(visibility, repo.visibility))
     return { changed: [], result: false };
   return { changed: [{ ...repo, visibility }], result: true };
+}
+
+type Which = Pick<RepoHost, 'address' | 'hostId'>;
+
+/** What hosts said last. Answers overtake each other: an older page may arrive after a repository became private. */
+export class LatestVisibility {
+  /** By address and id. Bound: the repositories that are not public. `ms` is of performance.now. */
+  readonly #last = new Map<string, { readonly visibility: SaidVisibility; readonly ms: number }>();
+
+  note(which: Which, visibility: SaidVisibility): void {
+    // Public, or maybe public, narrows nothing.
+    if (visibility !== 'public' && visibility !== 'maybe-public')
+      this.#last.set(keyOf(which), { visibility, ms: performance.now() });
+  }
+
+  /** The reported visibility, but no wider than anything heard since the request (performance.now). */
+  atMost(which: Which, said: SaidVisibility, sentMs: number): SaidVisibility {
+    const last = this.#last.get(keyOf(which));
+    if (last === undefined || last.ms <= sentMs || !isStricter(last.visibility, said)) return said;
+    return last.visibility;
+  }
+}
+
+function keyOf({ address, hostId }: Which): string {
+  return `${address} ${hostId}`;
 }
