@@ -112,6 +112,7 @@ const ofGithub = z.object({
   }),
 });
 const ofGitlab = z.object({
+  event_name: z.string().optional().catch(undefined),
   project_id: id,
   project: z.object({
     path_with_namespace: path,
@@ -151,8 +152,20 @@ const KINDS: readonly Kind[] = [
   { header: 'x-github-event', read: githubReader('github') },
 ];
 
-/** Gitea reports a deleted branch only by `delete`, and a created one without new commits only by `create`. */
-const GITHUB_PUSHES: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
+/** Events after which branches or tags differ, of all kinds of host. */
+const PUSHES: ReadonlySet<unknown> = new Set([
+  'push',
+  // Gitea reports a deleted branch only by `delete`, and a created one without new commits only by `create`.
+  'create',
+  'delete',
+  // GitLab: in the payload, for hooks of projects and of the system.
+  'tag_push',
+  'repository_update',
+  // Bitbucket.
+  'repo:push',
+  'repo:refs_changed',
+  'mirror:repo_synchronized',
+]);
 
 function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
   return (event, payload) => {
@@ -161,7 +174,7 @@ function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
     const { id: hostId, full_name: path, html_url: page, clone_url: http, ssh_url } = repository;
     return {
       repository: { codeHostType, hostId, path, ...addresses([page], [http, ssh_url]) },
-      isPush: GITHUB_PUSHES.has(event),
+      isPush: PUSHES.has(event),
       visibility: ofGithubs(repository),
     };
   };
@@ -177,8 +190,6 @@ function ofGithubs(
   return visibility === 'private' || repository.private === true ? 'private' : undefined;
 }
 
-/** `Push Hook`, `Tag Push Hook`, and for system hooks the event in the payload. */
-const GITLAB_PUSHES: ReadonlySet<unknown> = new Set(['push', 'tag_push', 'repository_update']);
 /** Source: GitLab's documents of its API, `visibility_level`. */
 const GITLAB_LEVELS: Readonly<Record<number, WebhookChange['visibility']>> = {
   0: 'private',
@@ -187,35 +198,19 @@ const GITLAB_LEVELS: Readonly<Record<number, WebhookChange['visibility']>> = {
 
 function readGitlab(_event: string, payload: unknown): WebhookChange | undefined {
   const { data } = ofGitlab.safeParse(payload);
-  const name = z.object({ event_name: z.string() }).safeParse(payload).data?.event_name;
   if (data === undefined) return undefined;
-  const {
-    path_with_namespace: path,
-    web_url: page,
-    git_http_url: http,
-    git_ssh_url: ssh,
-    visibility_level: level = Infinity,
-  } = data.project;
+  const { project, project_id: hostId, event_name: event } = data;
+  const location = addresses([project.web_url], [project.git_http_url, project.git_ssh_url]);
+  const path = project.path_with_namespace;
   return {
-    repository: {
-      codeHostType: 'gitlab',
-      hostId: data.project_id,
-      path,
-      ...addresses([page], [http, ssh]),
-    },
-    isPush: GITLAB_PUSHES.has(name),
-    visibility: GITLAB_LEVELS[level],
+    repository: { codeHostType: 'gitlab', hostId, path, ...location },
+    isPush: PUSHES.has(event),
+    visibility: GITLAB_LEVELS[project.visibility_level ?? Infinity],
   };
 }
 
-const BITBUCKET_PUSHES: ReadonlySet<string> = new Set([
-  'repo:push',
-  'repo:refs_changed',
-  'mirror:repo_synchronized',
-]);
-
 function readBitbucket(event: string, payload: unknown): WebhookChange | undefined {
-  const isPush = BITBUCKET_PUSHES.has(event);
+  const isPush = PUSHES.has(event);
   const cloud = ofBitbucketCloud.safeParse(payload).data?.repository;
   if (cloud !== undefined) {
     const { uuid: hostId, full_name: path, links, is_private: isPrivate } = cloud;

@@ -8,7 +8,6 @@ import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
 import { startServer, type Requested, type WebhookChange } from './servers.ts';
-import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
 
 interface Repository {
   readonly id: string;
@@ -25,60 +24,6 @@ interface World {
   repositories: readonly Repository[];
   readonly collections?: readonly string[];
 }
-
-const locationShape = objectOf({
-  id: TEXT,
-  area: TEXT,
-  resourceName: TEXT,
-  routeTemplate: TEXT,
-  resourceVersion: INTEGER,
-  minVersion: TEXT,
-  maxVersion: TEXT,
-  releasedVersion: TEXT,
-});
-const shapedLocations = shapedBy(objectOf({ count: INTEGER, value: listOf(locationShape) }));
-const repositoryShape = objectOf(
-  {
-    id: TEXT,
-    name: TEXT,
-    url: WEB,
-    project: objectOf({
-      id: TEXT,
-      name: TEXT,
-      url: WEB,
-      state: { const: 'wellFormed' },
-      revision: INTEGER,
-      visibility: { enum: ['private', 'public', 'organization'] },
-      lastUpdateTime: TIME,
-    }),
-    defaultBranch: { type: 'string', pattern: '^refs/heads/' },
-    size: INTEGER,
-    remoteUrl: WEB,
-    sshUrl: TEXT,
-    webUrl: WEB,
-    isDisabled: FLAG,
-    isInMaintenance: FLAG,
-    isFork: FLAG,
-  },
-  ['defaultBranch', 'isFork'],
-);
-const shapedList = shapedBy(objectOf({ count: INTEGER, value: listOf(repositoryShape) }));
-const shapedCollections = shapedBy(
-  objectOf({ count: INTEGER, value: listOf(objectOf({ id: TEXT, name: TEXT, url: WEB })) }),
-);
-const shapedAccounts = shapedBy(
-  objectOf({
-    count: INTEGER,
-    value: listOf(
-      objectOf({
-        accountId: TEXT,
-        accountUri: WEB,
-        accountName: TEXT,
-        properties: { type: 'object' },
-      }),
-    ),
-  }),
-);
 
 const LOCATIONS = {
   git: [
@@ -121,7 +66,7 @@ function answer(requested: Requested, world: World): WebhookChange {
       body: { $id: '1', message: `TF200016: ${names.at(-1)} does not exist.`, errorCode: 0 },
     };
   return {
-    body: shapedList({ count: own.length, value: own.map((one) => shownOf(one, requested)) }),
+    body: { count: own.length, value: own.map((one) => shownOf(one, requested)) },
   };
 }
 
@@ -134,10 +79,7 @@ function locations(area: string): WebhookChange {
     releasedVersion: '7.1',
   };
   return {
-    body: shapedLocations({
-      count: 1,
-      value: [{ id, area, resourceName, routeTemplate, ...versions }],
-    }),
+    body: { count: 1, value: [{ id, area, resourceName, routeTemplate, ...versions }] },
   };
 }
 
@@ -153,7 +95,7 @@ function accounts(requested: Requested, world: World): WebhookChange {
     accountName,
     properties: {},
   }));
-  return { body: shapedAccounts({ count: value.length, value }) };
+  return { body: { count: value.length, value } };
 }
 
 function collections(requested: Requested, world: World): WebhookChange {
@@ -163,7 +105,7 @@ function collections(requested: Requested, world: World): WebhookChange {
   const value = all
     .slice(skipped, skipped + count)
     .map((name) => ({ id: `id-${name}`, name, url: `https://tfs.example/${name}` }));
-  return { body: shapedCollections({ count: value.length, value }) };
+  return { body: { count: value.length, value } };
 }
 
 /** As Microsoft's client has it, but for what JSON has names and texts for: enumerations, times. */

@@ -284,16 +284,13 @@ class Answering {
     return { headers, body: all.slice((page - 1) * size, page * size).map(shape) };
   }
 
-  #shape(one: FakeRepository): Schemas['minimal-repository'] {
+  #shape(one: FakeRepository): object {
     const [owner = '', name = ''] = one.path.split('/');
     const { visibility = 'private', size = 10, pushedAt = '2026-11-01T10:00:00Z' } = one;
-    return {
-      ...addressesOf(`${this.#url}/repos/${one.path}`),
+    const shape: Omit<Partial<Schemas['minimal-repository']>, 'owner'> = {
       id: one.id,
-      node_id: `R_${one.id}`,
       name,
       full_name: one.path,
-      owner: userOf(owner),
       private: visibility !== 'public',
       html_url: `https://elsewhere.example/${one.path}`,
       clone_url: `https://elsewhere.example/${one.path}.git`,
@@ -310,6 +307,7 @@ class Answering {
       updated_at: '2026-11-01T10:00:00Z',
       permissions: { admin: false, push: false, pull: true },
     };
+    return { ...shape, owner: userOf(owner) };
   }
 }
 
@@ -324,82 +322,21 @@ export function accountId(login: string): number {
   return login.codePointAt(0)! * 1000 + login.length;
 }
 
-function userOf(login: string): Schemas['simple-user'] {
-  const url = `https://elsewhere.example/users/${login}`;
+function userOf(login: string): Partial<Schemas['simple-user']> {
   return {
     login,
     id: accountId(login),
-    node_id: `U_${login}`,
     avatar_url: `https://avatars.example/u/${login}`,
-    gravatar_id: '',
-    url,
-    html_url: url,
-    followers_url: url,
-    following_url: url,
-    gists_url: url,
-    starred_url: url,
-    subscriptions_url: url,
-    organizations_url: url,
-    repos_url: url,
-    events_url: url,
-    received_events_url: url,
-    type: 'User',
-    site_admin: false,
+    html_url: `https://elsewhere.example/users/${login}`,
   };
 }
 
-function installationOf(
-  login: string,
-  id: number,
-  isSuspended = false,
-): Partial<Schemas['installation']> {
+function installationOf(login: string, id: number, isSuspended = false): object {
   return {
     id,
     account: userOf(login),
     repository_selection: 'selected',
     app_slug: 'trawl-app',
     suspended_at: isSuspended ? '2026-01-01T00:00:00Z' : null,
-  };
-}
-
-function addressesOf(url: string) {
-  return {
-    url,
-    archive_url: url,
-    assignees_url: url,
-    blobs_url: url,
-    branches_url: url,
-    collaborators_url: url,
-    comments_url: url,
-    commits_url: url,
-    compare_url: url,
-    contents_url: url,
-    contributors_url: url,
-    deployments_url: url,
-    downloads_url: url,
-    events_url: url,
-    forks_url: url,
-    git_commits_url: url,
-    git_refs_url: url,
-    git_tags_url: url,
-    issue_comment_url: url,
-    issue_events_url: url,
-    issues_url: url,
-    keys_url: url,
-    labels_url: url,
-    languages_url: url,
-    merges_url: url,
-    milestones_url: url,
-    notifications_url: url,
-    pulls_url: url,
-    releases_url: url,
-    stargazers_url: url,
-    statuses_url: url,
-    subscribers_url: url,
-    subscription_url: url,
-    tags_url: url,
-    teams_url: url,
-    trees_url: url,
-    hooks_url: url,
   };
 }

@@ -2,17 +2,6 @@
 // and Members API of GitLab 18), with its paging and its order, for callers with and without a token.
 
 import type { Requested, WebhookChange } from './servers.ts';
-import {
-  FLAG,
-  INTEGER,
-  listOf,
-  objectOf,
-  shapedBy,
-  TEXT,
-  TEXT_OR_NULL,
-  TIME,
-  WEB,
-} from './shapes.ts';
 
 export interface GitLabProject {
   readonly id: number;
@@ -47,69 +36,6 @@ export interface GitLabWorld {
   readonly isAdmin?: boolean;
 }
 
-const simple = {
-  id: INTEGER,
-  description: TEXT_OR_NULL,
-  name: TEXT,
-  name_with_namespace: TEXT,
-  path: TEXT,
-  path_with_namespace: TEXT,
-  created_at: TIME,
-  default_branch: TEXT_OR_NULL,
-  tag_list: listOf(TEXT),
-  topics: listOf(TEXT),
-  ssh_url_to_repo: TEXT,
-  http_url_to_repo: WEB,
-  web_url: WEB,
-  readme_url: TEXT_OR_NULL,
-  forks_count: INTEGER,
-  avatar_url: TEXT_OR_NULL,
-  star_count: INTEGER,
-  last_activity_at: TIME,
-  namespace: objectOf({
-    id: INTEGER,
-    name: TEXT,
-    path: TEXT,
-    kind: { enum: ['group', 'user'] },
-    full_path: TEXT,
-    parent_id: { type: ['integer', 'null'] },
-    avatar_url: TEXT_OR_NULL,
-    web_url: WEB,
-  }),
-};
-const full = {
-  ...simple,
-  visibility: { enum: ['public', 'internal', 'private'] },
-  archived: FLAG,
-  empty_repo: FLAG,
-  issues_enabled: FLAG,
-  repository_access_level: { enum: ['enabled', 'private', 'disabled'] },
-  forked_from_project: { type: 'object', required: ['id'], properties: { id: INTEGER } },
-  creator_id: INTEGER,
-  import_status: TEXT,
-  open_issues_count: INTEGER,
-  shared_with_groups: listOf({ type: 'object' }),
-};
-const shapedSimple = shapedBy(listOf(objectOf(simple, ['default_branch'])));
-const shapedFull = shapedBy(listOf(objectOf(full, ['default_branch', 'forked_from_project'])));
-const shapedMembers = shapedBy(
-  listOf(
-    objectOf({
-      id: INTEGER,
-      username: TEXT,
-      name: TEXT,
-      state: { enum: ['active', 'blocked', 'awaiting'] },
-      locked: FLAG,
-      avatar_url: TEXT_OR_NULL,
-      web_url: WEB,
-      access_level: { enum: [5, 10, 15, 20, 30, 40, 50] },
-      created_at: TIME,
-      expires_at: TEXT_OR_NULL,
-      membership_state: TEXT,
-    }),
-  ),
-);
-
 /** Answers as GitLab does. */
 export function answerAsGitLab(requested: Requested, world: GitLabWorld): WebhookChange {
   const { authorization } = requested.headers;
@@ -141,7 +67,7 @@ export function answerAsGitLab(requested: Requested, world: GitLabWorld): Webhoo
   );
   return one === undefined
     ? { status: 404, body: { message: `404 ${area} Not Found` } }
-    : { body: shapedFull([fullOf(one)])[0] };
+    : { body: fullOf(one) };
 }
 
 const NOBODY: WebhookChange = { status: 401, body: { message: '401 Unauthorized' } };
@@ -158,9 +84,7 @@ function pageOf(
     .filter((project) => project.id > after)
     .filter((project) => archived === null || String(project.archived) === archived)
     .sort((a, b) => (query.get('order_by') === 'id' ? 1 : -1) * (a.id - b.id));
-  return paged(requested, all, (some) =>
-    isKnown ? shapedFull(some.map(fullOf)) : shapedSimple(some.map(simpleOf)),
-  );
+  return paged(requested, all, (some) => some.map(isKnown ? fullOf : simpleOf));
 }
 
 /** By number, 20 to a page unless asked for more, 100 at most. */
@@ -195,36 +119,20 @@ function paged<Item>(
 function simpleOf(project: GitLabProject) {
   const { id, path_with_namespace: whole, namespace } = project;
   const path = whole.split('/').at(-1) ?? '';
-  // What GitLab takes for its own address is not the one that it was asked at.
-  const web = `https://gitlab.internal.example/${whole}`;
   return {
     id,
-    description: null,
     name: path,
-    name_with_namespace: whole.replaceAll('/', ' / '),
     path,
     path_with_namespace: whole,
     created_at: '2026-01-02T03:04:05.678Z',
     ...(project.default_branch === undefined ? {} : { default_branch: project.default_branch }),
-    tag_list: project.topics,
     topics: project.topics,
-    ssh_url_to_repo: `git@gitlab.internal.example:${whole}.git`,
-    http_url_to_repo: `${web}.git`,
-    web_url: web,
-    readme_url: `${web}/-/blob/main/README.md`,
-    forks_count: 0,
+    // What GitLab takes for its own address is not the one that it was asked at.
+    http_url_to_repo: `https://gitlab.internal.example/${whole}.git`,
+    web_url: `https://gitlab.internal.example/${whole}`,
     avatar_url: project.avatar_url,
-    star_count: 0,
     last_activity_at: project.last_activity_at,
-    namespace: {
-      id: 7,
-      name: namespace.full_path,
-      path: namespace.full_path.split('/').at(-1) ?? '',
-      ...namespace,
-      parent_id: null,
-      avatar_url: null,
-      web_url: `https://gitlab.internal.example/${namespace.full_path}`,
-    },
+    namespace: { id: 7, ...namespace, parent_id: null },
   };
 }
 
@@ -233,36 +141,22 @@ function fullOf(project: GitLabProject) {
     ...simpleOf(project),
     visibility: project.visibility,
     archived: project.archived,
-    empty_repo: false,
-    issues_enabled: true,
     repository_access_level: project.repository_access_level,
     ...(project.forked_from_project === undefined
       ? {}
       : { forked_from_project: project.forked_from_project }),
-    creator_id: 1,
-    import_status: 'none',
-    open_issues_count: 0,
-    shared_with_groups: [],
   };
 }
 
 function memberPage(requested: Requested, { members = [] }: GitLabWorld): WebhookChange {
   return paged(requested, members, (some) =>
-    shapedMembers(
-      some.map(({ id, state, access_level }) => ({
-        id,
-        username: `user${id}`,
-        name: `User ${id}`,
-        state,
-        locked: false,
-        avatar_url: null,
-        web_url: `https://gitlab.internal.example/user${id}`,
-        access_level,
-        created_at: '2026-01-02T03:04:05.678Z',
-        expires_at: null,
-        membership_state: 'active',
-      })),
-    ),
+    some.map(({ id, state, access_level }) => ({
+      id,
+      username: `user${id}`,
+      state,
+      access_level,
+      membership_state: 'active',
+    })),
   );
 }
 

@@ -215,45 +215,34 @@ function readFile(input: ConfigurationInput, source: ConfigurationSource | undef
   };
 }
 
+const BY_NAME = ['connections', 'contexts', 'identityProviders'] as const;
+const WHOLE = ['settings', 'permissions', 'apps'] as const;
+
 /** The new parts; a part equal to the old one keeps the old object. */
 function keepEqual(before: FilePart, next: FilePart): FilePart {
-  return {
-    ...next,
-    settings: keptIfEqual(before.settings, next.settings),
-    permissions: keptIfEqual(before.permissions, next.permissions),
-    connections: keptByName(before.connections, next.connections),
-    contexts: keptByName(before.contexts, next.contexts),
-    apps: keptIfEqual(before.apps, next.apps),
-    identityProviders: keptByName(before.identityProviders, next.identityProviders),
-  };
+  const whole = WHOLE.map((part) => [part, keptIfEqual<unknown>(before[part], next[part])]);
+  const byName = BY_NAME.map((part) => [part, keptByName(before[part], next[part])]);
+  return { ...next, ...Object.fromEntries([...whole, ...byName]) };
 }
 
 function keptIfEqual<Value>(before: Value, next: Value): Value {
   return isDeepStrictEqual(before, next) ? before : next;
 }
 
-type ByName<Value> = Readonly<Record<string, Value>>;
-
-function keptByName<Value extends object>(
-  before: ByName<Value>,
-  next: ByName<Value>,
-): ByName<Value> {
-  const kept = Object.entries(next).map(([name, value]): [string, Value] => {
-    const old = before[name];
-    return [name, old === undefined ? value : keptIfEqual(old, value)];
-  });
+function keptByName(before: object, next: object): object {
+  const kept = Object.entries(next).map(([name, value]): [string, unknown] => [
+    name,
+    keptIfEqual<unknown>(memberOf(before, name), value),
+  ]);
   return keptIfEqual(before, Object.fromEntries(kept));
 }
 
 function changesOf(before: FilePart, next: FilePart): string[] {
   return [
     ...changedNames(before.settings, next.settings),
-    ...(before.permissions === next.permissions ? [] : ['permissions']),
-    ...(before.apps === next.apps ? [] : ['apps']),
-    ...changedNames(before.connections, next.connections).map((name) => `connections.${name}`),
-    ...changedNames(before.contexts, next.contexts).map((name) => `contexts.${name}`),
-    ...changedNames(before.identityProviders, next.identityProviders).map(
-      (name) => `identityProviders.${name}`,
+    ...WHOLE.slice(1).filter((part) => before[part] !== next[part]),
+    ...BY_NAME.flatMap((part) =>
+      changedNames(before[part], next[part]).map((name) => `${part}.${name}`),
     ),
   ];
 }

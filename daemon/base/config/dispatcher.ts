@@ -56,22 +56,6 @@ export function openDispatcher(protocol: string, options: DispatcherOptions): Di
   });
 }
 
-/** The same for one request. */
-export function openSingleUseDispatcher(
-  { protocol, hostname }: URL,
-  env: Environment,
-  silenceMs: number,
-): Dispatcher {
-  const times = { connectMs: silenceMs, silenceMs };
-  return openDispatcher(protocol, {
-    hostname,
-    caFile: undefined,
-    env,
-    ...times,
-    connectionsMax: 1,
-  });
-}
-
 function proxyOf(protocol: string, env: Environment): string | undefined {
   const own = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const names = [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY'];
@@ -147,14 +131,9 @@ function readCaFile(file: string): string {
   try {
     const text = readFileSync(file, 'utf8');
     // Why here: later code ignores an invalid certificate silently.
-    checkCertificate(text);
+    void new X509Certificate(text);
     return text;
   } catch (error) {
     throw new ConfigError('tls.caFile', `${file} (${messageOf(error)})`, 'allowed: a PEM file');
   }
-}
-
-/** Errors: that of OpenSSL. */
-function checkCertificate(text: string): X509Certificate {
-  return new X509Certificate(text);
 }

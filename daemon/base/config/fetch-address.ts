@@ -2,7 +2,7 @@
 // and certificates, as requests to code hosts. Loaded only if there is such an address.
 
 import { type Dispatcher, request } from 'undici';
-import { openSingleUseDispatcher, type Environment } from './dispatcher.ts';
+import { openDispatcher, type Environment } from './dispatcher.ts';
 
 export interface AddressAnswer {
   readonly status: number;
@@ -27,7 +27,14 @@ export interface AddressQuestion {
 /** The answer; redirects are not followed. Errors: ConfigError of a proxy; network errors. */
 export async function fetchAddress(question: AddressQuestion): Promise<AddressAnswer> {
   const { url, method = 'GET', headers, body = null, env, signal, sizeMax, silenceMs } = question;
-  const dispatcher = openSingleUseDispatcher(url, env, silenceMs);
+  const dispatcher = openDispatcher(url.protocol, {
+    hostname: url.hostname,
+    caFile: undefined,
+    env,
+    connectMs: silenceMs,
+    silenceMs,
+    connectionsMax: 1,
+  });
   try {
     const answer = await request(url, {
       method,

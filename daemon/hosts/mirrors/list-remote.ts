@@ -1,5 +1,6 @@
 // Requests the location of a repository and its branches and tags: over HTTP without git, else by `git ls-remote`.
 
+import { LRUCache } from 'lru-cache';
 import type { Log } from '../../base/log.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { HostError } from '../host.ts';
@@ -74,37 +75,25 @@ async function inTime<Value>(
   }
 }
 
-/** Bound: open connections and memory; the least recently used host is closed. */
-const TRANSPORTS_MAX = 32;
-
-/** By host and certificates, cached to reuse connections; the last used at the end. */
-const open = new Map<string, HostTransport>();
+/** By host and certificates, cached to reuse connections. Bound: open connections and memory. */
+const open = new LRUCache<string, HostTransport>({
+  max: 32,
+  dispose: (transport) => void transport.close(),
+});
 
 /** Errors: ConfigError. */
 function transportOf(url: string, caFile: string | undefined, log: Log): HostTransport {
   const { origin } = new URL(url);
   const key = `${origin} ${caFile ?? ''}`;
-  const transport =
-    open.get(key) ??
-    new HostTransport({
-      url: origin,
-      caFile,
-      log,
-      env: passedVariables(),
-      limits: { bytes: REMOTE_REFS_SIZE_MAX },
-    });
-  open.delete(key);
+  const cached = open.get(key);
+  if (cached !== undefined) return cached;
+  const limits = { bytes: REMOTE_REFS_SIZE_MAX };
+  const transport = new HostTransport({ url: origin, caFile, log, env: passedVariables(), limits });
   open.set(key, transport);
-  if (open.size > TRANSPORTS_MAX) close([...open.keys()][0]!);
   return transport;
-}
-
-function close(key: string): void {
-  void open.get(key)?.close();
-  open.delete(key);
 }
 
 /** Aborts all waiting requests. */
 export function closeTransports(): void {
-  for (const key of open.keys()) close(key);
+  open.clear();
 }

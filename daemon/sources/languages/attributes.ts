@@ -2,9 +2,9 @@
 // a repo form one list of rules; the last match decides, and deeper folders come later (gitattributes(5)). Other attributes
 // and macros are ignored.
 
-import picomatch from 'picomatch';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { resolveLanguage } from './languages.ts';
+import { parsePattern } from '../disk/ignore-pattern.ts';
 import { DocReader } from '../docs/doc-reader.ts';
 import type { SourceFile } from '../docs/file-list.ts';
 
@@ -105,19 +105,13 @@ function parseRule(folder: string, line: string): Rule[] {
     if (NAMES.has(name))
       values.set(name, sign === '-' ? false : sign === '!' ? undefined : (value ?? true));
   }
-  return values.size === 0 ? [] : [{ matches: compilePattern(folder, pattern), values }];
-}
-
-/** A pattern without slash matches names in the folder and below; one with a slash matches paths relative to the folder. */
-function compilePattern(folder: string, pattern: string): (path: string) => boolean {
-  const options = { dot: true, nobrace: true, noextglob: true, nonegate: true };
-  const matches = picomatch(pattern.replace(/^\//, ''), options);
+  // Source: gitattributes(5): the patterns of ignore files, but negative ones are forbidden.
+  const parsed = parsePattern(pattern);
+  if (values.size === 0 || parsed === undefined || parsed.isNegated) return [];
   const prefix = folder === '' ? '' : `${folder}/`;
-  const isTied = pattern.includes('/');
-  return (path) => {
-    if (!path.startsWith(prefix)) return false;
-    return matches(isTied ? path.slice(prefix.length) : baseNameOf(path));
-  };
+  const matches = (path: string): boolean =>
+    path.startsWith(prefix) && parsed.matches(path.slice(prefix.length), false);
+  return [{ matches, values }];
 }
 
 /** Larger attribute files are ignored. */
