@@ -10,8 +10,6 @@ export const FILE_ID = /[0-9a-f]{16}(?:[0-9a-f]{48})?/;
 /** Digits of a shortened file id, for people and where space is short. */
 export const SHORT_ID_SIZE = 16;
 
-const CHUNK_SIZE = 1 << 20;
-
 /**
  * The SHA-256 of a file as 64 hexadecimal digits.
  *
@@ -19,7 +17,7 @@ const CHUNK_SIZE = 1 << 20;
  */
 export function hashFile(path: string): string {
   const hash = createHash('sha256');
-  const chunk = Buffer.alloc(CHUNK_SIZE);
+  const chunk = Buffer.alloc(1 << 20);
   const file = openOwn(path);
   try {
     for (;;) {

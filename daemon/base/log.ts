@@ -92,9 +92,8 @@ function openForLines(file: string): number {
 /** Bytes of buffered lines. Bound: memory while the disk is full. */
 const UNWRITTEN_MAX = 1 << 20;
 
-/** Number and length of waits for a full pipe. Bound: one line stops the thread for a second at most. */
+/** Waits of 10 ms for a full pipe. Bound: one line stops the thread for a second at most. */
 const PIPE_TRIES_MAX = 100;
-const PIPE_PAUSE_MS = 10;
 
 /**
  * The file that lines are written to. If writing fails (a full disk, a closed terminal), lines are buffered and written
@@ -150,7 +149,7 @@ class LogFile {
           this.#lastError = messageOf(error);
           return false;
         }
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PIPE_PAUSE_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
       }
     }
     if (this.#lastError === undefined) return true;

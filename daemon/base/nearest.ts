@@ -2,11 +2,10 @@
 
 /** Guess: words that differ in more than a third of their characters are unrelated. */
 const DISTANCE_SHARE = 3;
-const WORD_SIZE_MAX = 100;
 
 /** The word nearest to `word`, which is not in `words`; undefined: none is near. Ignores case. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
-  if (word.length > WORD_SIZE_MAX) return undefined;
+  if (word.length > 100) return undefined;
   const distances = words.map(
     (one) => [one, distance(word.toLowerCase(), one.toLowerCase())] as const,
   );

@@ -40,11 +40,8 @@ function kindOf(found: Stats): string {
 }
 
 /**
- * Opens a file for reading; the caller closes the handle.
- *
- * @param flags  in addition to reading, as for open(2)
- *
- * Errors: NoFileError; the file system's.
+ * Opens a file for reading, with more flags of open(2); the caller closes the handle. Errors: NoFileError; the file
+ * system's.
  */
 export function openOwn(file: string, flags = 0): number {
   const handle = opened(file, flags);

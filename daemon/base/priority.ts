@@ -7,8 +7,6 @@ import { getPriority, setPriority } from 'node:os';
 /** Added to the nice value: the share of a core halves about every three. */
 export const PRIORITY_STEPS = { search: 5, demand: 7, background: 10 } as const;
 
-const NICE_MAX = 19;
-
 /**
  * Lowers the priority of this thread, and of programs it starts later. Does nothing outside Linux, where the call affects
  * the whole process.
@@ -16,7 +14,7 @@ const NICE_MAX = 19;
 export function lowerPriority(work: keyof typeof PRIORITY_STEPS): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(Math.min(getPriority() + PRIORITY_STEPS[work], NICE_MAX));
+    setPriority(Math.min(getPriority() + PRIORITY_STEPS[work], 19));
   } catch {
     // A sandbox refused: all threads have the same priority.
   }

@@ -15,10 +15,7 @@ export class SharedWork<Key, Value> {
   }
 
   /**
-   * Result of `make` for this key; joins a running call.
-   *
-   * @param make  its signal is aborted when all callers have left
-   *
+   * Result of `make` for this key, or of the call that is running; its signal is aborted when all callers have left.
    * Errors: what `make` rejects with; the reason of `signal`, as soon as it is aborted.
    */
   async get(

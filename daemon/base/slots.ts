@@ -43,12 +43,9 @@ export class Slots {
   }
 
   /**
-   * Calls `run` once there is a slot, and holds it until the result has settled.
-   *
-   * @param key  whom or what it is for; '': nobody in particular
-   * @param signal  cancels the wait
-   *
-   * Errors: `busyError`, at once; the reason of the signal, if it is aborted while waiting; what `run` throws.
+   * Calls `run` once there is a slot, and holds it until the result has settled. `key`: whom it is for; '': nobody in
+   * particular. Errors: `busyError`, at once; the reason of the signal, if it is aborted while waiting; what `run`
+   * throws.
    */
   async run<Value>(
     key: string,

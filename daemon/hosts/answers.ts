@@ -6,12 +6,8 @@ import type { SecretText } from '../base/config/secret-text.ts';
 import { answerFailure, statusFailure, type Question } from './failures.ts';
 
 /**
- * The JSON of an answer.
- *
- * @param secret  removed from the host's message in a refusal
- * @param prefix  text before the JSON
- *
- * Errors: HostError.
+ * The JSON of an answer, behind a prefix. The secret is removed from the host's message in a refusal. Errors:
+ * HostError.
  */
 export async function jsonOf(
   response: Response,

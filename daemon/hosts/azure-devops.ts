@@ -46,7 +46,6 @@ const accountList = z.object({ value: z.array(z.object({ accountName: z.string()
 
 const SERVICE = 'dev.azure.com';
 const ACCOUNTS_URL = 'https://app.vssps.visualstudio.com';
-const API_VERSION = '7.0';
 const PAGE_SIZE = 100;
 /** Bound: a listing that never ends; 10,000 collections. */
 const COLLECTION_PAGES_MAX = 100;
@@ -116,7 +115,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
 
   async #everyAccount(signal: AbortSignal): Promise<string[]> {
     const api = this.#apiAt(this.#accountsUrl, this.#accounts, signal);
-    const version = { 'api-version': API_VERSION };
+    const version = { 'api-version': '7.0' };
     try {
       const { id } = await api.get(profileSchema, '/_apis/profile/profiles/me', version);
       const query = { ...version, memberId: id };

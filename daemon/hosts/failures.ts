@@ -116,10 +116,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * The issue of a target that could not be listed. A single missing repository is gone; the content of a missing
+ * The issue of a target, `orgs: acme`, that could not be listed. A missing repository is gone; the content of a missing
  * organization is unknown: it may have been renamed, or the credential may have lost rights.
- *
- * @param target  named as in the configuration: `orgs: acme`
  */
 export function issueOf(
   error: HostError,

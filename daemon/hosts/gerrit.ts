@@ -35,8 +35,6 @@ const accountSchema = z.object({
   username: z.string().optional(),
 });
 
-const PAGE_SIZE = 500;
-
 export class Gerrit extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gerrit';
   readonly #isSelected: (name: string) => boolean;
@@ -75,7 +73,7 @@ export class Gerrit extends HttpHost<Settings> implements Host {
       readPage: async (cursor) => {
         const skipped = Number(cursor ?? 0);
         // `all` includes hidden ones, if visible to the caller. Projects of type CODE contain more than rights.
-        const query = { type: 'CODE', all: '', n: PAGE_SIZE, S: skipped };
+        const query = { type: 'CODE', all: '', n: 500, S: skipped };
         const projects = Object.entries(await api.get(projectPage, '/projects/', query));
         const listed = projects.map(([name, project]) => this.#listed(name, project));
         const hasMore = projects.some(([, project]) => project[MORE] === true);

@@ -44,7 +44,6 @@ const TOKEN_AGE_MS = 1_500_000;
 const INSTALLATIONS_AGE_MS = 300_000;
 /** Bound: memory; tokens of organizations that install the app. */
 const TOKENS_MAX = 10_000;
-const PAGE_SIZE = 100;
 /** Bound: a listing that never ends; 100,000 installations. */
 const PAGES_MAX = 1_000;
 /** Clock difference that an app's credential allows for. */
@@ -133,7 +132,7 @@ export class GithubApps {
   /** Owners that installed an app, in lower case, and the installation's id; without suspended ones. */
   async *#installationsOf(app: GithubApp, signal: AbortSignal): AsyncIterable<[string, number]> {
     for (let page = 1; page <= PAGES_MAX; page++) {
-      const query = { per_page: PAGE_SIZE, page };
+      const query = { per_page: 100, page };
       const { data, headers } = await this.#requestAs(app, signal, (api) =>
         api.page(installationPage, '/app/installations', query),
       );

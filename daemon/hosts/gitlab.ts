@@ -42,16 +42,11 @@ const userSchema = z.object({ email: z.string().nullish(), confirmed_at: z.strin
 
 /** Reporter: the lowest role that reads the code of a private project. */
 const READS_CODE = 20;
-const EMAILS_MAX = 20_000;
-const EMAIL_AGE_MS = HOUR_MS;
 
 export class GitLab extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gitlab';
   /** Verified addresses by account id. */
-  readonly #emails = new LRUCache<number, readonly string[]>({
-    max: EMAILS_MAX,
-    ttl: EMAIL_AGE_MS,
-  });
+  readonly #emails = new LRUCache<number, readonly string[]>({ max: 20_000, ttl: HOUR_MS });
 
   /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {

@@ -23,11 +23,8 @@ const FORWARD = /^from (\d{1,5})$/;
 const BACKWARD = /^(\d{1,5}) of size (\d{1,5})$/;
 
 /**
- * The page of a `listTargets` cursor; an unknown cursor is the start.
- *
- * @param read  called with the number of a page, from 1 on
- *
- * Errors: HostError if page numbers or counts are inconsistent; those of `read`.
+ * The page of a `listTargets` cursor; an unknown cursor is the start. `read` gets numbers of pages, from 1 on. Errors:
+ * HostError if page numbers or counts are inconsistent; those of `read`.
  */
 export async function readNumbered(
   cursor: Cursor | undefined,

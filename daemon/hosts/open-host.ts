@@ -12,11 +12,8 @@ export interface HostOptions extends HostParts {
 }
 
 /**
- * The host of a connection; the caller closes it. Sends no request and reads no secret yet.
- *
- * @param name  of the connection
- *
- * Errors: ConfigError for invalid certificates or proxies.
+ * The host of the connection of this name; the caller closes it. Sends no request and reads no secret yet. Errors:
+ * ConfigError for invalid certificates or proxies.
  */
 export async function openHost(
   name: string,

@@ -75,12 +75,8 @@ export interface Configuration {
   /** Location of the configuration file; undefined: there is none. */
   readonly source: ConfigurationSource | undefined;
   /**
-   * Reads the file again. Environment and flags stay as they were at start.
-   *
-   * @returns  what changed: settings by name, `permissions`, `apps`, `connections.NAME`, `contexts.NAME`,
-   *           `identityProviders.ID`
-   *
-   * Errors: ConfigError; nothing changes then.
+   * Reads the file again; environment and flags stay. Returns what changed: settings by name, `permissions`, `apps`,
+   * `connections.NAME`, `contexts.NAME`, `identityProviders.ID`. Errors: ConfigError; nothing changes then.
    */
   readonly readAgain: () => readonly string[];
   /** Current warnings for the operator that do not prevent a start. */
@@ -174,12 +170,8 @@ function ownerOf({
 }
 
 /**
- * As readConfiguration, for a file that may be at an http(s) address, which is fetched. If the fetch fails, the stored copy
- * is used.
- *
- * @param onWait  called before each wait for a missing file; absent: a missing file is an error at once
- *
- * Errors: as readConfiguration.
+ * As readConfiguration, for a file that may be at an http(s) address; if the fetch fails, the stored copy is used.
+ * `onWait` is called before each wait for a missing file; without it a missing file is an error at once.
  */
 export async function openConfiguration(
   input: ConfigurationInput,

@@ -39,7 +39,6 @@ const COPY_NAME = 'configuration-copy.json';
 /** The address is stored as a digest because it may contain a key. Configuration files contain no secrets. */
 const copySchema = z.strictObject({ addressDigest: z.string(), text: z.string() });
 
-const ADDRESS_POLL_MS = 60_000;
 const FILE_POLL_MS = 1_000;
 
 /** Bound: a larger file is refused. */
@@ -49,13 +48,10 @@ const REDIRECTS_MAX = 5;
 const TIMEOUT_MS = 30_000;
 /** At start: a volume or a server may become available a little later (API.md 19.1). */
 const ATTEMPTS = 5;
-const ATTEMPT_PAUSE_MS = 2_000;
 
 /**
- * @param location  a path, relative to `folder`, or an http(s) address
- * @param env  holds the addresses of proxies
- *
- * Errors: ConfigError for an invalid address.
+ * A path, relative to `folder`, or an http(s) address. `env` has the addresses of proxies. Errors: ConfigError for an
+ * invalid address.
  */
 export function openSource(
   location: string,
@@ -68,16 +64,13 @@ export function openSource(
 }
 
 /**
- * Fetches the file, and retries while it is missing.
- *
- * @param onWait  called with the reason before each pause
- *
- * Errors: ConfigError of the last of `ATTEMPTS` attempts.
+ * Fetches the file, and retries while it is missing; `onWait` gets the reason before each pause. Errors: ConfigError of
+ * the last attempt.
  */
 export async function awaitSource(
   source: ConfigurationSource,
   onWait: (reason: string) => void,
-  pauseMs = ATTEMPT_PAUSE_MS,
+  pauseMs = 2_000,
 ): Promise<void> {
   for (let count = 0; ; count++) {
     try {
@@ -148,7 +141,7 @@ class PathSource implements ConfigurationSource {
 class AddressSource implements ConfigurationSource {
   readonly name: string;
   readonly isAddress = true;
-  readonly pollMs = ADDRESS_POLL_MS;
+  readonly pollMs = 60_000;
   readonly #url: URL;
   readonly #env: Environment;
   #text: string | undefined;

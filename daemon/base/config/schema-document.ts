@@ -38,10 +38,7 @@ function document(): SchemaNode {
 }
 
 /**
- * Valid keys of an object in the file.
- *
- * @param path  keys and indexes that lead to it
- * @param content  the file; the keys of a connection depend on its type
+ * Valid keys of the object at a path in the file. `content` is the file: the keys of a connection depend on its type.
  */
 export function allowedKeys(path: readonly PropertyKey[], content: unknown): readonly string[] {
   let node: SchemaNode | undefined = document();

@@ -11,11 +11,9 @@ export const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
 
 /**
- * Reads the instance secret of the data directory. Creates it (32 random bytes as hex, mode 0600) if it is missing, or
- * empty as earlier versions left it after a crash. Creates the data directory (mode 0700) too. The directory must be
- * locked, or unknown to others.
- *
- * Errors: those of the file system; a secret that is too short.
+ * Reads the instance secret of the data directory. Creates both (modes 0600 and 0700) if they are missing, or the
+ * secret is empty. The directory must be locked, or unknown to others. Errors: those of the file system; a secret that
+ * is too short.
  */
 export function openInstanceSecret(dataDir: string): Buffer {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -284,13 +284,7 @@ export const settingsSchema = z.strictObject({ ...integerFields, ...otherFields 
 /** The webhook secret is not read yet. Absent settings are set by owners; those of the log by variables and flags. */
 export type Settings = Readonly<z.output<typeof settingsSchema>>;
 
-/**
- * The settings with their defaults.
- *
- * @param given  the configured values; unknown keys and wrong values are refused
- *
- * Errors: ConfigError naming the key.
- */
+/** The settings with their defaults. Errors: ConfigError naming an unknown key or a wrong value. */
 export function readSettings(given: Readonly<Record<string, unknown>> = {}): Settings {
   const result = settingsSchema.safeParse(given);
   if (result.success) return result.data;

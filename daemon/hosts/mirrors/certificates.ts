@@ -10,14 +10,8 @@ import { passedVariables } from '../../sources/git/git.ts';
 import type { Protocol } from '../remote-address.ts';
 
 /**
- * The file, written if missing.
- *
- * @param folder  of the mirrors
- * @param caFile  of the connection
- *
- * @returns  undefined: git's own certificates suffice
- *
- * Errors: ConfigError; the file system's.
+ * The file in the folder of the mirrors, written if missing; undefined: git's own certificates suffice. Errors:
+ * ConfigError; the file system's.
  */
 export async function certificateFile(
   folder: string,

@@ -7,7 +7,6 @@ import { MirrorError } from './mirror-error.ts';
 /** Reserved for others: store and index must keep working. Bytes, and a share of small disks. */
 const RESERVE_SIZE = 1 << 30;
 const RESERVE_SHARE = 0.05;
-const CHECK_MS = 250;
 
 /**
  * @param size  bytes about to be written
@@ -43,6 +42,6 @@ export function watchSpace(folder: string, onShortage: (error: MirrorError) => v
       isChecking = false;
     }
   };
-  const timer = setInterval(() => void check(), CHECK_MS).unref();
+  const timer = setInterval(() => void check(), 250).unref();
   return () => clearInterval(timer);
 }

@@ -25,7 +25,6 @@ const UNIT_SIZES: Readonly<Record<string, number>> = {
   MiB: 1 << 20,
   GiB: 1 << 30,
 };
-const REPORT_MS_MIN = 500;
 /** Characters. The end matters most. */
 const MESSAGES_LENGTH_MAX = 16_384;
 const LINE_LENGTH_MAX = 4096;
@@ -80,7 +79,7 @@ export class ProgressReader {
 
   #report(progress: FetchProgress): void {
     const nowMs = performance.now();
-    if (progress.phase === this.#phase && nowMs - this.#reportedMs < REPORT_MS_MIN) return;
+    if (progress.phase === this.#phase && nowMs - this.#reportedMs < 500) return;
     this.#phase = progress.phase;
     this.#reportedMs = nowMs;
     this.#onProgress?.(progress);

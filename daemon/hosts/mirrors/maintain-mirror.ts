@@ -31,12 +31,8 @@ const SETTINGS = ['pack.threads=1', 'pack.windowMemory=64m', 'pack.deltaCacheSiz
 type Packing = 'none' | 'small' | 'all';
 
 /**
- * Does what is necessary; a fetch of the same mirror waits meanwhile.
- *
- * @returns  whether anything was done
- *
- * Errors: GitError; MirrorError if the disk lacks space; the file system's; the reason of the signal. The mirror stays
- * unchanged.
+ * Does what is necessary, and returns whether anything was; a fetch of the mirror waits meanwhile. Errors, which leave
+ * the mirror unchanged: GitError; MirrorError if the disk lacks space; the file system's; the reason of the signal.
  */
 export function maintainMirror(options: MaintainOptions): Promise<boolean> {
   const { folder, signal, log } = options;

@@ -12,8 +12,6 @@ export function markOf(folder: string): string {
 
 /** Folders without leftover processes: the data directory has one daemon at a time, this one. */
 const clean = new Set<string>();
-const WAIT_MS = 20;
-const WAITS_MAX = 250;
 
 /** Ends the gits of earlier daemons, once per folder of mirrors. Does nothing outside Linux. */
 export async function endOrphans(parent: string): Promise<void> {
@@ -21,7 +19,8 @@ export async function endOrphans(parent: string): Promise<void> {
   clean.add(parent);
   const orphans = orphansOf(parent);
   for (const pid of orphans) endGroup(pid);
-  for (let i = 0; i < WAITS_MAX && orphans.some(isRunning); i++) await sleep(WAIT_MS);
+  // Five seconds at most.
+  for (let i = 0; i < 250 && orphans.some(isRunning); i++) await sleep(20);
 }
 
 function orphansOf(parent: string): number[] {

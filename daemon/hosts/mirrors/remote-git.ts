@@ -84,12 +84,8 @@ const FETCH_SETTINGS: readonly string[] = [
 ];
 
 /**
- * Runs a git command that talks to the remote.
- *
- * @returns  its standard output
- *
- * Errors: HostError if the host failed, MirrorError if this machine failed or the cause is unknown; the reason of the
- * signal.
+ * Runs a git command that talks to the remote; returns its standard output. Errors: HostError if the host failed,
+ * MirrorError if this machine failed or the cause is unknown; the reason of the signal.
  */
 export async function runRemoteGit(args: readonly string[], run: RemoteRun): Promise<Buffer> {
   run.signal.throwIfAborted();
@@ -227,11 +223,8 @@ interface CredentialAccess {
 }
 
 /**
- * Settings and secret that give git the credential.
- *
- * @param url  http(s); only its origin gets it
- *
- * Errors: MirrorError if the credential cannot be passed.
+ * Settings and secret that give git the credential, for the origin of an http(s) address only. Errors: MirrorError if
+ * it cannot be passed.
  */
 function credentialAccess(url: string, credential: GitCredential | undefined): CredentialAccess {
   if (credential === undefined) return { settings: [], secret: undefined };

@@ -42,11 +42,10 @@ export const READ_FLAGS =
  * visible in the file's times.
  */
 export const SETTLED_MS = 2000;
-const NS_PER_MS = 1_000_000n;
 
 /** Whether a file changed at that time can no longer change unnoticed. */
 export function isSettled(changedNs: bigint): boolean {
-  return BigInt(Date.now() - SETTLED_MS) > changedNs / NS_PER_MS;
+  return BigInt(Date.now() - SETTLED_MS) > changedNs / 1_000_000n;
 }
 
 /** Whether an error says that a file or link is gone, or has become something else. */

@@ -35,7 +35,6 @@ export async function hashFiles(
 
 /** Space before the content for the header `blob <size>\0`, so that header and content are hashed at once. */
 const HEADER_RESERVE = 32;
-const BUFFER_SIZE_MIN = 1 << 20;
 /** A larger buffer is released after its file. */
 const KEPT_BUFFER_SIZE_MAX = 64 << 20;
 /** Bound: a file that keeps growing while it is read. */
@@ -119,7 +118,7 @@ export class DiskReader implements SourceReader {
   #reserve(size: number, filledSize: number): void {
     if (this.#buffer.length >= HEADER_RESERVE + size) return;
     const grown = Buffer.allocUnsafeSlow(
-      Math.max(HEADER_RESERVE + size, this.#buffer.length * 2, BUFFER_SIZE_MIN),
+      Math.max(HEADER_RESERVE + size, this.#buffer.length * 2, 1 << 20),
     );
     this.#buffer.copy(grown, 0, 0, HEADER_RESERVE + filledSize);
     this.#buffer = grown;

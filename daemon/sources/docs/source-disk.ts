@@ -45,12 +45,8 @@ interface Found {
 }
 
 /**
- * Lists the files of the default revision.
- *
- * @param within  only these paths in UTF-8, and everything below them; fingerprint, ignored and excluded paths are then
- *                limited to them. Default: all
- *
- * Errors: as `IngestSource.list`.
+ * Lists the files of the default revision. `within`: only these paths in UTF-8, and everything below them; fingerprint,
+ * ignored and excluded paths are limited to them too. Errors: as `IngestSource.list`.
  */
 export async function listDisk(spec: SourceSpec, within?: readonly string[]): Promise<DiskListing> {
   // Why: an unreadable root must fail, not give an empty repo.

@@ -10,11 +10,8 @@ import type { RepoSource, SourceRules } from '../../repos/records.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
 
 /**
- * Paths of the folders, "" for the root; parents first. Skips names that are not UTF-8.
- *
- * @param within  only these folders and those below them
- *
- * Errors: GitError; of the file system if the root cannot be read.
+ * Paths of the folders `within` and below, "" for the root; parents first. Skips names that are not UTF-8. Errors:
+ * GitError; of the file system if the root cannot be read.
  */
 export async function* foldersOf(
   { kind, path: root, ...rules }: RepoSource,

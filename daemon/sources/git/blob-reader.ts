@@ -12,7 +12,6 @@ import { presentObjects } from './objects.ts';
 
 /** Requests written before git is told to answer. */
 const FLUSH_COUNT = 1024;
-const IDLE_TIMEOUT_MS = 60_000;
 
 /** Undefined bytes: the repository has no such object. The view is valid only during the call. */
 export type OnBlob = (index: number, bytes: Buffer | undefined) => void;
@@ -48,7 +47,7 @@ export class BlobReader {
   #start(): CatFile {
     const { signal } = this.#options;
     const modes = this.#isNew ? ['--batch-command', '--buffer'] : ['--batch'];
-    const options = { repoPath: this.#repoPath, stallMs: IDLE_TIMEOUT_MS, isKept: false, signal };
+    const options = { repoPath: this.#repoPath, stallMs: 60_000, isKept: false, signal };
     return new CatFile(modes, options);
   }
 

@@ -7,7 +7,6 @@ const LINE_END = 10;
 const LINE_SIZE_MAX = 8192;
 /** A larger buffer is released after its object. */
 const KEPT_BUFFER_SIZE_MAX = 16 << 20;
-const BUFFER_SIZE_MIN = 1 << 16;
 const OBJECT_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (blob|tree|commit|tag) (\d{1,15})$/;
 const NO_OBJECT_LINE = / (?:missing|ambiguous|submodule)$/;
 
@@ -116,8 +115,6 @@ export class CatFileParser {
   #reserve(size: number): void {
     if (this.#options.isKept) this.#buffer = Buffer.allocUnsafeSlow(size);
     else if (this.#buffer.length < size)
-      this.#buffer = Buffer.allocUnsafeSlow(
-        Math.max(size, this.#buffer.length * 2, BUFFER_SIZE_MIN),
-      );
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(size, this.#buffer.length * 2, 1 << 16));
   }
 }

@@ -11,8 +11,6 @@ import {
   type GitProcess,
 } from './git.ts';
 
-const CLOSE_TIMEOUT_MS = 2000;
-
 export interface CatFileOptions extends GitOptions {
   /** Git is ended if it writes nothing for this long while an answer is pending. */
   readonly stallMs: number;
@@ -114,7 +112,7 @@ export class CatFile {
 
   /** Ends git, by force if an answer is pending or it does not exit. Open requests fail. */
   async close(): Promise<void> {
-    const killer = setTimeout(() => this.kill('aborted'), CLOSE_TIMEOUT_MS);
+    const killer = setTimeout(() => this.kill('aborted'), 2000);
     if (this.#questions.length > 0) this.kill('aborted');
     else {
       this.#fail(new Error('git cat-file: closed'));

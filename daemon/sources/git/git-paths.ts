@@ -190,10 +190,8 @@ function checkKind(location: string): void {
 }
 
 /**
- * Checks the files that a configuration file includes, recursively. Accepts more forms of an include than git does, which
- * is harmless.
- *
- * Errors: GitFileError.
+ * Checks the files that a configuration file includes, recursively; accepts more forms of an include than git, which is
+ * harmless. Errors: GitFileError.
  */
 function checkIncluded(file: string, depth: number): void {
   const status = statSync(file, { throwIfNoEntry: false });

@@ -61,7 +61,6 @@ const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
 /** Exit code of nice(1) if the program is not found. */
 const MISSING_CODE = 127;
 const MISSING_DETAIL = 'is git installed and in PATH?';
-const STDERR_SIZE_MAX = 64 * 1024;
 
 /**
  * git's messages if it refuses a configuration value of the repository, with the setting if git names it. Our own settings
@@ -273,12 +272,8 @@ export function endGits(): void {
 }
 
 /**
- * Starts git with open standard input and output. The time limit counts from the start.
- *
- * @param args  the sub-command first
- *
- * Errors: GitPathError; `ended` rejects with a GitError, or the system's error if the machine lacks resources for another
- * program.
+ * Starts git, the sub-command first, with open standard input and output. The time limit counts from the start. Errors:
+ * GitPathError; `ended` rejects with a GitError, or the system's error if the machine lacks resources for a program.
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
   // Threads work for jobs that have checked their source, and do not know the allowed paths.
@@ -345,7 +340,7 @@ function waitForEnd(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (options.onErrorText !== undefined) options.onErrorText(text);
     // The fatal message is the last one.
-    else stderr = (stderr + text).slice(-STDERR_SIZE_MAX);
+    else stderr = (stderr + text).slice(-64 * 1024);
   });
   return new Promise((resolve, reject) => {
     child.once('error', (error: Error & { readonly code?: string }) => {

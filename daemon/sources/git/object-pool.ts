@@ -22,8 +22,6 @@ export interface PoolOptions {
 /** Guess: such a process mostly reads from the page cache, so more than the cores would not help. */
 const PER_REPO_MAX = Math.max(2, Math.min(4, availableParallelism()));
 const PROCESS_MAX = Math.max(8, 2 * availableParallelism());
-const WAITING_MAX = 256;
-const IDLE_MS = 30_000;
 /** Why: git caches commits, and reads `shallow` and alternates only once. */
 const LIFE_MS = 300_000;
 
@@ -38,12 +36,12 @@ export class ObjectPool {
 
   constructor(options: PoolOptions = {}) {
     this.#processMax = options.processMax ?? PROCESS_MAX;
-    this.#idleMs = options.idleMs ?? IDLE_MS;
+    this.#idleMs = options.idleMs ?? 30_000;
     this.#lifeMs = options.lifeMs ?? LIFE_MS;
     this.#slots = new Slots({
       runningMax: this.#processMax,
       runningOfOneMax: options.perRepoMax ?? PER_REPO_MAX,
-      waitingMax: options.waitingMax ?? WAITING_MAX,
+      waitingMax: options.waitingMax ?? 256,
       busyError: () => new GitBusyError(),
     });
   }

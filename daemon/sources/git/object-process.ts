@@ -27,10 +27,7 @@ export class ObjectProcess {
   readonly #gits: ReadonlySet<CatFile>;
 
   /**
-   * Starts git. An unreadable repository shows at the first request.
-   *
-   * @param isNew  for tests: whether git has `--batch-command`; default: by its version
-   *
+   * Starts git; an unreadable repository shows at the first request. Tests say whether git has `--batch-command`.
    * Errors: GitError if git cannot be started.
    */
   static async start(repoPath: string, isNew?: boolean): Promise<ObjectProcess> {
@@ -50,13 +47,7 @@ export class ObjectProcess {
     return this.#infos.isReady && this.#contents.isReady;
   }
 
-  /**
-   * The object of a name; undefined if there is none.
-   *
-   * @param name  anything git can resolve, without line breaks
-   *
-   * Errors: GitError.
-   */
+  /** The object of a name without line breaks, as git resolves it; undefined if there is none. Errors: GitError. */
   info(name: string): Promise<ObjectInfo | undefined> {
     if (/[\n\0]/.test(name)) throw new TypeError('a name must not have line breaks');
     return this.#ask('info', name).then(({ info }) => info);

@@ -28,36 +28,28 @@ export class LargeObjectError extends Error {
 /** Bound: a folder of a million files. */
 const TREE_SIZE_MAX = 64 << 20;
 
-/** Unit of all: bytes. */
-const KEPT_TREES_SIZE_MAX = 64 << 20;
-const KEPT_TREE_SIZE_MAX = 16 << 20;
-const KEPT_BLOBS_SIZE_MAX = 32 << 20;
 const KEPT_BLOB_SIZE_MAX = 256 << 10;
 /** Bytes of an entry besides its content. Measured: 2026-11-28: 164 for key and entry; the rest is its object. */
 const KEPT_OVERHEAD = 300;
-const KEPT_ROOTS_MAX = 20_000;
 
 // Why the repository's path is in each key: write access to one repository must not give read access to objects of another.
 const keptTrees = measuredCache(
   'git trees',
   new LRUCache<string, Tree>({
-    maxSize: KEPT_TREES_SIZE_MAX,
-    maxEntrySize: KEPT_TREE_SIZE_MAX,
+    maxSize: 64 << 20,
+    maxEntrySize: 16 << 20,
     sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
   }),
 );
 const keptBlobs = measuredCache(
   'git blobs',
   new LRUCache<string, Buffer>({
-    maxSize: KEPT_BLOBS_SIZE_MAX,
+    maxSize: 32 << 20,
     sizeCalculation: (bytes) => bytes.length + KEPT_OVERHEAD,
   }),
 );
 /** Commit -> tree. */
-const keptRoots = measuredCache(
-  'git roots',
-  new LRUCache<string, string>(entryBound(KEPT_ROOTS_MAX)),
-);
+const keptRoots = measuredCache('git roots', new LRUCache<string, string>(entryBound(20_000)));
 
 /** Asks a process of the pool; if that finds nothing, or dies, a new one. */
 async function withProcess<Value>(
@@ -90,11 +82,8 @@ async function withNewProcess<Value>(
 }
 
 /**
- * The object of a name, from a process of the pool only; undefined if not found.
- *
- * @param name  anything git can resolve, without line breaks
- *
- * Errors: GitBusyError; GitError; the reason of the signal. The same holds for all functions here.
+ * The object of a name without line breaks, from a process of the pool only; undefined if not found. Errors, of all
+ * functions here: GitBusyError; GitError; the reason of the signal.
  */
 export function findObject(
   repoPath: string,
@@ -134,11 +123,8 @@ export async function readTree(repoPath: string, oid: string, signal: AbortSigna
 }
 
 /**
- * Content of a blob. The bytes are shared: nobody may change them.
- *
- * @param sizeMax  inclusive
- *
- * Errors: as `findObject`; LostObjectError; LargeObjectError, before anything is read.
+ * Content of a blob of at most `sizeMax` bytes, which are shared: nobody may change them. Errors: as `findObject`;
+ * LostObjectError; LargeObjectError, before anything is read.
  */
 export async function readBlob(
   repoPath: string,

@@ -34,9 +34,6 @@ export interface ReadOptions {
 
 /**
  * Calls back for each blob of the tree of a commit, in git order: by the bytes of the path. Yields to other work.
- *
- * @param commit  object id, or a revision that is known to resolve
- *
  * Errors: GitError; what `onEntry` throws.
  */
 export async function listTree(
@@ -159,10 +156,7 @@ const LIST_IGNORED = [
 ];
 
 /**
- * The folders of a work tree that git ignores as a whole, outermost only.
- *
- * @param within  only these paths, and everything below them; none: all
- *
+ * The folders of a work tree that git ignores as a whole, outermost only; of these paths only, if there are any.
  * Errors: GitError. Cost: a process that reads all folders that are not ignored.
  */
 export async function ignoredFolders(
@@ -212,11 +206,8 @@ function ignoreNone(error: unknown): Buffer {
 const OBJECT_LINE_SIZE_MAX = 128;
 
 /**
- * Full id of the object that a revision names; undefined if it names none.
- *
- * @param revision  anything git can resolve; may come from a user
- *
- * Errors: GitError if git is missing or exceeds its time limit.
+ * Full id of the object that a revision names; undefined if it names none. The revision may come from a user. Errors:
+ * GitError if git is missing or exceeds its time limit.
  */
 export function resolveObject(
   repoPath: string,

@@ -117,11 +117,8 @@ interface DefaultRevision {
 }
 
 /**
- * The branch that HEAD names, or `HEAD` if it is detached. If HEAD names a branch without commits although others have some
- * (a bare repository that only got `main`, while its HEAD says `master`), the branch with the newest commit; `main` and
- * `master` first.
- *
- * Errors: GitError.
+ * The branch that HEAD names, or `HEAD` if it is detached. If that branch has no commits although others have some,
+ * `main`, `master`, or the branch with the newest commit. Errors: GitError.
  */
 export async function findDefault(repoPath: string): Promise<DefaultRevision> {
   const branch = await tryGit(['symbolic-ref', '--quiet', 'HEAD'], { repoPath });
@@ -184,11 +181,8 @@ function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
 const REFS_CHECKED = 100;
 
 /**
- * Name of a source by the rule of API.md 19.4, before conflicts are resolved.
- *
- * @param kind  how it is read
- *
- * Errors: GitPathError; GitFileError; GitError.
+ * Name of a source by the rule of API.md 19.4, before conflicts are resolved. Errors: GitPathError; GitFileError;
+ * GitError.
  */
 export async function nameOfSource(absolute: string, kind: SourceKind): Promise<string> {
   if (kind === 'folder') return localName(absolute);

@@ -11,9 +11,6 @@ import { findObjects } from './objects.ts';
 
 /** Bound: a commit is served this long after the last ref left it. */
 const REFS_FRESH_MS = 10_000;
-const CACHED_COMMITS_MAX = 100_000;
-/** Over all repositories. */
-const CACHED_TIPS_MAX = 300_000;
 /** Moved refs that are checked; with more the cache of the repository is dropped. Bound: time. */
 const MOVED_TIPS_MAX = 500;
 /** Bound: arguments of a process, some 700 KB. */
@@ -40,14 +37,15 @@ export interface ReachOptions {
 const cachedRefs = measuredCache(
   'git refs',
   new LRUCache<string, Refs>({
-    maxSize: CACHED_TIPS_MAX,
+    // Refs of all repositories.
+    maxSize: 300_000,
     sizeCalculation: ({ tips }) => tips.size + 1,
   }),
 );
 /** Reached commits, by `keyOf`. */
 const cachedCommits = measuredCache(
   'git commits reached',
-  new LRUCache<string, true>(entryBound(CACHED_COMMITS_MAX)),
+  new LRUCache<string, true>(entryBound(100_000)),
 );
 /** Running reads. */
 const readings = new Map<string, Promise<Refs>>();

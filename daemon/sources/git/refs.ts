@@ -53,13 +53,7 @@ export async function findRevisions(
   };
 }
 
-/**
- * git's line for each branch and tag.
- *
- * @param more  further arguments; default: branches and tags
- *
- * Errors: GitError.
- */
+/** git's line for each branch and tag, or for other arguments. Errors: GitError. */
 export async function readRefs(
   repoPath: string,
   format: string,
@@ -119,10 +113,8 @@ interface FoundRef {
 }
 
 /**
- * The branches and tags that name commits: the default one first, then the newest commit first, ties by name. A folder
- * without git has none.
- *
- * Errors: RepoGoneError; GitBusyError; GitError; the reason of the signal.
+ * The branches and tags that name commits: the default one first, then the newest commit first, ties by name. None for
+ * a folder without git. Errors: RepoGoneError; GitBusyError; GitError; the reason of the signal.
  */
 export async function listRefs(
   repo: ListableRepo,

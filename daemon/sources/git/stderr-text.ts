@@ -1,6 +1,5 @@
 // git's standard error as text for people: no credentials, no control characters, one line.
 
-const LENGTH_MAX = 300;
 const FAILURE = /^(?:fatal|error): /;
 
 /** Why git failed: its fatal and error lines, without warnings; else its first line. May be empty. */
@@ -18,5 +17,5 @@ export function plainWords(line: string): string {
     .replaceAll(/:\/\/[^/\s@]*@/g, '://***@')
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim()
-    .slice(0, LENGTH_MAX);
+    .slice(0, 300);
 }

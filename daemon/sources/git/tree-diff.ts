@@ -40,14 +40,7 @@ const ARGS = [
   '--end-of-options',
 ];
 
-/**
- * The changes from one commit to another, by the bytes of their paths.
- *
- * @param from  full id; undefined: from nothing
- * @param to    full id
- *
- * Errors: GitError.
- */
+/** The changes from one commit, or from nothing, to another, by the bytes of their paths. Errors: GitError. */
 export async function diffTrees(
   repoPath: string,
   from: string | undefined,

@@ -16,7 +16,6 @@ export interface TreeItem {
   readonly idOffset: number;
 }
 
-const BLANK = 0x20;
 const TYPE_MASK = 0o170000;
 /**
  * Bytes of an item besides its part of the object: the record, its name, its positions in lists, and cached answer data.
@@ -32,12 +31,7 @@ export class Tree {
   #byName: ReadonlyMap<string, TreeItem> | undefined;
   #sorted: readonly TreeItem[] | undefined;
 
-  /**
-   * @param oid     of the tree: its ids have as many digits
-   * @param object  content of the tree object, kept
-   *
-   * Errors: throws if it is damaged.
-   */
+  /** The ids in a tree have as many digits as its own. The object is kept. Errors: throws if it is damaged. */
   constructor(oid: string, object: Buffer) {
     this.#object = object;
     this.#idSize = oid.length / 2;
@@ -85,10 +79,8 @@ export const MODE_SUBMODULE = 0o160000;
 export const MODE_SYMLINK = 0o120000;
 
 /**
- * Calls back for each entry of a tree object with its type and the position of its name; its id begins one byte after the
- * name. Source: git's tree object: `<mode> <name>\0<id>`, repeated.
- *
- * Errors: throws if it is damaged.
+ * Calls back for each entry of a tree object with its type and the position of its name; its id begins one byte after
+ * the name. Source: `<mode> <name>\0<id>`, repeated. Errors: throws if it is damaged.
  */
 export function forEachEntry(
   oid: string,
@@ -97,7 +89,7 @@ export function forEachEntry(
 ): void {
   const idSize = oid.length / 2;
   for (let start = 0; start < object.length;) {
-    const nameStart = object.indexOf(BLANK, start) + 1;
+    const nameStart = object.indexOf(0x20, start) + 1;
     const nameEnd = object.indexOf(0, nameStart);
     const end = nameEnd + 1 + idSize;
     if (nameStart === 0 || nameEnd < 0 || end > object.length)

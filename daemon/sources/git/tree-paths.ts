@@ -29,15 +29,9 @@ export type Folders = ReadonlyMap<string, readonly FolderChild[]>;
 type Levels = (level: number, trees: readonly Tree[]) => void;
 
 /**
- * The items at a path: none, one, or several if bytes that are not UTF-8 make paths look alike.
- *
- * @param rootOid   id of the root tree
- * @param path      not ""
- * @param clientKey    whom it is for
- * @param onLevel   called with the trees on the way: those that contain the segment of that number
- *
- * Errors: as `readTree`; the reason of the signal.
- * Cost: one walk, which yields to other work.
+ * The items at a path below a root tree: none, one, or several if bytes that are not UTF-8 make paths look alike.
+ * `onLevel` gets the trees on the way: those that contain the segment of that number. Yields to other work. Errors: as
+ * `readTree`; the reason of the signal.
  */
 export async function findItems(
   repoPath: string,
@@ -72,12 +66,8 @@ export function foundItem(tree: Tree, item: TreeItem): FoundItem {
 }
 
 /**
- * The children of the requested folders of a tree.
- *
- * @param clientKey  whom it is for
- * @param requested  with each path all folders above it, and always ""
- *
- * Errors: as `readTree`.
+ * The children of the requested folders of a tree: with each path all folders above it, and always "". Errors: as
+ * `readTree`.
  */
 export async function readTreeFolders(
   repoPath: string,

@@ -38,14 +38,7 @@ const OUTPUT_SIZE_MAX = 256 << 20;
 /** Ignores the repository's lists of skipped commits, which may name missing files. */
 const OPTIONS = ['--no-ignore-revs-file', '--no-textconv', '--encoding=UTF-8'];
 
-/**
- * Blames all lines of a file.
- *
- * @param commit  full id
- * @param path    of a file in that commit
- *
- * Errors: GitError; the reason of the signal.
- */
+/** Blames all lines of a file in a commit. Errors: GitError; the reason of the signal. */
 export async function readBlame(
   context: HistoryContext,
   commit: string,

@@ -56,11 +56,8 @@ function listCommand({ query, author, since, until }: CommitFilter): string[] {
 }
 
 /**
- * Ids of a page of the commits that lead to `start`, one a line, newest first.
- *
- * @param path  only those that touched it
- *
- * Errors: GitError; the reason of the signal.
+ * Ids of a page of the commits that lead to `start` and touch the path, one a line, newest first. Errors: GitError; the
+ * reason of the signal.
  */
 export function listCommits(
   context: HistoryContext,
@@ -195,10 +192,7 @@ export interface Author {
 }
 
 /**
- * All authors, most commits first, ties by the bytes of the name, then of the e-mail.
- *
- * @param path  only commits that touched it
- *
+ * Authors of the commits that touch the path, most commits first, ties by the bytes of the name, then of the e-mail.
  * Errors: GitError; the reason of the signal.
  */
 export async function readAuthors(

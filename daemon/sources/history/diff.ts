@@ -186,12 +186,8 @@ function lineEnd({ text, offset }: Cursor): number {
 }
 
 /**
- * Parses a raw list, an empty line, and the patch.
- *
- * @param text       bytes as Latin-1, which is fast; results are decoded as UTF-8
- * @param mayBeMute  a modified file may have no part: only white space differs
- *
- * Errors: an Error if list and patch do not match.
+ * Parses a raw list, an empty line, and the patch, in bytes as Latin-1, which is fast. `mayBeMute`: a modified file may
+ * have no part, as only white space differs. Errors: an Error if list and patch do not match.
  */
 export function* diffsOf(text: string, mayBeMute = false): Generator<FileDiff> {
   const cursor = { text, offset: 0 };

@@ -29,9 +29,6 @@ export interface GraphWriterOptions {
 const COMMIT_COUNT_MIN = 2000;
 /** Bound: 75 us a commit were measured, so this is enough for 50 million of them. */
 const WRITE_TIMEOUT_MS = HOUR_MS;
-const WAITING_REPOS_MAX = 1000;
-const CACHED_COMMITS_MAX = 20_000;
-const CACHED_REPOS_MAX = 10_000;
 
 const WRITE_SETTINGS = ['core.commitGraph=true', 'commitGraph.generationVersion=2'];
 const WRITE_ARGS = [
@@ -60,9 +57,9 @@ export class GraphWriter {
   readonly #options: GraphWriterOptions;
   readonly #abort = new AbortController();
   /** `<repoId> <commit>` of commits that need no graph: one covers them, or their history is short. */
-  readonly #covered = new LRUCache<string, true>(entryBound(CACHED_COMMITS_MAX));
+  readonly #covered = new LRUCache<string, true>(entryBound(20_000));
   /** By `<repoId> <path>`. */
-  readonly #locations = new LRUCache<string, GraphLocation>(entryBound(CACHED_REPOS_MAX));
+  readonly #locations = new LRUCache<string, GraphLocation>(entryBound(10_000));
   readonly #waiting = new Map<number, Waiting>();
   #writing: Promise<void> | undefined;
 
@@ -83,7 +80,7 @@ export class GraphWriter {
     if (isRefused || this.#covered.has(keyOf(repo, commit))) return;
     const waiting = this.#waiting.get(repo.repoId);
     if (waiting !== undefined) waiting.commits.add(commit);
-    else if (this.#waiting.size < WAITING_REPOS_MAX)
+    else if (this.#waiting.size < 1000)
       this.#waiting.set(repo.repoId, { repo, commits: new Set([commit]) });
     this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
   }

@@ -42,9 +42,6 @@ export interface HistoryOptions {
   readonly graphs: GraphWriterOptions;
 }
 
-/** Bytes of all cached answers, and of one. Bound: memory. */
-const CACHE_SIZE_MAX = 64 << 20;
-const CACHED_SIZE_MAX = 8 << 20;
 /** Bytes of a cached answer besides its content. Guess: so that many small ones do not count as nothing. */
 const CACHED_OVERHEAD = 300;
 /** Start of git's message about an invalid expression, by the expression's origin. */
@@ -99,8 +96,8 @@ export class History {
   readonly #graphs: GraphWriter;
   /** They never change, as their keys contain commit ids. */
   readonly #answers = new LRUCache<string, Buffer>({
-    maxSize: CACHE_SIZE_MAX,
-    maxEntrySize: CACHED_SIZE_MAX,
+    maxSize: 64 << 20,
+    maxEntrySize: 8 << 20,
     sizeCalculation: (answer, key) => answer.length + key.length + CACHED_OVERHEAD,
   });
   readonly #work = new SharedWork<string, Buffer>();

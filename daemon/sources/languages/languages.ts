@@ -46,11 +46,8 @@ const defaultByExtension = new Map(
 );
 
 /**
- * Language of a doc, as linguist spells it; "" if unknown.
- *
- * @param content  empty if not available
- *
- * Cost: 3 µs unless the extension is ambiguous; then up to 4 KiB are searched.
+ * Language of a doc, as linguist spells it; "" if unknown. Cost: 3 µs unless the extension is ambiguous; then up to 4
+ * KiB are searched.
  */
 export function detectLanguage(
   path: string,

@@ -11,11 +11,8 @@ const VIM = /(?:^|[ \t])(?:(?:[Vv]im|vi)(?:[<=>]?\d+)?|(?<=[ \t])ex):[ \t]*(.*)/
 const VIM_TYPE = /(?:^|[\s:])(?:filetype|ft|syntax|syn)=([\w+#-]+)/;
 
 /**
- * Languages named by the modelines of a content, the most trusted first; editors' names, not linguist's.
- *
- * @param bytes  the whole content
- *
- * Cost: 2 µs if there is none.
+ * Languages named by the modelines of a whole content, the most trusted first; editors' names, not linguist's. Cost: 2
+ * µs if there is none.
  */
 export function modelineNames(bytes: Uint8Array): string[] {
   const head = textOf(bytes, 0, Math.min(bytes.length, END_SIZE_MAX));

@@ -56,13 +56,8 @@ export function versionOf(stat: BigIntStats): string | undefined {
 }
 
 /**
- * The content of a file, or the target of a link.
- *
- * @param sizeMax  inclusive; of a file that has grown beyond it one byte more is read
- * @param clientKey   whom it is for
- * @returns        undefined: it is gone, or something else now
- *
- * Errors: of the file system; the reason of the signal.
+ * The content of a file, or the target of a link; undefined: it is gone, or something else now. Of a file that has
+ * grown beyond `sizeMax` one byte more is read. Errors: of the file system; the reason of the signal.
  */
 export async function readDiskFile(
   root: string,

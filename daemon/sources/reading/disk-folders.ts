@@ -17,11 +17,8 @@ import { compileIgnoreGlobs } from '../disk/globs.ts';
 const WITHIN = { path: '.' };
 
 /**
- * The children of the requested folders.
- *
- * @param isMatch  by folder path; also true for the root and for each folder above a requested one
- *
- * Errors: GitBusyError; GitError; an error of the file system if the root cannot be read; the reason of the signal.
+ * The children of the requested folders; `isMatch` is true for them, the root, and each folder above one. Errors:
+ * GitBusyError; GitError; an error of the file system if the root cannot be read; the reason of the signal.
  */
 export function readDiskFolders(
   source: RepoSource,

@@ -45,14 +45,9 @@ export class SharedContents<Value extends Content> {
   }
 
   /**
-   * The content of this key, held until the last of its readers is over.
-   *
-   * @param key     equal keys stand for equal contents
-   * @param size    bytes counted before loading; afterwards the real size counts
-   * @param signal  of the reader
-   * @param load    called if nobody is reading the content; its signal is aborted when all readers have left
-   *
-   * Errors: MemoryBusyError; what `load` throws; the reason of the signal.
+   * The content of this key, held until the last of its readers is over. `size` counts until it is loaded, which starts
+   * if nobody is reading it; the signal of `load` is aborted when all readers have left. Errors: MemoryBusyError; what
+   * `load` throws; the reason of the signal.
    */
   async open(
     key: string,

@@ -66,11 +66,8 @@ export class SourceError extends CodedError<'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR
 }
 
 /**
- * Reads one file.
- *
- * @param ref  revision as the user typed it; undefined: the default revision
- *
- * Errors: SourceError; as `resolveRef` and `readBlob`; an error of the file system if a file exists but cannot be read.
+ * Reads one file at a revision as the user typed it, or at the default one. Errors: SourceError; as `resolveRef` and
+ * `readBlob`; an error of the file system if a file exists but cannot be read.
  */
 export async function readSource(
   repo: ResolvableRepo,

@@ -13,7 +13,6 @@ import { readDiskFolders } from './disk-folders.ts';
 
 /** Bound: about two million paths. */
 const LISTING_SIZE_MAX = 256 << 20;
-const KEPT_LISTINGS_SIZE_MAX = 64 << 20;
 /**
  * Bytes of a path in a list and of its answer data, besides its characters. Measured: 2026-11-28: a path of 44 characters
  * takes 105 without answer data.
@@ -24,7 +23,7 @@ const PATH_SIZE = 120;
 const keptListings = measuredCache(
   'listings',
   new LRUCache<string, readonly string[]>({
-    maxSize: KEPT_LISTINGS_SIZE_MAX,
+    maxSize: 64 << 20,
     sizeCalculation: (paths) =>
       paths.reduce((size, path) => size + PATH_SIZE + 3 * path.length, PATH_SIZE),
   }),
@@ -60,11 +59,7 @@ export async function listFiles(
 }
 
 /**
- * The children of the requested folders that exist at a revision.
- *
- * @param clientKey  whom it is for
- * @param requested  with each path all folders above it, and always ""
- *
+ * The children of the requested folders that exist at a revision: with each path all folders above it, and always "".
  * Errors: as `listFiles`.
  */
 export async function listFolders(
