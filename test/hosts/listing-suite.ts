@@ -6,14 +6,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
 import { listAll, openedHost, SIGNAL, type Listed, type OpenedHost } from './opened.ts';
-import {
-  makeCertificates,
-  startProxy,
-  startServer,
-  type Requested,
-  type RunningServer,
-  type WebhookChange,
-} from './servers.ts';
+import { startServer, type Requested, type RunningServer, type WebhookChange } from './servers.ts';
 
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
 export type Fault = (requested: Requested) => WebhookChange | undefined;
@@ -225,51 +218,8 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
   });
 }
 
-/** What is asked for again. */
-function testRetries({ standIn, manyCount, totalCount, start, isFirst }: Suite): void {
-  const { kind } = standIn;
-
-  test(`${kind}: an answer that fails once is asked for again`, async (t) => {
-    let failureCount = 0;
-    const { host } = await start(t, (requested) =>
-      isFirst(requested) && failureCount++ === 0 ? { status: 500, body: 'oops' } : undefined,
-    );
-    const { repos, issues } = await listAll(host);
-    assert.deepEqual([repos.length, issues], [totalCount, []]);
-    assert.ok(failureCount >= 2);
-  });
-
-  test(`${kind}: an answer that is cut off is asked for again`, async (t) => {
-    let cutCount = 0;
-    const { host } = await start(t, (requested) =>
-      isFirst(requested) && cutCount++ === 0
-        ? { ...standIn.answer(requested, manyCount), cutAt: 100 }
-        : undefined,
-    );
-    assert.equal((await listAll(host)).repos.length, totalCount);
-  });
-
-  test(`${kind}: the host is left alone for as long as it asks`, async (t) => {
-    const times: number[] = [];
-    const limited = {
-      status: 429,
-      headers: { 'retry-after': '0.2' },
-      body: { message: 'slow down' },
-    };
-    const { host } = await start(t, (requested) => {
-      if (!isFirst(requested)) return undefined;
-      times.push(performance.now());
-      return times.length === 1 ? limited : undefined;
-    });
-    assert.equal((await listAll(host)).repos.length, totalCount);
-    assert.ok(times.length >= 2);
-    // A lower bound alone: how much later it comes is the machine's affair.
-    assert.ok(times[1]! - times[0]! >= 199, String(times));
-  });
-}
-
-/** The ways to the host, and where the credential goes. */
-function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): void {
+/** Where the credential goes; retries, pauses, TLS and proxies are the transport's (transport.test.ts). */
+function testWays({ standIn, start, isFirst }: Suite): void {
   const { kind } = standIn;
 
   test(`${kind}: a redirect to another host is not followed, and gets no credential`, async (t) => {
@@ -301,26 +251,6 @@ function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): vo
     const said = JSON.stringify(issues) + lines.join('');
     assert.ok(!said.includes(TOKEN) && !said.includes(encoded), said);
     assert.match(said, /who is \(hidden\)/);
-  });
-
-  test(`${kind}: by TLS with certificates of the connection, and only with them`, async (t) => {
-    const certificates = makeCertificates(t);
-    const server = await startServer(t, (requested) => standIn.answer(requested, 3), certificates);
-    const settings = { ...standIn.settings, url: server.url };
-    const tls = { caFile: certificates.caFile };
-    const { host } = await openForTest(t, { ...settings, tls });
-    assert.equal((await listAll(host)).repos.length, 3 + totalCount - manyCount);
-    const { host: trusting } = await openForTest(t, settings);
-    await assert.rejects(listAll(trusting), { code: 'CERTIFICATE_REFUSED' });
-  });
-
-  test(`${kind}: by the proxy of the environment`, async (t) => {
-    const proxy = await startProxy(t);
-    const server = await startServer(t, (requested) => standIn.answer(requested, 3));
-    const env = { TOKEN, HTTP_PROXY: proxy.url };
-    const { host } = await openedHost(t, { ...standIn.settings, url: server.url }, { env });
-    assert.equal((await listAll(host)).repos.length, 3 + totalCount - manyCount);
-    assert.equal(proxy.requested.length, server.requested.length);
   });
 
   test(`${kind}: an abort ends the listing with its reason`, async (t) => {
@@ -355,7 +285,6 @@ export function testListing(standIn: StandIn): void {
   const suite: Suite = { standIn, manyCount, totalCount, start, isFirst };
   testWholeLists(suite);
   testIssues(suite);
-  testRetries(suite);
   testWays(suite);
 
   if (pageSize !== undefined) testPages(suite, pageSize);
