@@ -36,7 +36,6 @@ export function apiKeysIn(database: Database) {
     /**
      * Makes the key with this value the user's key named `bootstrap`, and the only one with this value. Does nothing if it
      * already is.
-     *
      * Errors: NOT_FOUND if there is no such user.
      */
     replaceBootstrap: (userId: string, hash: string): Promise<ApiKey> =>

@@ -6,6 +6,8 @@ import { type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 
 /** Rows of a step; measured on the embedded engine, 250 users take 1 ms. */
 const BATCH_ROW_COUNT = 250;
+/** Rows of a step that reads two numbers, or a number and a short text, each. */
+export const SHORT_ROW_COUNT = 2_000;
 
 /**
  * The rows of `query` in the order of `key`, in batches of `size`.
@@ -41,4 +43,15 @@ export async function* inBatches<Item>(
     if (start > 0) await setImmediate();
     yield items.slice(start, start + size);
   }
+}
+
+/**
+ * Of rows ordered by priority, those beyond the first `keptMax` but one: they make room for a new row where the number of
+ * rows is limited. Each call adds one row, so there are more than 100 only after the maximum was lowered.
+ */
+export function rowsBeyond<Tables, Table extends keyof Tables, Row>(
+  ranked: SelectQueryBuilder<Tables, Table, Row>,
+  keptMax: number,
+): SelectQueryBuilder<Tables, Table, Row> {
+  return ranked.offset(keptMax - 1).limit(100);
 }

@@ -34,8 +34,6 @@ export interface StoredLink extends Omit<ConnectionRepoTable, 'targets'> {
 /** Ids of configured connections start here. Lower ids belong to sources: a source's connection has its repo's id. */
 const CONNECTION_ID_MIN = 1_000_000_001;
 const COUNTER = 'connection';
-/** Repos per statement. */
-const STEP_COUNT = 250;
 
 export type Connections = ReturnType<typeof connectionsIn>;
 
@@ -63,7 +61,7 @@ export function connectionsIn(database: Database) {
       repoIds: readonly number[],
     ): Promise<void> =>
       database.write(async ({ db }) => {
-        for await (const batch of inBatches(repoIds, STEP_COUNT))
+        for await (const batch of inBatches(repoIds))
           await db
             .updateTable('connection_repos')
             .set({ listing })
@@ -130,7 +128,7 @@ export async function removeConnections(
   db: Transaction<Schema>,
   connectionIds: readonly number[],
 ): Promise<void> {
-  for await (const batch of inBatches(connectionIds, STEP_COUNT))
+  for await (const batch of inBatches(connectionIds))
     await db.deleteFrom('connections').where('id', 'in', batch).execute();
 }
 
@@ -138,7 +136,7 @@ export async function putLinks(
   db: Transaction<Schema>,
   links: readonly StoredLink[],
 ): Promise<void> {
-  for await (const batch of inBatches(links, STEP_COUNT))
+  for await (const batch of inBatches(links))
     await db
       .insertInto('connection_repos')
       .values(

@@ -8,7 +8,6 @@ import type { Change, Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError, isRefusal, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
-import { WriteHealth } from './write-health.ts';
 
 /** A write transaction. */
 export interface Writing {
@@ -33,9 +32,6 @@ export interface DatabaseOptions {
   readonly now: () => number;
 }
 
-/** Counter written by write probes after a failure. */
-const TRY_COUNTER = 'attempts to write';
-
 export class Database {
   readonly kind: StoreKind;
   readonly now: () => number;
@@ -59,14 +55,6 @@ export class Database {
     this.#busyTimeoutMs = busyTimeoutMs;
   }
 
-  get isInformed(): boolean {
-    return this.#engine.isInformed;
-  }
-
-  get uninformedMs(): number {
-    return this.#engine.uninformedMs;
-  }
-
   /** The last awaited answer did not come, or reported an unreachable database. Set only with limited answers. */
   get isAway(): boolean {
     return this.#isAway;
@@ -80,15 +68,7 @@ export class Database {
   /** From now on failures are tracked and logged. */
   watchWrites(): void {
     this.#writeHealth = new WriteHealth(this.#log, () =>
-      this.write(async ({ db }) => {
-        await db
-          .insertInto('counters')
-          .values({ name: TRY_COUNTER, value: 1 })
-          .onConflict((conflict) =>
-            conflict.column('name').doUpdateSet({ value: sql`counters.value + 1` }),
-          )
-          .execute();
-      }),
+      this.write(async ({ db }) => void (await incremented(db, 'attempts to write'))),
     );
   }
 
@@ -97,11 +77,7 @@ export class Database {
     this.#answerMsMax = answerMsMax;
   }
 
-  /**
-   * Runs read-only statements, without a transaction.
-   *
-   * Errors: NOT_READY.
-   */
+  /** Runs read-only statements, without a transaction. Errors: NOT_READY. */
   async read<Result>(run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
     try {
       return await this.#inTime(this.#track(() => this.#retried(() => run(this.#engine.db))));
@@ -115,7 +91,6 @@ export class Database {
    * Runs `run` as one transaction: all or nothing. It may run more than once.
    *
    * @param isLong  it may exceed the limit of answers: no request waits for it
-   *
    * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the connection was
    * lost on the way.
    */
@@ -170,7 +145,6 @@ export class Database {
 
   /**
    * Yields what `read` reads from one snapshot of the store, while writes continue.
-   *
    * Errors: those of `read`; NOT_READY, also if the store is closed meanwhile.
    */
   async *readSnapshot<Item>(
@@ -270,4 +244,66 @@ export class Database {
 
 function closedError(): StoreError {
   return new StoreError('NOT_READY', 'the store is closed');
+}
+
+/** Adds 1 to a counter; returns the new value, from 1. */
+export async function incremented(db: Kysely<Schema>, name: string): Promise<number> {
+  const { value } = await db
+    .insertInto('counters')
+    .values({ name, value: 1 })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ value: sql`counters.value + 1` }),
+    )
+    .returning('value')
+    .executeTakeFirstOrThrow();
+  return value;
+}
+
+/**
+ * Health of the database, for readiness and the log: failing from the first failed operation until a write succeeds.
+ * Meanwhile a small write is tried every 2 s, so that recovery is noticed without traffic.
+ */
+class WriteHealth {
+  readonly #log: Log;
+  readonly #tryWrite: () => Promise<void>;
+  #reason: string | undefined;
+  #nextTry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** @param tryWrite  must write; `failed` and `wrote` are called with its outcome as for other operations */
+  constructor(log: Log, tryWrite: () => Promise<void>) {
+    this.#log = log;
+    this.#tryWrite = tryWrite;
+  }
+
+  /** As text, without secrets; undefined: healthy. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** An operation ended with this error. */
+  failed(error: unknown): void {
+    if (this.#isClosed || !(error instanceof StoreError) || error.errorCode !== 'NOT_READY') return;
+    if (this.#reason === undefined) this.#log.error('the store fails', { reason: error.message });
+    this.#reason = error.message;
+    this.#nextTry ??= setTimeout(() => void this.#tryAgain(), 2_000).unref();
+  }
+
+  /** Errors: none: `failed` is called with them. */
+  async #tryAgain(): Promise<void> {
+    this.#nextTry = undefined;
+    await this.#tryWrite().catch(() => {});
+  }
+
+  /** Something was written. */
+  wrote(): void {
+    if (this.#reason === undefined) return;
+    this.#reason = undefined;
+    this.#log.info('the store works again');
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#nextTry);
+  }
 }

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { DumpError } from './error.ts';
+import { STORE_VERSIONS } from './migration-steps.ts';
 import { STORE_VERSION, columnsByTable } from './migrations.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
@@ -54,19 +55,7 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
 };
 
 const HEADER_TABLE = 'store';
-/** Older versions whose dumps can be loaded: they lack tables or columns, or have removed columns. */
-const READ_VERSIONS: readonly string[] = [
-  '0001',
-  '0002',
-  '0003',
-  '0004',
-  '0005',
-  '0006',
-  '0007',
-  '0008',
-  '0009',
-  STORE_VERSION,
-];
+/** Columns of older versions, which were removed since. */
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };
@@ -75,10 +64,6 @@ const NEW_COLUMNS: Readonly<Record<string, DumpRow>> = {
   connection_repos: { targets: null },
   jobs: { host: '', due_at: null, failures: 0, owner: null },
 };
-const ROW_COUNT = 250;
-
-/** Maximum of values per insert statement; SQLite takes 32,766. */
-const VALUE_COUNT_MAX = 2_000;
 
 /** Rows with the column names of the database. */
 type AnyTables = Record<string, DumpRow>;
@@ -91,7 +76,7 @@ export function dump(database: Database): AsyncGenerator<DumpPart> {
 async function* readParts(db: Kysely<Schema>): AsyncGenerator<DumpPart> {
   yield { table: HEADER_TABLE, rows: [{ version: STORE_VERSION }] };
   const anyDb = db.withoutPlugins().withTables<AnyTables>();
-  for (const [table, { key, rowCount = ROW_COUNT }] of Object.entries(TABLES)) {
+  for (const [table, { key, rowCount }] of Object.entries(TABLES)) {
     const query = anyDb.selectFrom(table).selectAll();
     for await (const rows of selectBatches(query, key, rowCount)) yield { table, rows };
   }
@@ -104,7 +89,6 @@ export interface LoadOptions {
 
 /**
  * Fills an empty store with the rows of a dump, all of them or none.
- *
  * Errors: DumpError if the parts are no dump, of another version, or the store is not empty; NOT_READY.
  */
 export async function load(
@@ -152,7 +136,8 @@ async function loadParts(
         ...withoutColumns(row, GONE_COLUMNS[table] ?? []),
       }));
       for (const row of current) checkRow(table, columns, row);
-      for await (const batch of inBatches(current, Math.floor(VALUE_COUNT_MAX / columns.length))) {
+      // At most 2,000 values a statement; SQLite takes 32,766.
+      for await (const batch of inBatches(current, Math.floor(2_000 / columns.length))) {
         const insert = anyDb.insertInto(table).values([...batch]);
         // Why: older versions stored two pending jobs of a target, of which one is enough.
         await (
@@ -172,7 +157,7 @@ function checkHeader(table: string, rows: readonly DumpRow[]): void {
   if (table !== HEADER_TABLE || typeof version !== 'string') {
     throw new DumpError('this is not a dump of a store: it does not begin with its version');
   }
-  if (READ_VERSIONS.includes(version)) return;
+  if (STORE_VERSIONS.includes(version)) return;
   throw new DumpError(
     `the dump has version ${version}, this version of Trawl reads ${STORE_VERSION}`,
   );

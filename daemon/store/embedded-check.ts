@@ -34,16 +34,11 @@ export function checkFile(connection: Libsql.Database): void {
     checkTexts(connection, table);
 }
 
-/** The schema, which all other checks use. */
-function checkSchema(connection: Libsql.Database): void {
+/** SQLite's own check: pages, row order, indexes that differ from their tables. Errors: DamageError; those of SQLite. */
+export function checkStructure(connection: Libsql.Database): void {
   for (const column of ['name', 'tbl_name', 'sql'])
     if (!isAllText(connection, `select cast(${column} as blob) from sqlite_schema`))
       throw new DamageError('its schema is not text');
-}
-
-/** SQLite's own check: pages, row order, indexes that differ from their tables. Errors: DamageError; those of SQLite. */
-export function checkStructure(connection: Libsql.Database): void {
-  checkSchema(connection);
   const [found] = textsOf(connection, 'select integrity_check from pragma_integrity_check(1)');
   // The first of several lines names the database.
   if (found !== 'ok') throw new DamageError(found?.split('\n').at(-1) ?? 'it cannot be checked');

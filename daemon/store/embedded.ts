@@ -41,7 +41,6 @@ const READING_MS = 4;
 
 /**
  * The engine on `<dataDir>/store.db`, which is created if missing.
- *
  * Errors: NOT_READY, naming the file with its path, if it cannot be opened, is not a database, or is locked for longer than
  * `busyTimeoutMs`.
  */

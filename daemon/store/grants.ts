@@ -4,7 +4,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { setImmediate } from 'node:timers/promises';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { inBatches, selectBatches } from './batches.ts';
+import { inBatches, selectBatches, SHORT_ROW_COUNT } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { Page, Window } from './page.ts';
@@ -91,13 +91,10 @@ function sorted(repoIds: readonly number[]): number[] {
   return [...new Set(repoIds)].sort((a, b) => a - b);
 }
 
-/** Rows of two numbers are read faster than others, so batches are larger. */
-const REPO_ID_BATCH_COUNT = 2_000;
-
 async function repoIdsOf(db: Kysely<Schema>, userId: string): Promise<number[]> {
   const query = db.selectFrom('grants').select('repoId').where('userId', '=', userId);
   const repoIds: number[] = [];
-  for await (const rows of selectBatches(query, ['repoId'], REPO_ID_BATCH_COUNT)) {
+  for await (const rows of selectBatches(query, ['repoId'], SHORT_ROW_COUNT)) {
     for (const row of rows) repoIds.push(row.repoId);
   }
   return repoIds;
@@ -110,13 +107,13 @@ export async function removeGrantsOf(db: Transaction<Schema>, userId: string): P
       .selectFrom('grants')
       .select('repoId')
       .where('userId', '=', userId)
-      .limit(REPO_ID_BATCH_COUNT);
+      .limit(SHORT_ROW_COUNT);
     const result = await db
       .deleteFrom('grants')
       .where('userId', '=', userId)
       .where('repoId', 'in', batch)
       .executeTakeFirst();
-    if (result.numDeletedRows < REPO_ID_BATCH_COUNT) return;
+    if (result.numDeletedRows < SHORT_ROW_COUNT) return;
     await setImmediate();
   }
 }

@@ -5,8 +5,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql, type SqlBool } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { inBatches, selectBatches } from './batches.ts';
-import type { Database, Writing } from './database.ts';
+import { inBatches, selectBatches, SHORT_ROW_COUNT } from './batches.ts';
+import { type Database, incremented, type Writing } from './database.ts';
 import type { ListStamp } from './engine.ts';
 import type { Schema } from './schema.ts';
 import { storable } from './text.ts';
@@ -49,18 +49,16 @@ export interface ReaderCounts {
 /** Key of a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
-const EMAIL_SIZE_MAX = 320;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
+/** Of an account. */
 const EMAILS_MAX = 20;
-const ACCOUNT_ID_SIZE_MAX = 255;
 
 /**
  * A verified address in the form that can match a user's; undefined: it cannot match.
- *
  * Why only A to Z: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
  */
 function matchableEmail(text: string): string | undefined {
-  if (text.length > EMAIL_SIZE_MAX) return undefined;
+  if (text.length > 320) return undefined;
   const email = storable(text)
     .trim()
     .replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -79,7 +77,7 @@ export class ReaderSet {
   /** Ignores an id that cannot be stored. */
   add(accountId: string, emails: readonly string[]): void {
     const id = storable(accountId);
-    if (id === '' || id.length > ACCOUNT_ID_SIZE_MAX) return;
+    if (id === '' || id.length > 255) return;
     const all = this.#byAccount.get(id) ?? [];
     for (const text of emails.slice(0, EMAILS_MAX)) {
       const email = matchableEmail(text);
@@ -118,7 +116,6 @@ export function hostReadersIn(database: Database) {
      *
      * @param takenAt    a time before the host was asked; milliseconds since the epoch
      * @param recordsOf  its audit records, stored with it; called only if a reader changed
-     *
      * Errors: NOT_FOUND if there is no such repo.
      */
     replace: (
@@ -224,27 +221,12 @@ async function lockList(
   if (existing !== undefined) return existing.id;
   const made = await db
     .insertInto('host_reader_lists')
-    .values({ id: await nextListId(db), repoId, connection, ...state })
+    .values({ id: await incremented(db, 'host_reader_list'), repoId, connection, ...state })
     .onConflict((conflict) => conflict.columns(['repoId', 'connection']).doUpdateSet(state))
     .returning('id')
     .executeTakeFirstOrThrow();
   return made.id;
 }
-
-async function nextListId(db: Kysely<Schema>): Promise<number> {
-  const { value } = await db
-    .insertInto('counters')
-    .values({ name: 'host_reader_list', value: 1 })
-    .onConflict((conflict) =>
-      conflict.column('name').doUpdateSet({ value: sql`counters.value + 1` }),
-    )
-    .returning('value')
-    .executeTakeFirstOrThrow();
-  return value;
-}
-
-/** Rows of a step that only reads. */
-const READ_COUNT = 2_000;
 
 /** The rows to keep, by key, and the rows to remove. */
 async function compared(
@@ -266,7 +248,7 @@ function rowsOf(db: Kysely<Schema>, listId: number): AsyncGenerator<ReaderRow[]>
     .selectFrom('host_readers')
     .select(['accountId', 'email'])
     .where('listId', '=', listId);
-  return selectBatches(query, ['accountId', 'email'], READ_COUNT);
+  return selectBatches(query, ['accountId', 'email'], SHORT_ROW_COUNT);
 }
 
 /** Safety: no text of the store contains the character NUL. */
@@ -311,14 +293,12 @@ async function insertRows(
     .execute();
 }
 
-/** Rows of a step that writes. */
-const WRITE_COUNT = 250;
-
+/** In steps of 250. */
 async function* stepped(rows: Iterable<ReaderRow>): AsyncGenerator<readonly ReaderRow[]> {
   let step: ReaderRow[] = [];
   for (const row of rows) {
     step.push(row);
-    if (step.length < WRITE_COUNT) continue;
+    if (step.length < 250) continue;
     yield step;
     step = [];
     await setImmediate();
@@ -358,7 +338,7 @@ async function notifyUsers(writing: Writing, { before, after, emails }: Differen
 async function linkedUsers({ db }: Writing, accountIds: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
   const query = db.selectFrom('sign_on_accounts').select(['issuer', 'subject', 'userId']);
-  for await (const rows of selectBatches(query, ['issuer', 'subject'], READ_COUNT))
+  for await (const rows of selectBatches(query, ['issuer', 'subject'], SHORT_ROW_COUNT))
     for (const row of rows) if (accountIds.has(row.subject)) found.push(row.userId);
   return found;
 }
@@ -383,9 +363,6 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
   return list.readerCount;
 }
 
-/** Lists scanned per step: rows of two numbers and a short name. */
-const LIST_COUNT = 2_000;
-
 async function reposOf(
   db: Kysely<Schema>,
   email: string,
@@ -404,7 +381,7 @@ async function reposOf(
       .where('accountId', '=', storable(accountId)),
   );
   for (const query of [byEmail, ...byAccount])
-    for await (const rows of selectBatches(query, ['listId'], LIST_COUNT))
+    for await (const rows of selectBatches(query, ['listId'], SHORT_ROW_COUNT))
       for (const { connection, repoId } of rows) {
         const existing = byConnection.get(connection) ?? new Set();
         byConnection.set(connection, existing.add(repoId));
@@ -449,7 +426,7 @@ async function countsOf(
     .selectFrom('sign_on_accounts')
     .select(['issuer', 'subject'])
     .where('issuer', 'in', issuers.length === 0 ? [''] : issuers);
-  for await (const rows of selectBatches(accounts, ['issuer', 'subject'], READ_COUNT))
+  for await (const rows of selectBatches(accounts, ['issuer', 'subject'], SHORT_ROW_COUNT))
     for (const { subject } of rows) linked.add(subject);
   const readers = new Set<string>();
   const existing = new Set<string>();

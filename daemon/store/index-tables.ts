@@ -50,7 +50,6 @@ export interface IndexContent {
 
 /**
  * Checks and reads the file. It is created if it is missing and the caller is the owner.
- *
  * Errors: CatalogError; NOT_READY.
  */
 export function readIndex(dataDir: string, isOwner: boolean): IndexContent {

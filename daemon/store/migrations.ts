@@ -2,63 +2,36 @@
 // store of a newer version is refused.
 
 import { omitUndefined } from '../base/omit-undefined.ts';
-import { type Kysely, type Migration, Migrator, sql, type TableMetadata } from 'kysely';
+import { type Kysely, Migrator, sql, type TableMetadata } from 'kysely';
 import { StoreError } from './error.ts';
-import { migration0001 } from './migration-0001.ts';
-import { migration0002 } from './migration-0002.ts';
-import { migration0003 } from './migration-0003.ts';
-import { migration0004 } from './migration-0004.ts';
-import { migration0005 } from './migration-0005.ts';
-import { migration0006 } from './migration-0006.ts';
-import { migration0007 } from './migration-0007.ts';
-import { migration0008 } from './migration-0008.ts';
-import { migration0009 } from './migration-0009.ts';
-import { migration0010 } from './migration-0010.ts';
+import { migrationsFor, STORE_VERSIONS } from './migration-steps.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** Name of the last migration of this version. */
-export const STORE_VERSION = '0010';
+export const STORE_VERSION = STORE_VERSIONS.at(-1)!;
 
 /** Table in which the Migrator records completed migrations. */
 const MIGRATION_TABLE = 'trawl_migrations';
 
-/** By name; names ascend in the order of release. */
-function migrations(kind: StoreKind): Record<string, Migration> {
-  return {
-    '0001': migration0001(kind),
-    '0002': migration0002(kind),
-    '0003': migration0003,
-    '0004': migration0004(kind),
-    '0005': migration0005(kind),
-    '0006': migration0006(kind),
-    '0007': migration0007(kind),
-    '0008': migration0008(kind),
-    '0009': migration0009(kind),
-    '0010': migration0010(kind),
-  };
-}
-
 /**
  * Runs the missing migrations.
- *
  * Errors: NOT_READY for a store of a newer version; database errors otherwise, and nothing is changed.
  */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
-  const ours = migrations(kind);
   const schema = await schemaOf(db, kind);
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: () => Promise.resolve(ours) },
+    provider: { getMigrations: () => Promise.resolve(migrationsFor(kind)) },
     migrationTableName: MIGRATION_TABLE,
     migrationLockTableName: `${MIGRATION_TABLE}_lock`,
     ...omitUndefined({ migrationTableSchema: schema }),
   });
   // Why: a current store is opened by reading only, which no writer blocks.
-  if ((await checkedVersion(db, schema, Object.keys(ours))) === STORE_VERSION) return;
+  if ((await checkedVersion(db, schema)) === STORE_VERSION) return;
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   // Another daemon may have migrated it further since.
-  await checkedVersion(db, schema, Object.keys(ours));
+  await checkedVersion(db, schema);
   throw error;
 }
 
@@ -95,7 +68,6 @@ export async function columnsByTable(
 async function checkedVersion(
   db: Kysely<Schema>,
   schema: string | undefined,
-  ours: readonly string[],
 ): Promise<string | undefined> {
   const tables = await tablesHere(db, schema);
   if (!tables.some(({ name }) => name === MIGRATION_TABLE)) return undefined;
@@ -108,7 +80,7 @@ async function checkedVersion(
     .map(({ name }) => name)
     .sort()
     .at(-1);
-  if (newest === undefined || ours.includes(newest)) return newest;
+  if (newest === undefined || STORE_VERSIONS.includes(newest)) return newest;
   throw new StoreError(
     'NOT_READY',
     'the store was made by a newer version of Trawl: ' +

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
-import { rowsBeyond } from './rows-beyond.ts';
+import { rowsBeyond } from './batches.ts';
 import { storable } from './text.ts';
 
 export interface OAuthClient {

@@ -7,7 +7,7 @@ import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { OAuthConsentTable, OAuthRequestTable, OAuthTokenTable, Schema } from './schema.ts';
-import { rowsBeyond } from './rows-beyond.ts';
+import { rowsBeyond } from './batches.ts';
 import { storableOrNull } from './text.ts';
 
 export type OAuthRequest = OAuthRequestTable;

@@ -7,18 +7,16 @@ import { Client, type ClientConfig } from 'pg';
 import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
+import { backOffMs } from '../base/retries.ts';
 import type { Change } from './engine.ts';
 
 export const CHANNEL = 'trawl_changes';
 
-/** Milliseconds before the first reconnect; later pauses double, up to the second number. */
-const RETRY_MS = 100;
-const RETRY_MS_MAX = 5_000;
+/** Before a reconnect. */
+const PAUSE_MS = { min: 100, max: 5_000 };
 
 /** Milliseconds between two heartbeats, and the longest duration of one. */
 const HEARTBEAT_MS = 5_000;
-
-const END_MS_MAX = 1_000;
 
 export class PostgresListener {
   readonly #config: ClientConfig;
@@ -56,20 +54,20 @@ export class PostgresListener {
   }
 
   async #run(onChange: (change: Change) => void, onAttempt: () => void): Promise<void> {
-    let pauseMs = RETRY_MS;
+    let failures = 0;
     while (!this.#stopping.signal.aborted) {
       try {
         await this.#listenOnce(onChange, () => {
-          pauseMs = RETRY_MS;
+          failures = 0;
           onAttempt();
         });
       } catch (error) {
+        failures++;
         const message = `changes by other daemons are not received: ${messageOf(error)}`;
-        this.#log.warn(message, { retryInMs: pauseMs });
+        this.#log.warn(message, { retryInMs: backOffMs(failures, PAUSE_MS) });
       }
       onAttempt();
-      await this.#pause(pauseMs);
-      pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX);
+      await this.#pause(backOffMs(failures, PAUSE_MS));
     }
   }
 
@@ -99,7 +97,7 @@ export class PostgresListener {
       this.#isInformed = false;
       // A connection that died silently does not end.
       const ended = client.end().catch(() => {});
-      await Promise.race([ended, setTimeout(END_MS_MAX, undefined, { ref: false })]);
+      await Promise.race([ended, setTimeout(1_000, undefined, { ref: false })]);
     }
   }
 

@@ -19,26 +19,10 @@ import { StoreError, UnwritableError } from './error.ts';
 import { CHANNEL, PostgresListener } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
 
-const CONNECTION_COUNT_MAX = 10;
-const CONNECT_MS_MAX = 5_000;
-
-/** Milliseconds after which the server, or else the daemon, cancels a statement. */
-const STATEMENT_MS_MAX = 20_000;
-const ANSWER_MS_MAX = 25_000;
-
-/** Milliseconds that a transaction may wait for its daemon: the reader of a dump may be slow. */
-const IDLE_MS_MAX = 300_000;
-
 /** Advisory lock of the membership; any constant would do. */
 const MEMBERSHIP_LOCK = 7_243_951_802_116;
 
-const INT8_OID = 20;
-
-/**
- * The engine on the database at `databaseUrl`. Does not connect yet.
- *
- * Errors: NOT_READY for an invalid address.
- */
+/** The engine on the database at `databaseUrl`. Does not connect yet. Errors: NOT_READY for an invalid address. */
 export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
   warnOfPlainText(config, log);
@@ -83,16 +67,18 @@ function configOf(databaseUrl: string): ClientConfig {
   const config: ClientConfig = {
     connectionString: databaseUrl,
     fallback_application_name: 'trawl',
-    connectionTimeoutMillis: CONNECT_MS_MAX,
+    connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    statement_timeout: STATEMENT_MS_MAX,
-    query_timeout: ANSWER_MS_MAX,
-    idle_in_transaction_session_timeout: IDLE_MS_MAX,
+    // The server cancels a statement, or else the daemon gives up.
+    statement_timeout: 20_000,
+    query_timeout: 25_000,
+    // The reader of a dump may be slow.
+    idle_in_transaction_session_timeout: 300_000,
     types: {
-      // Counts and times: both stay below 2^53.
+      // 20: int8, counts and times: both stay below 2^53.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === INT8_OID ? Number : types.getTypeParser(oid, format),
+        oid === 20 ? Number : types.getTypeParser(oid, format),
     },
   };
   if (!isAddress(databaseUrl, config)) {
@@ -126,7 +112,7 @@ function isAddress(databaseUrl: string, config: ClientConfig): boolean {
 
 /** Extends pg's pool: failed connections are closed, whoever uses them then. */
 function openPool(config: ClientConfig, log: Log): PostgresPool {
-  const pool = new Pool({ ...config, max: CONNECTION_COUNT_MAX });
+  const pool = new Pool({ ...config, max: 10 });
   // Why only the message: the error contains the client, and that the address with its password.
   pool.on('error', (error) => log.warn(`a PostgreSQL connection was lost: ${messageOf(error)}`));
   pool.on('connect', (client) => {

@@ -5,7 +5,8 @@
 import { DAY_MS } from '../base/durations.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { Kysely, Transaction } from 'kysely';
-import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../repos/records.ts';
+import type { CodeHostType, RepoFacts, RepoSource } from '../repos/records.ts';
+import type { RevisionSelection, SourceKind, SourceRules } from '../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { inBatches, selectBatches } from './batches.ts';
 import {
@@ -68,13 +69,9 @@ export interface StoredRepo {
   readonly remote?: string;
   /** Absent: no connection lists it; it is a named source. */
   readonly host?: RepoHost;
-  readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
+  readonly selection?: RevisionSelection;
   /** Which files of its source are docs; absent: its ignore files decide. */
-  readonly rules?: {
-    readonly noIgnore?: true;
-    readonly ignore?: readonly string[];
-    readonly reposApart?: true;
-  };
+  readonly rules?: SourceRules;
 }
 
 /** A removed repo of a host, which gets its id and grants back if it is added again. */
@@ -160,7 +157,12 @@ async function keep(
   for (const repo of changed) await put(db, repo);
   const used = changed.reduce((last, { repoId }) => Math.max(last, repoId), nextRepoId - 1);
   // Why with removals: only its repo knows the last id.
-  if (used >= nextRepoId || removed.length > 0) await setCounter(db, used + 1);
+  if (used >= nextRepoId || removed.length > 0)
+    await db
+      .updateTable('counters')
+      .set({ value: used + 1 })
+      .where('name', '=', COUNTER)
+      .execute();
   await putConnections(db, connections);
   await removeConnections(db, removedConnections);
   await putLinks(db, links);
@@ -278,10 +280,6 @@ async function lockCounter(db: Transaction<Schema>): Promise<void> {
     .execute();
 }
 
-async function setCounter(db: Transaction<Schema>, value: number): Promise<void> {
-  await db.updateTable('counters').set({ value }).where('name', '=', COUNTER).execute();
-}
-
 async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
   const row = rowOf(repo);
   const { id: _, ...rest } = row;
@@ -342,4 +340,4 @@ function repoOf(
 }
 
 /** Content of the column `selection`. */
-type Indexed = Partial<NonNullable<StoredRepo['selection']>> & Pick<StoredRepo, 'rules'>;
+type Indexed = Partial<RevisionSelection> & Pick<StoredRepo, 'rules'>;

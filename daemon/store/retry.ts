@@ -2,12 +2,9 @@
 // so it serves other requests meanwhile.
 
 import { setTimeout } from 'node:timers/promises';
+import { backOffMs } from '../base/retries.ts';
 import type { Fault } from './engine.ts';
 import { StoreError } from './error.ts';
-
-/** Milliseconds before the first retry; later ones double, up to the second number. */
-const RETRY_MS = 2;
-const RETRY_MS_MAX = 100;
 
 export interface RetryOptions {
   /** Meaning of an error; undefined: it is passed on unchanged. */
@@ -22,7 +19,8 @@ export async function retried<Result>(
   { faultOf, timeoutMs }: RetryOptions,
 ): Promise<Result> {
   const start = performance.now();
-  for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
+  for (let failures = 1; ; failures++) {
+    const pauseMs = backOffMs(failures, { min: 2, max: 100 });
     try {
       return await run();
     } catch (error) {

@@ -179,12 +179,6 @@ export interface RemovedRepoTable {
   readonly removedAt: number;
 }
 
-/** A grant of a repo that was removed. */
-export interface RemovedGrantTable {
-  readonly repoId: number;
-  readonly userId: string;
-}
-
 /** A host's facts about a repo. */
 export interface RepoHostTable {
   readonly repoId: number;
@@ -301,7 +295,8 @@ export interface Schema {
   connection_repos: ConnectionRepoTable;
   repo_hosts: RepoHostTable;
   removed_repos: RemovedRepoTable;
-  removed_grants: RemovedGrantTable;
+  /** Of repos that were removed. */
+  removed_grants: GrantTable;
   host_reader_lists: HostReaderListTable;
   host_readers: HostReaderTable;
   sign_on_accounts: SignOnAccountTable;

@@ -63,7 +63,6 @@ export interface Store extends Groups {
   dump(): AsyncIterable<DumpPart>;
   /**
    * Fills this store, which must be empty or is emptied first, with the rows of a dump: all or none. Others wait meanwhile.
-   *
    * Errors: DumpError if the parts are no dump, of another version, or the store is not empty.
    */
   load(parts: AsyncIterable<DumpPart>, options?: LoadOptions): Promise<void>;
@@ -73,7 +72,6 @@ export interface Store extends Groups {
   close(): Promise<void>;
 }
 
-const BUSY_TIMEOUT_MS = 5_000;
 /** For a daemon: a request that needs the store fails within 2 s if it does not answer (API.md 2.9). */
 export const ANSWER_MS_MAX = 1_800;
 
@@ -82,11 +80,10 @@ const loadPostgres = () => import('./postgres.ts');
 
 /**
  * Opens the store, creates it if missing, and migrates it to this version.
- *
  * Errors: NOT_READY if it cannot be opened or reached, is locked, or was made by a newer version.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, databaseUrl, log, busyTimeoutMs = BUSY_TIMEOUT_MS, now = Date.now } = options;
+  const { dataDir, databaseUrl, log, busyTimeoutMs = 5_000, now = Date.now } = options;
   const { answerMsMax } = options;
   const label = log.labelled('store');
   const engine: Engine =
@@ -103,7 +100,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await database.close();
     throw error;
   }
-  return joined(database);
+  return joined(database, engine);
 }
 
 function groupsIn(database: Database) {
@@ -127,16 +124,16 @@ function groupsIn(database: Database) {
   };
 }
 
-function joined(database: Database): Store {
+function joined(database: Database, engine: Engine): Store {
   return {
     kind: database.kind,
     ...groupsIn(database),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {
-      return database.isInformed;
+      return engine.isInformed;
     },
     get uninformedMs() {
-      return database.uninformedMs;
+      return engine.uninformedMs;
     },
     get isAway() {
       return database.isAway;

@@ -41,7 +41,6 @@ export function usageIn(database: Database) {
      *
      * @param requests  at most one for each user and day; some hundred at most
      * @returns         the answers in their order
-     *
      * Errors: NOT_READY; PostgreSQL may then have counted nevertheless.
      */
     count: (requests: readonly UsageRequest[]): Promise<UsageAnswer[]> =>

@@ -22,7 +22,6 @@ export type NewUser = Pick<User, 'email' | 'role'> & Partial<Pick<User, 'name' |
 
 /**
  * Absent members stay unchanged.
- *
  * Invariant: the e-mail address cannot be changed. It was given by an owner, the operator or an identity provider that
  * verified it when the user was created. So it counts as verified when a host's lists of readers are matched by it
  * (accounts/host-lists.ts); any feature that lets users change it must end that.
@@ -53,7 +52,6 @@ export function usersIn(database: Database) {
     list: (): Promise<User[]> => database.read(list),
     /**
      * Undefined: there is no such user. Suspending a user ends its sessions and scoped tokens.
-     *
      * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended), ORG_SEAT_COUNT_REACHED (restored).
      */
     update: (
@@ -64,7 +62,6 @@ export function usersIn(database: Database) {
       database.write((writing) => update(database, writing, id, changes, options)),
     /**
      * Removes the user with all the user's data, except audit records. False: there is no such user.
-     *
      * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
      */
     remove: (id: string): Promise<boolean> => database.write((writing) => remove(writing, id)),

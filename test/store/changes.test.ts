@@ -143,11 +143,6 @@ onBothEngines('changes', ({ within, withStore }) => {
       await store.settings.set('a', 'c');
       assert.doesNotMatch(place.logged.join(''), /listener of a test/);
     }));
-
-  test('the store is informed from its opening on', () =>
-    withStore(async (store) => {
-      assert.equal(store.isInformed, true);
-    }));
 });
 
 onPostgres('changes between daemons', (world) => {

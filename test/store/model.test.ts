@@ -35,6 +35,10 @@ const role = fc.constantFrom('OWNER', 'MEMBER');
 const seats = fc.constantFrom({}, {}, { seatMax: 2 }, { seatMax: 4 });
 const repoIds = fc.array(fc.nat({ max: 9 }), { maxLength: 6 });
 const page = fc.record({ offset: fc.nat({ max: 3 }), limit: fc.nat({ max: 5 }) });
+const period = fc.record(
+  { offset: fc.nat({ max: 3 }), limit: fc.nat({ max: 5 }), since: time, until: time },
+  { requiredKeys: ['offset', 'limit'] },
+);
 const suspendedAt = fc.option(time, { nil: null });
 const record = fc.record({
   timestamp: time,
@@ -95,7 +99,7 @@ const making: fc.Arbitrary<Step> = fc.oneof(
       userId: user,
       apiKeyId: key,
       repoIds,
-      createdAt: fc.constant(0),
+      createdAt: time,
       expiresAt: time,
     }),
   ),
@@ -112,8 +116,12 @@ const other: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.constant('sessions'), fc.constantFrom('byHash', 'remove'), hash),
   fc.tuple(fc.constant('sessions'), fc.constant('renew'), hash, time),
   fc.tuple(fc.constant('sessions'), fc.constant('removeAllOf'), user, hash),
-  fc.tuple(fc.constantFrom('sessions', 'scopedTokens', 'audit'), fc.constant('prune'), time),
-  fc.tuple(fc.constant('setupLinks'), fc.constant('take'), hash, time),
+  fc.tuple(
+    fc.constantFrom('sessions', 'scopedTokens', 'setupLinks', 'audit'),
+    fc.constant('prune'),
+    time,
+  ),
+  fc.tuple(fc.constant('setupLinks'), fc.constantFrom('take', 'find'), hash, time),
   fc.tuple(fc.constant('setupLinks'), fc.constant('removeFirstOwnerLinks')),
   fc.tuple(fc.constant('apiKeys'), fc.constant('byHash'), hash),
   fc.tuple(fc.constant('apiKeys'), fc.constantFrom('get', 'remove'), key),
@@ -132,7 +140,8 @@ const other: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.constant('scopedTokens'), fc.constant('revoke'), token, user, time),
   fc.tuple(fc.constant('grants'), fc.constant('repoIdsOf'), user),
   fc.tuple(fc.constant('grants'), fc.constant('listOfRepo'), fc.nat({ max: 9 }), page),
-  fc.tuple(fc.constant('audit'), fc.constant('list'), page),
+  fc.tuple(fc.constant('grants'), fc.constant('listOfUser'), user, page),
+  fc.tuple(fc.constant('audit'), fc.constant('list'), period),
   fc.tuple(fc.constant('settings'), fc.constantFrom('get', 'remove'), text),
   fc.tuple(fc.constant('settings'), fc.constant('all')),
 );

@@ -177,6 +177,17 @@ export class Model {
       const isLive = link !== undefined && (link.expiresAt === null || link.expiresAt > now);
       return isLive ? { userId: link.userId } : undefined;
     },
+    find: (hash: string, now: number): { userId: string | null } | undefined => {
+      const kept = this.#links;
+      const found = this.setupLinks.take(hash, now);
+      this.#links = kept;
+      return found;
+    },
+    prune: (now: number): number => {
+      const before = this.#links.length;
+      this.#links = this.#links.filter(({ expiresAt }) => (expiresAt ?? Infinity) > now);
+      return before - this.#links.length;
+    },
     removeFirstOwnerLinks: (): number => {
       const before = this.#links.length;
       this.#links = this.#links.filter(({ userId }) => userId !== null);
@@ -230,7 +241,9 @@ export class Model {
     byHash: (hash: string): ScopedToken | undefined =>
       this.#tokens.find((token) => token.hash === hash),
     listActive: (userId: string, now: number): ScopedToken[] =>
-      this.#tokens.filter((token) => token.userId === userId && token.expiresAt > now),
+      this.#tokens
+        .filter((token) => token.userId === userId && token.expiresAt > now)
+        .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)),
     revoke: (id: string, userId: string, now: number): boolean => {
       const before = this.#tokens.length;
       this.#tokens = this.#tokens.filter(
@@ -265,6 +278,10 @@ export class Model {
         .filter((grant) => grant.userId === userId)
         .map(({ repoId }) => repoId)
         .sort((a, b) => a - b),
+    listOfUser: (userId: string, { offset, limit }: { offset: number; limit: number }) => {
+      const rows = this.grants.repoIdsOf(userId).map((repoId) => ({ userId, repoId }));
+      return { total: rows.length, rows: rows.slice(offset, offset + limit) };
+    },
     listOfRepo: (repoId: number, { offset, limit }: { offset: number; limit: number }) => {
       const rows = this.#grants
         .filter((grant) => grant.repoId === repoId)

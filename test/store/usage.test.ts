@@ -111,13 +111,6 @@ onBothEngines('usage', (world) => {
       assert.equal(await store.usage.read(id, DAY), 0);
     }));
 
-  test('a closed store is not ready', () =>
-    world.within(async (place) => {
-      const store = await place.open();
-      await store.close();
-      await assert.rejects(ask(store, { need: 1 }), { errorCode: 'NOT_READY' });
-    }));
-
   test('only PostgreSQL is shared by several daemons', () =>
     world.withStore((store, { kind }) => {
       assert.equal(store.usage.isShared, kind === 'postgres');
