@@ -2,7 +2,7 @@
 // or a one-time link (API.md 21.1).
 
 import { omitUndefined } from '../base/omit-undefined.ts';
-import type { Configuration, OwnerConfiguration } from '../base/config/configuration.ts';
+import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { openInstanceSecret } from '../base/config/secrets.ts';
@@ -19,8 +19,7 @@ import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
 import { type CookieScope, hashCredential } from './credentials.ts';
 import { GrantService } from './grants.ts';
 import { HostLists } from './host-lists.ts';
-import { type HostRules, hostRulesOf } from './host-rules.ts';
-import { hostAccountsOf } from './host-accounts.ts';
+import { hostAccountsOf, type HostRules, hostRulesOf } from './host-rules.ts';
 import { type InstanceSettings, InstanceSettingsService } from './instance-settings.ts';
 import { Keys } from './keys.ts';
 import type { Entitlement } from './licence.ts';
@@ -46,11 +45,6 @@ export interface AccountsOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
-
-/** Bound: queries to a store that does not answer: one a second. */
-const READING_PAUSE_MS = 1_000;
-
-const PRUNE_MS = 600_000;
 
 /** Setting with the daemon's last address. */
 const ADDRESS_SETTING = 'instance.baseUrl';
@@ -83,8 +77,6 @@ export class Accounts {
   readonly #configuredChanges: ConfiguredChanges;
   #configuredGrants: readonly ConfiguredGrant[];
   readonly #secret: Buffer;
-  readonly #owner: OwnerConfiguration | undefined;
-  readonly #hasLocalAccess: boolean;
   readonly #log: Log;
   readonly #ignore: () => void;
   #nextReading: NodeJS.Timeout | undefined;
@@ -99,14 +91,18 @@ export class Accounts {
     const { configuration, store, directory, now = Date.now } = options;
     const log = options.log.labelled('accounts');
     this.#secret = secretOf(configuration);
-    const auditLog = auditLogOf(options, now, log);
+    const auditLog = new AuditLog({
+      store,
+      version: options.version,
+      retentionDays: () => configuration.settings.auditRetentionDays,
+      now,
+      log,
+    });
     this.store = store;
     this.now = now;
     this.directory = directory;
     this.auditLog = auditLog;
     this.#configuration = configuration;
-    this.#owner = configuration.owner;
-    this.#hasLocalAccess = configuration.localAccess;
     this.#log = log;
     this.settings = new InstanceSettingsService({
       store,
@@ -138,7 +134,7 @@ export class Accounts {
       this.#areListsDue ||= change.topic === 'all';
       void this.#reload();
     });
-    this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS).unref();
+    this.#pruning = setInterval(() => void this.#prune(), 600_000).unref();
   }
 
   /** What most services need. */
@@ -217,9 +213,7 @@ export class Accounts {
     const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
     return new GrantService({
       ...this.#common,
-      get configuredGrants() {
-        return grantsNow();
-      },
+      configuredGrants: grantsNow,
       hostLists,
       hostRules,
     });
@@ -288,7 +282,7 @@ export class Accounts {
     if ((await this.lastBaseUrl()) !== baseUrl)
       await this.store.settings.set(ADDRESS_SETTING, baseUrl);
     const userCount = await this.store.users.count();
-    if (isLoopback && this.#hasLocalAccess) await this.callers.allowLocalAnonymous();
+    if (isLoopback && this.#configuration.localAccess) await this.callers.allowLocalAnonymous();
     const waiting = userCount === 0 ? null : (await this.#ownerWithoutPassword())?.id;
     if (waiting === undefined) return undefined;
     return this.setupUrl(baseUrl, await this.signIn.makeLink(waiting));
@@ -316,26 +310,20 @@ export class Accounts {
 
   /** Warns about configuration that has no effect without a licence. */
   #warnOfLicence(): void {
-    this.#warnOfGrants();
-    this.#warnOfContexts();
-    if (this.signOn.isBearerAccepted && !this.isEntitled('oauth'))
-      this.#log.warn(
-        'tokens of identity providers are refused without the entitlement "oauth" in a licence',
-      );
-  }
-
-  #warnOfGrants(): void {
+    const { contexts } = this.#configuration;
     const isEnforced = this.directory.all.some(({ enforcement }) => enforcement !== undefined);
-    if (!isEnforced || this.isEntitled('permissions')) return;
-    this.#log.warn('grants have no effect without the entitlement "permissions" in a licence');
-  }
-
-  #warnOfContexts(): void {
-    const isConfigured = Object.keys(this.#configuration.contexts).length > 0;
-    if (!isConfigured || this.isEntitled('search-contexts')) return;
-    this.#log.warn(
-      'the contexts of the configuration file are ignored without the entitlement "search-contexts" in a licence',
-    );
+    const uses: [Entitlement, boolean, string][] = [
+      ['permissions', isEnforced, 'grants have no effect'],
+      [
+        'search-contexts',
+        Object.keys(contexts).length > 0,
+        'the contexts of the configuration file are ignored',
+      ],
+      ['oauth', this.signOn.isBearerAccepted, 'tokens of identity providers are refused'],
+    ];
+    for (const [name, isUsed, effect] of uses)
+      if (isUsed && !this.isEntitled(name))
+        this.#log.warn(`${effect} without the entitlement "${name}" in a licence`);
   }
 
   /** Removes expired rows. Why ignore failures: they are refused anyway, and the next run removes them. */
@@ -358,20 +346,22 @@ export class Accounts {
       if (!isRepeated) this.#log.warn('settings could not be reloaded', { error: String(error) });
       this.settings.distrust();
       if (this.#isClosed) return;
-      this.#nextReading = setTimeout(() => void this.#reload(true), READING_PAUSE_MS).unref();
+      this.#nextReading = setTimeout(() => void this.#reload(true), 1_000).unref();
     }
   }
 
   /** The environment's owner, unless it can sign in. */
   async #ownerWithoutPassword(): Promise<User | undefined> {
-    if (this.#owner === undefined || this.#owner.apiKey !== undefined) return undefined;
-    const user = await this.store.users.byEmail(this.#owner.email);
+    const { owner } = this.#configuration;
+    if (owner === undefined || owner.apiKey !== undefined) return undefined;
+    const user = await this.store.users.byEmail(owner.email);
     return user?.passwordHash === null ? user : undefined;
   }
 
   async #provideOwner(): Promise<void> {
-    if (this.#owner === undefined) return;
-    const { email, password, apiKey } = this.#owner;
+    const { owner } = this.#configuration;
+    if (owner === undefined) return;
+    const { email, password, apiKey } = owner;
     const isFirst = (await this.store.users.count()) === 0;
     if (isFirst) await this.#makeOwner(email, password);
     else if (password !== undefined)
@@ -393,10 +383,8 @@ export class Accounts {
         `${email} is not an owner`,
         `name an owner in ${VARIABLES.ownerEmail.name}`,
       );
-    await this.store.apiKeys.replaceBootstrap(
-      user.id,
-      hashCredential(this.#secret, apiKey.reveal()),
-    );
+    const hash = hashCredential(this.#secret, apiKey.reveal());
+    await this.store.apiKeys.replaceBootstrap(user.id, hash);
   }
 }
 
@@ -405,14 +393,13 @@ function secretOf({ secret, dataDir }: Configuration): Buffer {
 }
 
 function fixedSettings({ anonymousAccess, settings }: Configuration) {
-  const file: Partial<InstanceSettings> = {
-    ...omitUndefined({
-      anonymousAccess: settings.anonymousAccess,
-      passwordLogin: settings.passwordLogin,
-      apiKeyCreation: settings.apiKeyCreation,
-      apiKeyUsage: settings.apiKeyUsage,
-    }),
-  };
+  const { passwordLogin, apiKeyCreation, apiKeyUsage } = settings;
+  const file: Partial<InstanceSettings> = omitUndefined({
+    anonymousAccess: settings.anonymousAccess,
+    passwordLogin,
+    apiKeyCreation,
+    apiKeyUsage,
+  });
   return { env: anonymousAccess === undefined ? {} : { anonymousAccess }, file };
 }
 
@@ -424,20 +411,4 @@ function publicKeyOf({ licencePublicKey }: Configuration) {
     const { name, allowed } = VARIABLES.licencePublicKey;
     throw new ConfigError(name, String(error), `allowed: ${allowed}`);
   }
-}
-
-function auditLogOf(
-  { configuration, store, version }: AccountsOptions,
-  now: () => number,
-  log: Log,
-): AuditLog {
-  return new AuditLog({
-    store,
-    version,
-    get retentionDays() {
-      return configuration.settings.auditRetentionDays;
-    },
-    now,
-    log,
-  });
 }

@@ -59,8 +59,7 @@ export interface AuditTarget {
 }
 
 /** There is one organization. */
-export const ORG_ID = '1';
-export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
+export const ORG: AuditTarget = { id: '1', type: 'org' };
 
 /** The operator on the daemon's machine, and actions of the daemon itself. */
 export const OPERATOR: Actor = { id: 'operator', type: 'user' };
@@ -69,7 +68,7 @@ export const OPERATOR: Actor = { id: 'operator', type: 'user' };
 export function actorOf(caller: Caller | undefined, clientSource?: string): Actor | undefined {
   // The account is what the command reports; it is not verified.
   if (caller?.source === 'operator')
-    return { ...OPERATOR, ...omitUndefined({ account: caller.account?.slice(0, ACCOUNT_MAX) }) };
+    return { ...OPERATOR, ...omitUndefined({ account: caller.account?.slice(0, 64) }) };
   if (caller?.person === undefined) return undefined;
   const { source, credentialId, person } = caller;
   const head =
@@ -79,17 +78,10 @@ export function actorOf(caller: Caller | undefined, clientSource?: string): Acto
   return clientSource === undefined ? head : { ...head, clientSource };
 }
 
-const ACCOUNT_MAX = 64;
 /** Repos per record; more of them make several records, so that each is named. */
 const LISTED_MAX = 100;
 
-/** Repeated reads are recorded once in this time, for this many actors and targets. */
-const REPEATED_MS = HOUR_MS;
-const REPEATED_MAX = 10_000;
-
 const FLUSH_MS = 200;
-/** Records of one transaction: about 2 ms in the embedded store. */
-const BATCH_SIZE = 100;
 /** Bound: while the store cannot be reached, later records are dropped, which is logged. */
 const WAITING_MAX = 20_000;
 
@@ -97,7 +89,7 @@ export interface AuditLogOptions {
   readonly store: Store;
   readonly version: string;
   /** 0: forever. */
-  readonly retentionDays: number;
+  readonly retentionDays: () => number;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -105,8 +97,8 @@ export interface AuditLogOptions {
 export class AuditLog {
   readonly #options: AuditLogOptions;
   #waiting: NewAuditRecord[] = [];
-  /** When a repeated read was last recorded. */
-  readonly #repeated = new LRUCache<string, number>({ max: REPEATED_MAX });
+  /** When a repeated read was last recorded, by actor, action and target. */
+  readonly #repeated = new LRUCache<string, number>({ max: 10_000 });
   #lostCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -137,7 +129,9 @@ export class AuditLog {
     target: AuditTarget,
     metadata?: Readonly<Record<string, unknown>>,
   ): readonly NewAuditRecord[] {
-    return actor === undefined ? [] : [this.#make(actor, action, target, metadata)];
+    if (actor === undefined) return [];
+    const { version, now } = this.#options;
+    return [auditRecord(version, now(), actor, action, target, metadata)];
   }
 
   /** Records a read, with a short delay. */
@@ -152,8 +146,8 @@ export class AuditLog {
       this.#lostCount++;
       return;
     }
-    this.#waiting.push(this.#make(actor, action, target, metadata));
-    this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
+    this.#waiting.push(...this.made(actor, action, target, metadata));
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
   }
 
   /** As `note`, for repeated reads such as the tree of a repository: once an hour per actor. */
@@ -161,7 +155,7 @@ export class AuditLog {
     if (actor === undefined) return;
     const key = `${actor.id} ${action} ${target.id}`;
     const now = this.#options.now();
-    if (now < (this.#repeated.get(key) ?? -Infinity) + REPEATED_MS) return;
+    if (now < (this.#repeated.get(key) ?? -Infinity) + HOUR_MS) return;
     this.#repeated.set(key, now);
     this.note(actor, action, target);
   }
@@ -181,10 +175,11 @@ export class AuditLog {
 
   /** Removes records beyond the retention time. */
   async prune(): Promise<void> {
-    const { store, retentionDays, now, log } = this.#options;
-    if (retentionDays === 0) return;
+    const { store, now, log } = this.#options;
+    const days = this.#options.retentionDays();
+    if (days === 0) return;
     try {
-      await store.audit.prune(now() - retentionDays * DAY_MS);
+      await store.audit.prune(now() - days * DAY_MS);
     } catch (error) {
       log.warn('old audit records could not be removed', { error: String(error) });
     }
@@ -195,15 +190,12 @@ export class AuditLog {
     await this.flush();
   }
 
-  #flushSoon(): void {
-    void this.flush();
-  }
-
   async #writeAll(): Promise<void> {
     const { store, log } = this.#options;
     try {
       while (this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, BATCH_SIZE);
+        // A transaction takes about 2 ms in the embedded store.
+        const batch = this.#waiting.slice(0, 100);
         await store.audit.append(batch);
         this.#waiting = this.#waiting.slice(batch.length);
       }
@@ -212,20 +204,10 @@ export class AuditLog {
         error: String(error),
         waiting: this.#waiting.length,
       });
-      this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS * 10).unref();
+      this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS * 10).unref();
     }
     if (this.#lostCount > 0) log.error('audit records were lost', { count: this.#lostCount });
     this.#lostCount = 0;
-  }
-
-  #make(
-    actor: Actor,
-    action: AuditAction,
-    target: AuditTarget,
-    metadata?: Readonly<Record<string, unknown>>,
-  ): NewAuditRecord {
-    const { version, now } = this.#options;
-    return auditRecord(version, now(), actor, action, target, metadata);
   }
 }
 
@@ -258,10 +240,7 @@ export function auditRecord(
   target: AuditTarget,
   metadata?: Readonly<Record<string, unknown>>,
 ): NewAuditRecord {
-  const all = {
-    ...metadata,
-    ...omitUndefined({ account, source: clientSource }),
-  };
+  const all = { ...metadata, ...omitUndefined({ account, source: clientSource }) };
   return {
     timestamp,
     action,
@@ -271,6 +250,6 @@ export function auditRecord(
     targetType: target.type,
     productVersion,
     metadata: Object.keys(all).length === 0 ? null : all,
-    orgId: ORG_ID,
+    orgId: ORG.id,
   };
 }

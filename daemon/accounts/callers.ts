@@ -27,11 +27,8 @@ import {
 import type { Granted, RepoAccessResolver } from './repo-access-resolver.ts';
 import type { TokenUser } from './single-sign-on.ts';
 
-/** Minimum interval between writes of the time of last use. */
-const STAMP_MS = 5 * 60_000;
-const RENEWAL_MS = DAY_MS;
-/** An issuer's token is verified again after this time: its key may be withdrawn. */
-const ISSUER_TOKEN_MS = 5 * 60_000;
+/** After this time the time of last use is written again, and an issuer's token verified: its key may be withdrawn. */
+const FRESH_MS = 5 * 60_000;
 /** Users and credentials. Bound: memory; each takes about 1 KB. */
 const KEPT_MAX = 200_000;
 
@@ -134,11 +131,7 @@ export class Callers {
     this.#ignore();
   }
 
-  /**
-   * From now on local callers may read without credential as long as nobody has an account.
-   *
-   * Errors: NOT_READY.
-   */
+  /** From now on local callers may read without credential as long as nobody has an account. Errors: NOT_READY. */
   async allowLocalAnonymous(): Promise<void> {
     this.#mayAllowLocalAnonymous = true;
     await this.#checkForAccounts();
@@ -164,7 +157,6 @@ export class Callers {
    *
    * @param request          the request, for tokens that are not valid for all
    * @param isAtThisMachine  whether the request was sent by a program on this machine, to this machine
-   *
    * Errors, of the function returned: NOT_READY if the store must be asked and cannot be reached.
    */
   finder(
@@ -224,24 +216,17 @@ export class Callers {
     const { hash } = one;
     const { store } = this.#options;
     const found = this.#credentials.get(hash);
-    const isCurrent =
-      found !== undefined &&
-      this.#people.get(found.cached.person.id) === found.cached &&
-      !this.#isOld(found);
-    const kept = isCurrent ? found : undefined;
+    const isOld = found?.kind === 'issuer' && this.#options.now() - found.stampedMs >= FRESH_MS;
+    const isCurrent = found && this.#people.get(found.cached.person.id) === found.cached;
+    const kept = isCurrent === true && !isOld ? found : undefined;
     if (kept !== undefined && store.isInformed) return kept;
     const hasGrace = (): boolean => store.uninformedMs <= this.#options.settings().storeGraceMs;
-    // The store notices by itself when it is back (store/write-health.ts).
+    // The store notices by itself when it is back (store/database.ts).
     if (kept !== undefined && store.isAway && hasGrace()) return kept;
     return this.#read(one).catch((error: unknown) => {
       if (kept !== undefined && isStoreAway(error) && hasGrace()) return kept;
       throw error;
     });
-  }
-
-  /** Whether it must be verified again. */
-  #isOld({ kind, stampedMs }: CachedCredential): boolean {
-    return kind === 'issuer' && this.#options.now() - stampedMs >= ISSUER_TOKEN_MS;
   }
 
   async #read(one: HashedCredential): Promise<CachedCredential | undefined> {
@@ -355,11 +340,11 @@ export class Callers {
   #stamp(credential: CachedCredential, nowMs: number): void {
     const { store } = this.#options;
     const { cached, kind, id } = credential;
-    if (nowMs - cached.stampedMs >= STAMP_MS) {
+    if (nowMs - cached.stampedMs >= FRESH_MS) {
       cached.stampedMs = nowMs;
       this.#inBackground(store.users.touch(cached.person.id, nowMs));
     }
-    if (kind === 'key' && nowMs - credential.stampedMs >= STAMP_MS) {
+    if (kind === 'key' && nowMs - credential.stampedMs >= FRESH_MS) {
       credential.stampedMs = nowMs;
       this.#inBackground(store.apiKeys.touch(id, nowMs));
     }
@@ -408,5 +393,5 @@ function isStoreAway(error: unknown): boolean {
 }
 
 function needsRenewal({ kind, expiresAtMs }: CachedCredential, nowMs: number): boolean {
-  return kind === 'session' && expiresAtMs - SESSION_MS + RENEWAL_MS <= nowMs;
+  return kind === 'session' && expiresAtMs - SESSION_MS + DAY_MS <= nowMs;
 }

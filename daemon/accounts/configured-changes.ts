@@ -14,14 +14,8 @@ import { type Actor, type AuditLog, ORG } from './audit-log.ts';
 /** `metadata.file` has its path. */
 const CONFIGURATION_FILE: Actor = { id: 'configuration-file', type: 'user' };
 
-/** In the data directory. */
-const RECORDED_FILE = 'configuration-recorded.json';
-
 /** Keys of a record, and items of a list. */
 const LISTED_MAX = 100;
-
-/** Keys have at most this many parts, such as `connections.acme.orgs`. */
-const DEPTH_MAX = 3;
 
 /** By key. */
 type Values = Readonly<Record<string, unknown>>;
@@ -45,7 +39,8 @@ export class ConfiguredChanges {
 
   constructor(options: ConfiguredChangesOptions) {
     this.#options = options;
-    this.#recordedFile = path.join(options.configuration.dataDir, RECORDED_FILE);
+    const { dataDir } = options.configuration;
+    this.#recordedFile = path.join(dataDir, 'configuration-recorded.json');
     this.#recorded = readRecorded(this.#recordedFile);
   }
 
@@ -90,11 +85,11 @@ function valuesOf(configuration: Configuration): Values {
   return Object.fromEntries(leaves(JSON.parse(JSON.stringify(all)), []));
 }
 
-/** An empty list counts as absent. */
+/** Keys have at most three parts, such as `connections.acme.orgs`. An empty list counts as absent. */
 function leaves(value: unknown, keys: readonly string[]): [key: string, value: unknown][] {
   if (Array.isArray(value) && value.length === 0) return [];
   const isInner = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isInner || keys.length === DEPTH_MAX) return [[keys.join('.'), value]];
+  if (!isInner || keys.length === 3) return [[keys.join('.'), value]];
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...keys, key]));
 }
 

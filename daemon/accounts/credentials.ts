@@ -3,7 +3,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../base/durations.ts';
-import { PENDING_SECONDS } from './sign-on/pending-life.ts';
+import { PENDING_SECONDS } from './sign-on/return-path.ts';
 
 /** Kind of a caller's credential. */
 export type CredentialSource =
@@ -20,7 +20,6 @@ export interface Presented {
 /** Header for API keys besides `Authorization`. */
 export const API_KEY_HEADER = 'x-service-api-key';
 
-const RANDOM_SIZE = 32; // bytes
 const HEX = /^[0-9a-f]{64}$/;
 const API_KEY = /^svk_[0-9a-f]{64}$/;
 const SCOPED_TOKEN_PREFIX = 'svst_';
@@ -42,12 +41,7 @@ export function makeScopedToken(): string {
 
 /** Value of a session cookie or of a one-time link: 32 random bytes as 64 hex digits. */
 export function makeSecretValue(): string {
-  return randomBytes(RANDOM_SIZE).toString('hex');
-}
-
-/** Whether `text` has the form of an API key. */
-export function isApiKey(text: string): boolean {
-  return API_KEY.test(text);
+  return randomBytes(32).toString('hex');
 }
 
 /**
@@ -69,7 +63,9 @@ export function presentedCredentials(
   header: (name: string) => string | undefined,
   aliases: readonly string[] = [],
 ): readonly Presented[] {
-  const session = sessionOf(header('cookie'));
+  const sessionValue = cookieOf(header('cookie'), SESSION_COOKIE, HEX);
+  const session: Presented | undefined =
+    sessionValue === undefined ? undefined : { source: 'session', value: sessionValue };
   const authorization = authorizationOf(header('authorization'));
   const { source } = authorization ?? {};
   const isFinal = source === 'oauth' || source === 'scoped_access_token';
@@ -101,32 +97,19 @@ function bearerSourceOf(value: string): CredentialSource {
 
 function isWellFormed({ source, value }: Presented): boolean {
   if (source === 'session') return HEX.test(value);
-  if (source === 'api_key') return isApiKey(value);
+  if (source === 'api_key') return API_KEY.test(value);
   if (source === 'issuer_token')
     return value.length <= ISSUER_TOKEN_SIZE_MAX && ISSUER_TOKEN.test(value);
   const prefix = source === 'oauth' ? OAUTH_TOKEN_PREFIX : SCOPED_TOKEN_PREFIX;
   return value.startsWith(prefix) && HEX.test(value.slice(prefix.length));
 }
 
-function sessionOf(cookies: string | undefined): Presented | undefined {
-  const value = sessionCookieOf(cookies);
-  return value === undefined ? undefined : { source: 'session', value };
-}
-
-export const SESSION_COOKIE = 'trawl_session';
+const SESSION_COOKIE = 'trawl_session';
 
 /** Life of a session from its last renewal. */
 export const SESSION_MS = 30 * DAY_MS;
 
-/**
- * Value of the session cookie in a `Cookie` header; undefined if missing or malformed. The first of several counts:
- * browsers send the one with the longest path first.
- */
-export function sessionCookieOf(cookies: string | undefined): string | undefined {
-  return cookieOf(cookies, SESSION_COOKIE, HEX);
-}
-
-/** Value of the first cookie with this name and form. */
+/** Value of the first cookie with this name and form: browsers send the one with the longest path first. */
 function cookieOf(cookies: string | undefined, name: string, form: RegExp): string | undefined {
   return cookies
     ?.split(';')

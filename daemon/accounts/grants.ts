@@ -9,9 +9,8 @@ import type { Store } from '../store/store.ts';
 import type { Actor, NewAuditRecord } from '../store/audit.ts';
 import { type AuditLog, inListedParts, repoFields } from './audit-log.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
-import { hostAccountsOf, linkedReaders } from './host-accounts.ts';
 import type { HostLists } from './host-lists.ts';
-import type { HostRules } from './host-rules.ts';
+import { hostAccountsOf, type HostRules, linkedReaders } from './host-rules.ts';
 import { userOf } from './members.ts';
 import { repoIdsOf } from './repo-ids.ts';
 
@@ -23,7 +22,7 @@ export interface GrantRow extends Grant {
 
 export interface GrantsOptions {
   readonly store: Store;
-  readonly configuredGrants: readonly ConfiguredGrant[];
+  readonly configuredGrants: () => readonly ConfiguredGrant[];
   readonly hostLists: HostLists;
   readonly hostRules: HostRules;
   readonly auditLog: AuditLog;
@@ -46,7 +45,7 @@ export class GrantService {
     const { store, configuredGrants, hostRules } = this.#options;
     const user = await userOf(store, idOrEmail);
     const { id: userId } = user;
-    const applicable = configuredGrants.filter(
+    const applicable = configuredGrants().filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
     );
     const repos = [...(await this.#allRepos()).values()];
@@ -67,7 +66,7 @@ export class GrantService {
     const { store, configuredGrants, hostLists, hostRules } = this.#options;
     const [repo] = await this.#reposOf([idOrName]);
     const { repoId } = repo!;
-    const covering = configuredGrants.filter(({ covers }) => covers(repo!.name));
+    const covering = configuredGrants().filter(({ covers }) => covers(repo!.name));
     const isHosted = [...hostLists.counting.values()].some((repoIds) => repoIds.has(repoId));
     const users = covering.length > 0 || isHosted ? await store.users.list() : [];
     const configured = users

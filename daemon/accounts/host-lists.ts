@@ -80,11 +80,8 @@ export class HostLists {
     this.#lists = new Map();
     for (const { repoId, connection, takenAt } of lists) {
       const existing = before.get(connection)?.get(repoId);
-      this.#put(
-        repoId,
-        connection,
-        existing?.takenAt === takenAt ? existing : this.#timedList(takenAt),
-      );
+      const isSame = existing?.takenAt === takenAt;
+      this.#put(repoId, connection, isSame ? existing : this.#timedList(takenAt));
     }
     this.#isChanged = true;
     for (const stamp of meanwhile) this.#hear(stamp);

@@ -47,20 +47,16 @@ export interface InstanceSettingsServiceOptions {
 }
 
 export class InstanceSettingsService {
-  readonly #store: Store;
+  readonly #options: InstanceSettingsServiceOptions;
   #fixed: FixedSettings;
-  readonly #auditLog: AuditLog;
-  readonly #hasOtherSignIn: () => boolean;
   #chosen: Partial<InstanceSettings> = {};
   #current: InstanceSettings = DEFAULTS;
   /** The loaded values are current. */
   #isLoaded = true;
 
-  constructor({ store, fixed, auditLog, hasOtherSignIn }: InstanceSettingsServiceOptions) {
-    this.#store = store;
-    this.#fixed = fixed;
-    this.#auditLog = auditLog;
-    this.#hasOtherSignIn = hasOtherSignIn;
+  constructor(options: InstanceSettingsServiceOptions) {
+    this.#options = options;
+    this.#fixed = options.fixed;
     this.#settle();
   }
 
@@ -88,7 +84,7 @@ export class InstanceSettingsService {
 
   /** Loads the owners' values. Errors: NOT_READY. */
   async load(): Promise<void> {
-    const all = await this.#store.settings.all();
+    const all = await this.#options.store.settings.all();
     const chosen: Record<string, unknown> = {};
     for (const name of NAMES) {
       const text = all.get(keyOf(name));
@@ -99,9 +95,7 @@ export class InstanceSettingsService {
     this.#settle();
   }
 
-  /**
-   * The owners' values have changed and are unknown: until `load` succeeds, everything that they could forbid is forbidden.
-   */
+  /** The owners' values are unknown: until `load` succeeds, everything that they could forbid is forbidden. */
   distrust(): void {
     this.#chosen = { ...this.#chosen, ...STRICTEST };
     this.#isLoaded = false;
@@ -110,7 +104,6 @@ export class InstanceSettingsService {
 
   /**
    * Whether members who are not owners may create keys, or use one.
-   *
    * Errors: NOT_READY if only the owners' value can forbid it, and that is unknown.
    */
   mayMembers(name: 'apiKeyCreation' | 'apiKeyUsage'): boolean {
@@ -121,25 +114,24 @@ export class InstanceSettingsService {
 
   /**
    * Changes settings, all or none.
-   *
    * Errors: ANONYMOUS_ACCESS_CONTROLLED_BY_ENV, SETTING_CONTROLLED_BY_CONFIG,
    * EMAIL_LOGIN_CANNOT_BE_DISABLED: there is no other way to sign in; NOT_READY.
    */
   async change(actor: Actor | undefined, changes: Partial<InstanceSettings>): Promise<void> {
+    const { store, auditLog, hasOtherSignIn } = this.#options;
     const names = NAMES.filter((name) => changes[name] !== undefined);
     for (const name of names) this.#checkFree(name);
-    if (changes.passwordLogin === false && !this.#hasOtherSignIn()) {
+    if (changes.passwordLogin === false && !hasOtherSignIn()) {
       throw new AccountError(
         'EMAIL_LOGIN_CANNOT_BE_DISABLED',
         'Sign-in by password cannot be switched off: there is no other way to sign in.',
       );
     }
     const before = this.#current;
-    for (const name of names)
-      await this.#store.settings.set(keyOf(name), JSON.stringify(changes[name]));
+    for (const name of names) await store.settings.set(keyOf(name), JSON.stringify(changes[name]));
     const from = Object.fromEntries(names.map((name) => [name, before[name]]));
     const to = Object.fromEntries(names.map((name) => [name, changes[name]]));
-    await this.#auditLog.record(actor, 'settings.changed', ORG, { settings: names, from, to });
+    await auditLog.record(actor, 'settings.changed', ORG, { settings: names, from, to });
     await this.load();
   }
 

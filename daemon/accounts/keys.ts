@@ -98,7 +98,6 @@ export class Keys {
    * Creates a token with access to some of the repos that the caller of an API key may access.
    *
    * @param repoIds  duplicates are dropped
-   *
    * Errors: INVALID_REPOSITORY_SCOPE, the same for unknown and for invisible repos.
    */
   async createToken(

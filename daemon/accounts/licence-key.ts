@@ -11,7 +11,6 @@ import type { KeyObject } from 'node:crypto';
  */
 export const BUILT_IN_PUBLIC_KEY = '46BuKj/3gRLSOq1y9rDJEpA4HuA2Y/gJp8DFU0dUUEo=';
 
-const RAW_KEY_SIZE = 32;
 const PUBLIC_PEM = /^-----BEGIN PUBLIC KEY-----\s[^]*\s-----END PUBLIC KEY-----$/;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const PUBLIC_KEY_REFUSAL =
@@ -33,7 +32,6 @@ export function describePublicKey(publicKey: KeyObject): string {
 
 /**
  * The Ed25519 public key in `text`: PEM (SPKI), or base64 of the 32 raw bytes or of the SPKI bytes.
- *
  * Errors: throws for anything else, a private key included; the message does not contain the text.
  */
 export function parsePublicKey(text: string): KeyObject {
@@ -61,7 +59,7 @@ function readPublicKey(text: string): KeyObject {
   if (PUBLIC_PEM.test(text)) return createPublicKey(text);
   if (!BASE64.test(text)) throw new Error('neither PEM nor base64');
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length !== RAW_KEY_SIZE) {
+  if (bytes.length !== 32) {
     return createPublicKey({ key: bytes, format: 'der', type: 'spki' });
   }
   const x = bytes.toString('base64url');

@@ -39,11 +39,7 @@ export class LicenceService {
     return { ...this.licence.describe(now()), seatsUsed: await store.users.countActive() };
   }
 
-  /**
-   * Sets another key.
-   *
-   * Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE if it is not valid now; NOT_READY.
-   */
+  /** Sets another key. Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE if it is not valid now; NOT_READY. */
   async set(actor: Actor | undefined, key: string): Promise<void> {
     const { store, publicKey, auditLog, now } = this.#options;
     this.#checkFree();

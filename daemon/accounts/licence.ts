@@ -60,11 +60,8 @@ export interface LicenceDescription {
 /** Why imported late: loading it adds some 30 ms to a start, and most have no key. */
 const loadJose = () => import('jose');
 
-const KEY_SIZE_MAX = 16_384; // characters; a key with all members has about 500
-const NOT_BEFORE_TOLERANCE_MS = 60_000;
-const SECONDS_MAX = 253_402_300_799; // the end of the year 9999
-
-const seconds = z.int().min(0).max(SECONDS_MAX);
+/** Until the end of the year 9999. */
+const seconds = z.int().min(0).max(253_402_300_799);
 const headerSchema = z.object({
   alg: z.literal('EdDSA'),
   typ: z.literal('JWT'),
@@ -87,7 +84,6 @@ const claimsSchema = z.object({
  *
  * @param text  the key; undefined or blank: there is no licence
  * @returns     its content; expiry is not checked (`stateOf` does)
- *
  * Errors: none; a bad key is `invalid`.
  */
 export async function readLicence(
@@ -96,7 +92,8 @@ export async function readLicence(
 ): Promise<ReadLicence> {
   const key = text?.trim() ?? '';
   if (key === '') return { kind: 'none' };
-  if (key.length > KEY_SIZE_MAX) return { kind: 'invalid', reason: 'too long for a licence key' };
+  // A key with all members has about 500 characters.
+  if (key.length > 16_384) return { kind: 'invalid', reason: 'too long for a licence key' };
   try {
     const { compactVerify } = await loadJose();
     const verified = await compactVerify(key, publicKey, { algorithms: ['EdDSA'] });
@@ -114,7 +111,8 @@ export function stateOf(read: ReadLicence, nowMs: number): LicenceState {
   if (read.kind !== 'signed') return read.kind;
   const { expiresAtMs, notBeforeMs = 0 } = read.terms;
   if (nowMs >= expiresAtMs) return 'expired';
-  return nowMs + NOT_BEFORE_TOLERANCE_MS < notBeforeMs ? 'not_yet_valid' : 'valid';
+  // Clocks may differ by a minute.
+  return nowMs + 60_000 < notBeforeMs ? 'not_yet_valid' : 'valid';
 }
 
 /** The licence in force, read by every request. Replaced when another key is set. */

@@ -79,21 +79,16 @@ export interface LedgerOptions {
   readonly creditMs: number;
   /** Interval of reports; 2,000. */
   readonly tickMs?: number;
-  /** Users in memory; 100,000. */
+  /** Users in memory; 100,000. Bound: each takes about 300 bytes. Idle ones beyond it are dropped. */
   readonly entryCountMax?: number;
 }
 
-const TICK_MS = 2_000;
-/** Bound: memory; each takes about 300 bytes. Idle users beyond it are dropped. */
-const ENTRY_COUNT_MAX = 100_000;
 /** Waiting requests of one user. */
 const WAITER_COUNT_MAX = 1_000;
 /** Requests admitted for an unknown user while the store fails: others may have used the limit up. */
 const UNKNOWN_CREDIT_MAX = 32;
 /** Users per transaction. Measured: 2026-11-21: 128 block the event loop for 2 ms if embedded. */
 const BATCH_MAX = 128;
-const CLOSE_COUNT_MAX = 3;
-const CLOSE_PAUSE_MS = 200;
 /** Stands for no limit, so that one rule counts all requests. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
@@ -136,7 +131,7 @@ export class Ledger {
   #isClosed = false;
 
   constructor(options: LedgerOptions) {
-    const { store, log, tickMs = TICK_MS } = options;
+    const { store, log, tickMs = 2_000 } = options;
     this.#options = options;
     this.#store = store;
     this.#log = log.labelled('limits');
@@ -149,7 +144,6 @@ export class Ledger {
    *
    * @param limit  current requests per day of this user; null: any number
    * @returns      the decision; a promise of it if the store must be asked
-   *
    * Errors (of the promise): LedgerError; those of the store, such as NOT_READY, after which a shared store may have
    * counted the request nevertheless.
    * Cost: 1 us if the store is not asked.
@@ -187,10 +181,10 @@ export class Ledger {
     clearInterval(this.#timer);
     await this.#syncing;
     for (const entry of this.#entries()) rejectAll(entry, closedError());
-    for (let count = 0; count < CLOSE_COUNT_MAX; count++) {
+    for (let count = 0; count < 3; count++) {
       const unreported = [...this.#entries()].filter(({ uncounted }) => uncounted > 0);
       if (unreported.length === 0) return;
-      if (count > 0) await new Promise((resolve) => void setTimeout(resolve, CLOSE_PAUSE_MS));
+      if (count > 0) await new Promise((resolve) => void setTimeout(resolve, 200));
       for (const entry of unreported) this.#ask(entry);
       await this.#syncing;
     }
@@ -280,7 +274,7 @@ export class Ledger {
   /** Reports, and drops idle users of other days and beyond the bound. */
   #tick(): void {
     if (this.#failedTickCount !== undefined) this.#failedTickCount++;
-    let excessCount = this.entryCount - (this.#options.entryCountMax ?? ENTRY_COUNT_MAX);
+    let excessCount = this.entryCount - (this.#options.entryCountMax ?? 100_000);
     for (const entry of this.#entries()) {
       const isIdle = !entry.isActive && entry.uncounted === 0 && entry.waiters.length === 0;
       entry.isActive = false;

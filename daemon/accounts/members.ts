@@ -48,7 +48,7 @@ export class Members {
 
   async list(actor: Actor | undefined): Promise<Person[]> {
     const users = await this.#options.store.users.list();
-    this.#options.auditLog.note(actor, 'user.list', { id: '1', type: 'org' });
+    this.#options.auditLog.note(actor, 'user.list', ORG);
     return users.map(personOf);
   }
 
@@ -121,13 +121,10 @@ export class Members {
     const { id: userId, email } = await userOf(store, user);
     const keys = await store.apiKeys.list(userId);
     if (!(await store.users.remove(userId))) throw noUser(user);
-    for (const { id, name } of keys)
-      await auditLog.record(
-        actor,
-        'api_key.deleted',
-        { id, type: 'api_key' },
-        { name, userId, email },
-      );
+    for (const { id, name } of keys) {
+      const key = { id, type: 'api_key' } as const;
+      await auditLog.record(actor, 'api_key.deleted', key, { name, userId, email });
+    }
     const target = { id: userId, type: 'user' } as const;
     await auditLog.record(actor, 'user.delete', target, { email });
     await auditLog.record(actor, 'org.member_removed', target, { email });
@@ -144,11 +141,8 @@ export class Members {
   }
 }
 
-/** Characters of an unknown user in the message. */
-const NAMED_SIZE_MAX = 254;
-
 function noUser(user: string): AccountError {
-  return new AccountError('NOT_FOUND', `There is no user ${user.slice(0, NAMED_SIZE_MAX)}.`);
+  return new AccountError('NOT_FOUND', `There is no user ${user.slice(0, 254)}.`);
 }
 
 /** A user by id or by e-mail address. Errors: NOT_FOUND naming it. */

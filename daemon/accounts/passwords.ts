@@ -22,8 +22,6 @@ export const NOBODY_HASH =
 
 /** Hashes at a time: half of the cores, as the rest is for searches. */
 const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
-/** Bound: with one at a time the last of these waits about a second. */
-const WAITING_MAX = 32;
 
 /** Whether the length of `password` is allowed for a new one. */
 export function isPasswordAllowed(password: string): boolean {
@@ -47,13 +45,13 @@ export class Passwords {
   /** New passwords are few and have their own queue, so that they do not delay sign-ins. */
   readonly #makes = newQueue(1, 8);
 
-  constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX } = {}) {
+  /** With one at a time the last of 32 waits about a second. */
+  constructor({ runningMax = RUNNING_MAX, waitingMax = 32 } = {}) {
     this.#checks = newQueue(runningMax, waitingMax);
   }
 
   /**
    * The stored form of an allowed password: an argon2id text with its own salt.
-   *
    * Errors: RangeError if the length is not allowed; SERVER_OVERLOADED.
    */
   async hash(password: string): Promise<string> {
@@ -69,8 +67,7 @@ export class Passwords {
    * Whether the password matches.
    *
    * @param kept  the stored text; null or undefined: there is no such user or no password. The answer
-   *              is then false, in the time that a wrong password takes.
-   *
+   * is then false, in the time that a wrong password takes.
    * Errors: SERVER_OVERLOADED; throws if `kept` is no argon2 text.
    */
   async verify(kept: string | null | undefined, password: string): Promise<boolean> {

@@ -95,9 +95,8 @@ export class RepoAccessResolver {
     const kept = this.#kept.get(granted);
     if (kept?.directory === directory && kept.hasGrants === hasGrants && kept.lists === lists)
       return kept.repoAccess;
-    const repoAccess = hasGrants
-      ? { base: directory.members, extra: this.#extraOf(person, granted, lists, directory) }
-      : { base: directory.members, extra: NO_REPOS };
+    const extra = hasGrants ? this.#extraOf(person, granted, lists, directory) : NO_REPOS;
+    const repoAccess = { base: directory.members, extra };
     this.#kept.set(granted, { directory, hasGrants, lists, repoAccess });
     return repoAccess;
   }
@@ -151,7 +150,9 @@ export class RepoAccessResolver {
     if (isSame && kept.areRulesLoaded === areRulesLoaded) return kept;
     const submodules = all.filter(({ within }) => within !== undefined);
     const plain = submodules.length === 0 ? all : all.filter(({ within }) => within === undefined);
-    const repos = areRulesLoaded ? plain : plain.map(closed);
+    const repos = areRulesLoaded
+      ? plain
+      : plain.map((repo): RepoRecord => ({ ...repo, enforcement: 'all' }));
     const idsOf = (isIn: (repo: RepoRecord) => boolean): ReadonlySet<number> =>
       new Set(repos.filter(isIn).map(({ repoId }) => repoId));
     const withSubmodules = (ids: ReadonlySet<number>): ReadonlySet<number> =>
@@ -191,10 +192,6 @@ function visibleOf(
   return submodules
     .filter(({ within = [] }) => within.length > 0 && within.every(canSee))
     .map(({ repoId }) => repoId);
-}
-
-function closed(repo: RepoRecord): RepoRecord {
-  return { ...repo, enforcement: 'all' };
 }
 
 /** Rules b and c of API.md 4.7. */

@@ -17,9 +17,6 @@ const WINDOW_MS = 15 * 60_000;
  */
 const REMEMBERED_MAX = 20_000;
 
-/** Longer e-mails are cut; none so long can exist. */
-const NAME_LENGTH_MAX = 320;
-
 /** Attempts for one e-mail or address. */
 interface Tries {
   /** Times of failures that still count, oldest first. */
@@ -97,7 +94,8 @@ export class SignInLimiter {
 }
 
 function nameOf({ email }: SignInAttempt): string {
-  return email.trim().toLowerCase().slice(0, NAME_LENGTH_MAX);
+  // No longer e-mail can exist.
+  return email.trim().toLowerCase().slice(0, 320);
 }
 
 function homeKey(attempt: SignInAttempt): string {

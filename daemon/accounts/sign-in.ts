@@ -2,6 +2,7 @@
 // and password, sessions, and sign-out (API.md 4.8, 15.1, 21.1).
 
 import { DAY_MS } from '../base/durations.ts';
+import { omitUndefined } from '../base/omit-undefined.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Actor, AuditLog } from './audit-log.ts';
@@ -15,9 +16,6 @@ import {
   type Passwords,
 } from './passwords.ts';
 import type { SignInLimiter, SignInOutcome } from './sign-in-limiter.ts';
-
-/** Life of a link to set a password. */
-const LINK_MS = 7 * DAY_MS;
 
 export interface SignInOptions {
   readonly store: Store;
@@ -73,7 +71,7 @@ export class SignIn {
     const { store, secret, now } = this.#options;
     const value = makeSecretValue();
     const createdAt = now();
-    const expiresAt = userId === null ? null : createdAt + LINK_MS;
+    const expiresAt = userId === null ? null : createdAt + 7 * DAY_MS;
     if (userId === null) await store.setupLinks.removeFirstOwnerLinks();
     const hash = hashCredential(secret, value);
     await store.setupLinks.create({ hash, userId, createdAt, expiresAt });
@@ -92,7 +90,6 @@ export class SignIn {
 
   /**
    * Consumes a one-time link: creates the first owner, or sets password and name of its user.
-   *
    * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length, the link then stays valid;
    * SERVER_OVERLOADED; NOT_READY.
    */
@@ -136,17 +133,12 @@ export class SignIn {
     }
     const signedIn = await this.#begin(user);
     await this.#checkStill(user, signedIn);
-    await auditLog.record(
-      withSource(userActor(user), clientSource),
-      'user.signed_in',
-      targetOf(user),
-    );
+    await auditLog.record(userActor(user, clientSource), 'user.signed_in', targetOf(user));
     return signedIn;
   }
 
   /**
    * Starts a session of a user identified by an identity provider.
-   *
    * Errors: NOT_FOUND: the user is no longer active; NOT_READY.
    */
   async signOn(user: User, provider: string): Promise<SignedIn> {
@@ -169,24 +161,20 @@ export class SignIn {
 
   /**
    * Changes the password of a signed-in user, and ends the other sessions.
-   *
    * Errors: INVALID_CREDENTIALS if the current one is wrong; INVALID_REQUEST_BODY for a new one of the wrong length;
    * TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
   async changePassword(
     person: Person,
     sessionHash: string,
-    {
-      currentPassword,
-      newPassword,
-      address,
-    }: {
+    change: {
       readonly currentPassword: string;
       readonly newPassword: string;
       readonly address: string;
     },
   ): Promise<void> {
     const { store } = this.#options;
+    const { currentPassword, newPassword, address } = change;
     checkNewPassword(newPassword, 'newPassword');
     const user = await this.#checked(person.email, address, currentPassword, () =>
       store.users.get(person.id),
@@ -198,7 +186,6 @@ export class SignIn {
 
   /**
    * Sets a password without the old one, and ends all sessions but one.
-   *
    * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
    */
   async setPassword(userId: string, password: string, exceptSession?: string): Promise<void> {
@@ -215,7 +202,6 @@ export class SignIn {
 
   /**
    * The user from `find`, if the password matches; within the limit of failures for e-mail and address.
-   *
    * Errors: TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
   async #checked(
@@ -257,7 +243,7 @@ export class SignIn {
     const { store, auditLog } = this.#options;
     const user = await store.users.byEmail(email);
     if (user === undefined) return;
-    auditLog.note(withSource(userActor(user), clientSource), 'user.sign_in_failed', targetOf(user));
+    auditLog.note(userActor(user, clientSource), 'user.sign_in_failed', targetOf(user));
   }
 
   async #begin(user: User): Promise<SignedIn> {
@@ -283,12 +269,8 @@ export function checkNewPassword(password: string, field: string): void {
   );
 }
 
-function userActor(user: { readonly id: string }): Actor {
-  return { id: user.id, type: 'user' };
-}
-
-function withSource(actor: Actor, clientSource: string | undefined): Actor {
-  return clientSource === undefined ? actor : { ...actor, clientSource };
+function userActor({ id }: User, clientSource?: string): Actor {
+  return { id, type: 'user', ...omitUndefined({ clientSource }) };
 }
 
 function targetOf({ id }: { readonly id: string }) {

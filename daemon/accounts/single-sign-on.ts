@@ -17,6 +17,7 @@ import type { PendingSignOn } from './sign-on/pending-sign-ons.ts';
 import type { Identity } from './sign-on/identity.ts';
 import type { GithubSignOn } from './sign-on/github-sign-on.ts';
 import type { Issuer } from './sign-on/issuer.ts';
+import type { TokenIdentity } from './sign-on/issuer-token.ts';
 import { type RefusalReason, SignOnRefusal } from './sign-on/refusals.ts';
 import { ownPath } from './sign-on/return-path.ts';
 import { StoreError } from '../store/error.ts';
@@ -25,11 +26,6 @@ import type { User } from '../store/users.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 
 export const SIGN_ON_PATH = '/api/auth/oidc';
-
-/** Concurrent sign-ons per issuer, so that a slow one does not delay the others. */
-const RUNNING_MAX = 16;
-const RUNNING_OF_ONE_MAX = 8;
-const WAITING_MAX = 64;
 
 export interface SingleSignOnOptions {
   readonly store: Store;
@@ -82,9 +78,10 @@ export class SingleSignOn {
   readonly #options: SingleSignOnOptions;
   readonly #issuers = new Map<string, Issuer | GithubSignOn>();
   readonly #slots = new Slots({
-    runningMax: RUNNING_MAX,
-    runningOfOneMax: RUNNING_OF_ONE_MAX,
-    waitingMax: WAITING_MAX,
+    runningMax: 16,
+    // A slow issuer does not delay the others.
+    runningOfOneMax: 8,
+    waitingMax: 64,
     busyError: () => new AccountError('SERVER_OVERLOADED', 'Too many sign-ins at the moment.', 1),
   });
   #pending: InstanceType<Protocol['PendingSignOns']> | undefined;
@@ -114,7 +111,6 @@ export class SingleSignOn {
    * Starts a sign-on: returns the address to redirect to, and the cookie for the browser.
    *
    * @param returnTo  the page to continue at
-   *
    * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED.
    */
   async begin(
@@ -133,11 +129,7 @@ export class SingleSignOn {
     return { address: address.href, sealed: await this.#pendingIn(protocol).seal(pending) };
   }
 
-  /**
-   * Signs in a person who returns from an issuer.
-   *
-   * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED; NOT_READY.
-   */
+  /** Signs in a person who returns from an issuer. Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED; NOT_READY. */
   async finish(
     id: string,
     { baseUrl, query, sealed }: SignOnReturn,
@@ -162,7 +154,6 @@ export class SingleSignOn {
 
   /**
    * The user of an issuer's access token; undefined: not valid here.
-   *
    * Errors: NOT_READY if the store cannot be reached.
    */
   async tokenUser(value: string): Promise<TokenUser | undefined> {
@@ -210,13 +201,7 @@ export class SingleSignOn {
   }
 
   /** By the link; without one, by the address, if that user has no other account of the issuer. */
-  async #userIdOf({
-    issuer,
-    subject,
-    email,
-  }: Pick<Identity, 'issuer' | 'subject'> & {
-    readonly email: string | undefined;
-  }): Promise<string | undefined> {
+  async #userIdOf({ issuer, subject, email }: TokenIdentity): Promise<string | undefined> {
     const { users, signOnAccounts } = this.#options.store;
     const linked = await signOnAccounts.userOf({ issuer, subject });
     const issuerName = email === undefined ? undefined : (await users.byEmail(email))?.id;
@@ -283,10 +268,8 @@ export class SingleSignOn {
     const cached = this.#issuers.get(id);
     if (cached?.settings === settings) return cached;
     const { env } = this.#options.configuration;
-    const made =
-      settings.type === 'github'
-        ? new GithubSignOn({ settings, env })
-        : new Issuer({ settings, env });
+    const isGithub = settings.type === 'github';
+    const made = isGithub ? new GithubSignOn({ settings, env }) : new Issuer({ settings, env });
     this.#issuers.set(id, made);
     return made;
   }

@@ -83,20 +83,6 @@ onEmbedded('limits', (world) => {
       { numRuns: 25 },
     );
   });
-
-  test('a process that dies forgets what it admitted since the last tick, and no more', () =>
-    world.within(async (place) => {
-      const limits = await embeddedWorld(place);
-      const first = await limits.open();
-      const take = (daemon: Daemon) => async () => daemon.ledger.take('u', 30, NOON_MS);
-      assert.equal(await limits.settle(admittedOf(Array.from({ length: 12 }, take(first)))), 12);
-      await limits.advance(2_000);
-      assert.equal(await limits.settle(admittedOf(Array.from({ length: 5 }, take(first)))), 5);
-      first.crash();
-      await limits.reopen();
-      const second = await limits.open();
-      assert.equal(await limits.settle(admittedOf(Array.from({ length: 30 }, take(second)))), 18);
-    }));
 });
 
 onPostgres('limits', (world) => {
@@ -133,35 +119,6 @@ onPostgres('limits', (world) => {
       for (const daemon of daemons) await daemon.ledger.close();
       const reader = await place.open();
       for (const user of users) assert.equal(await reader.usage.read(user, TODAY), 117);
-    }));
-
-  test('one user on three daemons, each request by itself', () =>
-    world.within(async (place) => {
-      const daemons = [await openDaemon(place), await openDaemon(place), await openDaemon(place)];
-      let admitted = 0;
-      await Promise.all(
-        daemons.map(async ({ ledger }) => {
-          for (let i = 0; i < 500; i++) {
-            if ((await ledger.take('u', 1_000, NOON_MS)).admitted) admitted++;
-          }
-        }),
-      );
-      assert.equal(admitted, 1_000);
-      for (const daemon of daemons) await daemon.ledger.close();
-    }));
-
-  test('a daemon that crashes beside others costs none of what it had not admitted', () =>
-    world.within(async (place) => {
-      const [a, b] = [await openDaemon(place), await openDaemon(place)];
-      const take = (daemon: Daemon) => async () => daemon.ledger.take('u', 400, NOON_MS);
-      assert.equal(await admittedOf(Array.from({ length: 50 }, take(a))), 50);
-      assert.equal(await admittedOf(Array.from({ length: 50 }, take(b))), 50);
-      const reader = await place.open();
-      do await sleep(5_000 / SPEED);
-      while ((await reader.usage.read('u', TODAY)) !== 100); // both have reported
-      a.crash();
-      assert.equal(await admittedOf(Array.from({ length: 400 }, take(b))), 300);
-      await b.ledger.close();
     }));
 
   test('a server that restarts: requests fail meanwhile, and all admitted ones count', () =>

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { closeWorlds, SEARCH_BODY, startWorld } from '../http/harness.ts';
+import { closeWorlds, repo, SEARCH_BODY, startWorld } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { NOW_MS } from './licences.ts';
 import { startAccounts } from './world.ts';
@@ -30,27 +30,16 @@ void test('every answer of a counted endpoint carries the headers, failures too;
   const { ask, memberKey } = world;
   await limitOf(world, 10);
   const reset = String(MIDNIGHT_MS / 1000);
-  assert.deepEqual(headersOf(await ask('POST', '/api/search', memberKey, SEARCH_BODY)), [
-    '10',
-    '9',
-    reset,
-  ]);
-  assert.deepEqual(headersOf(await ask('POST', '/api/search', memberKey, BAD_BODY)), [
-    '10',
-    '8',
-    reset,
-  ]);
-  assert.deepEqual(headersOf(await ask('GET', '/api/source?repo=x&path=y', memberKey)), [
-    '10',
-    '7',
-    reset,
-  ]);
-  assert.deepEqual(headersOf(await ask('HEAD', '/api/repos', memberKey)), ['10', '6', reset]);
-  assert.deepEqual(headersOf(await ask('POST', '/api/stream_search', memberKey, SEARCH_BODY)), [
-    '10',
-    '5',
-    reset,
-  ]);
+  for (const [method, target, remaining, body] of [
+    ['POST', '/api/search', '9', SEARCH_BODY],
+    ['POST', '/api/search', '8', BAD_BODY],
+    ['GET', '/api/source?repo=x&path=y', '7'],
+    ['HEAD', '/api/repos', '6'],
+    ['POST', '/api/stream_search', '5', SEARCH_BODY],
+  ] as const) {
+    const reply = await ask(method, target, memberKey, body);
+    assert.deepEqual(headersOf(reply), ['10', remaining, reset]);
+  }
   const none = [undefined, undefined, undefined];
   for (const [method, path] of [
     ['GET', '/api/health'],
@@ -89,16 +78,14 @@ void test('at the limit: 429 before all else, with what to do; raising it by n a
 });
 
 void test('keys and tokens of one user share; the day ends at 00:00 UTC; a clock set back gives nothing', async () => {
-  const { repo } = await import('../http/harness.ts');
   const world = await startAccounts({ repos: [repo(1, 'a')], nowMs: MIDNIGHT_MS - 1000 });
   const { ask, memberKey, clock } = world;
   await limitOf(world, 3);
   const minted = await ask('POST', '/api/ee/scoped_access_token', memberKey, { repoIds: [1] });
   const token = minted.json()['token'] as string;
   const cookie = await world.signIn('member@example.com');
-  const second = (await ask('POST', '/api/user/api_keys', cookie, { name: 'two' })).json()[
-    'key'
-  ] as string;
+  const made = await ask('POST', '/api/user/api_keys', cookie, { name: 'two' });
+  const second = made.json()['key'] as string;
   const status = async (as: string) => (await ask('GET', '/api/repos', as)).status;
   assert.deepEqual(
     [await status(memberKey), await status(token), await status(second), await status(token)],

@@ -13,17 +13,6 @@ const NAME_LENGTH_MAX = 128;
 const LOGO_LENGTH_MAX = 1000;
 /** Clients without consent; the oldest are removed. */
 const UNUSED_MAX = 5_000;
-const REGISTRATIONS = {
-  /** Of one network, whatever others do: nobody can use up the quota of all. */
-  assured: { countMax: 5, windowMs: HOUR_MS },
-  /** More of one network: many people may share an address. */
-  further: { countMax: 55, windowMs: HOUR_MS },
-  /** Further ones of all networks. Why: below UNUSED_MAX, so that a client can wait hours for its user. */
-  furtherOfAll: { countMax: 600, windowMs: HOUR_MS },
-};
-/** How long a client without consent is kept. */
-const CLIENT_MS = 90 * 24 * HOUR_MS;
-
 /** Audit actor for an unknown program. */
 const ANYBODY = { id: 'anonymous', type: 'user' } as const;
 
@@ -83,9 +72,12 @@ function readRegistration(json: unknown): Registration {
 
 export class Clients {
   readonly #context: OAuthContext;
-  readonly #assured = new Rate(REGISTRATIONS.assured);
-  readonly #further = new Rate(REGISTRATIONS.further);
-  readonly #furtherOfAll = new Rate(REGISTRATIONS.furtherOfAll);
+  /** Of one network, whatever others do: nobody can use up the quota of all. */
+  readonly #assured = new Rate({ countMax: 5, windowMs: HOUR_MS });
+  /** More of one network: many people may share an address. */
+  readonly #further = new Rate({ countMax: 55, windowMs: HOUR_MS });
+  /** Further ones of all networks: below UNUSED_MAX, so that a client can wait hours for its user. */
+  readonly #furtherOfAll = new Rate({ countMax: 600, windowMs: HOUR_MS });
 
   constructor(context: OAuthContext) {
     this.#context = context;
@@ -97,7 +89,6 @@ export class Clients {
    * @param json     its metadata
    * @param address  of the client, for the audit
    * @param clientKey   whom it is counted for
-   *
    * Errors: OAuthError; NOT_READY.
    */
   async register(json: unknown, address: string, clientKey: string): Promise<RegisteredClient> {
@@ -135,7 +126,8 @@ export class Clients {
       throw new OAuthError('temporarily_unavailable', 'too many registrations', seconds);
   }
 
+  /** Clients without consent are kept for 90 days. */
   prune(nowMs: number): Promise<number> {
-    return this.#context.store.oauthClients.prune(nowMs - CLIENT_MS);
+    return this.#context.store.oauthClients.prune(nowMs - 90 * 24 * HOUR_MS);
   }
 }

@@ -12,13 +12,6 @@ import type { Parameters } from './parameters.ts';
 import { isRegistered, redirectHost, redirectTo } from './redirects.ts';
 import { resourceOf } from './resources.ts';
 
-/** Time for the user's decision. */
-const REQUEST_MS = 600_000;
-/** Of one user; the oldest are removed. */
-const REQUESTS_MAX = 20;
-const CONSENTS_MAX = 100;
-const VALUE_SIZE = 32; // bytes
-
 /** A client's request, before the user is known. */
 export interface RequestedConsent {
   readonly client: OAuthClient;
@@ -68,12 +61,10 @@ export class Consents {
   /** Stores a request for a user. @returns  its id, which only this user can use. Errors: NOT_READY. */
   async addRequest({ client, ...requested }: RequestedConsent, userId: string): Promise<string> {
     const { store, hash, now } = this.#context;
-    const id = randomHex(VALUE_SIZE);
+    const id = randomHex(32);
     const request = { ...requested, hash: hash(id), userId, clientId: client.id };
-    await store.oauthConsents.addRequest(
-      { ...request, expiresAt: now() + REQUEST_MS },
-      REQUESTS_MAX,
-    );
+    // The user has ten minutes to decide. Of each user 20 requests stay.
+    await store.oauthConsents.addRequest({ ...request, expiresAt: now() + 600_000 }, 20);
     return id;
   }
 
@@ -115,7 +106,7 @@ export class Consents {
   async #allow(request: OAuthRequest): Promise<{ code: string } | undefined> {
     const { store, hash, now, settings } = this.#context;
     const { userId, clientId, redirectUri, codeChallenge, resource } = request;
-    const code = randomHex(VALUE_SIZE);
+    const code = randomHex(32);
     const nowMs = now();
     const consent = {
       id: randomUUID(),
@@ -129,7 +120,7 @@ export class Consents {
       usedAt: nowMs,
       expiresAt: nowMs + settings().codeTtlSeconds * 1000,
     };
-    const isTaken = await store.oauthConsents.allow(request.hash, consent, CONSENTS_MAX);
+    const isTaken = await store.oauthConsents.allow(request.hash, consent, 100);
     return isTaken ? { code } : undefined;
   }
 

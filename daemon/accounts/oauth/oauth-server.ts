@@ -11,15 +11,13 @@ import { Rate } from './rates.ts';
 import { type PresentedToken, type TokenBounds, tokenUse } from './token-use.ts';
 import { Tokens } from './tokens.ts';
 
-/** Requests of any kind of one user or, if unknown, of one network. Why: each may query the store. */
-const REQUESTS = { countMax: 300, windowMs: 60_000 };
-
 export class OAuthServer {
   readonly clients: Clients;
   readonly consents: Consents;
   readonly tokens: Tokens;
   readonly #context: OAuthContext;
-  readonly #requests = new Rate(REQUESTS);
+  /** Requests of any kind of one user or, if unknown, of one network: each may query the store. */
+  readonly #requests = new Rate({ countMax: 300, windowMs: 60_000 });
 
   constructor(options: Omit<OAuthContext, 'proofs'>) {
     this.#context = { ...options, proofs: new Proofs(options.now) };

@@ -8,9 +8,6 @@ import { OAuthError } from './error.ts';
 
 /** Tolerance for a client's clock, and maximum age of a proof. */
 const SKEW_MS = 60_000;
-/** Longer ones are refused unread. */
-const PROOF_LENGTH_MAX = 4096;
-const ID_LENGTH_MAX = 256;
 /** Bound: ids of two minutes, 200 bytes each. */
 const USED_MAX = 100_000;
 
@@ -50,7 +47,6 @@ export class Proofs {
    * @param token    that the proof is bound to; absent: the request asks for one
    * @param keyHash  of the key that must have signed it; absent: any
    * @returns        the thumbprint of the key
-   *
    * Errors: OAuthError invalid_dpop_proof.
    */
   async check(
@@ -66,14 +62,13 @@ export class Proofs {
       throw refused('it is too old, or dated in the future');
     if (keyHash !== undefined && thumbprint !== keyHash) throw refused('another key has signed it');
     const { jti } = claims;
-    if (typeof jti !== 'string' || jti === '' || jti.length > ID_LENGTH_MAX)
-      throw refused('it has no id');
+    if (typeof jti !== 'string' || jti === '' || jti.length > 256) throw refused('it has no id');
     this.#use(hash(`${thumbprint} ${jti}`));
     return thumbprint;
   }
 
   async #read(proof: string): Promise<{ claims: Claims; thumbprint: string }> {
-    if (proof.length > PROOF_LENGTH_MAX) throw refused('it is too long');
+    if (proof.length > 4096) throw refused('it is too long');
     const { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } = await loadJose();
     try {
       const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {

@@ -9,17 +9,15 @@ interface Count {
   count: number;
 }
 
-export interface RateBound {
+interface RateBound {
   readonly countMax: number;
   readonly windowMs: number;
 }
 
-/** Users and networks remembered. */
-const REMEMBERED_MAX = 20_000;
-
 export class Rate {
   readonly #bound: RateBound;
-  readonly #counts = new LRUCache<string, Count>(entryBound(REMEMBERED_MAX));
+  /** By user or network. */
+  readonly #counts = new LRUCache<string, Count>(entryBound(20_000));
 
   constructor(bound: RateBound) {
     this.#bound = bound;

@@ -5,8 +5,6 @@ import { OAuthError } from './error.ts';
 
 /** Of one client. */
 export const REDIRECTS_MAX = 10;
-/** Characters of an address. */
-const LENGTH_MAX = 1000;
 
 /**
  * An application's private scheme. RFC 8252 (7.1) requires a reversed domain name; schemes without a dot may be those of a
@@ -32,7 +30,7 @@ export function checkRedirectUri(uri: string): void {
 }
 
 function refusalOf(uri: string): string | undefined {
-  if (uri.length > LENGTH_MAX) return `longer than ${LENGTH_MAX} characters`;
+  if (uri.length > 1000) return 'longer than 1000 characters';
   if (!PLAIN.test(uri) || REFUSED_CHARACTERS.test(uri))
     return 'wildcards, fragments, spaces and other such characters are not allowed';
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
@@ -52,10 +50,7 @@ function refusalOf(uri: string): string | undefined {
 export function isRegistered(registered: readonly string[], uri: string): boolean {
   // Why again: the client may have been registered by an earlier version.
   if (refusalOf(uri) !== undefined) return false;
-  return registered.includes(uri) || isRegisteredLoopback(registered, uri);
-}
-
-function isRegisteredLoopback(registered: readonly string[], uri: string): boolean {
+  if (registered.includes(uri)) return true;
   if (!LOOPBACK.test(uri)) return false;
   const requested = withoutPort(uri);
   return registered.some((one) => LOOPBACK.test(one) && withoutPort(one) === requested);

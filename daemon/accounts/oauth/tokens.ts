@@ -18,7 +18,6 @@ const REFRESH_TOKEN = /^svor_(?<family>[0-9a-f]{32})[0-9a-f]{32}$/;
 const ACCESS_TOKEN = /^svoa_[0-9a-f]{64}$/;
 /** Bytes of a refresh token's new part, and of its inherited part. */
 const HALF_SIZE = 16;
-const ACCESS_TOKEN_SIZE = 32;
 
 /** Proof of a token request. */
 export interface Proof {
@@ -53,11 +52,7 @@ export class Tokens {
     this.#consents = consents;
   }
 
-  /**
-   * The user who gave the code or token of a request, for rate limits; undefined: unknown.
-   *
-   * Errors: NOT_READY.
-   */
+  /** The user who gave the code or token of a request, for rate limits; undefined: unknown. Errors: NOT_READY. */
   async userOf(parameters: Parameters): Promise<string | undefined> {
     const { store, hash } = this.#context;
     const code = parameters.get('code');
@@ -99,13 +94,8 @@ export class Tokens {
     const resource = this.#resourceOf(parameters, consent);
     const keyHash = await this.#keyOf(consent, proof);
     const family = randomHex(HALF_SIZE);
-    const made = this.#make({
-      consent,
-      family,
-      keyHash,
-      resource,
-      grantType: 'authorization_code',
-    });
+    const gift = { consent, family, keyHash, resource, grantType: 'authorization_code' };
+    const made = this.#make(gift);
     if (!(await store.oauthConsents.redeem(consent.id, hash(family), made.next)))
       throw await this.#misused(consent, 'a code was used twice');
     return made.answer;
@@ -159,7 +149,7 @@ export class Tokens {
     const { hash, now, settings, auditLog } = this.#context;
     const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = settings();
     const createdAt = now();
-    const accessToken = `svoa_${randomHex(ACCESS_TOKEN_SIZE)}`;
+    const accessToken = `svoa_${randomHex(32)}`;
     const refreshToken = `svor_${family}${randomHex(HALF_SIZE)}`;
     const records = auditLog.made(
       { id: consent.userId, type: 'user' },

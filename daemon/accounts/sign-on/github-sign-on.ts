@@ -16,8 +16,6 @@ export interface GithubSignOnOptions {
   readonly env: Environment;
 }
 
-/** Access to an account's addresses; id, login and name need no scope. */
-const SCOPE = 'user:email';
 const EMAILS_MAX = 100;
 
 const userSchema = z.object({ id: z.int().positive(), name: z.string().nullish() });
@@ -62,7 +60,8 @@ export class GithubSignOn {
   async address({ state, verifier }: Challenge, redirectUri: string): Promise<URL> {
     return client.buildAuthorizationUrl(this.#configuration(), {
       redirect_uri: redirectUri,
-      scope: SCOPE,
+      // For the addresses; id, login and name need no scope.
+      scope: 'user:email',
       state,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
@@ -73,7 +72,6 @@ export class GithubSignOn {
    * Identifies the returning person.
    *
    * @param url  the redirect address, with GitHub's parameters
-   *
    * Errors: SignOnRefusal.
    */
   async identity({ state, verifier }: Challenge, url: URL): Promise<Identity> {

@@ -26,11 +26,8 @@ export interface SaidOfPerson {
   readonly name?: unknown;
 }
 
-const EMAIL_SIZE_MAX = 254;
-const NAME_SIZE_MAX = 200;
-
 const subject = z.string().min(1).max(255);
-const email = z.email().max(EMAIL_SIZE_MAX).toLowerCase();
+const email = z.email().max(254).toLowerCase();
 
 /** Undefined: no verified address. */
 export function verifiedEmail({ email: said, verified }: SaidOfAddress): string | undefined {
@@ -53,6 +50,6 @@ export function identityOf(
   const [first, ...others] = addresses.flatMap((one) => verifiedEmail(one) ?? []);
   if (first === undefined) throw new SignOnRefusal('unverified');
   const isName = typeof said.name === 'string' && said.name.trim() !== '';
-  const name = isName ? said.name.trim().slice(0, NAME_SIZE_MAX) : undefined;
+  const name = isName ? said.name.trim().slice(0, 200) : undefined;
   return { issuer, subject: account, emails: [first, ...others], name };
 }

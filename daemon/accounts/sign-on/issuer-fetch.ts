@@ -36,13 +36,11 @@ interface Question {
 
 export type IssuerFetch = (address: string, question: Question) => Promise<Response>;
 
-/** Known failing addresses of one issuer, which has a few endpoints. */
-const FAILED_MAX = 16;
-
 /** The fetch for libraries that talk to an issuer. Errors, of the function returned: of the network; of limits. */
 export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): IssuerFetch {
   const { answerMs, bytes, restMs } = limits;
-  const failed = new LRUCache<string, true>({ max: FAILED_MAX, ttl: restMs });
+  // An issuer has a few endpoints.
+  const failed = new LRUCache<string, true>({ max: 16, ttl: restMs });
   return async (address, question) => {
     const url = allowed(new URL(address), issuer);
     const isKept = (question.method ?? 'GET') === 'GET';

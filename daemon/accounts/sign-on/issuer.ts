@@ -21,21 +21,9 @@ import { HOUR_MS } from '../../base/durations.ts';
 export const SKEW_SECONDS = 60;
 
 /** Asymmetric signatures only: a published key cannot sign. */
-export const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-];
-
-/** Metadata is fetched again after this time. */
-const METADATA_MS = HOUR_MS;
+export const ALGORITHMS = ['RS', 'PS', 'ES']
+  .flatMap((kind) => [`${kind}256`, `${kind}384`, `${kind}512`])
+  .concat('EdDSA');
 
 export interface IssuerOptions {
   readonly settings: OpenIdSettings;
@@ -76,7 +64,7 @@ export class Issuer {
   /** Errors: SignOnRefusal `unreachable`. */
   async open(): Promise<OpenIssuer> {
     const cached = this.#opened;
-    const isFresh = cached !== undefined && performance.now() - cached.openedMs < METADATA_MS;
+    const isFresh = cached !== undefined && performance.now() - cached.openedMs < HOUR_MS;
     if (isFresh) return cached;
     this.#opening ??= this.#discover().finally(() => {
       this.#opening = undefined;
@@ -133,7 +121,6 @@ export class Issuer {
    * Identifies the returning person.
    *
    * @param url  the redirect address, with the issuer's parameters
-   *
    * Errors: SignOnRefusal.
    */
   async identity(challenge: Challenge, url: URL): Promise<Identity> {

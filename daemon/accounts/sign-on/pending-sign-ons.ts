@@ -6,7 +6,7 @@ import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { PENDING_SECONDS } from './pending-life.ts';
+import { PENDING_SECONDS } from './return-path.ts';
 import type { Challenge } from './sign-on-callback.ts';
 
 export interface PendingSignOn extends Challenge {
@@ -24,13 +24,11 @@ const pendingSchema = z.object({
   verifier: z.string(),
 });
 
-/** Bound: those that returned within ten minutes; a hundred bytes each. */
-const USED_MAX = 50_000;
-
 export class PendingSignOns {
   readonly #key: Uint8Array;
   readonly #now: () => number;
-  readonly #used = new LRUCache<string, true>({ max: USED_MAX, ttl: 2 * PENDING_SECONDS * 1000 });
+  /** States of those that returned; a hundred bytes each. */
+  readonly #used = new LRUCache<string, true>({ max: 50_000, ttl: 2 * PENDING_SECONDS * 1000 });
 
   constructor(secret: Buffer, now: () => number) {
     this.#key = new Uint8Array(hkdfSync('sha256', secret, '', 'trawl sign-on', 32));
