@@ -1,7 +1,6 @@
 // Opens a data directory to change its accounts while no daemon runs: lock, catalog and store, without engine, and the
 // API on the control socket alone.
 
-import { backupSource } from '../backup/backup-source.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
@@ -72,14 +71,14 @@ function operatorServiceOf(
           isListed: unlistedOf(registry.stored, [repo.repoId]).size === 0,
           ...omitUndefined({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
         })),
-      change: (...call) => registry.change(...call),
+      change: (repoIds, change, actor) => registry.change(repoIds, change, { actor }),
       remove: (...call) => removeOffline({ catalog, registry }, ...call),
     },
     status: undefined,
     async *backup(input, signal) {
       // Why here: it would add some 15 ms to each start.
       const { makeBackup } = await import('../backup/make.ts');
-      yield* makeBackup(backupSource(configuration, catalog, store), input, signal);
+      yield* makeBackup({ configuration, catalog, store }, input, signal);
     },
   };
 }

@@ -1,6 +1,5 @@
 // What the endpoints get from the parts of a running daemon.
 
-import { backupSource } from '../backup/backup-source.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import type { Log } from '../base/log.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
@@ -19,7 +18,6 @@ import { search } from '../engine/search/service.ts';
 import { listSkipped } from '../engine/search/skipped.ts';
 import { startStream } from '../engine/search/stream.ts';
 import { suggest } from '../engine/search/suggest.ts';
-import { repoSizes } from '../index/catalog/repo-sizes.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
 import { listRefs } from '../sources/git/refs.ts';
 import type { History } from '../sources/history/history.ts';
@@ -119,7 +117,7 @@ function operatorServiceOf({
     async *backup(input, signal) {
       // Why here: it would add some 15 ms to each start.
       const { makeBackup } = await import('../backup/make.ts');
-      const source = backupSource(configuration, instance.catalog, control.store);
+      const source = { configuration, catalog: instance.catalog, store: control.store };
       yield* makeBackup(source, input, AbortSignal.any([signal, stopping]));
     },
   };
@@ -172,7 +170,7 @@ function jobServiceOf(instance: Instance): JobService {
     sizesOf: (repoId) => {
       const repo = catalog.repo(repoId);
       if (repo?.record.indexedAt === undefined) return undefined;
-      const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
+      const { docCount: docs, contentSize, shardSize } = catalog.sizesOf(repo);
       return { docs, contentBytes: contentSize, shardBytes: shardSize, skipped: repo.skipped };
     },
     askedAt: (repoId) => connections?.mirrors.lastFetch(repoId).fetchedAt,

@@ -9,12 +9,16 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
+import { LICENCE_SETTING } from '../accounts/licence-service.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { openInstanceSecret } from '../base/config/secrets.ts';
+import { readProductVersion } from '../base/config/version.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
 import { encodeCatalog } from '../index/catalog/former-catalog.ts';
-import type { CatalogRepo } from '../index/catalog/catalog-records.ts';
+import { type CatalogRepo, unbuilt } from '../index/catalog/catalog-records.ts';
 import type { DumpPart, DumpRow } from '../store/dump.ts';
 import type { Store } from '../store/store.ts';
-import { systemCodeOf } from '../base/caught.ts';
+import { errorOf, systemCodeOf } from '../base/caught.ts';
 import {
   BackupError,
   type BackupHeader,
@@ -29,14 +33,11 @@ import {
 } from './format.ts';
 import { makeSecretCheck, seal } from './seal.ts';
 
+/** The parts of an open instance. */
 export interface BackupSource {
+  readonly configuration: Configuration;
   readonly catalog: Catalog;
   readonly store: Store;
-  /** The instance secret. */
-  readonly secret: string;
-  /** Names of secret settings. */
-  readonly secretSettings: readonly string[];
-  readonly productVersion: string;
 }
 
 export interface BackupInput {
@@ -46,15 +47,8 @@ export interface BackupInput {
   readonly passphrase?: string | undefined;
 }
 
-/** Approximate bytes of rows per member. */
-const PART_SIZE = 1024 * 1024;
-const READ_SIZE = 256 * 1024;
-/** Measured: 2026-11-21, 64 MB of a shard, busy machine: 63 MB/s at 1, 30 MB/s at 6 for 18% less. */
-const GZIP_LEVEL = 1;
-
 /**
  * The bytes of a backup, created as they are read. A reader that stops early cancels it.
- *
  * Errors: BackupError; NOT_READY of the store.
  */
 export async function* makeBackup(
@@ -64,10 +58,11 @@ export async function* makeBackup(
 ): AsyncGenerator<Buffer> {
   signal.throwIfAborted();
   const pack = tar.pack();
-  const gzip = createGzip({ level: GZIP_LEVEL });
+  // Measured: 2026-11-21, 64 MB of a shard, busy machine: 63 MB/s at 1, 30 MB/s at 6 for 18% less.
+  const gzip = createGzip({ level: 1 });
   const piping = pipeline(pack, gzip, { signal });
   const writing = writeMembers(new Members(pack), source, input).catch((error: unknown) => {
-    pack.destroy(error instanceof Error ? error : new Error(String(error)));
+    pack.destroy(errorOf(error));
     throw error;
   });
   // Errors are reported below, at the end of the bytes.
@@ -79,7 +74,10 @@ export async function* makeBackup(
     await piping;
   } catch (error) {
     if (signal.aborted) throw new BackupError('the backup was cancelled: the daemon is stopping');
-    await failureOf(writing);
+    // The error of the writer says more than that of the broken stream.
+    await writing.catch((failure: unknown) => {
+      if (systemCodeOf(failure) !== 'ERR_STREAM_PREMATURE_CLOSE') throw failure;
+    });
     throw error;
   } finally {
     pack.destroy();
@@ -88,41 +86,32 @@ export async function* makeBackup(
   }
 }
 
-/** Throws the error of the writer, which says more than that of the broken stream. */
-async function failureOf(writing: Promise<void>): Promise<void> {
-  await writing.catch((error: unknown) => {
-    if (systemCodeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-  });
-}
-
 async function writeMembers(
   members: Members,
   source: BackupSource,
   { withIndex, passphrase }: BackupInput,
 ): Promise<void> {
-  const { catalog, store, secret, productVersion } = source;
+  const { configuration, catalog, store } = source;
+  const secret =
+    configuration.secret?.reveal() ?? openInstanceSecret(configuration.dataDir).toString('utf8');
   const header: BackupHeader = {
     kind: FORMAT_KIND,
     formatVersion: FORMAT_VERSION,
-    productVersion,
+    productVersion: readProductVersion(),
     createdAt: new Date().toISOString(),
     hasIndex: withIndex,
     secretCheck: await makeSecretCheck(secret),
   };
   await members.addText(HEADER_MEMBER, JSON.stringify(header));
-  const settings = await writeStore(members, store, source.secretSettings);
+  const settings = await writeStore(members, store);
   const pinned = await pinIndex(catalog, withIndex);
   try {
     await members.addText(CATALOG_MEMBER, encodeCatalog(pinned.repos));
     if (passphrase !== undefined)
       await members.addText(SEALED_MEMBER, await seal({ secret, settings }, passphrase));
     for (const { name, handle, size } of pinned.files) {
-      const bytes = handle.createReadStream({
-        autoClose: false,
-        highWaterMark: READ_SIZE,
-        start: 0,
-      });
-      await members.add(name, size, bytes);
+      const options = { autoClose: false, highWaterMark: 256 * 1024, start: 0 };
+      await members.add(name, size, handle.createReadStream(options));
     }
   } finally {
     for (const { handle } of pinned.files) await handle.close();
@@ -131,15 +120,11 @@ async function writeMembers(
 }
 
 /** Writes the rows of the store; returns the secret settings, which were left out. */
-async function writeStore(
-  members: Members,
-  store: Store,
-  secretSettings: readonly string[],
-): Promise<Record<string, string>> {
+async function writeStore(members: Members, store: Store): Promise<Record<string, string>> {
   const settings: Record<string, string> = {};
   const isSecret = ({ name, value }: DumpRow): boolean => {
-    if (!secretSettings.includes(String(name))) return false;
-    settings[String(name)] = String(value);
+    if (name !== LICENCE_SETTING) return false;
+    settings[name] = String(value);
     return true;
   };
   const open = ({ table, rows }: DumpPart): DumpPart =>
@@ -153,7 +138,7 @@ async function writeStore(
   let text = '';
   for await (const part of store.dump()) {
     text += `${JSON.stringify(open(part))}\n`;
-    if (text.length < PART_SIZE) continue;
+    if (text.length < 1 << 20) continue;
     await flush(text);
     text = '';
   }
@@ -176,7 +161,7 @@ interface PinnedIndex {
 async function pinIndex(catalog: Catalog, withIndex: boolean): Promise<PinnedIndex> {
   for (;;) {
     const { repos, version } = catalog;
-    if (!withIndex) return { repos: repos.map(withoutShards), files: [] };
+    if (!withIndex) return { repos: repos.map(unbuilt), files: [] };
     const files: PinnedFile[] = [];
     try {
       for (const name of catalog.fileNames) {
@@ -192,12 +177,6 @@ async function pinIndex(catalog: Catalog, withIndex: boolean): Promise<PinnedInd
       });
     }
   }
-}
-
-/** A repo without its shards, which will be built again. */
-function withoutShards({ record, skipped }: CatalogRepo): CatalogRepo {
-  const { indexedAt: _, revisions: __, ...rest } = record;
-  return { record: rest, shards: [], skipped };
 }
 
 /** Writes tar members, and their checksums to the manifest at the end. */

@@ -31,7 +31,6 @@ export interface UnpackedBackup {
 
 /**
  * Unpacks `file` into the empty `folder` and syncs it.
- *
  * Errors: BackupError naming the file, which is missing, not a backup, truncated, damaged, or of another version.
  */
 export async function unpackBackup(file: string, folder: string): Promise<UnpackedBackup> {

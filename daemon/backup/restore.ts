@@ -65,13 +65,8 @@ export interface RestoreReport {
 
 /** Names allowed in an empty data directory; the secret may be put there first. */
 const NEUTRAL: readonly string[] = ['lock', '.gitignore', ...CONTROL_FILES, ...PLACING_FOLDERS];
-const SECRET_SIZE_MIN = 32;
 
-/**
- * Restores a backup.
- *
- * Errors: BackupError, LockedError, DumpError, NOT_READY; nothing is changed then.
- */
+/** Restores a backup. Errors: BackupError, LockedError, DumpError, NOT_READY; nothing is changed then. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { dataDir } = options;
   const isNew = !existsSync(dataDir);
@@ -148,7 +143,6 @@ async function openSecrets(
 
 /**
  * Installs the instance secret if it is known, else returns false.
- *
  * Errors: BackupError if the given secret is wrong.
  */
 async function provideSecret(
@@ -160,9 +154,10 @@ async function provideSecret(
   if (given !== undefined && !(await isRightSecret(given, secretCheck)))
     throw new BackupError(`${file} was made with a different instance secret`);
   const secret = given ?? secrets?.secret ?? presentSecret(dataDir);
-  if (secret === undefined || secret.length < SECRET_SIZE_MIN) return false;
+  if (secret === undefined || secret.length < 32) return false;
   if (!(await isRightSecret(secret, secretCheck))) return false;
-  await writeSynced(path.join(staging, SECRET_FILE), `${secret}\n`);
+  const target = path.join(staging, SECRET_FILE);
+  await writeFile(target, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true });
   return true;
 }
 
@@ -216,9 +211,4 @@ async function* readParts(
   const settings = Object.entries(secrets?.settings ?? {});
   if (settings.length > 0)
     yield { table: 'settings', rows: settings.map(([name, value]) => ({ name, value })) };
-}
-
-async function writeSynced(file: string, text: string): Promise<void> {
-  await writeFile(file, text, { mode: 0o600, flag: 'wx' });
-  await syncPath(file);
 }

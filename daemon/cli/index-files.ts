@@ -15,7 +15,7 @@ import {
 } from '../engine/shards/inspect.ts';
 import { readCatalog } from '../app/open-index.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
-import { quarantineIn } from '../index/served/quarantine.ts';
+import { quarantineIn } from '../index/served/served.ts';
 import { CatalogError } from '../store/index-tables.ts';
 import {
   type NextMerge,

@@ -248,41 +248,6 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
   );
 });
 
-void test('the repos of a shard come in the order of the catalog, whichever changed last', async () => {
-  const catalog = await openCatalog();
-  const shard = shardOf(++lastShard);
-  const [first, second] = [1, 2].map((repoId, index) => {
-    const part = { docStart: index, docEnd: index + 1, contentSize: 100 };
-    return repoOf(repoId, [{ ...shard, part }]);
-  }) as [CatalogRepo, CatalogRepo];
-  await catalog.commit(() => ({ put: [first, second] }));
-  const { served, snapshot } = serve(catalog);
-  served.publish();
-  await catalog.commit(() => ({ put: [first] }));
-  served.publishChanges();
-  assert.deepEqual(catalog.reposOfShard(shard.shardId), [first, second]);
-  const { parts } = snapshot()!.shards[0]!;
-  assert.deepEqual(
-    parts.map(({ repoId }) => repoId),
-    [1, 2],
-  );
-});
-
-void test('what is hidden by something else than the catalog is hidden with the next change', async () => {
-  const catalog = await openCatalog();
-  await catalog.commit(() => ({ put: [1, 2].map((id) => repoOf(id, [shardOf(++lastShard)])) }));
-  const { served, snapshot } = serve(catalog);
-  served.publish();
-  served.repoIds = new Set([2]);
-  await catalog.commit(() => ({ put: [repoOf(2, [shardOf(++lastShard)])] }));
-  served.publishChanges();
-  assert.deepEqual(
-    snapshot()?.repos.map(({ repoId }) => repoId),
-    [2],
-  );
-  assert.equal(snapshot()?.shards.length, 1);
-});
-
 void test('what the connections have no more is hidden with the next change of another repo', async () => {
   const catalog = await openCatalog();
   await catalog.commit(() => ({ put: [1, 2].map((id) => builtRepoOf(id, 1)) }));
@@ -312,19 +277,6 @@ void test('symbols out of service stay so as their repo changes', async () => {
   served.publishChanges();
   const symbols = snapshot()!.shards.map((one) => one.symbols);
   assert.deepEqual(symbols, [undefined, undefined]);
-});
-
-void test('a revision file that another repo brings back says which docs a repo has', async () => {
-  const catalog = await openCatalog();
-  const [lost, other] = [1, 2].map((repoId) => revisedRepoOf(repoId, 1));
-  await catalog.commit(() => ({ put: [lost!.repo, builtRepoOf(2, 1)] }));
-  const { served, snapshot } = serve(catalog);
-  served.publish();
-  assert.equal(snapshot()!.quarantined[0]!.parts[0]!.revisions, undefined);
-  await catalog.writeRevisions(other!.file);
-  await catalog.commit(() => ({ put: [other!.repo] }));
-  served.publishChanges();
-  assert.equal(snapshot()!.quarantined[0]!.parts[0]!.revisions?.docCount, DOCS);
 });
 
 void test('one repo of many that changes: nothing is asked of the others', async () => {

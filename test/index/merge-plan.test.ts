@@ -47,13 +47,6 @@ function settle(candidates: readonly MergeCandidate[]): {
   }
 }
 
-void test('thousands of small repositories become some shards, written twice at most', () => {
-  const many = Array.from({ length: 5000 }, (_, i) => candidate(i, { liveSize: 400 << 10 }));
-  const { left, written } = settle(many);
-  assert.ok(left.length < 24, `${left.length} shards`);
-  assert.ok(written <= 2 * 5000 * (400 << 10));
-});
-
 void test('whatever their size and that of their docs, repositories that come one by one lie in few shards', () => {
   for (const kib of [500, 900, 1100, 3000])
     for (const docSize of [300, 1000, 4000]) {
@@ -91,16 +84,6 @@ void test('files that do not fit a memory together are written without their dea
     .slice(0, 15)
     .map((one) => ({ ...one, docCount: 10, repoId: 1, restMs: 1e9 }));
   assert.equal(planMerge(resting, MERGE_LIMITS)!.length, 2);
-});
-
-void test('as they come, one after the other: no more than fifteen of a level', () => {
-  let left: MergeCandidate[] = [];
-  let most = 0;
-  for (let i = 0; i < 3000; i++) {
-    left = settle([candidate(i, { liveSize: 300 << 10 }), ...left]).left;
-    most = Math.max(most, left.length);
-  }
-  assert.ok(most <= 2 * 15 + 10, `${most} shards`);
 });
 
 void test('random sizes, kinds and dead docs: it ends, and no level keeps sixteen that fit', () => {

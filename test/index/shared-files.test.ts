@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
-import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
+import { revisionFileId, RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { repoRecord } from '../repos/record.ts';
 import { filesOf, openIndexOf, displayed } from '../sync/index-of.ts';
@@ -46,10 +46,7 @@ void test('a revision file that another repo names too stays', TIMEOUT, async ()
 });
 
 void test('a file that has come stays until it is named or given up', async () => {
-  const dataDir = temporaryFolder();
-  const catalog = new Catalog(dataDir);
-  mkdirSync(catalog.shardFolder);
-  await catalog.load(true);
+  const catalog = await openCatalog();
   const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
   const file = path.join(catalog.shardFolder, `${revisionFile}.revisions`);
   const before = [{ ...REPO, revisionFile }];
@@ -65,10 +62,7 @@ void test('a file that has come stays until it is named or given up', async () =
 });
 
 void test('a file that two have put there stays until both are done with it', async () => {
-  const dataDir = temporaryFolder();
-  const catalog = new Catalog(dataDir);
-  mkdirSync(catalog.shardFolder);
-  await catalog.load(true);
+  const catalog = await openCatalog();
   const bytes = new RevisionWriter([]).bytes();
   const revisionFile = await catalog.writeRevisions(bytes);
   const file = catalog.revisionPath(revisionFile);
@@ -94,10 +88,9 @@ void test('a file that two have put there stays until both are done with it', as
 });
 
 void test('a folder that has the name of a file of ours gives way', async () => {
-  const dataDir = temporaryFolder();
-  const catalog = new Catalog(dataDir);
+  const catalog = await openCatalog();
   const bytes = new RevisionWriter([]).bytes();
-  const name = `${await writeName(bytes)}.revisions`;
+  const name = `${revisionFileId(bytes)}.revisions`;
   for (const folder of [name, '0123456789abcdef.tags', 'lost+found']) {
     mkdirSync(path.join(catalog.shardFolder, folder), { recursive: true });
     writeFileSync(path.join(catalog.shardFolder, folder, 'x'), '');
@@ -107,11 +100,11 @@ void test('a folder that has the name of a file of ours gives way', async () => 
   assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [name, 'lost+found']);
 });
 
-/** The name that a revision file gets. */
-async function writeName(bytes: Buffer): Promise<string> {
+async function openCatalog(): Promise<Catalog> {
   const catalog = new Catalog(temporaryFolder());
   mkdirSync(catalog.shardFolder);
-  return catalog.writeRevisions(bytes);
+  await catalog.load(true);
+  return catalog;
 }
 
 const REPO = {

@@ -75,7 +75,7 @@ test('who may see a repo is recorded when it comes and with each change, or neit
   assert.deepEqual(await recorded(index), [come]);
   const [{ repoId }] = [...registry.all] as [StoredRepo];
   const closed = { visibility: 'private', enforcement: 'restricted' } as const;
-  await registry.changeByFlags(new Set([repoId]), closed);
+  await registry.change(new Set([repoId]), closed, { flags: closed });
   await registry.admit([probed], closed);
   const shut = changed(repo, 1, 'unknown none', 'private restricted');
   assert.deepEqual(await recorded(index), [come, shut]);
@@ -92,8 +92,8 @@ test('who may see a repo is recorded when it comes and with each change, or neit
   assert.deepEqual((await recorded(index)).slice(2), [opened]);
   assert.match(logged.splice(0).join(), /no longer enforced/);
   const actor = { ...OPERATOR, account: 'ada' };
-  await registry.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
-  await registry.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
+  await registry.change(new Set([repoId]), { enforcement: 'restricted' }, { actor });
+  await registry.change(new Set([repoId]), { enforcement: 'restricted' }, { actor });
   const closedAgain = changed(repo, 1, 'private none', 'private restricted');
   assert.deepEqual((await recorded(index)).slice(3), [{ ...closedAgain, account: 'ada' }]);
   const [other1, other2] = [makeRepo({ b: 'plum\n' }), makeRepo({ c: 'plum\n' })];
@@ -108,7 +108,7 @@ test('who may see a repo is recorded when it comes and with each change, or neit
       repoCount: 2,
     },
   ]);
-  await registry.changeByFlags(new Set([1, 2, 3]), { visibility: 'public' });
+  await registry.change(new Set([1, 2, 3]), { visibility: 'public' }, {});
   assert.equal((await recorded(index)).length, 7, 'one for each set of rules that it was before');
   await index.store.close();
 });

@@ -1,6 +1,7 @@
 // The records of the catalog: repos and their shards. Written as JSON and validated when read.
 
 import { z } from 'zod';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import { FILE_ID } from '../../base/file-hash.ts';
 import { CODE_HOST_TYPES, ENFORCEMENTS, SOURCE_KINDS, VISIBILITIES } from '../../repos/records.ts';
 
@@ -130,20 +131,13 @@ export function indexIn({ shards }: CatalogRepo, shardId: string): number {
   return shards.findIndex((one) => one.shardId === shardId);
 }
 
-/** Bytes of a repo's contents in a shard, and its share of the file. */
-export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
-  contentSize: number;
-  shardSize: number;
-} {
-  if (part === undefined) return { contentSize, shardSize: size };
-  const share = contentSize === 0 ? 0 : part.contentSize / contentSize;
-  return { contentSize: part.contentSize, shardSize: Math.round(size * share) };
+/** A repo without shards, to be built. */
+export function unbuilt({ record, isStray }: Pick<CatalogRepo, 'record' | 'isStray'>): CatalogRepo {
+  const { indexedAt: _, revisions: __, ...rest } = record;
+  return { record: rest, shards: [], skipped: {}, ...omitUndefined({ isStray }) };
 }
 
-/**
- * Shards with the symbols that the repo has for the same shard ids. Symbols may be found while a job or a merge runs,
- * and a shard that is built again from the same docs has the same id.
- */
+/** Shards with the symbols that the repo has for the same shard ids: some may be found while a job or a merge runs. */
 export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]): CatalogShard[] {
   const existing = new Map(repo.shards.map(({ shardId, symbols }) => [shardId, symbols]));
   return shards.map((shard) => {

@@ -1,16 +1,13 @@
-// The catalog: which repos are indexed, and which shard files hold them. It is kept in memory and in
-// `index.db` (catalog-rows.ts, store/index-tables.ts). Shard files and revision files (engine/shards/revisions.ts) are immutable and
-// named by their content (base/file-hash.ts).
-//
-// The catalog may be lost: names, ids and permissions of repos are in the store; the copy here is for processes that
-// open the index without the store.
+// The catalog: which repos are indexed, and which shard files hold them, in memory and in `index.db` (catalog-rows.ts).
+// Files are immutable and named by their content (base/file-hash.ts). The catalog may be lost: names, ids and
+// permissions of repos are in the store; the copy here is for processes that open the index without it.
 
-import { omitUndefined } from '../../base/omit-undefined.ts';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import { atPath, errorOf, systemCodeOf } from '../../base/caught.ts';
 import { readOwnSoon } from '../../base/own-file.ts';
+import { sumOf } from '../../base/lists.ts';
 import { syncPath } from '../../base/synced.ts';
 import type { ShardFile } from '../../engine/host/space.ts';
 import { RevisionTable, revisionFileId } from '../../engine/shards/revisions.ts';
@@ -23,19 +20,27 @@ import {
   type CatalogRepo,
   type CatalogShard,
   docCountOf,
+  unbuilt,
 } from './catalog-records.ts';
 
 export const SHARD_FOLDER = 'shards';
 const MIRROR_FOLDER = 'clones';
-/** Suffix of mirrors in `mirrorFolder`. */
-const MIRROR_ENDING = '.git';
-/** Suffix of shard files in the shard folder. */
 const SHARD_ENDING = '.shard';
 const SYMBOLS_ENDING = '.tags';
 const REVISIONS_ENDING = '.revisions';
 
 /** Notified after each change, with the replaced records and the new ones. */
 type Follower = (former: readonly CatalogRepo[], put: readonly CatalogRepo[]) => void;
+
+/** The size of a repo's index. */
+export interface RepoSizes {
+  /** Docs of any revision, and dead docs. */
+  readonly docCount: number;
+  readonly deadCount: number;
+  /** Bytes of contents, and of shards: its share of shared ones. */
+  readonly contentSize: number;
+  readonly shardSize: number;
+}
 
 /** File names of a repo in the shard folder. */
 function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
@@ -128,7 +133,7 @@ export class Catalog {
   }
 
   mirrorPath(repoId: number): string {
-    return path.join(this.mirrorFolder, `${repoId}${MIRROR_ENDING}`);
+    return path.join(this.mirrorFolder, `${repoId}.git`);
   }
 
   isMirror(location: string): boolean {
@@ -164,7 +169,6 @@ export class Catalog {
    * shard files are found when they are opened.
    *
    * @param isOwner  of the data directory; others may only read
-   *
    * Errors: CatalogError; NOT_READY.
    */
   async load(isOwner = false): Promise<void> {
@@ -176,7 +180,7 @@ export class Catalog {
     const repos = stored.map(({ repo, formatVersion }) => {
       if (formatVersion === FORMAT_VERSION) return repo;
       if (repo.shards.length > 0) lost.push(repo);
-      return unindexed(repo);
+      return unbuilt(repo);
     });
     if (lost.length > 0) {
       const names = someNames(lost.map(({ record }) => record.name));
@@ -188,7 +192,7 @@ export class Catalog {
   }
 
   /** Moves an unreadable catalog aside, so that `load` finds none. Returns the new paths. */
-  async putAway(): Promise<string[]> {
+  putAway(): Promise<string[]> {
     return putAway(this.#dataDir);
   }
 
@@ -222,6 +226,25 @@ export class Catalog {
     return revisionFile === undefined ? undefined : this.#tables.get(revisionFile);
   }
 
+  /** If the revision file is damaged all docs count. */
+  sizesOf(repo: CatalogRepo): RepoSizes {
+    const { shards } = repo;
+    const table = this.revisionsOf(repo);
+    const stored = sumOf(shards, docCountOf);
+    const docCount =
+      table instanceof RevisionTable ? sumOf(table.shards, ({ liveCount }) => liveCount) : stored;
+    const shareOf = (shard: CatalogShard): number =>
+      shard.contentSize === 0 ? 0 : sizeOf(shard) / shard.contentSize;
+    return {
+      docCount,
+      deadCount: stored - docCount,
+      contentSize: sumOf(shards, sizeOf),
+      shardSize: sumOf(shards, (shard) =>
+        shard.part === undefined ? shard.size : Math.round(shard.size * shareOf(shard)),
+      ),
+    };
+  }
+
   revisionPath(id: string): string {
     return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
@@ -251,18 +274,12 @@ export class Catalog {
     await this.#remove(await readdir(this.shardFolder));
   }
 
-  /**
-   * Removes files of replaced repos, except those that another repo names (files are named by content) or that were
-   * just added.
-   */
+  /** Removes files of replaced repos, except those that another repo names or that were just added. */
   async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
     await this.#serialized(() => this.#remove(former.flatMap(namesOf)));
   }
 
-  /**
-   * Releases files that the caller put into the folder, after the state names them or never will. Those not named are
-   * removed, unless somebody else added the same file.
-   */
+  /** Releases files that the caller added. Those that no repo names are removed, unless somebody else added them too. */
   async disown(files: readonly string[]): Promise<void> {
     const names = files.map((file) => path.basename(file));
     for (const name of names) {
@@ -363,10 +380,9 @@ export class Catalog {
   }
 }
 
-/** The record of a repo whose shards cannot be used. */
-function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
-  const { indexedAt: _, revisions: __, ...rest } = record;
-  return { record: rest, shards: [], skipped, ...omitUndefined({ isStray }) };
+/** Bytes of a repo's contents in a shard. */
+function sizeOf({ part, contentSize }: CatalogShard): number {
+  return part?.contentSize ?? contentSize;
 }
 
 /** Removes a file of the shard folder; a folder only if it has the name of one of our files (damage). */

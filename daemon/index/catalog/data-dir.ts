@@ -17,7 +17,6 @@ const PAUSE_MS = 50;
  * include the directory. The ignore file is for git, in whose work tree the directory may lie.
  *
  * @param isBrief  for a short command; a starting daemon waits for it
- *
  * Errors: LockedError.
  */
 export async function takeDataDir(dataDir: string, isBrief = false): Promise<() => void> {

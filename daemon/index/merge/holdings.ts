@@ -1,5 +1,4 @@
-// The shards of the catalog with the repos that have docs in them: the live docs of each, and the next merge. Used by
-// the merger, and by index-summary.ts to describe its plan.
+// The shards of the catalog with the repos that have docs in them: the live docs of each, and the next merge.
 
 import { containsDoc } from '../../engine/shards/bits.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -18,7 +17,6 @@ export interface Holding {
   readonly repos: readonly CatalogRepo[];
 }
 
-/** A cached holding. */
 interface Kept {
   readonly holding: Holding;
   /** Sort key: the ordinal of its first repo, then that repo's shard order. */
@@ -93,11 +91,7 @@ export class Holdings {
     return { ...rest, restMs: changedAt === undefined ? 0 : Math.abs(Date.now() - changedAt) };
   }
 
-  /**
-   * The shards to merge now; undefined: none.
-   *
-   * @param isMergeable  by shardId: false excludes a shard
-   */
+  /** The shards to merge now; undefined: none. @param isMergeable  by shardId: false excludes a shard */
   nextMerge(
     isMergeable: (shardId: string) => boolean,
     limits: MergeLimits,

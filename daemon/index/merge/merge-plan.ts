@@ -25,9 +25,7 @@ export interface MergeCandidate {
 }
 
 export interface MergeLimits {
-  /**
-   * Upper bounds of the levels in bytes; beyond the last a shard is large. Docs count as their share of `docCountMax`.
-   */
+  /** Upper bounds of the levels in bytes; beyond the last a shard is large. Docs count as their share of `docCountMax`. */
   readonly levels: readonly number[];
   /** This many shards of a level are merged, or as few as fill the result. */
   readonly shardCount: number;
@@ -61,9 +59,6 @@ export const MERGE_LIMITS: MergeLimits = {
   restShare: 1 / 40,
 };
 
-/** Shards open at a time for a merge. Bound: mappings, one or two each, beside those of searches. */
-const OPEN_MAX = 2048;
-
 /** Bytes of files open for a merge; each takes some more, as it begins at a page. */
 const OPEN_SIZE_MAX = SPACE_CAPACITY * 0.9;
 
@@ -89,10 +84,7 @@ export function planMerge(
   for (const candidate of candidates) {
     const level = levelOf(candidate, limits);
     if (level === undefined || candidate.liveCount === 0) continue;
-    const key = `${level} ${candidate.kind}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [candidate]);
-    else group.push(candidate);
+    addToList(groups, `${level} ${candidate.kind}`, candidate);
   }
   for (const group of groups.values()) {
     const { some, share } = firstOf(group, limits);
@@ -107,7 +99,8 @@ function firstOf(
   limits: MergeLimits,
 ): { some: MergeCandidate[]; share: number } {
   const sum = { liveCount: 0, liveSize: 0, fileSize: 0 };
-  const some = group.slice(0, OPEN_MAX).filter(({ liveCount, liveSize, fileSize }) => {
+  // Bound: open mappings, one or two a shard, beside those of searches.
+  const some = group.slice(0, 2048).filter(({ liveCount, liveSize, fileSize }) => {
     const next = {
       liveCount: sum.liveCount + liveCount,
       liveSize: sum.liveSize + liveSize,
@@ -150,9 +143,7 @@ function idleOnes(
   return undefined;
 }
 
-/**
- * As many of the smallest as reach the share of the last of them and fit a shard; none: no two do.
- */
+/** As many of the smallest as reach the share of the last of them and fit a shard; none: no two do. */
 function joined(
   group: readonly MergeCandidate[],
   { restShare, docCountMax }: MergeLimits,

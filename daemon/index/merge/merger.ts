@@ -7,6 +7,7 @@ import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
 import { Breather } from '../../base/next-time-slice.ts';
 import type { Log } from '../../base/log.ts';
+import { sumOf } from '../../base/lists.ts';
 import {
   type MergedRepo,
   type MergeOrder,
@@ -27,6 +28,7 @@ import {
   type CatalogSymbols,
   docCountOf,
   docsOfRepo,
+  indexIn,
   withSymbolsOf,
 } from '../catalog/catalog-records.ts';
 import { type Holding, Holdings, liveDocsOf } from './holdings.ts';
@@ -41,17 +43,13 @@ export interface MergerOptions {
   readonly served: Served;
   readonly limits: MergeLimits;
   readonly log: Log;
-  /**
-   * Runs work with those of the repos that no job is working on; no job starts on them meanwhile.
-   */
+  /** Runs work with those of the repos that no job is working on; no job starts on them meanwhile. */
   readonly without: <Result>(
     repoIds: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Result>,
   ) => Promise<Result>;
 }
 
-/** How often to check whether repos have come to rest. */
-const CHECK_MS = 600_000;
 let mergeCount = 0;
 
 export class Merger {
@@ -77,7 +75,8 @@ export class Merger {
     this.#holdings = new Holdings(options.catalog);
     this.#thread = new MergeThread(options.module);
     this.#retries = new Retries(options.log);
-    this.#checks = setInterval(() => void this.run(), CHECK_MS).unref();
+    // Repos may have come to rest.
+    this.#checks = setInterval(() => void this.run(), 600_000).unref();
   }
 
   /** A job may have created a shard. Why counted: merges rarely begin with fewer. */
@@ -146,7 +145,7 @@ export class Merger {
   /** Whether the shard still has the same files. */
   #isAsBefore({ shard: { shardId, symbols } }: Holding): boolean {
     const [repo] = this.#options.catalog.reposOfShard(shardId);
-    const shard = repo?.shards.find((one) => one.shardId === shardId);
+    const shard = repo?.shards[indexIn(repo, shardId)];
     return shard !== undefined && shard.symbols?.symbolsId === symbols?.symbolsId;
   }
 
@@ -164,15 +163,13 @@ export class Merger {
   #nextHole(): Holding[] | undefined {
     const hole = this.#holdings.all.find((holding) => {
       const { shardId, docCount } = holding.shard;
-      const own = holding.repos.flatMap(({ shards }) =>
-        shards.filter((one) => one.shardId === shardId),
+      const count = sumOf(holding.repos, (repo) =>
+        docCountOf(repo.shards[indexIn(repo, shardId)]!),
       );
-      const count = own.reduce((sum, one) => sum + docCountOf(one), 0);
-      if (count >= docCount || !this.#isInService(shardId) || this.#unpurged.has(shardId))
-        return false;
-      return this.#holdings.candidateOf(holding) !== undefined;
+      const isTried = !this.#isInService(shardId) || this.#unpurged.has(shardId);
+      return count < docCount && !isTried && this.#holdings.candidateOf(holding) !== undefined;
     });
-    return hole === undefined ? undefined : [hole];
+    return hole && [hole];
   }
 
   /** The shards to merge now; none during the pause after a failure. */
@@ -294,7 +291,12 @@ export class Merger {
     if (!sources.every(isThere)) return undefined;
     // Absent: no live docs.
     const own = parts.find((part) => part.repoId === repoId);
-    const made = own === undefined ? [] : [parts.length === 1 ? merged : partly(merged, own)];
+    const part = own && {
+      docStart: own.docStart,
+      docEnd: own.docEnd,
+      contentSize: own.contentSize,
+    };
+    const made = part === undefined ? [] : [parts.length === 1 ? merged : { ...merged, part }];
     const kept = [...repo.shards.entries()].filter(([, { shardId }]) => !sources.includes(shardId));
     const position = repo.shards.findIndex(({ shardId }) => sources.includes(shardId));
     const before = kept.filter(([index]) => index < position);
@@ -331,8 +333,8 @@ function symbolsOf(
     symbolsId: symbols.fileId,
     size: symbols.size,
     symbolCount: symbols.symbolCount,
-    fileCount: existing.reduce((sum, { fileCount }) => sum + fileCount, 0),
-    failedCount: existing.reduce((sum, { failedCount }) => sum + failedCount, 0),
+    fileCount: sumOf(existing, ({ fileCount }) => fileCount),
+    failedCount: sumOf(existing, ({ failedCount }) => failedCount),
     foundBy: existing[0]!.foundBy,
   };
 }
@@ -340,11 +342,6 @@ function symbolsOf(
 interface Replaced {
   readonly shards: CatalogShard[];
   readonly revisions: Buffer | undefined;
-}
-
-/** A shard as one of its repos records it. */
-function partly(shard: CatalogShard, { docStart, docEnd, contentSize }: MergedRepo): CatalogShard {
-  return { ...shard, part: { docStart, docEnd, contentSize } };
 }
 
 /**

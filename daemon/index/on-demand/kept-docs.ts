@@ -3,8 +3,10 @@
 
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
+import { sumOf } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
 import type { Snapshot, SnapshotManager, UnreadRevision } from '../../engine/search/snapshot.ts';
+import { SymbolPasses } from '../../engine/symbols/pass.ts';
 import { shardIdOf } from '../served/visible-index.ts';
 import {
   type OnDemandRepo,
@@ -16,7 +18,7 @@ import {
 
 /** Snapshots kept open for further searches of the same revisions. */
 const SNAPSHOTS_MAX = 32;
-/** Bound: memory; each set takes some KB. */
+/** Builds. Bound: memory; each takes some KB. */
 const KEPT_MAX = 1000;
 
 interface KeptSnapshot {
@@ -48,7 +50,7 @@ export class KeptDocs {
 
   get size(): { readonly count: number; readonly bytes: number } {
     const all = [...this.#kept.values(), ...this.#leaving];
-    return { count: all.length, bytes: all.reduce((sum, docs) => sum + sizeOnDisk(docs), 0) };
+    return { count: all.length, bytes: sumOf(all, sizeOnDisk) };
   }
 
   find(key: string): OnDemandDocs | undefined {
@@ -116,7 +118,6 @@ export class KeptDocs {
   /**
    * Holds and returns the snapshot with these docs, and with what could not be read; undefined: some are lost, or do
    * not fit the current one.
-   *
    * Errors: ShardError.
    */
   retain(
@@ -218,5 +219,62 @@ export class KeptDocs {
       this.#leaving.delete(docs);
       void this.remove(docs);
     }
+  }
+}
+
+/** Finds the symbols of kept docs, one shard after the other. Until then symbol searches report that some are missing. */
+export class OnDemandSymbols {
+  readonly #kept: KeptDocs;
+  readonly #log: Log;
+  readonly #workers: number;
+  readonly #passes: SymbolPasses;
+  readonly #stop = new AbortController();
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param workers  contents read at a time */
+  constructor(module: WebAssembly.Module, kept: KeptDocs, log: Log, workers: number) {
+    this.#kept = kept;
+    this.#log = log;
+    this.#workers = workers;
+    this.#passes = new SymbolPasses(module);
+  }
+
+  /** Queues docs; they are processed in order. */
+  find(docs: OnDemandDocs): void {
+    this.#last = this.#findBehind(this.#last, docs);
+  }
+
+  async #findBehind(before: Promise<void>, docs: OnDemandDocs): Promise<void> {
+    await before;
+    for (const shard of docs.shards) {
+      if (this.#stop.signal.aborted || !this.#kept.isKept(docs)) return;
+      await this.#findIn(docs, shard);
+    }
+  }
+
+  /** Errors: none; failures are logged. */
+  async #findIn(docs: OnDemandDocs, shard: OnDemandShard): Promise<void> {
+    const log = this.#log;
+    const path = `${shard.path}.tags`;
+    try {
+      const { signal } = this.#stop;
+      const order = { shardPath: shard.path, outPath: path, log, signal };
+      const found = await this.#passes.run({ ...order, concurrency: this.#workers });
+      const { fileId: symbolsId, size, symbolCount } = found;
+      if (await this.#kept.addSymbols(docs, shard, { symbolsId, path, size }))
+        log.info('symbols found in revisions on demand', { commits: docs.commits, symbolCount });
+    } catch (error) {
+      // Files of docs that are not kept may be removed at any time.
+      if (this.#stop.signal.aborted || !this.#kept.isKept(docs)) return;
+      const fields = { commits: docs.commits, error: messageOf(error) };
+      log.warn('symbols could not be found in revisions on demand', fields);
+    }
+  }
+
+  /** Cancels the current work. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the daemon is stopping'));
+    await this.#last;
+    await this.#passes.close();
   }
 }

@@ -60,8 +60,6 @@ export function sumMessage(size: number, repoCount: number, { diskBytes }: OnDem
   );
 }
 
-const REFUSALS_MAX = 1000;
-
 interface Refusal {
   readonly limits: OnDemandLimits;
   /** Of performance.now. */
@@ -85,10 +83,8 @@ export class Refusals {
   /** @param keptMs  how long the refusal is kept. Errors: RevisionLimitError, always. */
   refuse(key: string, message: string, limits: OnDemandLimits, keptMs = Infinity): never {
     this.#refusals.set(key, { limits, untilMs: performance.now() + keptMs, message });
-    for (const oldest of this.#refusals.keys()) {
-      if (this.#refusals.size <= REFUSALS_MAX) break;
-      this.#refusals.delete(oldest);
-    }
+    const [oldest = key] = this.#refusals.keys();
+    if (this.#refusals.size > 1000) this.#refusals.delete(oldest);
     throw new RevisionLimitError(message);
   }
 }

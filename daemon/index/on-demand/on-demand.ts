@@ -6,6 +6,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
+import { sumOf } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
 import { SharedWork } from '../../base/shared-work.ts';
 import { Slots } from '../../base/slots.ts';
@@ -27,8 +28,7 @@ import { RepoGoneError, resolveRef } from '../../sources/git/resolve.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { OnDemandRepo, OnDemandDocs } from './on-demand-docs.ts';
-import { OnDemandSymbols } from './on-demand-symbols.ts';
-import { KeptDocs } from './kept-docs.ts';
+import { KeptDocs, OnDemandSymbols } from './kept-docs.ts';
 import { indexedStateOf } from '../served/indexed-state.ts';
 import {
   checkCounts,
@@ -57,32 +57,21 @@ export interface OnDemandOptions {
   readonly log: Log;
 }
 
-/** Repositories are indexed more often than their revisions can be built. The message is for the caller. */
-class ChangingError extends Error {
+/** The message is for the caller. */
+class NotReadyError extends Error {
   readonly errorCode = 'NOT_READY';
+}
 
+/** Repositories are indexed more often than their revisions can be built. */
+class ChangingError extends NotReadyError {
   constructor() {
     super('The repositories are being indexed.');
   }
 }
 
-/** The message is for the caller. */
-class DiskFullError extends Error {
-  readonly errorCode = 'NOT_READY';
-
-  constructor(cause: unknown) {
-    super('The revision is not indexed and cannot be built: the disk is full.', {
-      cause,
-    });
-  }
-}
-
-/** Bound: processor time; each uses all cores for moments. */
-const BUILDS_MAX = 2;
 /** A build that timed out is not tried again for this long. */
 const TIMEOUT_KEPT_MS = 60_000;
 const ATTEMPTS_MAX = 10;
-const ATTEMPT_PAUSE_MS = 20;
 
 export class OnDemandRevisions {
   readonly #options: OnDemandOptions;
@@ -91,7 +80,8 @@ export class OnDemandRevisions {
   readonly #refusals = new Refusals();
   readonly #builds = new SharedWork<string, OnDemandDocs>();
   readonly #running = new Map<string, Promise<OnDemandDocs>>();
-  readonly #slots = new Slots({ runningMax: BUILDS_MAX });
+  /** Bound: processor time; each build uses all cores for moments. */
+  readonly #slots = new Slots({ runningMax: 2 });
   readonly #states = new WeakMap<CatalogRepo, string>();
   readonly #abort = new AbortController();
 
@@ -157,7 +147,7 @@ export class OnDemandRevisions {
     this.#kept.claim(claim);
     try {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal: search.signal });
+        if (attempt > 0) await sleep(20, undefined, { signal: search.signal });
         const found = await this.#onDemandOf(search, claim).catch(ifChanging);
         if (found === undefined) continue;
         const { onDemand, unread } = found;
@@ -173,10 +163,8 @@ export class OnDemandRevisions {
     throw new ChangingError();
   }
 
-  /**
-   * The docs of all indexed repos, and what could not be read. Their keys are added to the claim.
-   */
-  async #onDemandOf(search: WaitingSearch, claim: Set<string>): Promise<FoundDocs> {
+  /** The docs of all indexed repos, and what could not be read. Their keys are added to the claim. */
+  async #onDemandOf(search: WaitingSearch, claim: Set<string>) {
     const { requested, limits, signal } = search;
     const keyed = requested.flatMap((one) => this.#keyedOf(one) ?? []);
     for (const { key } of keyed) claim.add(key);
@@ -184,11 +172,8 @@ export class OnDemandRevisions {
     this.#refusals.check(together, limits);
     const unread = [...search.unread];
     let size = 0;
-    const get = async ({
-      record,
-      revisions,
-      ...one
-    }: KeyedRequest): Promise<OnDemandRepo | undefined> => {
+    const get = async (request: KeyedRequest): Promise<OnDemandRepo | undefined> => {
+      const { record, revisions, ...one } = request;
       const names = revisions.map(({ name }) => name);
       const docs = await this.#docsFor(one, search).catch((error: unknown) => {
         unread.push(...this.#passOver(record, names, error, signal));
@@ -223,7 +208,7 @@ export class OnDemandRevisions {
   }
 
   /** Whether docs were computed from the repo's current index. */
-  #isCurrent({ repoId, state }: Pick<OnDemandDocs, 'repoId' | 'state'>): boolean {
+  #isCurrent({ repoId, state }: OnDemandDocs): boolean {
     return this.#stateNow(repoId) === state;
   }
 
@@ -303,7 +288,10 @@ export class OnDemandRevisions {
         this.#refusals.refuse(key, timeMessage(limits), limits, TIMEOUT_KEPT_MS);
       if (!isDiskFull(error)) throw error;
       this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
-      throw new DiskFullError(error);
+      throw new NotReadyError(
+        'The revision is not indexed and cannot be built: the disk is full.',
+        { cause: error },
+      );
     } finally {
       time.end();
     }
@@ -336,7 +324,7 @@ export class OnDemandRevisions {
       docsMax: limits.docs,
       signal,
     });
-    const docs = built.shards.reduce((sum, { docCount }) => sum + docCount, 0);
+    const docs = sumOf(built.shards, ({ docCount }) => docCount);
     const ms = Math.round(performance.now() - startMs);
     log.info('revisions built on demand', { repo: record.name, commits, docs, ms });
     return { ...built, indexed: indexed.shards };
@@ -347,7 +335,7 @@ export class OnDemandRevisions {
     { shards, revisions, indexed, unread }: BuiltRevisions,
     limits: OnDemandLimits,
   ): Promise<OnDemandDocs> {
-    const size = shards.reduce((sum, shard) => sum + shard.size, 0);
+    const size = sumOf(shards, (shard) => shard.size);
     const docCounts = [...shards, ...indexed].map(({ docCount }) => docCount);
     const table = RevisionTable.open(revisions, requested.commits.length, docCounts);
     const docs: OnDemandDocs = {
@@ -384,15 +372,11 @@ export class OnDemandRevisions {
     this.#kept.restrict((docs) => this.#isCurrent(docs));
   }
 
-  /**
-   * A shard failed a search: one of ours is dropped and built again on request. False: not ours.
-   */
+  /** A shard failed a search: one of ours is dropped and built again on request. False: not ours. */
   noteShardFailure(shardId: string, reason: string): boolean {
     if (!this.#kept.drop(shardId)) return false;
-    this.#options.log.error('a shard that was built on demand failed a search', {
-      shardId,
-      reason,
-    });
+    const fields = { shardId, reason };
+    this.#options.log.error('a shard that was built on demand failed a search', fields);
     return true;
   }
 
@@ -448,12 +432,6 @@ async function commitOf(
 /** With the indexed shards that it was computed from. */
 interface BuiltRevisions extends ExtraRevisions {
   readonly indexed: IndexedState['shards'];
-}
-
-/** Revisions of a repo, and what could not be read. */
-interface FoundDocs {
-  readonly onDemand: readonly OnDemandRepo[];
-  readonly unread: readonly UnreadRevision[];
 }
 
 function unreadOf(

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { StoredRepo } from '../../store/repos.ts';
 import type { RepoRecord, RepoSource } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import { type CatalogRepo, unbuilt } from '../catalog/catalog-records.ts';
 import type { Log } from '../../base/log.ts';
 import { CatalogError } from '../../store/index-tables.ts';
 import { recordOf } from './change-repo.ts';
@@ -16,7 +16,6 @@ import type { RepoRegistry } from './registry.ts';
  * Loads and repairs the catalog.
  *
  * @param isAlone  no other data directory shares the store: all of its repos are indexed here
- *
  * Errors: CatalogError if the catalog cannot be read and the store has no permissions; NOT_READY.
  */
 export async function openCatalog(
@@ -53,7 +52,7 @@ export async function openCatalog(
     if (right.has(now.repoId)) return [];
     right.add(now.repoId);
     // Ids and names are also in shards.
-    return [unbuilt(recordOf(now, repo.record))];
+    return [unbuilt({ record: recordOf(now, repo.record) })];
   });
   await catalog.commit(() => ({ put, removed: [...adopted.keys()] }));
 }
@@ -74,10 +73,9 @@ async function mendMirrors(catalog: Catalog, registry: RepoRegistry): Promise<vo
         continue;
       }
       const record = hostedRecord(catalog, registry, existing, repo.record);
-      const isThere = source.path === record.source.path || hasMoved(catalog, repo.record, record);
-      if (!isThere) put.push(unbuilt(record));
-      else if (source.path !== record.source.path) put.push({ ...repo, record });
-      else if (name !== existing.name) put.push({ ...repo, record });
+      const isSame = source.path === record.source.path;
+      if (!isSame && !hasMoved(catalog, repo.record, record)) put.push(unbuilt({ record }));
+      else if (!isSame || name !== existing.name) put.push({ ...repo, record });
     }
     return { put, removed };
   });
@@ -155,12 +153,6 @@ async function fillAgain(catalog: Catalog, stored: readonly StoredRepo[], log: L
     log.warn('repositories of the store that the catalog lacks will be built again', {
       repos: lost.length,
     });
-  const repos = lost.map((repo) => unbuilt(recordOf(repo)));
+  const repos = lost.map((repo) => unbuilt({ record: recordOf(repo) }));
   await catalog.commit(() => ({ put: repos, removed: catalog.damaged }));
-}
-
-/** A repo without shards, to be built. */
-export function unbuilt(record: RepoRecord): CatalogRepo {
-  const { indexedAt: _, revisions: __, ...rest } = record;
-  return { record: rest, shards: [], skipped: {} };
 }

@@ -13,7 +13,6 @@ const LOST_GIT =
 
 /**
  * @param mode  default: the files on disk if there is a work tree
- *
  * Errors: ProbeError; GitError if git is missing or exceeds its time limit.
  */
 export async function probeForIndex(

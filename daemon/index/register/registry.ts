@@ -1,7 +1,5 @@
 // The repos of the store as this daemon uses them: who may see which, which repo a source is, and which connections
-// list them (sync/connections maps listed repos). For ids and permissions the store overrides the index, which may be
-// lost, damaged or exchanged. A repo without permissions in the store is visible only to owners if anything is hidden
-// at all.
+// list them. For ids and permissions the store overrides the index, which may be lost, damaged or exchanged.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { statSync } from 'node:fs';
@@ -13,6 +11,7 @@ import type { Actor, NewAuditRecord } from '../../store/audit.ts';
 import type { StoredConnection, StoredLink } from '../../store/connections.ts';
 import type { StoredRepos, RepoDecision, Repos, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
+import { addToList } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
 import { recordOf, withChange, type RepoChange } from './change-repo.ts';
 import {
@@ -147,12 +146,9 @@ export class RepoRegistry {
       return true;
     } catch (error) {
       if (wasStale) return false;
-      this.#log.warn(
-        'permissions of repositories could not be read again: all are visible only to owners',
-        {
-          error: messageOf(error),
-        },
-      );
+      const what =
+        'permissions of repositories could not be read again: all are visible only to owners';
+      this.#log.warn(what, { error: messageOf(error) });
       return false;
     }
   }
@@ -196,11 +192,7 @@ export class RepoRegistry {
     return result;
   }
 
-  /**
-   * The repo of each source, existing or created, with the change applied and its location recorded.
-   *
-   * Errors: NOT_READY.
-   */
+  /** The repo of each source, existing or created, with the change applied and its location recorded. Errors: NOT_READY. */
   async admit(sources: readonly ProbedSource[], change: RepoChange): Promise<StoredRepo[]> {
     const notes: (() => void)[] = [];
     const decide = (stored: StoredRepos): RepoDecision<StoredRepo[]> => {
@@ -222,13 +214,12 @@ export class RepoRegistry {
     const location = locationOf(source);
     const { reposApart } = source;
     const wholeChange = reposApart === undefined ? change : { ...change, reposApart };
-    const possible = possibleRepos(draft.near(location), location, isGone);
+    const possible = possibleRepos(draft.signs.near(location), location, isGone);
     const [existing] = possible;
     if (existing !== undefined && possible.length === 1) {
-      if (existing.place !== undefined && existing.place.path !== location.path)
-        notes.push(() =>
-          this.#log.info('a repo was found in another place', moved(existing, location)),
-        );
+      const fields = { repo: existing.name, from: existing.place?.path, to: location.path };
+      if (existing.place !== undefined && fields.from !== fields.to)
+        notes.push(() => this.#log.info('a repo was found in another place', fields));
       return draft.put(withChange(movedTo(existing, location), wholeChange), location);
     }
     const isClosed = draft.isWary && change.enforcement === undefined;
@@ -273,13 +264,14 @@ export class RepoRegistry {
   }
 
   /** Changes the repos with these ids; unknown ids are skipped. Errors: NOT_READY. */
-  async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
-    await this.decide(changeOf(repoIds, change), { actor });
-  }
-
-  /** As `change`, for flags of a command. */
-  async changeByFlags(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
-    await this.decide(changeOf(repoIds, change), { flags: change });
+  async change(repoIds: ReadonlySet<number>, change: RepoChange, cause: Cause): Promise<void> {
+    const decide = ({ repos }: StoredRepos): RepoDecision<undefined> => ({
+      changed: repos
+        .filter(({ repoId }) => repoIds.has(repoId))
+        .map((repo) => withChange(repo, change)),
+      result: undefined,
+    });
+    await this.decide(decide, cause);
   }
 
   /** Whether the folder of a repo is the same as before, or missing; false: it must be probed. */
@@ -305,12 +297,9 @@ export class RepoRegistry {
   }
 
   /**
-   * Repos of an index whose ids or names differ from the store, each with its stored version.
-   *
-   * An empty store takes the repos of the index: it is from a version that kept them there. Later an index unknown to
-   * the store comes from elsewhere: its repos are visible only to owners if anything is hidden.
-   *
-   * Errors: NOT_READY.
+   * Repos of an index whose ids or names differ from the store, each with its stored version. An empty store takes the
+   * repos of the index. Otherwise the index comes from elsewhere: its repos are visible only to owners if anything is
+   * hidden. Errors: NOT_READY.
    */
   async adopt(records: readonly RepoRecord[]): Promise<ReadonlyMap<number, StoredRepo>> {
     const isRight = ({ repoId, name }: RepoRecord): boolean => this.byId(repoId)?.name === name;
@@ -319,7 +308,7 @@ export class RepoRegistry {
       const draft = new RepoDraft(stored, records);
       const adopted = new Map<number, StoredRepo>();
       for (const record of records) {
-        if (draft.byId(record.repoId)?.name === record.name) continue;
+        if (draft.signs.byId(record.repoId)?.name === record.name) continue;
         adopted.set(record.repoId, adoptOne(draft, record));
       }
       return draft.decided(adopted);
@@ -329,24 +318,8 @@ export class RepoRegistry {
 
 function byRepo(links: readonly StoredLink[]): ReadonlyMap<number, readonly StoredLink[]> {
   const found = new Map<number, StoredLink[]>();
-  for (const link of links) {
-    const ofRepo = found.get(link.repoId);
-    if (ofRepo === undefined) found.set(link.repoId, [link]);
-    else ofRepo.push(link);
-  }
+  for (const link of links) addToList(found, link.repoId, link);
   return found;
-}
-
-function changeOf(
-  repoIds: ReadonlySet<number>,
-  change: RepoChange,
-): (stored: StoredRepos) => RepoDecision<undefined> {
-  return ({ repos }) => ({
-    changed: repos
-      .filter(({ repoId }) => repoIds.has(repoId))
-      .map((repo) => withChange(repo, change)),
-    result: undefined,
-  });
 }
 
 /** Whether anything is hidden. Grants without repos are left over from hidden ones. */
@@ -358,7 +331,7 @@ export function isWary({ repos, nextRepoId }: StoredRepos): boolean {
 
 /** The repos during a decision. */
 class RepoDraft {
-  readonly #signs: RepoSigns;
+  readonly signs: RepoSigns;
   readonly #changed = new Set<number>();
   readonly #names: Set<string>;
   /** Ids from here on are unused. */
@@ -370,20 +343,12 @@ class RepoDraft {
   /** @param reserved  records whose ids are not given to others */
   constructor(stored: StoredRepos, reserved: readonly RepoRecord[] = []) {
     const { repos, nextRepoId } = stored;
-    this.#signs = new RepoSigns(repos);
+    this.signs = new RepoSigns(repos);
     this.#names = new Set(repos.map(({ name }) => name));
     this.wasEmpty = repos.length === 0;
     this.firstNewId = nextRepoId;
     this.isWary = isWary(stored);
     this.nextRepoId = reserved.reduce((next, { repoId }) => Math.max(next, repoId + 1), nextRepoId);
-  }
-
-  near(location: SourceLocation): StoredRepo[] {
-    return this.#signs.near(location);
-  }
-
-  byId(repoId: number): StoredRepo | undefined {
-    return this.#signs.byId(repoId);
   }
 
   freeName(name: string): string {
@@ -392,9 +357,10 @@ class RepoDraft {
 
   /** @param location  the location that is now only this repo's; absent: not seen */
   put(repo: StoredRepo, location?: SourceLocation): StoredRepo {
-    const others = location === undefined ? [] : displaced(this.near(location), repo, location);
+    const others =
+      location === undefined ? [] : displaced(this.signs.near(location), repo, location);
     for (const one of [repo, ...others]) {
-      this.#signs.put(one);
+      this.signs.put(one);
       this.#changed.add(one.repoId);
     }
     this.#names.add(repo.name);
@@ -403,7 +369,7 @@ class RepoDraft {
   }
 
   decided<Result>(result: Result): RepoDecision<Result> {
-    return { changed: [...this.#changed].map((repoId) => this.#signs.byId(repoId)!), result };
+    return { changed: [...this.#changed].map((repoId) => this.signs.byId(repoId)!), result };
   }
 }
 
@@ -416,10 +382,10 @@ function adoptOne(draft: RepoDraft, record: RepoRecord): StoredRepo {
   const folder = seeFolder(source.path);
   const location = folder === undefined ? undefined : { ...source, ...folder, remote };
   if (!draft.wasEmpty && location !== undefined) {
-    const possible = possibleRepos(draft.near(location), location, isGone);
+    const possible = possibleRepos(draft.signs.near(location), location, isGone);
     if (possible.length === 1) return possible[0]!;
   }
-  const isIdFree = draft.byId(repoId) === undefined;
+  const isIdFree = draft.signs.byId(repoId) === undefined;
   const isIdNew = draft.wasEmpty || repoId >= draft.firstNewId;
   // Permissions in a foreign index were not set by this instance.
   const isClosed = !draft.wasEmpty && (draft.isWary || record.enforcement !== undefined);
@@ -449,8 +415,4 @@ function isGone(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function moved({ name, place }: StoredRepo, { path }: SourceLocation) {
-  return { repo: name, from: place?.path, to: path };
 }

@@ -1,14 +1,10 @@
 // Puts finished files into service in a fixed order, so that nothing published is lost and no unnamed file stays:
-//
-// 1. The files get their final names, synced. They are now protected from removal for this publication.
-// 2. One catalog change names them, on disk first. After a kill before it the next start removes the unnamed files; after
-//    a kill behind it every named file exists.
-// 3. Failures of replaced files are cleared. Why before 4: a shard rebuilt from the same docs has its old id, and would
-//    stay out of service.
+// 1. The files get their final names, synced, and are protected from removal.
+// 2. One catalog change names them, on disk first. After a kill before it the next start removes them.
+// 3. Failures of replaced files are cleared: a shard rebuilt from the same docs has its old id.
 // 4. Searches see the new catalog.
-// 5. The old files are removed. Why after 4: a new search opens what it sees; running ones have the old files mapped.
-// 6. In any case the protection ends: unnamed files are removed, as the disk may be full. An error here does not fail the
-//    publication.
+// 5. The old files are removed; running searches have them mapped.
+// 6. In any case the protection ends, and unnamed files are removed.
 
 import type { FinishedShard } from '../../engine/build/shard-file.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -20,7 +16,7 @@ import type {
 } from '../catalog/catalog-records.ts';
 import type { Served } from './served.ts';
 
-export interface PublicationOptions {
+interface Parts {
   readonly catalog: Catalog;
   readonly served: Served;
 }
@@ -31,11 +27,10 @@ type MadeShard = Pick<FinishedShard, 'fileId' | 'size' | 'docCount' | 'contentSi
  * Runs work that publishes files; afterwards removes those that the catalog does not name.
  *
  * @param made  finished files in the shard folder
- *
  * Errors: those of the work.
  */
 export async function publishing<Result>(
-  options: PublicationOptions,
+  options: Parts,
   made: readonly string[],
   work: (publication: Publication) => Promise<Result>,
 ): Promise<Result> {
@@ -49,12 +44,12 @@ export async function publishing<Result>(
 
 /** Files being published. Errors of all methods: of the disk. */
 export class Publication {
-  readonly #options: PublicationOptions;
+  readonly #options: Parts;
   /** Their temporary and final paths. */
   readonly #files: string[];
 
   /** @param files  collects the paths of added files */
-  constructor(options: PublicationOptions, files: string[]) {
+  constructor(options: Parts, files: string[]) {
     this.#options = options;
     this.#files = files;
   }

@@ -1,9 +1,11 @@
 // What searches see: the served repos and their shards without those out of service. Takes failing shards out of
 // service, and notifies the indexer and the symbol finder.
 
+import { z } from 'zod';
 import { messageOf } from '../../base/caught.ts';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import type { Log } from '../../base/log.ts';
+import { backOffMs } from '../../base/retries.ts';
 import type { ShardError, ShardFault } from '../../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -12,10 +14,22 @@ import { GitPathError } from '../../sources/git/git-paths.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo, CatalogSymbols } from '../catalog/catalog-records.ts';
-import { quarantineIn, quarantineText } from './quarantine.ts';
 import type { RepoRegistry } from '../register/registry.ts';
 import { OtherSourceError } from '../register/which-repo.ts';
 import { liveIdOf, shardIdOf, VisibleIndex } from './visible-index.ts';
+
+const reasonsSchema = z.record(z.string(), z.string());
+
+/** Why shards are out of service, by shardId, as stored: after a restart they stay so until their repos are built. */
+export function quarantineIn(catalog: Catalog): Map<string, string> {
+  try {
+    const text = catalog.states.get('quarantine') ?? '{}';
+    return new Map(Object.entries(reasonsSchema.parse(JSON.parse(text))));
+  } catch {
+    // Damage is found again when it is read.
+    return new Map();
+  }
+}
 
 /** Damage of a shard, by its id as searches know it. */
 export interface ShardDamage {
@@ -41,15 +55,15 @@ export interface ServedOptions {
   readonly onSymbolsLost: (shardId: string, reason: string) => void;
 }
 
-interface Kept {
+/** The served repos, with the inputs that decided it. */
+interface Lists {
   readonly basis: readonly unknown[];
   readonly repos: readonly CatalogRepo[];
   readonly records: readonly RepoRecord[];
 }
 
-/** First and longest pause before shards that could not be mapped are tried again. Bound: useless attempts. */
-const MAPPING_PAUSE_MS_MIN = 1_000;
-const MAPPING_PAUSE_MS_MAX = 300_000;
+/** The first and the longest pause before shards that could not be mapped are tried again. */
+const MAPPING_PAUSE_MS = { min: 1_000, max: 300_000 };
 
 export class Served {
   readonly #options: ServedOptions;
@@ -57,7 +71,7 @@ export class Served {
   repoIds: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined: Map<string, string>;
-  /** As it is stored. */
+  /** The damaged ones, as stored. */
   #storedText: string;
   /** Those that are valid but could not be mapped. */
   readonly #unmapped = new Set<string>();
@@ -69,10 +83,9 @@ export class Served {
   readonly #changed = new Set<number>();
   /** Other inputs of the last full publish; undefined: there was none. */
   #basis: readonly unknown[] | undefined;
-  /** The served repos, with the inputs that decided it. */
-  #kept: Kept = { basis: [], repos: [], records: [] };
+  #kept: Lists = { basis: [], repos: [], records: [] };
   #nextMapping: NodeJS.Timeout | undefined;
-  #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
+  #mappingFailures = 0;
   /** Publishing is paused: damage is being reported, and no damaged shard may be opened. */
   #isPaused = false;
   #isClosed = false;
@@ -80,7 +93,7 @@ export class Served {
   constructor(options: ServedOptions) {
     this.#options = options;
     this.#quarantined = quarantineIn(options.catalog);
-    this.#storedText = quarantineText(this.#quarantined);
+    this.#storedText = JSON.stringify(Object.fromEntries(this.#quarantined));
     this.#visible = this.#newVisibleIndex();
     options.catalog.follow((former, put) => {
       for (const { record } of [...former, ...put]) this.#changed.add(record.repoId);
@@ -103,7 +116,11 @@ export class Served {
     return this.#lists.repos;
   }
 
-  get #lists(): Kept {
+  get records(): readonly RepoRecord[] {
+    return this.#lists.records;
+  }
+
+  get #lists(): Lists {
     const { catalog } = this.#options;
     const basis = [catalog.version, ...this.#basisNow()];
     if (!isSame(basis, this.#kept.basis)) {
@@ -116,10 +133,6 @@ export class Served {
   #isServed(repoId: number): boolean {
     const isConnected = this.#options.isConnected?.(repoId);
     return isConnected ?? (this.repoIds === undefined || this.repoIds.has(repoId));
-  }
-
-  get records(): readonly RepoRecord[] {
-    return this.#lists.records;
   }
 
   /** Undefined: not served. */
@@ -173,10 +186,7 @@ export class Served {
 
   #show(): void {
     const blind = this.#findBlindShard();
-    if (blind !== undefined) {
-      this.quarantine(blind.shardId, blind.reason);
-      return;
-    }
+    if (blind !== undefined) return this.quarantine(blind.shardId, blind.reason);
     const all = this.#visible.shards;
     const reasonOf = ({ shardId }: LiveShard): string | undefined =>
       this.#quarantined.get(shardIdOf(shardId));
@@ -200,16 +210,10 @@ export class Served {
    */
   #refuse(liveId: string, reason: string, fault: ShardFault | undefined): void {
     const shardId = shardIdOf(liveId);
-    if (fault === 'unmapped') {
-      this.#setUnmapped([{ shardId: liveId, message: reason }]);
-      return;
-    }
-    const symbols = this.#symbolsOf(shardId);
+    if (fault === 'unmapped') return this.#setUnmapped([{ shardId, message: reason }]);
     const isOfSymbols = liveId !== shardId && fault !== 'damaged';
-    if (!isOfSymbols) {
-      this.quarantine(shardId, reason);
-      return;
-    }
+    if (!isOfSymbols) return this.quarantine(shardId, reason);
+    const symbols = this.#symbolsOf(shardId);
     // Threads that had the symbols open report them after they are out of service.
     if (symbols === undefined || liveId !== liveIdOf(shardId, symbols)) return;
     this.#options.log.error('symbols taken out of service', { shardId, reason });
@@ -254,22 +258,21 @@ export class Served {
   /** Retries shards that could not be mapped, with growing pauses. */
   #mapLater(): void {
     if (this.#nextMapping !== undefined || this.#isClosed) return;
-    this.#nextMapping = setTimeout(() => {
-      this.#nextMapping = undefined;
-      for (const shardId of this.#unmapped) this.#quarantined.delete(shardId);
-      this.#unmapped.clear();
-      this.publish();
-      if (this.#unmapped.size > 0) return;
-      this.#mappingPauseMs = MAPPING_PAUSE_MS_MIN;
-      this.#options.log.info('all shards could be mapped again');
-    }, this.#mappingPauseMs).unref();
-    this.#mappingPauseMs = Math.min(2 * this.#mappingPauseMs, MAPPING_PAUSE_MS_MAX);
+    this.#nextMapping = setTimeout(
+      () => {
+        this.#nextMapping = undefined;
+        for (const shardId of this.#unmapped) this.#quarantined.delete(shardId);
+        this.#unmapped.clear();
+        this.publish();
+        if (this.#unmapped.size > 0) return;
+        this.#mappingFailures = 0;
+        this.#options.log.info('all shards could be mapped again');
+      },
+      backOffMs(++this.#mappingFailures, MAPPING_PAUSE_MS),
+    ).unref();
   }
 
-  /**
-   * A search failed on a shard. Known damage takes it out of service at once, anything else the
-   * second time.
-   */
+  /** A search failed on a shard. A known fault takes it out of service at once, anything else the second time. */
   noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
     const shardId = shardIdOf(liveId);
     // It was removed meanwhile or built on demand: there is nothing to rebuild.
@@ -277,10 +280,7 @@ export class Served {
       this.#options.log.info('a shard failed that is not in the index', { shardId, reason });
       return;
     }
-    if (fault !== undefined) {
-      this.#refuse(liveId, reason, fault);
-      return;
-    }
+    if (fault !== undefined) return this.#refuse(liveId, reason, fault);
     const count = (this.#failCounts.get(shardId) ?? 0) + 1;
     this.#failCounts.set(shardId, count);
     this.#options.log.error('shard failed a search', { shardId, reason, count });
@@ -304,11 +304,9 @@ export class Served {
     visible.showAll(repos.filter(({ shards }) => shards.some(isNoted)));
     const noted = visible.shards.filter(isNoted);
     if (noted.length === 0) return;
-    const fields = { shardIds: noted.map(({ shardId }) => shardId) };
-    this.#options.log.warn(
-      'the last process crashed; checking the shards that it searched',
-      fields,
-    );
+    this.#options.log.warn('the last process crashed; checking the shards that it searched', {
+      shardIds: noted.map(({ shardId }) => shardId),
+    });
     const problems = await check(noted);
     this.#isPaused = true;
     for (const { shardId, reason, fault } of problems) this.#refuse(shardId, reason, fault);
@@ -337,14 +335,14 @@ export class Served {
 
   /** Hides a repo if an error says that its git or path belongs to another source. */
   async hideIfStray(record: RepoRecord, error: unknown): Promise<void> {
-    if (isOfAnother(error)) await this.setStray(record, true, messageOf(error));
+    const isStray =
+      (error instanceof ProbeError && error.failure === 'not_its_own') ||
+      error instanceof GitPathError ||
+      error instanceof OtherSourceError;
+    if (isStray) await this.setStray(record, true, messageOf(error));
   }
 
-  /**
-   * Hides a repo whose git or path belongs to another source, or shows it again.
-   *
-   * @param reason  why it is hidden
-   */
+  /** Hides a repo whose git or path belongs to another source, or shows it again. @param reason  why it is hidden */
   async setStray({ repoId, name }: RepoRecord, isStray: boolean, reason?: string): Promise<void> {
     const { catalog, log } = this.#options;
     const existing = catalog.repo(repoId);
@@ -375,7 +373,7 @@ export class Served {
   #noteQuarantined(): void {
     const damaged = [...this.#quarantined].filter(([shardId]) => !this.#unmapped.has(shardId));
     const { catalog, log } = this.#options;
-    const text = quarantineText(damaged);
+    const text = JSON.stringify(Object.fromEntries(damaged));
     if (text === this.#storedText) return;
     this.#storedText = text;
     catalog.putState('quarantine', text).catch((error: unknown) =>
@@ -399,10 +397,4 @@ export class Served {
 
 function isSame(basis: readonly unknown[], before: readonly unknown[] | undefined): boolean {
   return basis.length === before?.length && basis.every((one, index) => one === before[index]);
-}
-
-/** Whether an error says that the git or path of a source belongs to another one. */
-function isOfAnother(error: unknown): boolean {
-  const isOfProbe = error instanceof ProbeError && error.failure === 'not_its_own';
-  return isOfProbe || error instanceof GitPathError || error instanceof OtherSourceError;
 }

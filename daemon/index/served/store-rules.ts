@@ -1,5 +1,5 @@
-// Applies the store's data about repos, above all who may see them: to what searches see, and to the catalog for
-// processes that open only that.
+// Applies the store's data about repos, above all who may see them: to searches, and to the catalog for processes that
+// open only that.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../store/audit.ts';
@@ -17,12 +17,9 @@ export interface StoreRulesOptions {
   readonly log: Log;
 }
 
-/** Bound: queries to a store that does not answer: one a second. */
-const ASKING_PAUSE_MS = 1_000;
-
 export class StoreRules {
   readonly #options: StoreRulesOptions;
-  #nextAsking: NodeJS.Timeout | undefined;
+  #nextRead: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: StoreRulesOptions) {
@@ -36,13 +33,13 @@ export class StoreRules {
       ({ name }) => repoName === undefined || name === repoName,
     );
     const repoIds = new Set(changed.map(({ repoId }) => repoId));
-    await this.#options.registry.changeByFlags(repoIds, change);
+    await this.#options.registry.change(repoIds, change, { flags: change });
     await this.#copyRules();
   }
 
   /** Changes who may see repos; in effect when it resolves. Errors: NOT_READY. */
   async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
-    await this.#options.registry.change(repoIds, change, actor);
+    await this.#options.registry.change(repoIds, change, { actor });
     this.#options.served.publish();
     await this.#copyRules();
   }
@@ -52,21 +49,16 @@ export class StoreRules {
    * read again until it works.
    */
   async apply(): Promise<void> {
-    clearTimeout(this.#nextAsking);
+    clearTimeout(this.#nextRead);
     const isRead = await this.#options.registry.reload();
     if (this.#isClosed) return;
     this.#options.served.publish();
-    if (isRead) await this.#copyRules();
-    else this.#reloadSoon();
-  }
-
-  #reloadSoon(): void {
-    const reloadNow = (): void => {
+    if (isRead) return this.#copyRules();
+    const reload = (): Promise<void> =>
       this.apply().catch((error: unknown) =>
         this.#options.log.error('permissions of repositories could not be applied', { error }),
       );
-    };
-    this.#nextAsking = setTimeout(reloadNow, ASKING_PAUSE_MS).unref();
+    this.#nextRead = setTimeout(() => void reload(), 1_000).unref();
   }
 
   /** Copies the store's data about repos into the catalog, for processes that open only that. */
@@ -82,6 +74,6 @@ export class StoreRules {
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#nextAsking);
+    clearTimeout(this.#nextRead);
   }
 }

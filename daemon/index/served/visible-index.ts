@@ -15,10 +15,7 @@ import {
 } from '../catalog/catalog-records.ts';
 
 export interface VisibleIndexOptions {
-  readonly catalog: Pick<
-    Catalog,
-    'ordinalOf' | 'repo' | 'reposOfShard' | 'revisionsOf' | 'shardFile'
-  >;
+  readonly catalog: Catalog;
   /** The record with the current permissions. */
   readonly ruled: (record: RepoRecord) => RepoRecord;
   /** Whether the symbols of a shard are out of service. */
@@ -36,9 +33,7 @@ export class VisibleIndex {
   readonly #options: VisibleIndexOptions;
   #repos: CatalogRepo[] = [];
   #records: readonly RepoRecord[] = [];
-  /**
-   * Ordinal of the last repo in these lists: a higher one is new, or was removed and added again.
-   */
+  /** Ordinal of the last repo in these lists: a higher one is new, or was removed and added again. */
   #lastOrdinal = 0;
   /** Position of each repo in these lists, by repoId. */
   readonly #positions = new Map<number, number>();
@@ -71,14 +66,14 @@ export class VisibleIndex {
   /** Makes exactly these repos visible. */
   showAll(repos: readonly CatalogRepo[]): void {
     const last = repos.at(-1);
-    this.#lastOrdinal =
-      last === undefined ? 0 : this.#options.catalog.ordinalOf(last.record.repoId);
+    this.#lastOrdinal = last ? this.#options.catalog.ordinalOf(last.record.repoId) : 0;
     this.#repos = [...repos];
     this.#records = repos.map(({ record }) => this.#options.ruled(record));
     for (const kept of [this.#positions, this.#standings, this.#blind]) kept.clear();
-    for (const [position, { record }] of repos.entries())
-      this.#positions.set(record.repoId, position);
-    for (const repo of repos) this.#noteBlind(repo);
+    for (const [position, repo] of repos.entries()) {
+      this.#positions.set(repo.record.repoId, position);
+      this.#noteBlind(repo);
+    }
     for (const { shards } of repos)
       for (const { shardId } of shards) if (!this.#standings.has(shardId)) this.#showShard(shardId);
   }
@@ -102,17 +97,13 @@ export class VisibleIndex {
       if (catalog.ordinalOf(repoId) > this.#lastOrdinal) return false;
       for (const { shards } of [this.#repos[position]!, visible])
         for (const { shardId } of shards) shardIds.add(shardId);
-      this.#replace(position, visible);
+      this.#repos[position] = visible;
+      this.#noteBlind(visible);
       positions.push(position);
     }
     this.#showRecords(positions);
     for (const shardId of shardIds) this.#showShard(shardId);
     return true;
-  }
-
-  #replace(position: number, repo: CatalogRepo): void {
-    this.#repos[position] = repo;
-    this.#noteBlind(repo);
   }
 
   /** One new array for any number of changed records; none without a change. */
@@ -144,11 +135,8 @@ export class VisibleIndex {
     const parts = owners.map((repo) => this.#partOf(repo, indexIn(repo, shardId)));
     const index = indexIn(first, shardId);
     const shard = this.#liveShard(first.shards[index]!, parts);
-    this.#standings.set(shardId, {
-      shard,
-      position: this.#positions.get(first.record.repoId)!,
-      index,
-    });
+    const position = this.#positions.get(first.record.repoId)!;
+    this.#standings.set(shardId, { shard, position, index });
   }
 
   #partOf(repo: CatalogRepo, index: number): ShardPart {
@@ -159,13 +147,12 @@ export class VisibleIndex {
 
   #liveShard(shard: CatalogShard, parts: ShardPart[]): LiveShard {
     const { catalog, isSymbolless } = this.#options;
-    const { shardId, docCount, symbols, ...rest } = shard;
-    const isWhole = symbols !== undefined && !isSymbolless(shardId);
-    const live = isWhole ? shard : { shardId, docCount, ...rest };
+    const { symbols: _, ...rest } = shard;
+    const live: CatalogShard = isSymbolless(shard.shardId) ? rest : shard;
     return {
       ...catalog.shardFile(live),
-      shardId: liveIdOf(shardId, isWhole ? symbols : undefined),
-      docCount,
+      shardId: liveIdOf(shard.shardId, live.symbols),
+      docCount: shard.docCount,
       parts: parts.sort((a, b) => a.docStart - b.docStart),
     };
   }

@@ -1,6 +1,5 @@
 // Checks all bytes of the shards in the background against the checksums of their pages (API.md 20.5), at a limited
-// rate and only while no search runs. A shard that fails goes out of service and is rebuilt. Progress is stored; a
-// restart resumes. After a pass there is a pause. Also checks the shards that a crashed process was searching.
+// rate and only while no search runs. A shard that fails is rebuilt. Progress is stored; a restart resumes.
 
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
@@ -11,14 +10,6 @@ import { DAY_MS } from '../../base/durations.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 
-/** Bytes a second. Bound: load of the disk; 1 TB takes a day and a half. */
-const RATE = 8 << 20;
-/** From the start of a pass to the start of the next. */
-const INTERVAL_MS = DAY_MS;
-/** Pause while a search runs. */
-const BUSY_PAUSE_MS = 50;
-/** Pause after the machine ran out of a resource. Bound: further load. */
-const FAULT_PAUSE_MS = 60_000;
 /** How often progress is stored. Bound: a reader of the index opens it again after each change of its file. */
 const SAVE_MS = 600_000;
 
@@ -44,11 +35,11 @@ export interface IntegrityPassOptions {
   readonly isBusy: () => boolean;
   readonly onDamage: (shardId: string, reason: string, fault: ShardFault) => void;
   readonly log: Log;
-  /** Bytes a second; default: 8 MiB. */
+  /** Bytes a second; default: 8 MiB, so 1 TB takes a day and a half. Bound: load of the disk. */
   readonly rate?: number;
   /** From the start of a pass to the start of the next; default: a day. */
   readonly intervalMs?: number;
-  /** Pause after a shard that could not be checked; default: a minute. */
+  /** Pause after the machine ran out of a resource; default: a minute. Bound: further load. */
   readonly faultPauseMs?: number;
 }
 
@@ -84,14 +75,11 @@ export class IntegrityPass {
     return found;
   }
 
-  #checker(): PageCheck {
-    return (this.#check ??= new PageCheck(this.#options.module));
-  }
-
   /** The problem of a shard, or of the machine that reads it. Errors: the pass is stopping. */
   async #checked(shard: LiveShard, pace: Pace): Promise<ShardProblem | undefined> {
     try {
-      return await this.#checker().check(shard, pace);
+      this.#check ??= new PageCheck(this.#options.module);
+      return await this.#check.check(shard, pace);
     } catch (error) {
       this.#stop.signal.throwIfAborted();
       // The checker itself may be at fault.
@@ -118,13 +106,13 @@ export class IntegrityPass {
   }
 
   async #rest(): Promise<void> {
-    await this.#wait(this.#options.faultPauseMs ?? FAULT_PAUSE_MS).catch(() => {});
+    await this.#wait(this.#options.faultPauseMs ?? 60_000).catch(() => {});
   }
 
   /** Waits until the next pass is due and begins it; an unfinished one continues. */
   async #untilDue(): Promise<void> {
     if (!this.#state.isDone) return;
-    const { intervalMs = INTERVAL_MS } = this.#options;
+    const { intervalMs = DAY_MS } = this.#options;
     const dueMs = this.#state.startedAt + intervalMs - Date.now();
     if (dueMs > 0) await this.#wait(Math.min(dueMs, intervalMs));
     await this.#save({ startedAt: Date.now(), shardId: '', isDone: false });
@@ -174,8 +162,8 @@ export class IntegrityPass {
   }
 
   readonly #pace: Pace = async (size) => {
-    await this.#wait((size * 1000) / (this.#options.rate ?? RATE));
-    while (this.#options.isBusy()) await this.#wait(BUSY_PAUSE_MS);
+    await this.#wait((size * 1000) / (this.#options.rate ?? 8 << 20));
+    while (this.#options.isBusy()) await this.#wait(50);
   };
 
   async #wait(ms: number): Promise<void> {
@@ -205,8 +193,7 @@ function stateIn(text: string | undefined): State {
   try {
     const state = stateSchema.parse(JSON.parse(text ?? ''));
     if (state.startedAt <= Date.now()) return state;
-    // A start in the future, from a clock that was ahead, would delay the next pass at each restart. An unfinished pass
-    // continues.
+    // The clock was ahead; it must not delay the next pass. An unfinished one continues.
     return { ...state, startedAt: Date.now(), isDone: false };
   } catch {
     // A lost file only costs work.

@@ -1,5 +1,6 @@
 // The symbols of visible shards: which shards lack them, and how found ones are put into service.
 
+import { sumOf } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogChange, CatalogShard, CatalogSymbols } from '../catalog/catalog-records.ts';
@@ -24,9 +25,6 @@ export interface ShardWithoutSymbols {
   readonly size: number;
 }
 
-/** Retry key besides shard ids, which look different. */
-const ALL = 'all';
-
 export class ShardSymbols {
   readonly #options: ShardSymbolsOptions;
   readonly #retries: Retries;
@@ -50,7 +48,7 @@ export class ShardSymbols {
   /** No symbols can be found at the moment, for any shard: tries again later. */
   findAllAgain(reason: string): void {
     this.#failure = reason;
-    this.#retries.run(ALL, 'symbols are found again', {}, this.#options.findSymbols);
+    this.#retries.run('all', 'symbols are found again', {}, this.#options.findSymbols);
   }
 
   /** No symbol engine is available. */
@@ -67,7 +65,7 @@ export class ShardSymbols {
         const isLater = this.#retries.isWaiting(shardId);
         return !isCurrent && !isLater && !served.isOut(shardId);
       });
-      const size = missing.reduce((sum, { contentSize }) => sum + contentSize, 0);
+      const size = sumOf(missing, ({ contentSize }) => contentSize);
       return missing.map(({ shardId }) => ({
         repo: record.name,
         shardId,

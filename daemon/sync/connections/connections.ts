@@ -23,7 +23,8 @@ import type { JobRows } from '../../store/jobs.ts';
 import type { ConnectionLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { recordOf } from '../../index/register/change-repo.ts';
-import { hostedRecord, unbuilt } from '../../index/register/open-catalog.ts';
+import { unbuilt } from '../../index/catalog/catalog-records.ts';
+import { hostedRecord } from '../../index/register/open-catalog.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
@@ -425,7 +426,9 @@ export class Connections {
     if (repo === undefined) return [];
     const indexed = catalog.repo(repoId);
     if (indexed === undefined)
-      return this.has(repoId) === true ? [unbuilt(hostedRecord(catalog, registry, repo))] : [];
+      return this.has(repoId) === true
+        ? [unbuilt({ record: hostedRecord(catalog, registry, repo) })]
+        : [];
     const record =
       repo.host === undefined
         ? recordOf(repo, indexed.record)

@@ -22,7 +22,7 @@ import { GitError } from '../../sources/git/git.ts';
 import type { Revision } from '../../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
-import type { Catalog } from '../../index/catalog/catalog.ts';
+import type { Catalog, RepoSizes } from '../../index/catalog/catalog.ts';
 import { recordOf } from '../../index/register/change-repo.ts';
 import {
   type CatalogChange,
@@ -39,7 +39,6 @@ import {
 } from '../../index/served/fingerprint.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { indexedStateOf } from '../../index/served/indexed-state.ts';
-import { repoSizes, type RepoSizes } from '../../index/catalog/repo-sizes.ts';
 import { type Publication, publishing } from '../../index/served/publication.ts';
 import { reprobeSource } from '../../index/register/probe-for-index.ts';
 import type { FetchStep } from './job-step.ts';
@@ -478,7 +477,7 @@ export class RepoIndexer {
     const { shards, record, skipped, ignored = {}, leftOut: excluded = {} } = repo;
     return {
       revisionCount: record.revisions?.length ?? 1,
-      ...repoSizes(this.#options.catalog, repo),
+      ...this.#options.catalog.sizesOf(repo),
       shardCount: shards.length,
       skipped,
       ignored,
