@@ -49,7 +49,6 @@ export interface AccountsOptions {
 /** Setting with the daemon's last address. */
 const ADDRESS_SETTING = 'instance.baseUrl';
 
-/** Where the daemon can be reached. */
 export interface Reach {
   /** Public address, without trailing slash. */
   readonly baseUrl: string;
@@ -137,7 +136,6 @@ export class Accounts {
     this.#pruning = setInterval(() => void this.#prune(), 600_000).unref();
   }
 
-  /** What most services need. */
   get #common() {
     const { store, directory, auditLog, now } = this;
     return { store, directory, auditLog, now, secret: this.#secret, log: this.#log };

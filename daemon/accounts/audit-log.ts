@@ -160,12 +160,10 @@ export class AuditLog {
     this.note(actor, action, target);
   }
 
-  /** Whether records are pending. */
   get isWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Writes pending records. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -173,7 +171,6 @@ export class AuditLog {
     await this.#writing;
   }
 
-  /** Removes records beyond the retention time. */
   async prune(): Promise<void> {
     const { store, now, log } = this.#options;
     const days = this.#options.retentionDays();

@@ -76,12 +76,10 @@ interface CachedCredential {
 
 export interface CallersOptions {
   readonly store: Store;
-  /** The instance secret. */
   readonly secret: Buffer;
   readonly accessResolver: RepoAccessResolver;
   readonly settings: () => Pick<Settings, 'storeGraceMs' | 'apiKeyHeaderAliases'>;
   readonly isAnonymousAllowed: () => boolean;
-  /** Whether the licence includes scoped tokens now. */
   readonly hasScopedTokens: () => boolean;
   /** Host accounts linked with a user. */
   readonly hostAccountsOf: (userId: string) => Promise<readonly HostAccount[]>;
@@ -90,7 +88,6 @@ export interface CallersOptions {
     /** Whether provider and licence still accept its tokens. */
     readonly isAccepted: (provider: ProviderSettings | undefined) => boolean;
   };
-  /** Whether the licence includes OAuth tokens now. */
   readonly hasOAuth: () => boolean;
   readonly tokenUse: (presentedToken: PresentedToken) => TokenUse;
   readonly cookieScope: () => CookieScope;
@@ -107,7 +104,6 @@ export class Callers {
   #changeCount = 0;
   /** Nobody has an account, and local callers may read. */
   #allowsLocalAnonymous = false;
-  /** Whether this is allowed. */
   #mayAllowLocalAnonymous = false;
 
   constructor(options: CallersOptions) {
@@ -381,7 +377,6 @@ export class Callers {
     return value === undefined ? undefined : sessionCookie(value, cookieScope());
   }
 
-  /** Whether the session is due for renewal. */
   needsRenewal(caller: Caller): boolean {
     const credential = this.#credentials.get(caller.sessionHash ?? '');
     return credential !== undefined && needsRenewal(credential, this.#options.now());

@@ -5,7 +5,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../base/durations.ts';
 import { PENDING_SECONDS } from './sign-on/return-path.ts';
 
-/** Kind of a caller's credential. */
 export type CredentialSource =
   'session' | 'oauth' | 'issuer_token' | 'scoped_access_token' | 'api_key';
 

@@ -123,7 +123,6 @@ export class Licence {
     this.#read = read;
   }
 
-  /** Puts another licence in force. */
   replace(read: ReadLicence): void {
     this.#read = read;
   }
@@ -132,7 +131,6 @@ export class Licence {
     return this.#validTerms(nowMs)?.entitlements.includes(name) ?? false;
   }
 
-  /** Entitlements in force. */
   entitlements(nowMs: number): readonly Entitlement[] {
     return this.#validTerms(nowMs)?.entitlements ?? [];
   }

@@ -8,7 +8,6 @@ import { DAY_MS } from '../base/durations.ts';
 import type { Log } from '../base/log.ts';
 import type { Usage, UsageAnswer, UsageRequest } from '../store/usage.ts';
 
-/** A user's use of its limit on one UTC day. */
 export interface DayUsage {
   /** Requests allowed per day; null: any number. */
   readonly limit: number | null;
@@ -169,7 +168,6 @@ export class Ledger {
     return usage(day, limit ?? UNLIMITED, used);
   }
 
-  /** Number of users in memory. */
   get entryCount(): number {
     return [...this.#days.values()].reduce((count, entries) => count + entries.size, 0);
   }

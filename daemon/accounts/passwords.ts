@@ -23,7 +23,6 @@ export const NOBODY_HASH =
 /** Hashes at a time: half of the cores, as the rest is for searches. */
 const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 
-/** Whether the length of `password` is allowed for a new one. */
 export function isPasswordAllowed(password: string): boolean {
   if (password.length > PASSWORD_LENGTH_MAX * 2) return false;
   const length = Array.from(normalized(password)).length;

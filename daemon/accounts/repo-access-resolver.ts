@@ -23,7 +23,6 @@ export interface RepoAccessSources {
   readonly areRulesLoaded: () => boolean;
 }
 
-/** Access data derived from the current repos. */
 interface Directory {
   readonly repos: readonly RepoRecord[];
   readonly areRulesLoaded: boolean;
@@ -34,7 +33,6 @@ interface Directory {
   readonly enforced: readonly RepoRecord[];
   readonly members: ReadonlySet<number>;
   readonly guests: ReadonlySet<number>;
-  /** RepoIds of each configured grant. */
   readonly configured: readonly ReadonlySet<number>[];
 }
 

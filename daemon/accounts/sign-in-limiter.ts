@@ -17,18 +17,14 @@ const WINDOW_MS = 15 * 60_000;
  */
 const REMEMBERED_MAX = 20_000;
 
-/** Attempts for one e-mail or address. */
 interface Tries {
   /** Times of failures that still count, oldest first. */
   failures: number[];
-  /** Running sign-ins. */
   pendingCount: number;
 }
 
-/** Who tries. */
 export interface SignInAttempt {
   readonly email: string;
-  /** Of the client, as text. */
   readonly address: string;
 }
 

@@ -47,7 +47,6 @@ export type LinkView =
 export interface LoginRequest {
   readonly email: string;
   readonly password: string;
-  /** Of the client. */
   readonly address: string;
   readonly clientSource?: string;
 }
@@ -153,7 +152,6 @@ export class SignIn {
     this.#options.limiter.noteHome({ email: person.email, address });
   }
 
-  /** Ends one session. Errors: NOT_READY. */
   async logOut(person: Person, sessionHash: string, actor: Actor | undefined): Promise<void> {
     await this.#options.store.sessions.remove(sessionHash);
     await this.#options.auditLog.record(actor, 'user.signed_out', targetOf(person));

@@ -29,20 +29,17 @@ export const SIGN_ON_PATH = '/api/auth/oidc';
 
 export interface SingleSignOnOptions {
   readonly store: Store;
-  /** The instance secret. */
   readonly secret: Buffer;
   /** Current. */
   readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
   readonly members: Members;
   readonly signIn: SignIn;
   readonly auditLog: AuditLog;
-  /** Whether the licence includes issuers' tokens now. */
   readonly hasBearer: () => boolean;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** A way to sign in, for the page. */
 export interface ProviderView {
   readonly name: string;
   readonly url: string;
@@ -53,11 +50,9 @@ export interface SignOnReturn {
   readonly baseUrl: string;
   /** The issuer's parameters of the redirect address. */
   readonly query: URLSearchParams;
-  /** Value of the browser's cookie. */
   readonly sealed: string | undefined;
 }
 
-/** The user of a token. */
 export interface TokenUser {
   readonly userId: string;
   /** The provider that accepts it. */
@@ -94,7 +89,6 @@ export class SingleSignOn {
     return this.#options.configuration.identityProviders;
   }
 
-  /** Whether there is a way to sign in without password. */
   get isConfigured(): boolean {
     return Object.keys(this.#providers).length > 0;
   }
@@ -171,7 +165,6 @@ export class SingleSignOn {
     return undefined;
   }
 
-  /** Whether any provider accepts tokens. */
   get isBearerAccepted(): boolean {
     return Object.values(this.#providers).some((one) => one.type === 'oidc' && one.acceptBearer);
   }

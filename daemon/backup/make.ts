@@ -41,7 +41,6 @@ export interface BackupSource {
 }
 
 export interface BackupInput {
-  /** With shards. */
   readonly withIndex: boolean;
   /** Encrypts the secrets; without one they are left out. */
   readonly passphrase?: string | undefined;

@@ -44,7 +44,6 @@ export interface RestoreOptions {
   readonly passphrase: string | undefined;
   /** A sealed backup may be restored without its instance secret. */
   readonly isSecretGivenUp: boolean;
-  /** The instance secret, if given. */
   readonly secret: string | undefined;
   readonly log: Log;
 }

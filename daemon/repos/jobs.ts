@@ -45,15 +45,12 @@ export interface JobFacts {
   /** From 1; 0: not started. */
   readonly attempt: number;
   readonly createdAt: number;
-  /** Start of the last attempt. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** Why the last attempt failed. */
   readonly error: string | null;
   readonly result: Readonly<Record<string, unknown>> | null;
 }
 
-/** Filter of a job list. */
 export interface JobListQuery {
   readonly queue?: string | undefined;
   readonly state?: JobState | undefined;
@@ -70,7 +67,6 @@ export interface JobCounts {
   readonly warned: number;
 }
 
-/** Progress of a job within its phase. */
 export interface JobStep {
   readonly phase: JobPhase;
   readonly done: number;

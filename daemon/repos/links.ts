@@ -3,7 +3,6 @@
 
 import type { CodeHostType } from './records.ts';
 
-/** Percent-encodes each segment of a path, repo name or ref. */
 export function encodeSegments(text: string): string {
   // Why: the detour over bytes turns a lone surrogate, at which encodeURIComponent throws, into U+FFFD.
   return text.split('/').map(encodeSegment).join('/');

@@ -51,7 +51,6 @@ export interface RepoSource extends SourceRules {
   readonly commit?: string;
 }
 
-/** Only the rules of a source. */
 export function rulesOf({ noIgnore, ignore, reposApart }: SourceRules): SourceRules {
   return {
     ...omitUndefined({ noIgnore }),
@@ -69,7 +68,6 @@ export interface RevisionSelection {
 /** Facts from the host, displayed as they are. */
 export interface RepoFacts {
   readonly displayName?: string;
-  /** Page at the code host. */
   readonly webUrl?: string;
   /** Picture of the repo or its owner at the code host. */
   readonly imageUrl?: string;

@@ -24,7 +24,6 @@ export function canSee({ base, extra }: RepoAccess, repoId: number): boolean {
   return base === 'all' || base.has(repoId) || extra.has(repoId);
 }
 
-/** The intersection of `repoAccess` and a list of ids. */
 export function narrowed(repoAccess: RepoAccess, repoIds: readonly number[]): RepoAccess {
   return {
     base: NO_REPOS,

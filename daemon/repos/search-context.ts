@@ -6,10 +6,8 @@ import type { ContextSettings } from '../base/config/contexts.ts';
 /** By name, as configured. */
 export type SearchContexts = Readonly<Record<string, ContextSettings>>;
 
-/** The facts of a repo that decide. */
 export interface ContextRepo {
   readonly name: string;
-  /** Names of the connections that list it. */
   readonly connections: readonly string[];
   readonly topics: readonly string[];
 }

@@ -52,7 +52,6 @@ export function auditIn(database: Database) {
   };
 }
 
-/** Appends records as part of a transaction. */
 export async function appendAudit(
   db: Transaction<Schema>,
   records: readonly NewAuditRecord[],
@@ -67,7 +66,6 @@ export async function appendAudit(
   }
 }
 
-/** Key of a record, in list order. */
 type Key = Pick<AuditTable, 'timestamp' | 'ordinal' | 'id'>;
 
 interface Period {

@@ -8,7 +8,6 @@ import type { Database } from './database.ts';
 import type { ConnectionRepoTable, ConnectionTable, Schema } from './schema.ts';
 import { storable } from './text.ts';
 
-/** Configured for all repos of a connection. */
 export interface ConnectionRules {
   readonly isEnforcing: boolean;
   /** Of public repos too. */

@@ -9,7 +9,6 @@ import { StoreError, isRefusal, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
-/** A write transaction. */
 export interface Writing {
   readonly db: Transaction<Schema>;
   /** Notifies here and other daemons of a change once the transaction is committed. */
@@ -182,7 +181,6 @@ export class Database {
     return this.#ordinal;
   }
 
-  /** Waits for running operations, refuses later ones. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -281,7 +279,6 @@ class WriteHealth {
     return this.#reason;
   }
 
-  /** An operation ended with this error. */
   failed(error: unknown): void {
     if (this.#isClosed || !(error instanceof StoreError) || error.errorCode !== 'NOT_READY') return;
     if (this.#reason === undefined) this.#log.error('the store fails', { reason: error.message });
@@ -295,7 +292,6 @@ class WriteHealth {
     await this.#tryWrite().catch(() => {});
   }
 
-  /** Something was written. */
   wrote(): void {
     if (this.#reason === undefined) return;
     this.#reason = undefined;

@@ -11,10 +11,8 @@ import type { ListStamp } from './engine.ts';
 import type { Schema } from './schema.ts';
 import { storable } from './text.ts';
 
-/** State of a list. */
 export interface HostReaderList extends ListStamp {
   readonly takenAt: number;
-  /** Accounts. */
   readonly readerCount: number;
 }
 
@@ -46,7 +44,6 @@ export interface ReaderCounts {
   readonly known: number;
 }
 
-/** Key of a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
@@ -69,7 +66,6 @@ function matchableEmail(text: string): string | undefined {
 export class ReaderSet {
   readonly #byAccount = new Map<string, string[]>();
 
-  /** Accounts. */
   get size(): number {
     return this.#byAccount.size;
   }

@@ -6,7 +6,6 @@ export interface Window {
 }
 
 export interface Page<Row> {
-  /** Number of all rows. */
   readonly total: number;
   readonly rows: readonly Row[];
 }

@@ -211,7 +211,6 @@ function returnedOf({ removed }: StoredRepos, { changed }: RepoDecision<unknown>
   return changed.map(({ repoId }) => repoId).filter((repoId) => gone.has(repoId));
 }
 
-/** Restores the kept grants of repos. */
 async function giveBack(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
   for await (const batch of inBatches(repoIds)) {
     const grants = db.selectFrom('removed_grants').select(['repoId', 'userId']);

@@ -138,7 +138,6 @@ export interface JobTable extends Omit<JobFacts, 'result'> {
   readonly lines: string;
 }
 
-/** A configured connection of one daemon. */
 export interface ConnectionTable {
   /** From its own counter. */
   readonly id: number;
@@ -170,7 +169,6 @@ export interface ConnectionRepoTable {
   readonly targets: string | null;
 }
 
-/** A removed repo, kept as long as it can get back its id and its grants. */
 export interface RemovedRepoTable {
   readonly repoId: number;
   /** Of the host. */
@@ -232,7 +230,6 @@ export interface OAuthClientTable {
   readonly usedAt: number | null;
 }
 
-/** A client's request to a user. */
 export interface OAuthRequestTable {
   readonly hash: string;
   readonly userId: string;
@@ -245,7 +242,6 @@ export interface OAuthRequestTable {
   readonly expiresAt: number;
 }
 
-/** A user's consent for a client. */
 export interface OAuthConsentTable {
   readonly id: string;
   readonly userId: string;
@@ -267,7 +263,6 @@ export interface OAuthConsentTable {
   readonly expiresAt: number;
 }
 
-/** An access token. */
 export interface OAuthTokenTable {
   readonly hash: string;
   readonly consentId: string;

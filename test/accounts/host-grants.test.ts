@@ -47,12 +47,7 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
     ...world,
     mail,
     sync,
-    seen: async (as: string): Promise<string> => {
-      const list = (await world.ask('GET', '/api/repos', as)).json() as unknown as {
-        repoId: number;
-      }[];
-      return list.map(({ repoId }) => repoId).join(' ');
-    },
+    seen: async (as: string): Promise<string> => (await world.repoIds(as)).join(' '),
     apply: (syncPermissions: boolean): void => {
       configure(syncPermissions);
       world.configuration.readAgain();

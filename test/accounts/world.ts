@@ -30,6 +30,8 @@ export interface AccountsWorld extends World {
   /** Value of a `Cookie` header. */
   readonly signIn: (email: string, password?: string) => Promise<string>;
   readonly origin: () => string;
+  /** Ids of the repositories that a caller is listed, in their order. */
+  readonly repoIds: (as?: string) => Promise<number[]>;
 }
 
 export interface AccountsOptions extends Omit<WorldOptions, 'now'> {
@@ -96,6 +98,10 @@ export async function startAccounts(options: AccountsOptions = {}): Promise<Acco
     memberKey: await keyOf(member),
     ask,
     origin,
+    async repoIds(as?: string) {
+      const list = (await ask('GET', '/api/repos', as)).json() as unknown as { repoId: number }[];
+      return list.map(({ repoId }) => repoId);
+    },
     async signIn(email: string, password = PASSWORD) {
       const reply = await ask('POST', ORIGIN_PATH, undefined, { email, password });
       assert.equal(reply.status, 200, reply.body.toString());

@@ -241,81 +241,36 @@ onBothEngines('dumps', ({ within, withStore }) => {
 
 const HASH = 'a'.repeat(64);
 
+/** One row of a table, by its columns. */
+function rowOf(table: string, columns: string, values: readonly (string | number | null)[]) {
+  const entries = columns.split(' ').map((name, index) => [name, values[index]!] as const);
+  return { table, rows: [Object.fromEntries(entries)] };
+}
+
 /** A dump of the first form of the store, a row of each of its tables. */
 const FIRST_FORM: readonly DumpPart[] = [
-  { table: 'store', rows: [{ version: '0001' }] },
-  {
-    table: 'users',
-    rows: [
-      {
-        id: 'u1',
-        email: 'a@example.com',
-        name: 'A',
-        role: 'OWNER',
-        password_hash: 'x',
-        suspended_at: null,
-        created_at: 1,
-        updated_at: 2,
-        last_activity_at: 3,
-        requests_per_day: -1,
-        ordinal: 0,
-      },
-    ],
-  },
-  { table: 'sessions', rows: [{ hash: HASH, user_id: 'u1', created_at: 1, expires_at: 9 }] },
-  { table: 'setup_links', rows: [{ hash: HASH, user_id: null, created_at: 1, expires_at: null }] },
-  {
-    table: 'api_keys',
-    rows: [
-      {
-        id: 'k1',
-        user_id: 'u1',
-        name: 'k',
-        hash: HASH,
-        created_at: 1,
-        last_used_at: null,
-        ordinal: 0,
-      },
-    ],
-  },
-  {
-    table: 'scoped_tokens',
-    rows: [
-      {
-        id: 't1',
-        hash: HASH,
-        user_id: 'u1',
-        api_key_id: 'k1',
-        repo_ids: '[3,7]',
-        created_at: 1,
-        expires_at: 9,
-      },
-    ],
-  },
-  { table: 'grants', rows: [{ user_id: 'u1', repo_id: 7 }] },
-  {
-    table: 'usage',
-    rows: [{ user_id: 'u1', day: '2026-11-20', used: 5, leases: '[]', wanted_until: 0 }],
-  },
-  {
-    table: 'audit',
-    rows: [
-      {
-        timestamp: 1,
-        ordinal: 0,
-        id: 'r1',
-        action: 'user.read',
-        actor_id: 'u1',
-        actor_type: 'user',
-        target_id: 'u1',
-        target_type: 'user',
-        product_version: 'v1',
-        metadata: '{"a":1}',
-        org_id: '1',
-      },
-    ],
-  },
-  { table: 'settings', rows: [{ name: 'a', value: 'b' }] },
+  rowOf('store', 'version', ['0001']),
+  rowOf(
+    'users',
+    'id email name role password_hash suspended_at created_at updated_at last_activity_at requests_per_day ordinal',
+    ['u1', 'a@example.com', 'A', 'OWNER', 'x', null, 1, 2, 3, -1, 0],
+  ),
+  rowOf('sessions', 'hash user_id created_at expires_at', [HASH, 'u1', 1, 9]),
+  rowOf('setup_links', 'hash user_id created_at expires_at', [HASH, null, 1, null]),
+  rowOf('api_keys', 'id user_id name hash created_at last_used_at ordinal', [
+    ...['k1', 'u1', 'k', HASH, 1, null, 0],
+  ]),
+  rowOf('scoped_tokens', 'id hash user_id api_key_id repo_ids created_at expires_at', [
+    ...['t1', HASH, 'u1', 'k1', '[3,7]', 1, 9],
+  ]),
+  rowOf('grants', 'user_id repo_id', ['u1', 7]),
+  rowOf('usage', 'user_id day used leases wanted_until', ['u1', '2026-11-20', 5, '[]', 0]),
+  rowOf(
+    'audit',
+    'timestamp ordinal id action actor_id actor_type target_id target_type product_version metadata org_id',
+    [1, 0, 'r1', 'user.read', 'u1', 'user', 'u1', 'user', 'v1', '{"a":1}', '1'],
+  ),
+  rowOf('settings', 'name value', ['a', 'b']),
 ];
 
 onBothEngines('dumps of the first form', ({ withStore }) => {

@@ -62,22 +62,27 @@ const changes = fc.record(
   { requiredKeys: [] },
 );
 
+/** One of these groups and operations, with values. */
+function op(
+  groups: string,
+  names: string,
+  ...values: readonly fc.Arbitrary<unknown>[]
+): fc.Arbitrary<Step> {
+  const [group, name] = [groups, names].map((text) => fc.constantFrom(...text.split(' ')));
+  return fc.tuple(group!, name!, ...values);
+}
+
 const making: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(
-    fc.constant('users'),
-    fc.constant('create'),
-    fc.record({ email, name: text, role }),
-    seats,
-  ),
-  fc.tuple(fc.constant('users'), fc.constant('update'), user, changes, seats),
-  fc.tuple(
-    fc.constant('sessions'),
-    fc.constant('create'),
+  op('users', 'create', fc.record({ email, name: text, role }), seats),
+  op('users', 'update', user, changes, seats),
+  op(
+    'sessions',
+    'create',
     fc.record({ hash: fc.constant(NEW_HASH), userId: user, createdAt: time, expiresAt: time }),
   ),
-  fc.tuple(
-    fc.constant('setupLinks'),
-    fc.constant('create'),
+  op(
+    'setupLinks',
+    'create',
     fc.record({
       hash: fc.constant(NEW_HASH),
       userId: fc.option(user, { nil: null }),
@@ -85,14 +90,10 @@ const making: fc.Arbitrary<Step> = fc.oneof(
       expiresAt: suspendedAt,
     }),
   ),
-  fc.tuple(
-    fc.constant('apiKeys'),
-    fc.constant('create'),
-    fc.record({ userId: user, name: text, hash: fc.constant(NEW_HASH) }),
-  ),
-  fc.tuple(
-    fc.constant('scopedTokens'),
-    fc.constant('create'),
+  op('apiKeys', 'create', fc.record({ userId: user, name: text, hash: fc.constant(NEW_HASH) })),
+  op(
+    'scopedTokens',
+    'create',
     fc.record({
       id: fc.constant(NEW_HASH),
       hash: fc.constant(NEW_HASH),
@@ -103,47 +104,38 @@ const making: fc.Arbitrary<Step> = fc.oneof(
       expiresAt: time,
     }),
   ),
-  fc.tuple(fc.constant('grants'), fc.constantFrom('add', 'remove'), user, repoIds),
-  fc.tuple(fc.constant('audit'), fc.constant('append'), fc.array(record, { maxLength: 4 })),
-  fc.tuple(fc.constant('settings'), fc.constant('set'), text, text),
+  op('grants', 'add remove', user, repoIds),
+  op('audit', 'append', fc.array(record, { maxLength: 4 })),
+  op('settings', 'set', text, text),
 );
 
 const other: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(fc.constant('users'), fc.constantFrom('remove', 'get'), user),
-  fc.tuple(fc.constant('users'), fc.constant('byEmail'), email),
-  fc.tuple(fc.constant('users'), fc.constantFrom('list', 'count', 'countActive')),
-  fc.tuple(fc.constant('users'), fc.constant('touch'), user, time),
-  fc.tuple(fc.constant('sessions'), fc.constantFrom('byHash', 'remove'), hash),
-  fc.tuple(fc.constant('sessions'), fc.constant('renew'), hash, time),
-  fc.tuple(fc.constant('sessions'), fc.constant('removeAllOf'), user, hash),
-  fc.tuple(
-    fc.constantFrom('sessions', 'scopedTokens', 'setupLinks', 'audit'),
-    fc.constant('prune'),
-    time,
-  ),
-  fc.tuple(fc.constant('setupLinks'), fc.constantFrom('take', 'find'), hash, time),
-  fc.tuple(fc.constant('setupLinks'), fc.constant('removeFirstOwnerLinks')),
-  fc.tuple(fc.constant('apiKeys'), fc.constant('byHash'), hash),
-  fc.tuple(fc.constant('apiKeys'), fc.constantFrom('get', 'remove'), key),
-  fc.tuple(fc.constant('apiKeys'), fc.constant('remove'), key, user),
-  fc.tuple(fc.constant('apiKeys'), fc.constant('list')),
-  fc.tuple(fc.constant('apiKeys'), fc.constant('list'), user),
-  fc.tuple(
-    fc.constant('apiKeys'),
-    fc.constant('replaceBootstrap'),
-    user,
-    fc.oneof(hash, fc.constant(NEW_HASH)),
-  ),
-  fc.tuple(fc.constant('apiKeys'), fc.constant('touch'), key, time),
-  fc.tuple(fc.constant('scopedTokens'), fc.constant('byHash'), hash),
-  fc.tuple(fc.constant('scopedTokens'), fc.constant('listActive'), user, time),
-  fc.tuple(fc.constant('scopedTokens'), fc.constant('revoke'), token, user, time),
-  fc.tuple(fc.constant('grants'), fc.constant('repoIdsOf'), user),
-  fc.tuple(fc.constant('grants'), fc.constant('listOfRepo'), fc.nat({ max: 9 }), page),
-  fc.tuple(fc.constant('grants'), fc.constant('listOfUser'), user, page),
-  fc.tuple(fc.constant('audit'), fc.constant('list'), period),
-  fc.tuple(fc.constant('settings'), fc.constantFrom('get', 'remove'), text),
-  fc.tuple(fc.constant('settings'), fc.constant('all')),
+  op('users', 'remove get', user),
+  op('users', 'byEmail', email),
+  op('users', 'list count countActive'),
+  op('users', 'touch', user, time),
+  op('sessions', 'byHash remove', hash),
+  op('sessions', 'renew', hash, time),
+  op('sessions', 'removeAllOf', user, hash),
+  op('sessions scopedTokens setupLinks audit', 'prune', time),
+  op('setupLinks', 'take find', hash, time),
+  op('setupLinks', 'removeFirstOwnerLinks'),
+  op('apiKeys', 'byHash', hash),
+  op('apiKeys', 'get remove', key),
+  op('apiKeys', 'remove', key, user),
+  op('apiKeys', 'list'),
+  op('apiKeys', 'list', user),
+  op('apiKeys', 'replaceBootstrap', user, fc.oneof(hash, fc.constant(NEW_HASH))),
+  op('apiKeys', 'touch', key, time),
+  op('scopedTokens', 'byHash', hash),
+  op('scopedTokens', 'listActive', user, time),
+  op('scopedTokens', 'revoke', token, user, time),
+  op('grants', 'repoIdsOf', user),
+  op('grants', 'listOfRepo', fc.nat({ max: 9 }), page),
+  op('grants', 'listOfUser', user, page),
+  op('audit', 'list', period),
+  op('settings', 'get remove', text),
+  op('settings', 'all'),
 );
 
 const step = fc.oneof(making, other);

@@ -45,7 +45,6 @@ const registration = z.object(
 
 type Registration = z.output<typeof registration>;
 
-/** Answer to a registration. */
 export interface RegisteredClient extends Registration {
   readonly client_id: string;
   /** Seconds since the epoch. */

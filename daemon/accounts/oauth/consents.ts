@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OAuthClient } from '../../store/oauth-clients.ts';
 import type { OAuthConsent, OAuthRequest, ConsentView } from '../../store/oauth-consents.ts';
-import { challengeOf } from './challenges.ts';
 import { OAuthError } from './error.ts';
 import { type OAuthContext, randomHex } from './oauth-context.ts';
 import type { Parameters } from './parameters.ts';
@@ -29,6 +28,16 @@ export interface ConsentRequest {
 }
 
 export type Decision = 'allow' | 'deny';
+
+/** PKCE (RFC 7636): SHA-256 of the verifier as base64url. Errors: OAuthError if it is missing, or of another method. */
+function challengeOf(parameters: Parameters): string {
+  const challenge = parameters.require('code_challenge');
+  if (parameters.get('code_challenge_method') !== 'S256')
+    throw new OAuthError('invalid_request', 'code_challenge_method: expected S256');
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge))
+    throw new OAuthError('invalid_request', 'code_challenge: expected 43 characters of base64url');
+  return challenge;
+}
 
 type ConsentName = Pick<OAuthConsent, 'id' | 'userId' | 'clientId'>;
 

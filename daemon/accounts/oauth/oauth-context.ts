@@ -21,7 +21,6 @@ export interface OAuthContext {
   readonly log: Log;
 }
 
-/** Builds audit records. */
 export interface OAuthAuditLog {
   made(
     actor: Actor | undefined,

@@ -20,7 +20,6 @@ export interface ProvenRequest {
   readonly path: string;
 }
 
-/** The claims that we read from a proof. */
 interface Claims {
   readonly jti?: unknown;
   readonly htm?: unknown;

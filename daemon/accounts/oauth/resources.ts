@@ -2,7 +2,6 @@
 
 import { OAuthError } from './error.ts';
 
-/** Path of the tool server below the base URL. */
 export const TOOL_SERVER_PATH = '/api/mcp';
 
 /**

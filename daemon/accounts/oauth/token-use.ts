@@ -3,7 +3,6 @@
 import type { Proofs, ProvenRequest } from './proofs.ts';
 import { isForPath } from './resources.ts';
 
-/** What an access token is bound to. */
 export interface TokenBounds {
   readonly resource: string;
   /** Thumbprint of its key; null: not bound to a key. */

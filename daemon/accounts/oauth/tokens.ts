@@ -5,8 +5,8 @@
 // A refresh token begins with 32 digits shared with its successors: this distinguishes an old token from an unknown one
 // without storing old ones.
 
+import { createHash } from 'node:crypto';
 import type { OAuthConsent } from '../../store/oauth-consents.ts';
-import { isVerified } from './challenges.ts';
 import type { Consents } from './consents.ts';
 import { OAuthError } from './error.ts';
 import { type OAuthContext, randomHex } from './oauth-context.ts';
@@ -208,6 +208,12 @@ export class Tokens {
     );
     await store.oauthConsents.removeToken(stored.hash, records);
   }
+}
+
+/** Whether the challenge of a request was made of this verifier (PKCE). */
+function isVerified(verifier: string, challenge: string): boolean {
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
+  return createHash('sha256').update(verifier).digest('base64url') === challenge;
 }
 
 function familyOf(refreshToken: string): string | undefined {

@@ -35,7 +35,6 @@ export class GithubSignOn {
     this.#fetch = async (address, question) => withStatus(await ask(address, question));
   }
 
-  /** Where people sign in. */
   get #metadata(): client.ServerMetadata & { readonly authorization_endpoint: string } {
     const { url } = this.settings;
     return {

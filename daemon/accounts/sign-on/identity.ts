@@ -14,7 +14,6 @@ export interface Identity {
   readonly name: string | undefined;
 }
 
-/** Claims on an address, of any type. */
 export interface SaidOfAddress {
   readonly email: unknown;
   readonly verified: unknown;

@@ -21,7 +21,6 @@ export const ISSUER_LIMITS = {
 };
 
 export interface IssuerFetchOptions {
-  /** Address of the issuer. */
   readonly issuer: URL;
   readonly env: Environment;
   readonly limits: typeof ISSUER_LIMITS;

@@ -28,11 +28,9 @@ export const ALGORITHMS = ['RS', 'PS', 'ES']
 export interface IssuerOptions {
   readonly settings: OpenIdSettings;
   readonly env: Environment;
-  /** Overrides of ISSUER_LIMITS; for tests. */
   readonly limits?: Partial<typeof ISSUER_LIMITS>;
 }
 
-/** An issuer's metadata and keys. */
 export interface OpenIssuer {
   readonly metadata: client.ServerMetadata;
   readonly keys: JWTVerifyGetKey;

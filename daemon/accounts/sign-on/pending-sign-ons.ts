@@ -35,7 +35,6 @@ export class PendingSignOns {
     this.#now = now;
   }
 
-  /** For the cookie. */
   seal({ provider, returnTo, state, nonce, verifier }: PendingSignOn): Promise<string> {
     return new EncryptJWT({ provider, returnTo, state, nonce, verifier })
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })

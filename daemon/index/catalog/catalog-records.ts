@@ -146,7 +146,6 @@ export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]
   });
 }
 
-/** Applies a change to repos by id. */
 export function applyChange(
   repos: Map<number, CatalogRepo>,
   { put = [], removed = [] }: CatalogChange,

@@ -32,7 +32,6 @@ const REVISIONS_ENDING = '.revisions';
 /** Notified after each change, with the replaced records and the new ones. */
 type Follower = (former: readonly CatalogRepo[], put: readonly CatalogRepo[]) => void;
 
-/** The size of a repo's index. */
 export interface RepoSizes {
   /** Docs of any revision, and dead docs. */
   readonly docCount: number;
@@ -119,7 +118,6 @@ export class Catalog {
     return repoIds.map((repoId) => this.#byId.get(repoId)!);
   }
 
-  /** Notifies `follower` of each later change. */
   follow(follower: Follower): void {
     this.#followers.push(follower);
   }

@@ -26,7 +26,6 @@ interface Kept {
   living: Living | undefined;
 }
 
-/** A merge candidate without the current time. */
 interface Living extends Omit<MergeCandidate, 'restMs'> {
   /** When a job last changed its repo, in ms; undefined: several repos. */
   readonly changedAt: number | undefined;

@@ -18,7 +18,6 @@ export interface ShardSummary {
    */
   readonly deadCount: number | null;
   readonly deadSize: number | null;
-  /** Names of the repos with docs in it. */
   readonly repos: readonly string[];
   /** From 1, the smallest; null: large, so never merged with others, or unknown. */
   readonly level: number | null;
@@ -27,7 +26,6 @@ export interface ShardSummary {
   readonly outOfService?: string | undefined;
 }
 
-/** The next merge. */
 export interface NextMerge {
   readonly shardIds: readonly string[];
   /** Approximate size of the result. */

@@ -99,7 +99,6 @@ export class Merger {
     await this.#running;
   }
 
-  /** Resolves when no merge is running. */
   async whenIdle(): Promise<void> {
     await this.#running;
   }

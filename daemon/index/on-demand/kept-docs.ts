@@ -180,7 +180,6 @@ export class KeptDocs {
     );
   }
 
-  /** Releases all snapshots. */
   close(): void {
     this.#letGo(() => true);
   }
@@ -271,7 +270,6 @@ export class OnDemandSymbols {
     }
   }
 
-  /** Cancels the current work. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the daemon is stopping'));
     await this.#last;

@@ -23,7 +23,6 @@ export interface OnDemandDocs {
   /** Identifies the state of the repo's index and the commits. */
   readonly key: string;
   readonly repoId: number;
-  /** The state of the repo's index. */
   readonly state: string;
   readonly commits: readonly string[];
   readonly shards: readonly OnDemandShard[];

@@ -67,7 +67,6 @@ interface Refusal {
   readonly message: string;
 }
 
-/** Builds that failed. */
 export class Refusals {
   readonly #refusals = new Map<string, Refusal>();
 

@@ -380,7 +380,6 @@ export class OnDemandRevisions {
     return true;
   }
 
-  /** Cancels all builds. */
   async close(): Promise<void> {
     this.#abort.abort(new Error('the daemon is stopping'));
     await Promise.allSettled(this.#running.values());
@@ -450,12 +449,10 @@ function ifChanging(error: unknown): undefined {
 type RequestedDocs = Pick<OnDemandDocs, 'key' | 'repoId' | 'state' | 'commits'>;
 type KeyedRequest = RequestedDocs & RequestedRevisions;
 
-/** A search that waits for a build. */
 interface WaitingSearch {
   readonly requested: readonly RequestedRevisions[];
   /** Names that git could not look up. */
   readonly unread: readonly UnreadRevision[];
-  /** The client that searches. */
   readonly clientKey: string;
   readonly limits: OnDemandLimits;
   readonly signal: AbortSignal;

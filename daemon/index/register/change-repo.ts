@@ -23,7 +23,6 @@ export interface RepoChange extends Partial<RevisionSelection> {
   readonly reposApart?: boolean;
 }
 
-/** A repo with the change applied. */
 export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
   const { selection: before, rules: rulesBefore, ...rest } = repo;
   const rules = withRules(rulesBefore, change);
@@ -77,7 +76,6 @@ export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   };
 }
 
-/** Adds the host's facts to a record. */
 function withFacts(
   existing: Omit<RepoRecord, 'enforcement' | 'selection' | 'within'>,
   facts: HostFacts,

@@ -23,7 +23,6 @@ import {
   type SourceLocation,
 } from './which-repo.ts';
 
-/** Who changes repos. */
 export interface Cause {
   /** Absent: the operator, or the daemon itself. */
   readonly actor?: Actor | undefined;
@@ -36,7 +35,6 @@ export type Witness = (
   cause: Cause,
   before: StoredRepos,
   changed: readonly StoredRepo[],
-  /** RepoIds that are removed. */
   removed: readonly number[],
 ) => { readonly records: readonly NewAuditRecord[]; readonly note: () => void };
 
@@ -45,14 +43,7 @@ export class RepoRegistry {
   readonly #log: Log;
   readonly #witness: Witness;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
-  #stored: StoredRepos = {
-    repos: [],
-    removed: [],
-    nextRepoId: 1,
-    connections: [],
-    links: [],
-    nextConnectionId: 1,
-  };
+  #stored: StoredRepos;
   /** By repoId. */
   #links: ReadonlyMap<number, readonly StoredLink[]> = new Map();
   /** Of `#repos`; created on first use. */
@@ -66,17 +57,17 @@ export class RepoRegistry {
   #isStale = false;
   #version = 0;
 
-  private constructor(store: Repos, log: Log, witness: Witness) {
+  private constructor(store: Repos, log: Log, witness: Witness, stored: StoredRepos) {
     this.#store = store;
     this.#log = log;
     this.#witness = witness;
+    this.#stored = stored;
+    this.#take(stored);
   }
 
   /** @param witness  of changes. Errors: NOT_READY. */
   static async open(store: Repos, log: Log, witness: Witness): Promise<RepoRegistry> {
-    const registry = new RepoRegistry(store, log, witness);
-    await registry.#read();
-    return registry;
+    return new RepoRegistry(store, log, witness, await store.read());
   }
 
   /** Different whenever `ruled` may return something else. */
@@ -168,6 +159,10 @@ export class RepoRegistry {
       throw error;
     });
     this.#isStale = false;
+    this.#take(stored);
+  }
+
+  #take(stored: StoredRepos): void {
     this.#stored = stored;
     this.#repos = new Map(stored.repos.map((repo) => [repo.repoId, repo]));
     this.#links = byRepo(stored.links);

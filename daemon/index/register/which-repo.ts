@@ -95,7 +95,6 @@ export class RepoSigns {
     for (const repo of repos) this.put(repo);
   }
 
-  /** Adds or updates a repo. */
   put(repo: StoredRepo): void {
     this.#repos.set(repo.repoId, repo);
     for (const sign of signsOf({ ...repo.place, remote: repo.remote })) {

@@ -58,7 +58,6 @@ export function refFingerprintOfState(refState: string, { selection, source }: R
   return hash('sha1', JSON.stringify([refState, selection, ...pinned]));
 }
 
-/** Whether a repo was indexed with these rules. */
 export function hasRules({ fingerprint, record }: CatalogRepo, filters: FilterSettings): boolean {
   return (
     fingerprint !== undefined &&

@@ -49,7 +49,6 @@ export interface ServedOptions {
   readonly log: Log;
   /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
   readonly publish: (snapshot: Snapshot) => readonly ShardError[];
-  /** Notified of a repo with a damaged shard. */
   readonly onDamage: (repo: RepoRecord) => void;
   /** Notified of a shard whose symbols went out of service, and why. */
   readonly onSymbolsLost: (shardId: string, reason: string) => void;
@@ -153,7 +152,6 @@ export class Served {
     return this.#quarantined.has(shardId);
   }
 
-  /** Whether the catalog's symbols of a shard are out of service. */
   isSymbolless(shardId: string): boolean {
     return this.#symbolless.has(shardId);
   }

@@ -16,9 +16,7 @@ import {
 
 export interface VisibleIndexOptions {
   readonly catalog: Catalog;
-  /** The record with the current permissions. */
   readonly ruled: (record: RepoRecord) => RepoRecord;
-  /** Whether the symbols of a shard are out of service. */
   readonly isSymbolless: (shardId: string) => boolean;
 }
 
@@ -63,7 +61,6 @@ export class VisibleIndex {
     return [...this.#blind].map((repoId) => this.#repos[this.#positions.get(repoId)!]!);
   }
 
-  /** Makes exactly these repos visible. */
   showAll(repos: readonly CatalogRepo[]): void {
     const last = repos.at(-1);
     this.#lastOrdinal = last ? this.#options.catalog.ordinalOf(last.record.repoId) : 0;

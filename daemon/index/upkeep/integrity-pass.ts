@@ -16,7 +16,6 @@ const SAVE_MS = 600_000;
 const stateSchema = z.strictObject({
   /** Start of the pass, ms since 1970. */
   startedAt: z.number(),
-  /** The last checked shard; "": none yet. */
   shardId: z.string(),
   isDone: z.boolean(),
 });
@@ -24,14 +23,11 @@ type State = z.infer<typeof stateSchema>;
 
 export interface IntegrityPassOptions {
   readonly module: WebAssembly.Module;
-  /** Where progress is kept. */
   readonly progress: {
     readonly read: () => string | undefined;
     readonly write: (text: string) => Promise<void>;
   };
-  /** The shards in service. */
   readonly shards: () => readonly LiveShard[];
-  /** Whether a search runs. */
   readonly isBusy: () => boolean;
   readonly onDamage: (shardId: string, reason: string, fault: ShardFault) => void;
   readonly log: Log;
@@ -58,7 +54,6 @@ export class IntegrityPass {
     this.#state = stateIn(options.progress.read());
   }
 
-  /** Runs until `close`. */
   run(): void {
     this.#running ??= this.#work();
   }
@@ -88,7 +83,6 @@ export class IntegrityPass {
     }
   }
 
-  /** Returns when the pass stops. */
   async #work(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {

@@ -12,7 +12,6 @@ export interface ShardSymbolsOptions {
   readonly catalog: Catalog;
   readonly served: Served;
   readonly log: Log;
-  /** Starts finding missing symbols. */
   readonly findSymbols: () => void;
 }
 
@@ -51,7 +50,6 @@ export class ShardSymbols {
     this.#retries.run('all', 'symbols are found again', {}, this.#options.findSymbols);
   }
 
-  /** No symbol engine is available. */
   giveUp(reason: string): void {
     this.#failure = reason;
   }
@@ -138,7 +136,6 @@ interface MissingSymbols {
   reading: number;
   waiting: number;
   failed: number;
-  /** The first failure. */
   reason: string | undefined;
 }
 

@@ -5,20 +5,16 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
-import { ReaderSet } from '../../../daemon/store/host-readers.ts';
 import { probeProviders } from '../../../daemon/cli/probe-providers.ts';
 import { fileSchema } from '../../../daemon/base/config/file-schema.ts';
-import { closeWorlds, repo } from '../../http/harness.ts';
+import { closeWorlds } from '../../http/harness.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { type GithubAccount, type GithubSignOnServer, startGithubSignOn } from './github-server.ts';
 import { CLIENT } from './real-issuer.ts';
-import { Browser, type SignOnWorld, startSignOn } from './world.ts';
+import { Browser, LISTED_REPOS, listReaders, type SignOnWorld, startSignOn } from './world.ts';
 
 afterEach(closeWorlds);
 
-const REPOS = [1, 2].map((id) =>
-  repo(id, `host.example/r${id}`, { enforcement: 'restricted', visibility: 'private' }),
-);
 const MEMBER: GithubAccount = {
   id: 583231,
   login: 'octocat',
@@ -43,7 +39,7 @@ interface Started {
 
 async function start(): Promise<Started> {
   const github = await startGithubSignOn();
-  const world = await startSignOn({ hub: providerAt(github.url) }, { repos: REPOS });
+  const world = await startSignOn({ hub: providerAt(github.url) }, { repos: LISTED_REPOS });
   const hub = { type: 'github', url: github.url, orgs: ['acme'] };
   const rules = { enforcePermissions: true, syncPermissions: true };
   world.configure({ hub: providerAt(github.url) }, { hub: { ...hub, ...rules } });
@@ -66,17 +62,9 @@ test('the account is its number: what its host lists it for is seen, whatever it
   const started = await start();
   const { world, github } = started;
   const { store, accounts } = world.control;
-  const listed = async (repoId: number, ...ids: string[]): Promise<void> => {
-    const readers = new ReaderSet();
-    for (const id of ids) readers.add(id, []);
-    await store.hostReaders.replace({ repoId, connection: 'hub' }, readers, world.clock.nowMs);
-  };
-  const seen = async (): Promise<unknown[]> => {
-    const reply = await world.ask('GET', '/api/repos', world.memberKey);
-    return (reply.json() as unknown as { repoId: number }[]).map(({ repoId }) => repoId);
-  };
-  await listed(1, '583231', '7');
-  await listed(2, '7');
+  const seen = (): Promise<number[]> => world.repoIds(world.memberKey);
+  await listReaders(world, 'hub', 1, '583231', '7');
+  await listReaders(world, 'hub', 2, '7');
   assert.deepEqual(await seen(), []);
   const counts = () => store.hostReaders.counts('hub', [github.url]);
   assert.deepEqual(await counts(), { count: 2, known: 0 });

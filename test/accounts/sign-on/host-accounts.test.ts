@@ -3,16 +3,18 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { OPERATOR } from '../../../daemon/accounts/audit-log.ts';
-import { ReaderSet } from '../../../daemon/store/host-readers.ts';
-import { closeWorlds, repo } from '../../http/harness.ts';
+import { closeWorlds } from '../../http/harness.ts';
 import { type FalseIssuer, startFalseIssuer } from './false-issuer.ts';
-import { providerAt, signOnAt, type SignOnWorld, startSignOn } from './world.ts';
+import {
+  LISTED_REPOS,
+  listReaders,
+  providerAt,
+  signOnAt,
+  type SignOnWorld,
+  startSignOn,
+} from './world.ts';
 
 afterEach(closeWorlds);
-
-const REPOS = [1, 2].map((id) =>
-  repo(id, `host.example/r${id}`, { enforcement: 'restricted', visibility: 'private' }),
-);
 
 function labAt(url: string, more: object = {}): object {
   return {
@@ -27,27 +29,17 @@ function labAt(url: string, more: object = {}): object {
 
 async function start(): Promise<{ readonly world: SignOnWorld; readonly issuer: FalseIssuer }> {
   const issuer = await startFalseIssuer();
-  const world = await startSignOn({ test: providerAt(issuer.url) }, { repos: REPOS });
+  const world = await startSignOn({ test: providerAt(issuer.url) }, { repos: LISTED_REPOS });
   world.configure({ test: providerAt(issuer.url) }, { lab: labAt(`${issuer.url}/`) });
   issuer.claims = { sub: '77' };
   return { world, issuer };
 }
 
-/** Puts accounts without address into the list of a repo. */
-async function list(
-  { control, clock }: SignOnWorld,
-  repoId: number,
-  ...ids: string[]
-): Promise<void> {
-  const readers = new ReaderSet();
-  for (const id of ids) readers.add(id, []);
-  await control.store.hostReaders.replace({ repoId, connection: 'lab' }, readers, clock.nowMs);
-}
+const list = (world: SignOnWorld, repoId: number, ...ids: string[]): Promise<void> =>
+  listReaders(world, 'lab', repoId, ...ids);
 
 async function seen(world: SignOnWorld): Promise<string> {
-  const reply = await world.ask('GET', '/api/repos', world.memberKey);
-  const repos = reply.json() as unknown as { readonly repoId: number }[];
-  return repos.map(({ repoId }) => repoId).join(' ');
+  return (await world.repoIds(world.memberKey)).join(' ');
 }
 
 test('a linked account reads what its host lists it for, from the next request on', async () => {

@@ -7,7 +7,8 @@ import { REFUSALS, type RefusalReason } from '../../../daemon/accounts/sign-on/r
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { licenceEnvironment } from '../licences.ts';
 import { type AccountsOptions, type AccountsWorld, startAccounts } from '../world.ts';
-import type { Reply } from '../../http/harness.ts';
+import { ReaderSet } from '../../../daemon/store/host-readers.ts';
+import { repo, type Reply } from '../../http/harness.ts';
 import { CLIENT } from './real-issuer.ts';
 import type { FalseIssuer } from './false-issuer.ts';
 
@@ -135,6 +136,23 @@ export function comeBack(
   const kept = cookie === '' ? {} : { cookie };
   return world.call({ path: `${pathname}?${query.toString()}`, headers: { ...kept, ...headers } });
 }
+
+/** Puts accounts without address into the list of a repo's readers. */
+export async function listReaders(
+  { control, clock }: SignOnWorld,
+  connection: string,
+  repoId: number,
+  ...ids: string[]
+): Promise<void> {
+  const readers = new ReaderSet();
+  for (const id of ids) readers.add(id, []);
+  await control.store.hostReaders.replace({ repoId, connection }, readers, clock.nowMs);
+}
+
+/** Two repositories that nobody sees but by a list. */
+export const LISTED_REPOS = [1, 2].map((id) =>
+  repo(id, `host.example/r${id}`, { enforcement: 'restricted', visibility: 'private' }),
+);
 
 /** How a sign-on ended. */
 export type Outcome = RefusalReason | 'signed in';
