@@ -257,12 +257,8 @@ const FIRST_FORM: readonly DumpPart[] = [
   ),
   rowOf('sessions', 'hash user_id created_at expires_at', [HASH, 'u1', 1, 9]),
   rowOf('setup_links', 'hash user_id created_at expires_at', [HASH, null, 1, null]),
-  rowOf('api_keys', 'id user_id name hash created_at last_used_at ordinal', [
-    ...['k1', 'u1', 'k', HASH, 1, null, 0],
-  ]),
-  rowOf('scoped_tokens', 'id hash user_id api_key_id repo_ids created_at expires_at', [
-    ...['t1', HASH, 'u1', 'k1', '[3,7]', 1, 9],
-  ]),
+  rowOf('api_keys', 'id user_id name hash created_at last_used_at ordinal', ['k1', 'u1', 'k', HASH, 1, null, 0]),
+  rowOf('scoped_tokens', 'id hash user_id api_key_id repo_ids created_at expires_at', ['t1', HASH, 'u1', 'k1', '[3,7]', 1, 9]),
   rowOf('grants', 'user_id repo_id', ['u1', 7]),
   rowOf('usage', 'user_id day used leases wanted_until', ['u1', '2026-11-20', 5, '[]', 0]),
   rowOf(
