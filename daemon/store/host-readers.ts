@@ -44,6 +44,8 @@ export interface ReaderCounts {
   readonly known: number;
 }
 
+type RecordsOf = (changes: ReaderChanges) => readonly NewAuditRecord[];
+
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
@@ -102,8 +104,20 @@ interface ReaderRow {
 export type HostReaders = ReturnType<typeof hostReadersIn>;
 
 export function hostReadersIn(database: Database) {
-  const inOneGo = <Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> =>
-    database.write(run, { isLong: true });
+  /** A long transaction with the audit records of what it changed. */
+  const inOneGo = (
+    recordsOf: RecordsOf,
+    run: (writing: Writing) => Promise<ReaderChanges>,
+  ): Promise<ReaderChanges> =>
+    database.write(
+      async (writing) => {
+        const changes = await run(writing);
+        if (changes.added + changes.removed + changes.altered > 0)
+          await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
+        return changes;
+      },
+      { isLong: true },
+    );
   return {
     /** All lists, in the order they were first fetched. */
     lists: (): Promise<HostReaderList[]> => database.read(lists),
@@ -118,27 +132,12 @@ export function hostReadersIn(database: Database) {
       key: ListKey,
       readers: ReaderSet,
       takenAt: number,
-      recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
+      recordsOf: RecordsOf = () => [],
     ): Promise<ReaderChanges> =>
-      inOneGo(async (writing) => {
-        const changes = await replace(writing, key, readers, takenAt);
-        if (changes.added + changes.removed + changes.altered > 0)
-          await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
-        return changes;
-      }),
+      inOneGo(recordsOf, (writing) => replace(writing, key, readers, takenAt)),
     /** Removes a list; returns its number of readers, 0 also if there is none. */
-    remove: (
-      key: ListKey,
-      recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
-    ): Promise<number> =>
-      inOneGo(async (writing) => {
-        const removed = await remove(writing, key);
-        if (removed > 0) {
-          const records = recordsOf({ added: 0, removed, altered: 0 });
-          await appendAudit(writing.db, records, () => database.nextOrdinal());
-        }
-        return removed;
-      }),
+    remove: async (key: ListKey, recordsOf: RecordsOf = () => []): Promise<number> =>
+      (await inOneGo(recordsOf, (writing) => remove(writing, key))).removed,
     /** Repos whose lists contain the address, in a user's form, or one of the accounts. */
     reposOf: (email: string, accounts: readonly HostAccount[] = []): Promise<HostedRepos[]> =>
       database.read((db) => reposOf(db, email, accounts)),
@@ -339,24 +338,23 @@ async function linkedUsers({ db }: Writing, accountIds: ReadonlySet<string>): Pr
   return found;
 }
 
-async function remove(writing: Writing, { repoId, connection }: ListKey): Promise<number> {
+async function remove(writing: Writing, { repoId, connection }: ListKey): Promise<ReaderChanges> {
   const { db } = writing;
   const list = await db
     .updateTable('host_reader_lists')
     .set({ takenAt: 0 })
     .where('repoId', '=', repoId)
     .where('connection', '=', connection)
-    .returning(['id', 'readerCount'])
+    .returning('id')
     .executeTakeFirst();
-  if (list === undefined) return 0;
-  const gone: ReaderRow[] = [];
-  for await (const rows of rowsOf(db, list.id)) gone.push(...rows);
   const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
+  if (list === undefined) return changesIn(difference);
+  const { gone } = await compared(db, list.id, new ReaderSet());
   await removeRows(db, list.id, gone, difference);
   await db.deleteFrom('host_reader_lists').where('id', '=', list.id).execute();
   await notifyUsers(writing, difference);
   writing.changed({ list: { repoId, connection, takenAt: null } });
-  return list.readerCount;
+  return changesIn(difference);
 }
 
 async function reposOf(

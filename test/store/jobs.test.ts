@@ -17,6 +17,8 @@ import { onBothEngines } from './harness.ts';
 const NAME = { instance: 'a', queue: 'repo-index' };
 const NOW = NOTHING.now;
 const CLAIM: JobClaim = { leaseMs: 9, running: new Map(), runningMax: 2, busy: [] };
+const timeSliceOf = (jobs: JobRows) => (more: Partial<JobTimeSlice>) =>
+  jobs.timeSlice(NAME, { ...NOTHING, ...more });
 const write = (jobs: JobRows, instance: string, writes: readonly JobWrite[]) =>
   jobs.timeSlice({ ...NAME, instance }, { ...NOTHING, writes });
 
@@ -77,8 +79,7 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a target has one pending job; jobs are claimed by priority, a number a host, none of busy targets', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = (more: Partial<JobTimeSlice>) =>
-        jobs.timeSlice(NAME, { ...NOTHING, ...more });
+      const timeSlice = timeSliceOf(jobs);
       const requests = [1, 2, 3, 4, 5].map((targetId) =>
         job(targetId, { targetId, host: targetId < 4 ? 'x' : '' }),
       );
@@ -107,8 +108,7 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a failed job is due after its pause, which a request ends; a cancelled one never', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = (more: Partial<JobTimeSlice>) =>
-        jobs.timeSlice(NAME, { ...NOTHING, ...more });
+      const timeSlice = timeSliceOf(jobs);
       const at = (ms: number) => timeSlice({ now: NOW + ms, claim: CLAIM });
       const pending = job(1, { attempt: 1, startedAt: 1, error: 'no', dueAt: NOW + 100 });
       const failed = job(2, { targetId: 2, state: 'FAILED', finishedAt: 1, dueAt: NOW + 200 });
@@ -128,8 +128,7 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a killed process: unfinished jobs wait to be requested, and are repeated', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = (more: Partial<JobTimeSlice>) =>
-        jobs.timeSlice(NAME, { ...NOTHING, ...more });
+      const timeSlice = timeSliceOf(jobs);
       const requests = [1, 2, 3].map((targetId) => job(targetId, { targetId }));
       const { claimed } = await timeSlice({ requests, claim: CLAIM });
       await timeSlice({ requests: [job(4, { targetId: 1 })] });
@@ -156,8 +155,7 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a process that dies while another one lives: its jobs are claimed when their lease ends', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = (more: Partial<JobTimeSlice>) =>
-        jobs.timeSlice(NAME, { ...NOTHING, ...more });
+      const timeSlice = timeSliceOf(jobs);
       const survivor = (ms: number, busy: readonly number[] = []) =>
         timeSlice({ owner: 'q', now: NOW + ms, claim: { ...CLAIM, leaseMs: 100, busy } });
       const { claimed } = await timeSlice({

@@ -28,13 +28,18 @@ export function requestFor(userId: string, clientId: string, expiresAt = 1000) {
   };
 }
 
+/** What a user allows who is asked so. */
+export function consentOf(asked: ReturnType<typeof requestFor>, usedAt = 1, createdAt = usedAt) {
+  const { hash: _, state: __, ...requested } = asked;
+  return { ...requested, id: randomUUID(), codeHash: newHash(), createdAt, usedAt };
+}
+
 /** A consent whose code was not used. */
 export async function newConsent(store: Store, userId: string, clientId: string, usedAt = 1) {
   const request = requestFor(userId, clientId);
   await store.oauthConsents.addRequest(request, 100);
-  const { hash, state: _, ...requested } = request;
-  const consent = { ...requested, id: randomUUID(), codeHash: newHash(), createdAt: 1, usedAt };
-  assert.equal(await store.oauthConsents.allow(hash, consent, 100), true);
+  const consent = consentOf(request, usedAt, 1);
+  assert.equal(await store.oauthConsents.allow(request.hash, consent, 100), true);
   return consent;
 }
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { Change } from '../../daemon/store/engine.ts';
 import type { Store } from '../../daemon/store/store.ts';
 import { newHash, newRecord, newUser, onBothEngines, refuses } from './harness.ts';
-import { newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
+import { consentOf, newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
 
 const ROUNDS = 12;
 
@@ -30,16 +30,8 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       for (let round = 0; round < ROUNDS; round++) {
         const request = requestFor(userId, clientId);
         await one.oauthConsents.addRequest(request, 100);
-        const { hash, state: _, ...requested } = request;
-        const made = () => ({
-          ...requested,
-          id: randomUUID(),
-          codeHash: newHash(),
-          createdAt: round,
-          usedAt: round,
-        });
         const allowed = await succeeded(({ oauthConsents }) =>
-          oauthConsents.allow(hash, made(), 100),
+          oauthConsents.allow(request.hash, consentOf(request, round), 100),
         );
         assert.equal(allowed, 1);
         const { id } = await newConsent(one, userId, clientId);
@@ -73,21 +65,17 @@ onBothEngines('OAuth', ({ within, withStore }) => {
         const { id: userId } = await newUser(one);
         const waiting = requestFor(userId, clientId);
         await one.oauthConsents.addRequest(waiting, 100);
-        const { id, ...consent } = await newConsent(one, userId, clientId);
+        const { id } = await newConsent(one, userId, clientId);
         const next = nextTokens();
         await Promise.all([
           one.oauthConsents.redeem(id, newHash(), next),
-          one.oauthConsents.allow(
-            waiting.hash,
-            { ...consent, id: randomUUID(), codeHash: newHash() },
-            100,
-          ),
+          one.oauthConsents.allow(waiting.hash, consentOf(waiting), 100),
           two.users.update(userId, { suspendedAt: 1 }),
         ]);
         assert.equal(await two.oauthConsents.token(next.token.hash), undefined);
         await two.users.update(userId, { suspendedAt: null });
         assert.deepEqual(await one.oauthConsents.list(userId, 0), []);
-        const late = { ...consent, id: randomUUID(), codeHash: newHash() };
+        const late = consentOf(waiting);
         assert.equal(await one.oauthConsents.allow(waiting.hash, late, 100), false);
       }
     }));
@@ -137,15 +125,8 @@ onBothEngines('OAuth', ({ within, withStore }) => {
         [undefined, undefined, undefined, 103, 104],
       );
       const last = requests.at(-1)!;
-      const { hash, state: _, ...requested } = last;
-      const consent = {
-        ...requested,
-        id: randomUUID(),
-        codeHash: newHash(),
-        createdAt: 9,
-        usedAt: 9,
-      };
-      assert.equal(await store.oauthConsents.allow(hash, consent, 1), true);
+      const consent = consentOf(last, 9);
+      assert.equal(await store.oauthConsents.allow(last.hash, consent, 1), true);
       assert.ok((await store.oauthConsents.byCode(consent.codeHash)) !== undefined);
       await refuses(store.oauthConsents.addRequest(requestFor(userId, 'nobody'), 9), 'NOT_FOUND');
       await refuses(store.oauthConsents.addRequest(requestFor('nobody', used), 9), 'NOT_FOUND');

@@ -22,26 +22,33 @@ async function ask(store: Store, given: Partial<UsageRequest>): Promise<UsageAns
 }
 
 onBothEngines('usage', (world) => {
+  const EXACT = Number.MAX_SAFE_INTEGER;
+  /** Requests in their order: given, used then, admitted; each user's counts begin at none. */
+  const REQUESTS: readonly [Partial<UsageRequest>, number, number][] = [
+    [{ need: 3 }, 3, 3],
+    [{ uncounted: 5 }, 8, 0],
+    [{ userId: 'v', need: 1 }, 1, 1],
+    [{ need: 1, day: '2026-06-02' }, 1, 1],
+    [{ need: 0 }, 8, 0],
+    // No more than the limit is admitted; what is owed counts beyond it.
+    [{ userId: 'w', need: 70 }, 70, 70],
+    [{ userId: 'w', need: 70 }, 100, 30],
+    [{ userId: 'w', need: 1 }, 100, 0],
+    [{ userId: 'w', need: 3, limit: 101 }, 101, 1],
+    [{ userId: 'w', uncounted: 4, need: 1 }, 105, 0],
+    [{ userId: 'w', need: 1, limit: 3 }, 105, 0],
+    [{ userId: 'x', need: 1, limit: EXACT }, 1, 1],
+    [{ userId: 'x', uncounted: EXACT - 10, need: 5, limit: EXACT }, EXACT - 4, 5],
+  ];
+
   test('what is admitted and owed counts, by user and day', () =>
     world.withStore(async (store) => {
       assert.equal(await store.usage.read('u', DAY), 0);
-      assert.deepEqual(await ask(store, { need: 3 }), { used: 3, admitted: 3 });
-      assert.deepEqual(await ask(store, { uncounted: 5 }), { used: 8, admitted: 0 });
-      assert.equal((await ask(store, { userId: 'v', need: 1 })).used, 1);
-      assert.equal((await ask(store, { need: 1, day: '2026-06-02' })).used, 1);
-      assert.equal(await store.usage.read('u', DAY), 8);
-      assert.equal(await store.usage.read('v', DAY), 1);
-      assert.equal(await store.usage.read('u', '2026-06-02'), 1);
-    }));
-
-  test('no more than the limit is admitted, what is owed counts beyond it', () =>
-    world.withStore(async (store) => {
-      assert.deepEqual(await ask(store, { need: 70 }), { used: 70, admitted: 70 });
-      assert.deepEqual(await ask(store, { need: 70 }), { used: 100, admitted: 30 });
-      assert.deepEqual(await ask(store, { need: 1 }), { used: 100, admitted: 0 });
-      assert.deepEqual(await ask(store, { need: 3, limit: 101 }), { used: 101, admitted: 1 });
-      assert.deepEqual(await ask(store, { uncounted: 4, need: 1 }), { used: 105, admitted: 0 });
-      assert.deepEqual(await ask(store, { need: 1, limit: 3 }), { used: 105, admitted: 0 });
+      for (const [given, used, admitted] of REQUESTS) {
+        assert.deepEqual(await ask(store, given), { used, admitted }, JSON.stringify(given));
+        const { userId, day } = request(given);
+        assert.equal(await store.usage.read(userId, day), used);
+      }
     }));
 
   test('many users in one transaction, answers in their order', () =>
@@ -57,14 +64,6 @@ onBothEngines('usage', (world) => {
       for (const { userId, need } of requests.slice(0, 20)) {
         assert.equal(await store.usage.read(userId, DAY), need);
       }
-    }));
-
-  test('numbers without a limit stay exact', () =>
-    world.withStore(async (store) => {
-      const limit = Number.MAX_SAFE_INTEGER;
-      assert.deepEqual(await ask(store, { need: 1, limit }), { used: 1, admitted: 1 });
-      const rest = await ask(store, { uncounted: limit - 10, need: 5, limit });
-      assert.deepEqual(rest, { used: limit - 4, admitted: 5 });
     }));
 
   test('the last eight days that have counts stay', () =>
