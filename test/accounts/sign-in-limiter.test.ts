@@ -39,6 +39,18 @@ test('ten failures for one e-mail from anywhere', () => {
   assert.equal(refused(WINDOW_MS), 1);
 });
 
+test('success forgets the failures of the e-mail, not those of the address', () => {
+  const limiter = new SignInLimiter();
+  for (let i = 0; i < 9; i++) tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS);
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'succeeded', START_MS), 0);
+  assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 0);
+  assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 900);
+  for (let i = 0; i < 10; i++) {
+    assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.2'], 'failed', START_MS), 0);
+  }
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.3'], 'failed', START_MS), 900);
+});
+
 test('nobody locks a person out of an address where that person has shown who it is', () => {
   for (const isSession of [true, false]) {
     const limiter = new SignInLimiter();

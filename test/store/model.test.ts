@@ -177,6 +177,9 @@ async function run(store: Store, steps: readonly Step[], clock: { now: number })
       made.token.push((filled[0] as { id: string }).id);
     }
   }
+  for (const hash of made.hash)
+    for (const group of ['sessions', 'apiKeys', 'scopedTokens'] as const)
+      assert.deepEqual(await store[group].byHash(hash), model[group].byHash(hash), group);
   return doneCount;
 }
 
