@@ -1,4 +1,4 @@
-// Writes the listing of the API description. Run by scripts/golden.mjs.
+// Writes the listing of the API description. Run by `npm run golden`.
 
 import { writeFileSync } from 'node:fs';
 import { publicDocument } from './document.ts';

@@ -1,4 +1,4 @@
-// Fuzzes one target for some time: `node scripts/fuzz.mjs TARGET [SECONDS] [SEED]`. Ends with exit code 1 and the
+// Fuzzes one target for some time: `npm run fuzz -- TARGET [SECONDS] [SEED]`. Ends with exit code 1 and the
 // smallest case that was found to be wrong, with the seed and path that make it again.
 
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Writes the order of answers about a small tree. Run by scripts/golden.mjs.
+// Writes the order of answers about a small tree. Run by `npm run golden`.
 
 import { writeFileSync } from 'node:fs';
 import { ORDER_FILE, orderListing } from './golden-order.ts';
