@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Person } from '../../accounts/caller.ts';
-import { requiredText } from '../shapes/input.ts';
+import { requiredText, shortText } from '../shapes/input.ts';
 import { integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts';
 
 export const role = z
@@ -48,7 +48,6 @@ export function toUser(person: Person) {
 }
 
 const EMAIL_LENGTH_MAX = 254;
-const NAME_LENGTH_MAX = 200;
 
 /** An e-mail address of a new user. */
 export const newEmail = z
@@ -56,10 +55,8 @@ export const newEmail = z
   .max(EMAIL_LENGTH_MAX, { error: `longer than ${EMAIL_LENGTH_MAX} characters` })
   .meta({ description: 'E-mail address; unique without regard to case.' });
 
-export const userName = z
-  .string({ error: 'expected a text' })
+export const userName = shortText(200)
   .min(1, { error: 'empty' })
-  .max(NAME_LENGTH_MAX, { error: `longer than ${NAME_LENGTH_MAX} characters` })
   .meta({ description: 'Display name.' });
 
 /** Ids of keys and tokens as callers give them. */
@@ -76,8 +73,5 @@ export const userQuery = z.object({
   userId: requiredText().meta({ description: 'Id or e-mail address of the user.' }),
 });
 
-/** Bound: longer ones are refused before they are hashed. */
-const TEXT_LENGTH_MAX = 1024;
-export const secretText = z
-  .string({ error: 'expected a text' })
-  .max(TEXT_LENGTH_MAX, { error: `longer than ${TEXT_LENGTH_MAX} characters` });
+/** Longer ones are refused before they are hashed. */
+export const secretText = shortText(1024);

@@ -20,12 +20,7 @@ const licence = z.object({
 });
 
 export const getLicence = endpoint(
-  {
-    ...HEAD,
-    method: 'GET',
-    path: '/api/license',
-    responses: { 200: { body: licence } },
-  },
+  { ...HEAD, method: 'GET', path: '/api/license', responses: { 200: { body: licence } } },
   async (_, { accounts }) => ok(await accounts.licences.describe()),
 );
 
@@ -80,12 +75,7 @@ function describe({ settings }: Accounts) {
 }
 
 export const getInstance = endpoint(
-  {
-    ...HEAD,
-    method: 'GET',
-    path: '/api/instance',
-    responses: { 200: { body: instance } },
-  },
+  { ...HEAD, method: 'GET', path: '/api/instance', responses: { 200: { body: instance } } },
   (_, { accounts }) => ok(describe(accounts)),
 );
 

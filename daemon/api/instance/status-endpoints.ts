@@ -3,21 +3,13 @@
 import { z } from 'zod';
 import { endpoint, fetched, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
+import { shortText } from '../shapes/input.ts';
 import { statusReport } from '../shapes/status-report.ts';
 
 const HEAD = { access: 'operator', isDescribed: false } as const;
-/** Minimum length of a passphrase. */
-const PASSPHRASE_LENGTH_MIN = 8;
-/** Bound: longer ones are refused. */
-const PASSPHRASE_LENGTH_MAX = 1024;
 
 export const getStatus = endpoint(
-  {
-    ...HEAD,
-    method: 'GET',
-    path: '/api/status',
-    responses: { 200: { body: statusReport } },
-  },
+  { ...HEAD, method: 'GET', path: '/api/status', responses: { 200: { body: statusReport } } },
   async (_, { services: { operator } }) => {
     if (operator.status !== undefined) return ok(await operator.status.report());
     throw new ApiError(
@@ -43,10 +35,8 @@ export const makeBackup = endpoint(
     input: {
       body: z.object({
         withIndex: z.boolean({ error: 'expected true or false' }),
-        passphrase: z
-          .string()
-          .min(PASSPHRASE_LENGTH_MIN, { error: `fewer than ${PASSPHRASE_LENGTH_MIN} characters` })
-          .max(PASSPHRASE_LENGTH_MAX, { error: `longer than ${PASSPHRASE_LENGTH_MAX} characters` })
+        passphrase: shortText(1024)
+          .min(8, { error: 'fewer than 8 characters' })
           .exactOptional()
           .meta({ description: 'Encrypts the secrets; without one they are left out.' }),
       }),

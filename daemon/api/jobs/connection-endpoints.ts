@@ -159,11 +159,7 @@ export const getConnectionSyncCounts = endpoint(
   },
   (_, { services }) => {
     const { firstTime, failed, warned } = services.connections.counts();
-    return ok({
-      firstTimeSyncingCount: firstTime,
-      failedCount: failed,
-      warningCount: warned,
-    });
+    return ok({ firstTimeSyncingCount: firstTime, failedCount: failed, warningCount: warned });
   },
 );
 

@@ -99,11 +99,7 @@ export const getRepoSyncCounts = endpoint(
   },
   (_, { services, repoAccess }) => {
     const { firstTime, failed, warned } = services.jobs.counts(services.repos.list(repoAccess));
-    return ok({
-      firstTimeIndexingCount: firstTime,
-      failedCount: failed,
-      warningCount: warned,
-    });
+    return ok({ firstTimeIndexingCount: firstTime, failedCount: failed, warningCount: warned });
   },
 );
 

@@ -13,12 +13,7 @@ import { count, oauthEndpoint } from './oauth-answers.ts';
 const REQUEST_PARAMETER = 'request';
 
 export const authorize = oauthEndpoint(
-  {
-    method: 'GET',
-    path: AUTHORIZE_PATH,
-    usesOptionalCredential: true,
-    refuse: forPeople,
-  },
+  { method: 'GET', path: AUTHORIZE_PATH, usesOptionalCredential: true, refuse: forPeople },
   async (context) => {
     count(context);
     const { search, searchParams } = new URL(context.fetchRequest().url);

@@ -60,12 +60,7 @@ const getResource = metadata(RESOURCE_PATH, (baseUrl) => ({
 
 function register(path: string): Endpoint {
   return oauthEndpoint(
-    {
-      method: 'POST',
-      path,
-      status: 201,
-      requiresSameOrigin: true,
-    },
+    { method: 'POST', path, status: 201, requiresSameOrigin: true },
     async (context) => {
       count(context);
       const { accounts, address, clientKey } = context;
@@ -88,11 +83,7 @@ async function readForm(context: CallContext): Promise<Parameters> {
 }
 
 const giveTokens = oauthEndpoint(
-  {
-    method: 'POST',
-    path: TOKEN_PATH,
-    requiresSameOrigin: true,
-  },
+  { method: 'POST', path: TOKEN_PATH, requiresSameOrigin: true },
   async (context) => {
     const { headers, url } = context.fetchRequest();
     const proof = {
@@ -111,11 +102,7 @@ const giveTokens = oauthEndpoint(
 );
 
 const revokeToken = oauthEndpoint(
-  {
-    method: 'POST',
-    path: REVOKE_PATH,
-    requiresSameOrigin: true,
-  },
+  { method: 'POST', path: REVOKE_PATH, requiresSameOrigin: true },
   async (context) => {
     const { tokens } = context.accounts.oauth;
     const form = await readForm(context);

@@ -28,8 +28,6 @@ export const PAGES: readonly string[] = [
 const GUARDED_PAGE = '/oauth/authorize';
 
 const ASSETS = '/assets';
-/** Bytes of a nonce. */
-const NONCE_SIZE = 16;
 
 /** Files of an entry point, and those loaded with it. */
 const manifest = z.record(
@@ -135,7 +133,7 @@ function answerPage(
   { baseUrl }: CallContext,
   ancestors: 'self' | 'none' = 'self',
 ): Answer {
-  const nonce = randomBytes(NONCE_SIZE).toString('base64');
+  const nonce = randomBytes(16).toString('base64');
   const bytes = Buffer.from(documentOf(basePath(baseUrl), nonce));
   return {
     status,

@@ -12,7 +12,7 @@ import { QUERY_SIZE_MAX } from './search-schemas.ts';
 const PREFIX_SIZE_MAX = 256;
 const COUNT_MAX = 50;
 const COUNT_DEFAULT = 10;
-/** Unit: ms. If no permit is free after this time, nothing is suggested. */
+/** Milliseconds; if no permit is free by then, nothing is suggested. */
 const PERMIT_WAIT_MS = 40;
 
 const suggestionsQuery = z.object({

@@ -79,6 +79,13 @@ export function jsonIds() {
   return z.array(jsonInteger(1), { error }).min(1, { error }).max(100, { error });
 }
 
+/** A text of at most this many characters. */
+export function shortText(lengthMax: number) {
+  return z
+    .string({ error: 'expected a text' })
+    .max(lengthMax, { error: `longer than ${lengthMax} characters` });
+}
+
 /** A text of at most this many bytes of UTF-8. */
 export function boundedText(sizeMax: number) {
   return z.string().refine((value) => Buffer.byteLength(value) <= sizeMax, {
