@@ -105,8 +105,9 @@ const files = named.filter(isRun);
 const setup = new URL('test-setup.mjs', import.meta.url).href;
 // Of a file as a whole: the longest takes 80 s, and four times as long beside other runs.
 const flags = ['--import', setup, '--test-timeout=900000', '--test-reporter=spec'];
-// Why not Node's default, one less than the cores: files wait, for daemons, commands and timeouts, half of their time.
-const concurrency = availableParallelism() + 2;
+// Why not Node's default, one less than the cores: files wait half of their time, for daemons, commands and timeouts. With
+// two more than cores, two cores were idle for a quarter of the time.
+const concurrency = availableParallelism() + 4;
 const scratch = mkdtempSync(path.join(scratchParent(), 'trawl-tests-'));
 const costs = process.env['TRAWL_TEST_COSTS'] ?? path.join(scratch, 'costs');
 const status = node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files], {

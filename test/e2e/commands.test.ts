@@ -327,29 +327,6 @@ async function nameAsBefore(dir: string): Promise<void> {
   await catalog.close();
 }
 
-void test('every command has help with examples; unknown things are exit 2', async () => {
-  for (const command of ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version']) {
-    const { code, stdout } = await trawl([command, '--help']);
-    assert.equal(code, 0);
-    assert.match(stdout, /Examples:\n {2}\$ trawl/);
-  }
-  const unknown = await trawl(['serve', '--anonymus']);
-  assert.equal(unknown.code, 2);
-  assert.match(unknown.stderr, /--anonymous/);
-  for (const gone of ['--no-watch', '--config'])
-    assert.equal((await trawl(['serve', gone, 'x'])).code, 2);
-});
-
-void test('index: sources that wait for each other warn of nothing, an empty one is refused', async () => {
-  const sources = Array.from({ length: 20 }, () => makeRepo({ 'a.txt': 'a' }));
-  const many = await trawl(['index', '--data-dir', temporaryFolder(), ...sources]);
-  assert.equal(many.code, 0);
-  assert.doesNotMatch(many.stderr, /Warning/);
-  const empty = await trawl(['index', '--data-dir', temporaryFolder(), '']);
-  assert.equal(empty.code, 2);
-  assert.match(empty.stderr, /^error: a source is empty; give the path of a folder/m);
-});
-
 void test(
   'index: the time that the configuration gives git holds',
   { timeout: 240_000 },

@@ -2,16 +2,19 @@
 // environment, a free port, and real HTTP. Processes that a test leaves behind are killed at its end.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { request as httpRequest, type RequestOptions } from 'node:http';
-import { after } from 'node:test';
 import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { after } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import { type RawCall, type RawReply, replyTo } from '../http/ask.ts';
 import { checkReply } from '../api/checker.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 export const MAIN = fileURLToPath(new URL('../../bundle/cli/main.js', import.meta.url));
 
@@ -104,9 +107,65 @@ export function startTrawl(args: readonly string[], options: StartOptions = {}):
   return new Running(process.execPath, [options.main ?? MAIN, ...args], options);
 }
 
-/** Runs `trawl` to its end. */
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command of `trawl` to its end, in the process of the test, which costs a tenth of a new process; one at a time,
+ * since all share environment and working directory. What must be a process of its own: a daemon, and by `startTrawl`
+ * commands beside each other, and the program's own start and output.
+ */
 export function trawl(args: readonly string[], options: StartOptions = {}): Promise<Outcome> {
-  return startTrawl(args, options).ended;
+  if (args[0] === 'serve') return startTrawl(args, options).ended;
+  const outcome = lastCommand.then(() => runCommand(args, options));
+  lastCommand = outcome.catch(() => {});
+  return outcome;
+}
+
+async function runCommand(args: readonly string[], options: StartOptions): Promise<Outcome> {
+  const { runProgram } = await import('../../daemon/cli/program.ts');
+  const { SERVICES } = await import('../../daemon/cli/services.ts');
+  const [folder, environment] = [process.cwd(), process.env];
+  const logFile = path.join(temporaryFolder(), 'log');
+  const written = { stdout: '', stderr: '' };
+  const streamTo = (name: keyof typeof written) =>
+    new Writable({
+      write(data: Buffer, _encoding, done) {
+        written[name] += data.toString();
+        done();
+      },
+    });
+  const env = { PATH: environment['PATH'], HOME: '/nonexistent', TRAWL_LOG_FILE: logFile };
+  let code = 0;
+  try {
+    process.chdir(options.cwd ?? '/');
+    process.env = { ...env, ...options.env };
+    await runProgram(args, {
+      services: SERVICES,
+      stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
+      stdout: streamTo('stdout'),
+      stderr: streamTo('stderr'),
+      env: process.env,
+      setExitCode: (value) => (code = value),
+    });
+    // A log gathers its lines for some milliseconds.
+    await setTimeout(10);
+  } finally {
+    process.env = environment;
+    process.chdir(folder);
+  }
+  const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
+  return { code, stdout: written.stdout, stderr: written.stderr + log };
+}
+
+/** Runs `trawl index`, which must succeed. */
+export async function index(
+  dataDir: string,
+  sources: readonly string[],
+  flags: readonly string[] = [],
+): Promise<Outcome> {
+  const outcome = await trawl(['index', '--data-dir', dataDir, ...flags, ...sources]);
+  assert.equal(outcome.code, 0, outcome.stderr);
+  return outcome;
 }
 
 /** A daemon that listens. */
@@ -224,8 +283,8 @@ export function shardNames(dataDir: string): string[] {
 }
 
 /** Tries `attempt` until it is true, for as long as the test may take. */
-export async function eventually(attempt: () => Promise<boolean>, pauseMs = 20): Promise<void> {
-  while (!(await attempt())) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+export async function eventually(attempt: () => Promise<boolean>, pauseMs = 50): Promise<void> {
+  while (!(await attempt())) await setTimeout(pauseMs);
 }
 
 /**

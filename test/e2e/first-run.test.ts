@@ -16,7 +16,18 @@ import test from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { get, MAIN, pathsOf, post, Running, search, serve, serveIndexed, trawl } from './daemon.ts';
+import {
+  get,
+  index,
+  MAIN,
+  pathsOf,
+  post,
+  Running,
+  search,
+  serve,
+  serveIndexed,
+  trawl,
+} from './daemon.ts';
 import type { Outcome } from './daemon.ts';
 
 /** A work tree with every kind of file, partly committed. */
@@ -133,10 +144,10 @@ void test('two repos with the same folder name and content get names and shards 
   const folder = temporaryFolder();
   writeFiles(folder, { 'a/app/f.txt': 'plum\n', 'b/app/f.txt': 'plum\n' });
   const sources = ['a', 'b'].map((name) => path.join(folder, name, 'app'));
-  const served = await serveIndexed(temporaryFolder(), sources);
-  const repos = (await search(served.url, 'plum')).files.map(({ repository }) => repository);
-  assert.equal(new Set(repos).size, 2, repos.join());
-  await served.process.stop();
+  const dataDir = temporaryFolder();
+  await index(dataDir, sources);
+  const { stdout } = await trawl(['search', '-l', '--data-dir', dataDir, 'plum']);
+  assert.equal(new Set(stdout.trim().split('\n')).size, 2, stdout);
 });
 
 void test('the data directory inside a source is no part of it, its secret least of all', async () => {
@@ -151,11 +162,10 @@ void test('the data directory inside a source is no part of it, its secret least
     },
   ]) {
     const source = makeSource();
-    const first = await serveIndexed('.trawl', ['.'], { cwd: source, env });
-    await first.process.stop();
-    assert.ok(existsSync(path.join(source, '.trawl', 'secret')));
+    assert.equal((await trawl(['index', '.'], { cwd: source })).code, 0);
     const served = await serveIndexed('.trawl', ['.'], { cwd: source, env });
     assert.match(served.process.stderr, /isUnchanged=true/);
+    assert.ok(existsSync(path.join(source, '.trawl', 'secret')));
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await post(served.url, { query: 'file:t or file:s' }, headers);
     assert.deepEqual(pathsOf(body), ['a.txt']);
@@ -270,12 +280,13 @@ void test('sources that cannot be served: exit 2 and a message that names them',
   writeFileSync(file, 'plum\n');
   const cases: [string, RegExp][] = [
     [path.join(folder, 'no-such'), /no-such: does not exist/],
+    ['', /^error: a source is empty; give the path of a folder/m],
     [file, /^error: .*file\.txt: not a directory; .* unpack an archive first\n$/],
     ['https://host.example/name.git', /https:\/\/host\.example\/name\.git: .*clone it/],
     ['git@host.example:name.git', /git@host\.example:name\.git: .*clone it/],
   ];
-  for (const [source, message] of cases) {
-    for (const command of [['serve', '--port', '0'], ['index']]) {
+  for (const [i, [source, message]] of cases.entries()) {
+    for (const command of i === 0 ? [['serve', '--port', '0'], ['index']] : [['index']]) {
       const { code, stdout, stderr } = await trawl([
         ...command,
         '--data-dir',
@@ -303,14 +314,10 @@ void test('sources that cannot be served: exit 2 and a message that names them',
 void test('--mode commits indexes what HEAD names, not the disk', async () => {
   const repo = makeRepo({ 'a.txt': 'old plum\n' });
   writeFiles(repo, { 'a.txt': 'new plum\n', 'b.txt': 'plum\n' });
-  const served = await serve(temporaryFolder(), [repo], { flags: ['--mode', 'commits'] });
-  await served.process.until(/ repo indexed /);
-  const { files } = await search(served.url, 'plum');
-  assert.deepEqual(
-    files.map(({ chunks }) => chunks[0]?.content),
-    ['old plum\n'],
-  );
-  await served.process.stop();
+  const dataDir = temporaryFolder();
+  await index(dataDir, [repo], ['--mode', 'commits']);
+  const { stdout } = await trawl(['search', '--data-dir', dataDir, 'plum']);
+  assert.match(stdout, /^\S+:a\.txt:1:old plum\n$/);
 });
 
 void test('an unreadable file is left out and named in the log; the rest is indexed', async (t) => {
@@ -372,14 +379,14 @@ void test(
     const folder = temporaryFolder();
     const repo = makeRepo({ 'a.txt': 'plum\n' });
     const empty = temporaryFolder();
-    const index = (...sources: string[]) =>
+    const shown = (...sources: string[]) =>
       shownOnTerminal(['index', '--data-dir', path.join(folder, 'data'), ...sources]);
 
-    const nothing = await index('/nope');
+    const nothing = await shown('/nope');
     assert.deepEqual(nothing.lines, ['error: /nope: does not exist']);
     assert.equal(nothing.code, 2);
 
-    const { lines, code } = await index(repo, '/nope', empty);
+    const { lines, code } = await shown(repo, '/nope', empty);
     assert.equal(code, 2);
     const names = [repo, empty].map((source) => `local/${path.basename(source)}`);
     assert.equal(lines.length, 4, lines.join('\n'));

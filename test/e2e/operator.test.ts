@@ -9,7 +9,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { readCatalog } from '../../daemon/app/open-index.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { eventually, get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
+import { eventually, get, index, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 
 interface UserView {
@@ -321,13 +321,8 @@ void test('through a daemon: all commands, and they hold from the next request o
   const ended = await served.process.stop();
   assert.equal(ended.code, 0);
   assert.equal(existsSync(socket), false);
-});
-
-void test('beside no daemon, what is printed names the address of the last one', async () => {
-  const dataDir = temporaryFolder();
-  const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
-  await served.process.stop();
-  const printed = await new OperatorApi(dataDir).ok(['user', 'add', 'ada@x.org']);
+  // What is printed without a daemon names the address of the last one.
+  const printed = await jobFacade.ok(['user', 'add', 'last@x.org']);
   assert.ok(printed.startsWith(`${served.url}/setup?token=`), printed);
 });
 
@@ -348,7 +343,7 @@ void test('a job that failed is told to the operator and to owners, with its rea
   const owner = `svk_${'b2'.repeat(32)}`;
   const env = { TRAWL_OWNER_EMAIL: 'o@x.org', TRAWL_OWNER_API_KEY: owner };
   const options = { env, flags: ['--mode', 'commits', '--anonymous'] };
-  await (await serveIndexed(jobFacade.dataDir, [valid, broken], options)).process.stop();
+  await index(jobFacade.dataDir, [valid, broken], ['--mode', 'commits']);
   rmSync(path.join(broken, '.git', 'objects'), { recursive: true });
   const missing = path.join(temporaryFolder(), 'missing');
   const served = await serve(jobFacade.dataDir, [valid, broken, missing], options);
@@ -394,12 +389,19 @@ void test('commands while the daemon starts and stops wait for it', async () => 
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const env = { TRAWL_DATA_DIR: jobFacade.dataDir };
   const starting = startTrawl(['serve', '--port', '0', repo], { env });
-  const adding = Array.from({ length: 3 }, (_, i) => jobFacade.ok(['user', 'add', `u${i}@x.org`]));
-  await Promise.all(adding);
+  // Processes of their own: beside each other.
+  const add = async (names: readonly string[]): Promise<void> => {
+    const running = names.map((name) => startTrawl(['user', 'add', `${name}@x.org`], { env }));
+    for (const { ended } of running) {
+      const { code, stderr } = await ended;
+      assert.equal(code, 0, stderr);
+    }
+  };
+  await add(['u0', 'u1', 'u2']);
   await starting.until(/^Serving on /m);
-  const more = ['u3', 'u4'].map((name) => jobFacade.ok(['user', 'add', `${name}@x.org`]));
+  const adding = add(['u3', 'u4']);
   await starting.stop();
-  await Promise.all(more);
+  await adding;
   assert.equal((await jobFacade.rows(['user', 'list'])).length, 5);
 });
 
@@ -436,7 +438,6 @@ void test('visibility and enforcement of sources that are given as arguments', a
     warnings = stderr.match(/^.* WARN .*no longer enforced.*$/gm) ?? [];
     return body.length;
   };
-  assert.equal(await listed([]), 0);
   assert.equal(await listed(['--enforce-permissions']), 1, 'public');
   assert.equal(await listed(['--visibility', 'private']), 0);
   assert.deepEqual(warnings, []);

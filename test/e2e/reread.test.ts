@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { connectionSchema } from '../../daemon/base/config/connections.ts';
 import { SUGGESTION_KINDS } from '../../daemon/engine/query/request.ts';
 import { licenceEnvironment } from '../accounts/licences.ts';
@@ -25,39 +25,30 @@ import {
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
 
-interface Read {
-  readonly served: Served;
-  /** Writes the file, has the daemon read it, and waits until its log says so. */
-  readonly reread: (content: unknown, expected: RegExp) => Promise<void>;
+const sharedFile = path.join(temporaryFolder(), 'trawl.json');
+let shared: Served;
+
+/** Writes the file, has the daemon read it, and waits until its log says so. */
+async function reread(content: unknown, expected: RegExp): Promise<void> {
+  const from = shared.process.stderr.length;
+  writeFileSync(sharedFile, typeof content === 'string' ? content : JSON.stringify(content));
+  shared.process.child.kill('SIGHUP');
+  await eventually(async () => expected.test(shared.process.stderr.slice(from)));
 }
 
-async function serveWithFile(content: unknown): Promise<Read> {
-  const dataDir = temporaryFolder();
-  const file = path.join(temporaryFolder(), 'trawl.json');
-  const write = (what: unknown): void =>
-    writeFileSync(file, typeof what === 'string' ? what : JSON.stringify(what));
-  write(content);
+before(async () => {
+  writeFileSync(sharedFile, '{"settings": {"maxMatchCount": 2}}');
   const repo = makeRepo({ 'a.txt': 'plum\nplum\nplum\n', 'long.txt': `plum ${'x'.repeat(500)}\n` });
-  const served = await serveIndexed(dataDir, [repo], {
+  shared = await serveIndexed(temporaryFolder(), [repo], {
     env: { TRAWL_OWNER_EMAIL: 'ann@example.com', TRAWL_OWNER_API_KEY: KEY },
-    flags: ['--config', file],
+    flags: ['--config', sharedFile],
   });
-  return {
-    served,
-    async reread(what, expected) {
-      const from = served.process.stderr.length;
-      write(what);
-      served.process.child.kill('SIGHUP');
-      await eventually(async () => expected.test(served.process.stderr.slice(from)));
-    },
-  };
-}
+});
 
 void test('settings of the file count from SIGHUP on, and nothing else changes', async () => {
-  const { served, reread } = await serveWithFile({ settings: { maxMatchCount: 2 } });
   const rangeCount = async (): Promise<number> =>
-    (await post(served.url, { query: 'plum' }, OWNER)).body.stats['actualMatchCount'];
-  const statusOfGuest = async (): Promise<number> => (await get(`${served.url}/api/repos`)).status;
+    (await post(shared.url, { query: 'plum' }, OWNER)).body.stats['actualMatchCount'];
+  const statusOfGuest = async (): Promise<number> => (await get(`${shared.url}/api/repos`)).status;
   assert.equal(await rangeCount(), 2);
   assert.equal(await statusOfGuest(), 401);
 
@@ -66,13 +57,11 @@ void test('settings of the file count from SIGHUP on, and nothing else changes',
     /read again .*maxMatchCount.*/,
   );
   assert.equal(await statusOfGuest(), 200);
-  assert.equal((await post(served.url, { query: 'plum' }, OWNER)).status, 503, 'no memory');
+  assert.equal((await post(shared.url, { query: 'plum' }, OWNER)).status, 503, 'no memory');
 
   await reread({}, /read again .*"memory".*/);
   assert.equal(await rangeCount(), 4);
   assert.equal(await statusOfGuest(), 401);
-  const { code } = await served.process.stop();
-  assert.equal(code, 0);
 });
 
 interface Change {
@@ -104,20 +93,20 @@ function nulls(members: object): Record<string, null> {
 }
 
 void test('level and form of the log follow the file, unless a flag says', async () => {
-  const { served, reread } = await serveWithFile({ settings: { logLevel: 'debug' } });
-  await post(served.url, { query: 'first' }, OWNER);
-  await served.process.until(/DEBUG .* body=.*first/);
+  await reread({ settings: { logLevel: 'debug' } }, /read again .*logLevel/);
+  await post(shared.url, { query: 'first' }, OWNER);
+  await shared.process.until(/DEBUG .* body=.*first/);
   await reread({ settings: { logLevel: 'info' } }, /read again .*logLevel/);
-  await post(served.url, { query: 'second' }, OWNER);
+  await post(shared.url, { query: 'second' }, OWNER);
   await reread({ settings: { logFormat: 'json', logLevel: 'debug' } }, /read again/);
-  await post(served.url, { query: 'third' }, OWNER);
-  await served.process.until(/^\{"level":"debug".*third/m);
-  assert.doesNotMatch(served.process.stderr, /second/);
-  await served.process.stop();
+  await post(shared.url, { query: 'third' }, OWNER);
+  await shared.process.until(/^\{"level":"debug".*third/m);
+  assert.doesNotMatch(shared.process.stderr, /second/);
+  await reread({}, /read again/);
 
-  const file = path.join(temporaryFolder(), 'trawl.json');
-  writeFileSync(file, '{"settings": {"logLevel": "debug"}}');
-  const flags = ['--config', file, '--log-level', 'info', '--anonymous'];
+  const ownFile = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(ownFile, '{"settings": {"logLevel": "debug"}}');
+  const flags = ['--config', ownFile, '--log-level', 'info', '--anonymous'];
   const other = await serve(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })], { flags });
   await post(other.url, { query: 'fourth' });
   const { stderr } = await other.process.stop();
@@ -217,30 +206,28 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
 });
 
 void test('what makes docs come out differently is indexed anew', async () => {
-  const { served, reread } = await serveWithFile({});
   const found = async (): Promise<string[]> =>
-    pathsOf((await post(served.url, { query: 'plum' }, OWNER)).body);
+    pathsOf((await post(shared.url, { query: 'plum' }, OWNER)).body);
   assert.deepEqual(await found(), ['a.txt', 'long.txt']);
   await reread({ settings: { maxFileSize: 100 } }, /read again .*maxFileSize/);
   await eventually(async () => (await found()).length === 1);
   assert.deepEqual(await found(), ['a.txt']);
-  await served.process.stop();
 });
 
 void test('a file that is refused changes nothing, and owners are told until it is right', async () => {
-  const { served, reread } = await serveWithFile({ settings: { maxMatchCount: 2 } });
+  await reread({ settings: { maxMatchCount: 2 } }, /read again/);
   const degraded = async (): Promise<unknown> =>
-    (await get<{ degraded?: unknown }>(`${served.url}/api/ready`, OWNER)).body.degraded;
+    (await get<{ degraded?: unknown }>(`${shared.url}/api/ready`, OWNER)).body.degraded;
   await reread('{"settings": {"maxMatchCount": 3,\n"maxFileSise": 1}}', /refused.*maxFileSise/);
   assert.match(
     JSON.stringify(await degraded()),
     /configuration file is refused: \S+:2: .*maxFileSise/,
   );
-  const { body } = await post(served.url, { query: 'plum' }, OWNER);
+  const { body } = await post(shared.url, { query: 'plum' }, OWNER);
   assert.equal(body.stats['actualMatchCount'], 2);
-  await reread({ settings: { maxMatchCount: 2 } }, /read again/);
+  await reread({}, /read again/);
   assert.doesNotMatch(JSON.stringify(await degraded()) ?? '', /configuration/);
-  await served.process.stop();
+  assert.equal((await shared.process.stop()).code, 0);
 });
 
 void test('without a file there is nothing to read, and the daemon goes on', async () => {
@@ -294,9 +281,9 @@ void test('a file that is replaced is read by itself, again and again, and no re
       counts.add(body.stats['actualMatchCount']);
     }
   };
-  const asking = [ask(), ask(), ask()];
+  const asking = ask();
   await eventually(async () => counts.has(1));
-  for (let round = 2; round <= 10; round++) {
+  for (let round = 2; round <= 7; round++) {
     replace(
       round % 3 === 0
         ? '{"settings": {'
@@ -306,14 +293,14 @@ void test('a file that is replaced is read by itself, again and again, and no re
     else await eventually(async () => counts.has(round));
   }
   over.abort();
-  await Promise.all(asking);
+  await asking;
   // What was refused never counted.
   assert.deepEqual(
     [...counts].sort((left, right) => left - right),
-    [1, 2, 4, 5, 7, 8, 10],
+    [1, 2, 4, 5, 7],
   );
   const { stderr } = await served.process.stop();
-  assert.equal(stderr.match(/is refused/g)?.length, 3);
+  assert.equal(stderr.match(/is refused/g)?.length, 2);
 });
 
 void test('a file that is refused is logged once, however often it is touched', async () => {

@@ -32,7 +32,7 @@ async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Res
           // It has ended.
         }
       }
-      await setTimeout(5);
+      await setTimeout(15);
     }
   })();
   const result = await work();

@@ -10,7 +10,16 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { goneSoon } from '../sources/history/braked-git.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { call, eventually, jobsEnded, pathsOf, search, serve, serveIndexed } from './daemon.ts';
+import {
+  call,
+  eventually,
+  index,
+  jobsEnded,
+  pathsOf,
+  search,
+  serve,
+  serveIndexed,
+} from './daemon.ts';
 
 function stuckRepo(): string {
   const repo = makeRepo({ 'stuck.txt': 'plum\n' });
@@ -79,7 +88,7 @@ exec ${real} "$@"
 test('a source that takes long to look at holds up neither the daemon nor the others', async () => {
   const dataDir = temporaryFolder();
   const [slow, good] = [makeRepo({ 'slow.txt': 'plum\n' }), makeRepo({ 'good.txt': 'plum\n' })];
-  await (await serveIndexed(dataDir, [good])).process.stop();
+  await index(dataDir, [good]);
   const braked = slowGit(slow);
   const options = { env: { PATH: braked.path } };
   const served = await serve(dataDir, [slow, good], options);

@@ -71,8 +71,6 @@ test('the inspector lists tools and calls one, over HTTP and over pipes', TIMEOU
  */
 const SCENARIOS = [
   'server-initialize',
-  'ping',
-  'tools-list',
   'tools-call-error',
   'server-sse-multiple-streams',
   'dns-rebinding-protection',

@@ -9,12 +9,12 @@ import { TARGETS } from './targets.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = process.env['TRAWL_FUZZ_RUNS'];
-/** Cases that take a second or so. The plan has a test of its own, test/oracle/engine.test.ts. */
+/** Cases that take a second at most. The plan has a test of its own, test/oracle/engine.test.ts. */
 const SHORT: Readonly<Record<string, number>> = {
-  parser: 1500,
-  engine: 400,
-  javascript: 600,
-  program: 1500,
+  parser: 700,
+  engine: 200,
+  javascript: 300,
+  program: 700,
   plan: 3,
 };
 

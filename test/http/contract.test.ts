@@ -22,41 +22,6 @@ onBothAdapters('HTTP contract', (kind) => {
       await run(world);
     };
 
-  test(
-    'keep-alive: one connection carries several requests, also after errors and bodies',
-    withWorld({}, async ({ server }) => {
-      const wire = openWire(server);
-      wire.write(GET_HEALTH);
-      await wire.until(HEALTHY);
-      wire.write(`GET /api/none HTTP/1.1\r\n${HOST}\r\n`);
-      await wire.until('NOT_FOUND');
-      wire.write(`POST /api/none HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`);
-      await wire.until('NOT_FOUND', 2);
-      wire.write(GET_HEALTH);
-      await wire.until(HEALTHY, 2);
-      wire.socket.destroy();
-    }),
-  );
-
-  test(
-    'Connection: close is honoured',
-    withWorld({}, async ({ server }) => {
-      const wire = openWire(server);
-      wire.write(`GET /api/health HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
-      assert.match(await wire.closed(), /\{"status":"ok"\}$/);
-    }),
-  );
-
-  test(
-    'pipelined requests that need no waiting are answered in order',
-    withWorld({}, async ({ server }) => {
-      const wire = openWire(server);
-      const version = `GET /api/version HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-      wire.write(GET_HEALTH + GET_HEALTH + version);
-      assert.match(await wire.closed(), /("status":"ok".*){2}HTTP\/1\.1 200 .*"version":"v/s);
-    }),
-  );
-
   test('a request pipelined behind one that waits is answered after it, or ends the connection', async () => {
     const finish = gate();
     const world = await startWorld({

@@ -23,20 +23,28 @@ import type { World } from './harness.ts';
 const SLOW_DOCS = 1778;
 const TRAPPING_DOCS = 1777;
 
+const folder = temporaryFolder();
+const built = new Map<string, LiveShard>();
+
+/** A shard for all tests that ask for it. */
 function makeShard(
   module: WebAssembly.Module,
-  folder: string,
   number: number,
   docCount: number,
   size = 600,
 ): LiveShard {
+  const key = `${number} ${docCount} ${size}`;
+  const known = built.get(key);
+  if (known !== undefined) return known;
   const docs = Array.from({ length: docCount }, (_, doc) => {
     const rare = doc % 97 === number ? 'needle ' : '';
     const line = `common ${number} doc ${doc} ${rare}${'some text '.repeat(size / 100)}\n`;
     const text = line.repeat(Math.ceil(size / line.length));
     return { path: `s${number}/d${doc}.txt`, bytes: Buffer.from(text) };
   });
-  return buildShard(module, folder, REPO, docs);
+  const shard = buildShard(module, folder, REPO, docs);
+  built.set(key, shard);
+  return shard;
 }
 
 interface StreamEvent {
@@ -186,8 +194,7 @@ onBothAdapters('streamed searches', (kind) => {
     { skip },
     async () => {
       const module = await coreModule('release');
-      const folder = temporaryFolder();
-      const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 1500));
+      const shards = [0, 1, 2].map((number) => makeShard(module, number, 400));
       for (const inlineNs of [0n, 10n ** 12n]) {
         const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs });
         for (const query of QUERIES) {
@@ -222,8 +229,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('`matches` bounds the whole stream, and the flags are honest', { skip }, async () => {
     const module = await coreModule('release');
-    const folder = temporaryFolder();
-    const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 2000));
+    const shards = [0, 1, 2].map((number) => makeShard(module, number, 400));
     for (const inlineNs of [0n, 1_000_000n]) {
       const { world } = await observe(kind, module, shards, { workers: 2, inlineNs });
       for (const matches of [1, 7, 150, 2999, 5000]) {
@@ -244,7 +250,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('a query that is refused is an ordinary error', async () => {
     const module = await coreModule('release');
-    const shards = [makeShard(module, temporaryFolder(), 0, 10)];
+    const shards = [makeShard(module, 0, 10)];
     const { world, engine } = await observe(kind, module, shards, { workers: 1 });
     for (const query of ['', 'plum file:', 'context:x y']) {
       const reply = await world.call(streamOf({ query }));
@@ -256,7 +262,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('MessagePack frames carry the same events', async () => {
     const module = await coreModule('release');
-    const shards = [makeShard(module, temporaryFolder(), 0, 30)];
+    const shards = [makeShard(module, 0, 30)];
     const { world } = await observe(kind, module, shards, { workers: 1, inlineNs: 10n ** 12n });
     const events = await eventsOf(world, { query: 'common' });
     const packed = await world.call(
@@ -283,8 +289,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('a client that leaves in the middle stops the units', async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
-    const folder = temporaryFolder();
-    const shards = [0, 1, 2, 3].map((number) => makeShard(module, folder, number, SLOW_DOCS));
+    const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
     const { world, engine, finishedCount } = observed;
     const wire = openWire(world.server);
@@ -306,8 +311,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('a reader that stops pauses the search', { timeout: 120_000 }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
-    const folder = temporaryFolder();
-    const shards = [0, 1].map((number) => makeShard(module, folder, number, SLOW_DOCS, 8000));
+    const shards = [0, 1].map((number) => makeShard(module, number, SLOW_DOCS, 5000));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
     const { world, finishedCount, isHalted } = observed;
     const wire = openWire(world.server);
@@ -346,8 +350,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('a deadline: what there is, the reason, [DONE]', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
-    const folder = temporaryFolder();
-    const shards = [0, 1, 2, 3].map((number) => makeShard(module, folder, number, SLOW_DOCS));
+    const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
     const options = { workers: 2, inlineNs: 0n, timeoutMs: 20 };
     const { world } = await observe(kind, module, shards, options);
     const { final, total } = checkStream(await eventsOf(world, { query: 'common' }), 100_000, 4);
@@ -357,8 +360,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('a shard that crashes: the others go on, and the end says so', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
-    const folder = temporaryFolder();
-    const shards = [600, TRAPPING_DOCS, 600].map((count, i) => makeShard(module, folder, i, count));
+    const shards = [600, TRAPPING_DOCS, 600].map((count, i) => makeShard(module, i, count));
     for (const inlineNs of [0n, 10n ** 12n]) {
       const observed = await observe(kind, module, shards, { workers: 2, inlineNs });
       const stream = checkStream(await eventsOf(observed.world, { query: 'common' }), 100_000, 3);
@@ -375,13 +377,12 @@ onBothAdapters('streamed searches', (kind) => {
     { skip },
     async () => {
       const module = await coreModule('release');
-      const folder = temporaryFolder();
-      const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 2500, 2000));
+      const shards = [0, 1, 2].map((number) => makeShard(module, number, 1000, 2000));
       const threads: Worker[] = [];
       const onWorker = (worker: Worker): void => void threads.push(worker);
       process.on('worker', onWorker);
       const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < 3; round++) {
         await engine.pool.ready();
         const streaming = eventsOf(world, { query: 'common', matches: 1_000_000 });
         await eventually(() => world.calls.length > round);
@@ -390,7 +391,7 @@ onBothAdapters('streamed searches', (kind) => {
         await threads.filter(({ threadId }) => threadId !== -1)[round % 2]!.terminate();
         const { final, names } = checkStream(await streaming, 1_000_000, 3);
         assert.equal(final.isSearchExhaustive, true);
-        assert.equal(names.length, 7500);
+        assert.equal(names.length, 3000);
       }
       process.off('worker', onWorker);
     },
@@ -398,7 +399,7 @@ onBothAdapters('streamed searches', (kind) => {
 
   test('a batch that cannot be built: error, no later batch, final, [DONE]', { skip }, async () => {
     const module = await coreModule('release');
-    const shards = [makeShard(module, temporaryFolder(), 0, 2000)];
+    const shards = [makeShard(module, 0, 400)];
     const options = { workers: 2, inlineNs: 0n, eventSizeMax: 1000 };
     const { world, engine } = await observe(kind, module, shards, options);
     const events = await eventsOf(world, { query: 'common' });
@@ -411,15 +412,14 @@ onBothAdapters('streamed searches', (kind) => {
     assert.equal(final?.isSearchExhaustive, false);
     assert.deepEqual(final.incompleteReasons, ['internal_error']);
     assert.equal(final.accumulatedStats!['actualMatchCount'], 0);
-    assert.equal((await engine.search('common')).files.length, 2000);
+    assert.equal((await engine.search('common')).files.length, 400);
   });
 
   test('short searches are answered while many streams run', { skip }, async () => {
     const module = await coreModule('release');
-    const folder = temporaryFolder();
-    const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 2000));
+    const shards = [0, 1, 2].map((number) => makeShard(module, number, 1000, 2000));
     const { world } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
-    const streams = Array.from({ length: 20 }, () =>
+    const streams = Array.from({ length: 10 }, () =>
       eventsOf(world, { query: 'common', contextLines: 5 }),
     );
     let running = streams.length;
@@ -428,6 +428,6 @@ onBothAdapters('streamed searches', (kind) => {
     assert.equal(short.status, 200);
     assert.ok(running > 0, 'a short search waits for no stream to end');
     for (const events of await Promise.all(streams))
-      assert.equal(checkStream(events, 100_000, 3).names.length, 6000);
+      assert.equal(checkStream(events, 100_000, 3).names.length, 3000);
   });
 });
