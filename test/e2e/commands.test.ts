@@ -240,76 +240,72 @@ void test('inspect and verify on the files of a running daemon', async () => {
   assert.match(none.stderr, /nosuch\.shard/);
 });
 
-void test(
-  'an index of shared shards and docs that no revision holds: what commands tell of it',
-  { timeout: 240_000 },
-  async () => {
-    const repos = Array.from({ length: 16 }, (_, i) =>
-      makeRepo({ 'a.txt': `a${i}`, 'b.txt': `b${i}`, 'c.txt': `c${i}` }),
-    );
-    const dir = temporaryFolder();
-    const index = (...args: string[]): Promise<Outcome> =>
-      trawl(['index', '--mode', 'commits', '--data-dir', dir, ...args]);
-    const summary = async (dataDirectory: string): Promise<IndexReport> => {
-      const { stdout } = await trawl(['inspect', '--json', '--data-dir', dataDirectory]);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
-      return JSON.parse(stdout) as IndexReport;
-    };
-    assert.equal((await index(...repos)).code, 0);
-    writeFiles(repos[0]!, { 'a.txt': 'other' });
-    commitAll(repos[0]!);
-    const followed = await index(repos[0]!);
-    assert.match(followed.stderr, /repo indexed .*built=delta .*deadCount=1/);
-    assert.match(followed.stdout, /: 3 docs, 1 in no revision, /);
-    const before = await summary(dir);
-    assert.deepEqual([before.repoCount, before.docCount, before.deadCount], [16, 49, 1]);
-    assert.equal(before.nextMerge, null);
-    const shared = before.shards.find((shard) => shard.repos.length === 16)!;
-    assert.deepEqual([before.shards.length, shared.docCount, shared.deadCount], [2, 48, 1]);
+void test('an index of shared shards and docs that no revision holds: what commands tell of it', async () => {
+  const repos = Array.from({ length: 16 }, (_, i) =>
+    makeRepo({ 'a.txt': `a${i}`, 'b.txt': `b${i}`, 'c.txt': `c${i}` }),
+  );
+  const dir = temporaryFolder();
+  const index = (...args: string[]): Promise<Outcome> =>
+    trawl(['index', '--mode', 'commits', '--data-dir', dir, ...args]);
+  const summary = async (dataDirectory: string): Promise<IndexReport> => {
+    const { stdout } = await trawl(['inspect', '--json', '--data-dir', dataDirectory]);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
+    return JSON.parse(stdout) as IndexReport;
+  };
+  assert.equal((await index(...repos)).code, 0);
+  writeFiles(repos[0]!, { 'a.txt': 'other' });
+  commitAll(repos[0]!);
+  const followed = await index(repos[0]!);
+  assert.match(followed.stderr, /repo indexed .*built=delta .*deadCount=1/);
+  assert.match(followed.stdout, /: 3 docs, 1 in no revision, /);
+  const before = await summary(dir);
+  assert.deepEqual([before.repoCount, before.docCount, before.deadCount], [16, 49, 1]);
+  assert.equal(before.nextMerge, null);
+  const shared = before.shards.find((shard) => shard.repos.length === 16)!;
+  assert.deepEqual([before.shards.length, shared.docCount, shared.deadCount], [2, 48, 1]);
 
-    const file = path.join(dir, 'shards', `${shared.shardId}.shard`);
-    const inspected = await trawl(['inspect', file]);
-    assert.match(inspected.stdout, /^held by: +\S+, \S+, \S+ and 13 more$/m);
-    const table = await trawl(['inspect', '--data-dir', dir]);
-    assert.match(table.stdout, new RegExp(`^${shared.shardId.slice(0, 16)}  `, 'm'));
-    const nothing = await trawl(['inspect', 'local/none', '--data-dir', temporaryFolder()]);
-    assert.match(nothing.stderr, /no file local\/none: give the path of a shard; /);
-    assert.match(inspected.stdout, /^live docs: +47, and 1 in no revision \(about 2 bytes/m);
-    const verified = await trawl(['verify', '--data-dir', dir]);
-    assert.equal(verified.code, 0);
-    assert.ok(verified.stdout.includes(`valid ${file}: 1 doc in no revision\n`));
-    assert.match(verified.stderr, /files checked, all valid; 1 doc in no revision/);
+  const file = path.join(dir, 'shards', `${shared.shardId}.shard`);
+  const inspected = await trawl(['inspect', file]);
+  assert.match(inspected.stdout, /^held by: +\S+, \S+, \S+ and 13 more$/m);
+  const table = await trawl(['inspect', '--data-dir', dir]);
+  assert.match(table.stdout, new RegExp(`^${shared.shardId.slice(0, 16)}  `, 'm'));
+  const nothing = await trawl(['inspect', 'local/none', '--data-dir', temporaryFolder()]);
+  assert.match(nothing.stderr, /no file local\/none: give the path of a shard; /);
+  assert.match(inspected.stdout, /^live docs: +47, and 1 in no revision \(about 2 bytes/m);
+  const verified = await trawl(['verify', '--data-dir', dir]);
+  assert.equal(verified.code, 0);
+  assert.ok(verified.stdout.includes(`valid ${file}: 1 doc in no revision\n`));
+  assert.match(verified.stderr, /files checked, all valid; 1 doc in no revision/);
 
-    const backup = path.join(temporaryFolder(), 'b.tar');
-    const elsewhere = temporaryFolder();
-    assert.equal((await trawl(['backup', '--with-index', '--data-dir', dir, backup])).code, 0);
-    assert.equal((await trawl(['restore', '--data-dir', elsewhere, backup])).code, 0);
-    assert.deepEqual(await summary(elsewhere), { ...before, dataDir: elsewhere });
-    assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
-    await nameAsBefore(elsewhere);
-    const asBefore = await summary(elsewhere);
-    assert.deepEqual(
-      asBefore.shards.map(({ shardId }) => shardId),
-      before.shards.map(({ shardId }) => shardId.slice(0, 16)),
-    );
-    assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
-    const twice = path.join(path.dirname(backup), 'twice.tar');
-    assert.equal((await trawl(['backup', '--with-index', '--data-dir', elsewhere, twice])).code, 0);
-    const again = temporaryFolder();
-    assert.equal((await trawl(['restore', '--data-dir', again, twice])).code, 0);
-    assert.deepEqual(await summary(again), { ...asBefore, dataDir: again });
-    const found = await trawl(['search', '--data-dir', again, 'b15']);
-    assert.equal(found.code, 0, found.stderr);
-    const unchanged = await trawl(['index', '--mode', 'commits', '--data-dir', again, ...repos]);
-    assert.equal(unchanged.code, 0);
-    assert.doesNotMatch(unchanged.stderr, /built=/);
-    assert.deepEqual((await summary(again)).shards, asBefore.shards);
-    const forced = await index('--force', '--repo', shared.repos[0]!);
-    assert.match(forced.stderr, /repo indexed .*built=whole reason=requested/);
-    assert.match(forced.stdout, / \(rebuilt: requested\)\n$/);
-    assert.equal((await summary(dir)).deadCount, 0);
-  },
-);
+  const backup = path.join(temporaryFolder(), 'b.tar');
+  const elsewhere = temporaryFolder();
+  assert.equal((await trawl(['backup', '--with-index', '--data-dir', dir, backup])).code, 0);
+  assert.equal((await trawl(['restore', '--data-dir', elsewhere, backup])).code, 0);
+  assert.deepEqual(await summary(elsewhere), { ...before, dataDir: elsewhere });
+  assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
+  await nameAsBefore(elsewhere);
+  const asBefore = await summary(elsewhere);
+  assert.deepEqual(
+    asBefore.shards.map(({ shardId }) => shardId),
+    before.shards.map(({ shardId }) => shardId.slice(0, 16)),
+  );
+  assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
+  const twice = path.join(path.dirname(backup), 'twice.tar');
+  assert.equal((await trawl(['backup', '--with-index', '--data-dir', elsewhere, twice])).code, 0);
+  const again = temporaryFolder();
+  assert.equal((await trawl(['restore', '--data-dir', again, twice])).code, 0);
+  assert.deepEqual(await summary(again), { ...asBefore, dataDir: again });
+  const found = await trawl(['search', '--data-dir', again, 'b15']);
+  assert.equal(found.code, 0, found.stderr);
+  const unchanged = await trawl(['index', '--mode', 'commits', '--data-dir', again, ...repos]);
+  assert.equal(unchanged.code, 0);
+  assert.doesNotMatch(unchanged.stderr, /built=/);
+  assert.deepEqual((await summary(again)).shards, asBefore.shards);
+  const forced = await index('--force', '--repo', shared.repos[0]!);
+  assert.match(forced.stderr, /repo indexed .*built=whole reason=requested/);
+  assert.match(forced.stdout, / \(rebuilt: requested\)\n$/);
+  assert.equal((await summary(dir)).deadCount, 0);
+});
 
 /** Gives the files of an index the names that they had until 2026-11-23. */
 async function nameAsBefore(dir: string): Promise<void> {
@@ -327,22 +323,18 @@ async function nameAsBefore(dir: string): Promise<void> {
   await catalog.close();
 }
 
-void test(
-  'index: the time that the configuration gives git holds',
-  { timeout: 240_000 },
-  async () => {
-    const stuck = makeRepo({ 'a.txt': 'a' });
-    execFileSync('mkfifo', [path.join(stuck, '.gitignore')]);
-    const config = path.join(temporaryFolder(), 'trawl.json');
-    writeFileSync(config, '{"settings":{"gitTimeoutMs":500}}');
-    const args = ['index', '--data-dir', temporaryFolder(), '--config', config, stuck];
-    const { code, stderr } = await trawl(args);
-    assert.equal(code, 2);
-    assert.match(stderr, /time limit exceeded/);
-  },
-);
+void test('index: the time that the configuration gives git holds', async () => {
+  const stuck = makeRepo({ 'a.txt': 'a' });
+  execFileSync('mkfifo', [path.join(stuck, '.gitignore')]);
+  const config = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(config, '{"settings":{"gitTimeoutMs":500}}');
+  const args = ['index', '--data-dir', temporaryFolder(), '--config', config, stuck];
+  const { code, stderr } = await trawl(args);
+  assert.equal(code, 2);
+  assert.match(stderr, /time limit exceeded/);
+});
 
-void test('npx trawl version', { timeout: 240_000 }, async () => {
+void test('npx trawl version', async () => {
   const { code, stdout } = await new Running('npx', ['--no-install', 'trawl', 'version'], {
     cwd: CHECKOUT,
   }).ended;
@@ -351,23 +343,19 @@ void test('npx trawl version', { timeout: 240_000 }, async () => {
   assert.match(stdout, new RegExp(`^trawl ${/"version": "([^"]+)"/.exec(manifest)?.[1] ?? ''}\n`));
 });
 
-void test(
-  'npm start: the curl line that it prints works when pasted',
-  { timeout: 240_000 },
-  async () => {
-    // Why not through npm: it does not pass signals on to what it started.
-    const args = ['scripts/start.mjs', repo, '--port', '0', '--data-dir', temporaryFolder()];
-    const running = new Running(process.execPath, args, { cwd: CHECKOUT });
-    const [, line = ''] = await running.until(/^Try: (curl .*)$/m);
-    await running.until(/ repo indexed /);
-    const pasted = await new Running('sh', ['-c', line.replace('TODO', 'plum')], {}).ended;
-    assert.equal(pasted.code, 0);
-    assert.match(pasted.stdout, /"totalMatchCount":6/);
-    const [, url = ''] = /^Serving on (http:\/\/localhost:\d+)$/m.exec(running.stderr) ?? [];
-    assert.ok(url !== '' && line.includes(`${url}/`), line);
-    assert.equal((await running.stop('SIGTERM')).code, 0);
-  },
-);
+void test('npm start: the curl line that it prints works when pasted', async () => {
+  // Why not through npm: it does not pass signals on to what it started.
+  const args = ['scripts/start.mjs', repo, '--port', '0', '--data-dir', temporaryFolder()];
+  const running = new Running(process.execPath, args, { cwd: CHECKOUT });
+  const [, line = ''] = await running.until(/^Try: (curl .*)$/m);
+  await running.until(/ repo indexed /);
+  const pasted = await new Running('sh', ['-c', line.replace('TODO', 'plum')], {}).ended;
+  assert.equal(pasted.code, 0);
+  assert.match(pasted.stdout, /"totalMatchCount":6/);
+  const [, url = ''] = /^Serving on (http:\/\/localhost:\d+)$/m.exec(running.stderr) ?? [];
+  assert.ok(url !== '' && line.includes(`${url}/`), line);
+  assert.equal((await running.stop('SIGTERM')).code, 0);
+});
 
 void test('progress of indexing stands in the log where logs are JSON', async () => {
   const env = { TRAWL_LOG_FORMAT: 'json' };

@@ -17,7 +17,6 @@ import { CodeHost, idOf } from './hosted.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const SECRET = 'only-the-host-knows';
-const TIMEOUT = { timeout: 120_000 };
 const dataDir = temporaryFolder();
 const file = path.join(temporaryFolder(), 'trawl.json');
 let host: CodeHost;
@@ -92,27 +91,23 @@ const push = (name: string, secret: string, event = 'push', more: object = {}) =
 
 const nameOf = (name: string): string => host.nameOf(name);
 
-void test(
-  'what a host lists is cloned, indexed and found, and nothing by default beside it',
-  TIMEOUT,
-  async () => {
-    await eventually(async () => (await found('firstword or secondword')).length === 2);
-    assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
-    const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
-    assert.equal(connection?.name, 'acme');
-    // Its end is written after what it found.
-    await eventually(async () => {
-      const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
-        'POST',
-        '/api/connection-sync-status',
-        { connectionIds: [connection.id] },
-      );
-      return connections[0]?.latestJob.status === 'COMPLETED';
-    });
-  },
-);
+void test('what a host lists is cloned, indexed and found, and nothing by default beside it', async () => {
+  await eventually(async () => (await found('firstword or secondword')).length === 2);
+  assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
+  const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
+  assert.equal(connection?.name, 'acme');
+  // Its end is written after what it found.
+  await eventually(async () => {
+    const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
+      'POST',
+      '/api/connection-sync-status',
+      { connectionIds: [connection.id] },
+    );
+    return connections[0]?.latestJob.status === 'COMPLETED';
+  });
+});
 
-void test('a push is found once its webhook came, and only by the secret', TIMEOUT, async (t) => {
+void test('a push is found once its webhook came, and only by the secret', async (t) => {
   host.commit('one', 'c.txt', 'pushedword\n');
   assert.equal((await push('one', 'another')).status, 401);
   assert.deepEqual((await push('one', SECRET, 'ping')).body, { repositories: 0 });
@@ -129,7 +124,7 @@ void test('a push is found once its webhook came, and only by the secret', TIMEO
   assert.deepEqual(elsewhere.requested, [], 'what a push says of addresses is not asked for');
 });
 
-void test('the second of two pushes that follow each other is not missed', TIMEOUT, async () => {
+void test('the second of two pushes that follow each other is not missed', async () => {
   host.commit('two', 'd.txt', 'earlyword\n');
   await push('two', SECRET);
   await eventually(async () => (await found('earlyword')).length === 1);
@@ -138,191 +133,162 @@ void test('the second of two pushes that follow each other is not missed', TIMEO
   await eventually(async () => (await found('lateword')).length === 1);
 });
 
-void test(
-  'what left the host goes, and what came is there, with the next listing',
-  TIMEOUT,
-  async () => {
-    rmSync(host.place('two'), { recursive: true });
-    host.add('three', { 'f.txt': 'thirdword\n' });
-    const [connection] = await ask<{ id: number }[]>('GET', '/api/connections');
-    await ask('POST', `/api/connections/${connection!.id}/sync`);
-    await eventually(async () => (await found('secondword')).length === 0);
-    await eventually(async () => (await found('thirdword')).length === 1);
-    assert.deepEqual(await found('firstword'), [nameOf('one')]);
-  },
-);
+void test('what left the host goes, and what came is there, with the next listing', async () => {
+  rmSync(host.place('two'), { recursive: true });
+  host.add('three', { 'f.txt': 'thirdword\n' });
+  const [connection] = await ask<{ id: number }[]>('GET', '/api/connections');
+  await ask('POST', `/api/connections/${connection!.id}/sync`);
+  await eventually(async () => (await found('secondword')).length === 0);
+  await eventually(async () => (await found('thirdword')).length === 1);
+  assert.deepEqual(await found('firstword'), [nameOf('one')]);
+});
 
-void test(
-  'the status says what is served, how its connection stands, and when each host was asked',
-  TIMEOUT,
-  async () => {
-    const run = (...flags: string[]) =>
-      trawl(['status', '--data-dir', dataDir, '--json', ...flags]);
-    const { code, stdout } = await run();
-    assert.equal(code, 0, stdout);
-    assert.equal((await push('one', 'another')).status, 401);
-    const refused = await run();
-    assert.equal(refused.code, 1);
-    assert.match(
-      refused.stdout,
-      /no webhook has been accepted since .* 1 was refused: .*secret points to/,
-    );
-    await push('one', SECRET, 'ping');
-    assert.equal((await run()).code, 0, 'one was taken since');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
-    const report = JSON.parse(stdout) as StatusReport;
-    assert.deepEqual(report.repos, { served: 2, indexed: 2, failed: 0 });
-    const warnings = ['one', 'three'].map((name) => `${nameOf(name)}: no tag matches: none*`);
-    assert.deepEqual([...report.warnings].sort(), warnings);
-    const [connection, ...more] = report.connections;
-    assert.equal(more.length, 0);
-    assert.deepEqual(
-      [connection?.name, connection?.repos, connection?.indexed, connection?.state],
-      ['acme', 2, 2, 'fine'],
-    );
-    const rows = (await run('--repos')).stdout.trim().split('\n');
-    assert.equal(rows.length, 2);
-    for (const row of rows) assert.match(row, /"connection":"acme","askedAt":"20/);
-    assert.match(
-      (await trawl(['status', '--data-dir', dataDir])).stdout,
-      /2 repositories: 2 indexed/,
-    );
-    assert.match(served.process.stderr, /2 of 2 repositories indexed/);
-  },
-);
+void test('the status says what is served, how its connection stands, and when each host was asked', async () => {
+  const run = (...flags: string[]) => trawl(['status', '--data-dir', dataDir, '--json', ...flags]);
+  const { code, stdout } = await run();
+  assert.equal(code, 0, stdout);
+  assert.equal((await push('one', 'another')).status, 401);
+  const refused = await run();
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stdout,
+    /no webhook has been accepted since .* 1 was refused: .*secret points to/,
+  );
+  await push('one', SECRET, 'ping');
+  assert.equal((await run()).code, 0, 'one was taken since');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+  const report = JSON.parse(stdout) as StatusReport;
+  assert.deepEqual(report.repos, { served: 2, indexed: 2, failed: 0 });
+  const warnings = ['one', 'three'].map((name) => `${nameOf(name)}: no tag matches: none*`);
+  assert.deepEqual([...report.warnings].sort(), warnings);
+  const [connection, ...more] = report.connections;
+  assert.equal(more.length, 0);
+  assert.deepEqual(
+    [connection?.name, connection?.repos, connection?.indexed, connection?.state],
+    ['acme', 2, 2, 'fine'],
+  );
+  const rows = (await run('--repos')).stdout.trim().split('\n');
+  assert.equal(rows.length, 2);
+  for (const row of rows) assert.match(row, /"connection":"acme","askedAt":"20/);
+  assert.match(
+    (await trawl(['status', '--data-dir', dataDir])).stdout,
+    /2 repositories: 2 indexed/,
+  );
+  assert.match(served.process.stderr, /2 of 2 repositories indexed/);
+});
 
-void test(
-  'what takes the name of a public repository is never shown as that',
-  TIMEOUT,
-  async () => {
-    const [one, moved] = ['one', 'moved'].map((name) => host.place(name));
-    assert.deepEqual(await found('firstword', true), [nameOf('one')]);
-    writeFileSync(path.join(one!, 'host-id'), String(idOf('one')));
-    renameSync(one!, moved!);
-    host.add('one', { 'g.txt': 'hiddenword\n' });
-    writeFileSync(path.join(one!, 'host-id'), '4711');
-    writeFileSync(path.join(one!, 'is-private'), '');
-    await push('one', SECRET);
-    await eventually(async () => {
-      assert.deepEqual(await found('hiddenword', true), []);
-      const isListed = (await found('hiddenword')).length === 1;
-      assert.deepEqual(await found('hiddenword rev:main', true), []);
-      return isListed && (await found('firstword', true)).length === 1;
-    });
-    assert.deepEqual(await found('firstword', true), [nameOf('moved')]);
-    assert.deepEqual(await found('hiddenword'), [nameOf('one')]);
-    assert.match(served.process.stderr, /another repository is at acme\/one now/);
-  },
-);
+void test('what takes the name of a public repository is never shown as that', async () => {
+  const [one, moved] = ['one', 'moved'].map((name) => host.place(name));
+  assert.deepEqual(await found('firstword', true), [nameOf('one')]);
+  writeFileSync(path.join(one!, 'host-id'), String(idOf('one')));
+  renameSync(one!, moved!);
+  host.add('one', { 'g.txt': 'hiddenword\n' });
+  writeFileSync(path.join(one!, 'host-id'), '4711');
+  writeFileSync(path.join(one!, 'is-private'), '');
+  await push('one', SECRET);
+  await eventually(async () => {
+    assert.deepEqual(await found('hiddenword', true), []);
+    const isListed = (await found('hiddenword')).length === 1;
+    assert.deepEqual(await found('hiddenword rev:main', true), []);
+    return isListed && (await found('firstword', true)).length === 1;
+  });
+  assert.deepEqual(await found('firstword', true), [nameOf('moved')]);
+  assert.deepEqual(await found('hiddenword'), [nameOf('one')]);
+  assert.match(served.process.stderr, /another repository is at acme\/one now/);
+});
 
-void test('who may see what a host lists is for the host to say', TIMEOUT, async () => {
+void test('who may see what a host lists is for the host to say', async () => {
   const set = ['repo', 'set', nameOf('one'), '--visibility', 'public', '--data-dir', dataDir];
   const { code, stderr } = await trawl(set);
   assert.notEqual(code, 0);
   assert.match(stderr, /Nothing was changed: a connection lists .*one, .*enforcePermissions/);
 });
 
-void test(
-  'what a webhook says to be private is hidden at once, whatever was listed before',
-  TIMEOUT,
-  async () => {
-    assert.deepEqual(await found('thirdword', true), [nameOf('three')]);
-    writeFileSync(path.join(host.place('three'), 'is-private'), '');
-    const { status, body } = await push('three', SECRET, 'repository', { private: true });
-    assert.deepEqual([status, body], [202, { repositories: 0 }]);
-    assert.deepEqual(
-      await found('thirdword', true),
-      [],
-      'it is hidden before the host is answered',
-    );
-    assert.deepEqual(await found('thirdword'), [nameOf('three')]);
-  },
-);
+void test('what a webhook says to be private is hidden at once, whatever was listed before', async () => {
+  assert.deepEqual(await found('thirdword', true), [nameOf('three')]);
+  writeFileSync(path.join(host.place('three'), 'is-private'), '');
+  const { status, body } = await push('three', SECRET, 'repository', { private: true });
+  assert.deepEqual([status, body], [202, { repositories: 0 }]);
+  assert.deepEqual(await found('thirdword', true), [], 'it is hidden before the host is answered');
+  assert.deepEqual(await found('thirdword'), [nameOf('three')]);
+});
 
-void test(
-  'a repository that was renamed is found by its new name: a webhook says so, or its clone is not there',
-  TIMEOUT,
-  async () => {
-    const rename = (from: string, to: string): void => {
-      writeFileSync(path.join(host.place(from), 'host-id'), String(idOf('three')));
-      renameSync(host.place(from), host.place(to));
-    };
-    rename('three', 'third');
-    const named = { full_name: 'acme/third' };
-    assert.equal((await push('three', SECRET, 'repository', named)).status, 202);
-    await eventually(async () => (await found('thirdword'))[0] === nameOf('third'));
-    rename('third', 'fourth');
-    await push('three', SECRET, 'push', named);
-    await eventually(async () => (await found('thirdword'))[0] === nameOf('fourth'));
-  },
-);
+void test('a repository that was renamed is found by its new name: a webhook says so, or its clone is not there', async () => {
+  const rename = (from: string, to: string): void => {
+    writeFileSync(path.join(host.place(from), 'host-id'), String(idOf('three')));
+    renameSync(host.place(from), host.place(to));
+  };
+  rename('three', 'third');
+  const named = { full_name: 'acme/third' };
+  assert.equal((await push('three', SECRET, 'repository', named)).status, 202);
+  await eventually(async () => (await found('thirdword'))[0] === nameOf('third'));
+  rename('third', 'fourth');
+  await push('three', SECRET, 'push', named);
+  await eventually(async () => (await found('thirdword'))[0] === nameOf('fourth'));
+});
 
-void test(
-  'a host that is frozen is seen: in the status, in the API, in the log; cause, since when, next step',
-  TIMEOUT,
-  async (t) => {
-    const frozen = await startServer(t, () => 'silence');
-    // A byte, and the next one a minute later.
-    const slow = createServer((_, response) => response.writeHead(200).write('{'));
-    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
-    t.after(() => slow.close() && slow.closeAllConnections());
-    const { port } = slow.address() as AddressInfo;
-    const connections = {
-      frozen: { type: 'gitea', url: frozen.url, orgs: ['acme'] },
-      slow: { type: 'gitlab', url: `http://127.0.0.1:${port}`, groups: ['acme'] },
-      tool: { type: 'git', url: `http://127.0.0.1:${port}/tool.git` },
-    };
-    const [ownFile, ownData] = [path.join(temporaryFolder(), 'trawl.json'), temporaryFolder()];
-    writeFileSync(ownFile, JSON.stringify({ connections }));
-    const own = await serve(ownData, [], {
-      flags: ['--config', ownFile, '--default-source', makeRepo({ 'own.txt': 'x\n' })],
-      env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
-    });
-    t.diagnostic('it serves');
-    const status = (...flags: string[]) => trawl(['status', '--data-dir', ownData, ...flags]);
-    let connectionsNow: StatusReport['connections'] = [];
-    await eventually(async () => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
-      const report = JSON.parse((await status('--json')).stdout) as StatusReport;
-      connectionsNow = report.connections;
-      return connectionsNow.every(({ failure }) => failure !== null);
-    }, 500);
-    t.diagnostic('the status tells of all three');
-    for (const { failure } of connectionsNow)
-      assert.match(
-        failure!,
-        /127\.0\.0\.1:\d+ has not answered since 20\S+, .*retried automatically.*check the host's health/,
-      );
-    assert.deepEqual(
-      connectionsNow.map(({ state }) => state),
-      ['unanswered', 'unanswered', 'fine'],
+void test('a host that is frozen is seen: in the status, in the API, in the log; cause, since when, next step', async (t) => {
+  const frozen = await startServer(t, () => 'silence');
+  // A byte, and the next one a minute later.
+  const slow = createServer((_, response) => response.writeHead(200).write('{'));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  t.after(() => slow.close() && slow.closeAllConnections());
+  const { port } = slow.address() as AddressInfo;
+  const connections = {
+    frozen: { type: 'gitea', url: frozen.url, orgs: ['acme'] },
+    slow: { type: 'gitlab', url: `http://127.0.0.1:${port}`, groups: ['acme'] },
+    tool: { type: 'git', url: `http://127.0.0.1:${port}/tool.git` },
+  };
+  const [ownFile, ownData] = [path.join(temporaryFolder(), 'trawl.json'), temporaryFolder()];
+  writeFileSync(ownFile, JSON.stringify({ connections }));
+  const own = await serve(ownData, [], {
+    flags: ['--config', ownFile, '--default-source', makeRepo({ 'own.txt': 'x\n' })],
+    env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
+  });
+  t.diagnostic('it serves');
+  const status = (...flags: string[]) => trawl(['status', '--data-dir', ownData, ...flags]);
+  let connectionsNow: StatusReport['connections'] = [];
+  await eventually(async () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+    const report = JSON.parse((await status('--json')).stdout) as StatusReport;
+    connectionsNow = report.connections;
+    return connectionsNow.every(({ failure }) => failure !== null);
+  }, 500);
+  t.diagnostic('the status tells of all three');
+  for (const { failure } of connectionsNow)
+    assert.match(
+      failure!,
+      /127\.0\.0\.1:\d+ has not answered since 20\S+, .*retried automatically.*check the host's health/,
     );
-    const { code, stdout } = await status();
-    assert.equal(code, 1);
-    assert.match(stdout, /^frozen +gitea +0 +0 +- +unanswered$/m);
-    assert.equal(stdout.match(/has not answered since/g)?.length, 2, stdout);
-    const reply = await call(`${own.url}/api/connections`, {
-      headers: { authorization: `Bearer ${KEY}` },
-    });
-    const reported = (await reply.json()) as { name: string; trouble?: string }[];
-    assert.deepEqual(
-      reported.map(({ name }) => name),
-      ['frozen', 'slow', 'tool'],
-    );
-    for (const { trouble } of reported) assert.match(trouble!, /has not answered since/);
-    assert.match(own.process.stderr, /the code host does not answer and is retried/);
-    t.diagnostic('API and log tell of them');
-    // The line of progress comes every few seconds.
-    await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);
-    t.diagnostic('the line of progress is there');
-    // However often it is looked, it is one sentence, told once.
-    const lines = own.process.stderr.match(/^frozen cannot be listed: .*waiting for/gm) ?? [];
-    assert.ok(lines.length <= 1, lines.join('\n'));
-    await own.process.stop();
-  },
-);
+  assert.deepEqual(
+    connectionsNow.map(({ state }) => state),
+    ['unanswered', 'unanswered', 'fine'],
+  );
+  const { code, stdout } = await status();
+  assert.equal(code, 1);
+  assert.match(stdout, /^frozen +gitea +0 +0 +- +unanswered$/m);
+  assert.equal(stdout.match(/has not answered since/g)?.length, 2, stdout);
+  const reply = await call(`${own.url}/api/connections`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  });
+  const reported = (await reply.json()) as { name: string; trouble?: string }[];
+  assert.deepEqual(
+    reported.map(({ name }) => name),
+    ['frozen', 'slow', 'tool'],
+  );
+  for (const { trouble } of reported) assert.match(trouble!, /has not answered since/);
+  assert.match(own.process.stderr, /the code host does not answer and is retried/);
+  t.diagnostic('API and log tell of them');
+  // The line of progress comes every few seconds.
+  await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);
+  t.diagnostic('the line of progress is there');
+  // However often it is looked, it is one sentence, told once.
+  const lines = own.process.stderr.match(/^frozen cannot be listed: .*waiting for/gm) ?? [];
+  assert.ok(lines.length <= 1, lines.join('\n'));
+  await own.process.stop();
+});
 
-void test('a listing that had to skip something is not fine', TIMEOUT, async () => {
+void test('a listing that had to skip something is not fine', async () => {
   const status = async (...flags: string[]) => trawl(['status', '--data-dir', dataDir, ...flags]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
   const content = JSON.parse(readFileSync(file, 'utf8')) as { connections: { acme: object } };
@@ -334,7 +300,7 @@ void test('a listing that had to skip something is not fine', TIMEOUT, async () 
   assert.match(stdout, /connection acme could not be fully synced: .*acme\/none/);
 });
 
-void test('no secret is in the log, in an answer, or in a clone', TIMEOUT, async () => {
+void test('no secret is in the log, in an answer, or in a clone', async () => {
   const log = `${served.process.stdout}${served.process.stderr}`;
   assert.doesNotMatch(log, /ghp_of-the-operator|only-the-host-knows/);
   const jobs = JSON.stringify(await ask('GET', '/api/jobs?perPage=100'));

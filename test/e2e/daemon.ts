@@ -34,6 +34,9 @@ export interface StartOptions {
   readonly main?: string;
 }
 
+/** What has not happened by then, on a busy machine too, will not happen. */
+const WAIT_MAX_MS = 240_000;
+
 const children = new Set<ChildProcess>();
 
 after(() => {
@@ -78,8 +81,15 @@ export class Running {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Waits until standard error has matched `count` times. Errors: the process ends before. */
-  async until(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
+  /** Waits until standard error has matched `count` times. Errors: the process ends before, or it takes too long. */
+  until(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
+    const late = setTimeout(WAIT_MAX_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`did not write ${String(pattern)}:\n${this.stderr}`);
+    });
+    return Promise.race([this.#matched(pattern, count), late]);
+  }
+
+  #matched(pattern: RegExp, count: number): Promise<RegExpExecArray> {
     const all = new RegExp(pattern.source, `${pattern.flags.replace('g', '')}g`);
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -282,9 +292,13 @@ export function shardNames(dataDir: string): string[] {
   return names.filter((name) => !name.includes('.tags')).sort();
 }
 
-/** Tries `attempt` until it is true, for as long as the test may take. */
+/** Tries `attempt` until it is true. Errors: it takes too long. */
 export async function eventually(attempt: () => Promise<boolean>, pauseMs = 50): Promise<void> {
-  while (!(await attempt())) await setTimeout(pauseMs);
+  const end = Date.now() + WAIT_MAX_MS;
+  while (!(await attempt())) {
+    assert.ok(Date.now() < end, `not within ${WAIT_MAX_MS} ms: ${attempt.toString()}`);
+    await setTimeout(pauseMs);
+  }
 }
 
 /**

@@ -21,8 +21,7 @@ import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, eventually, get, search, serve, serveIndexed, shardNames } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
-const skip = canMap() ? false : 'files cannot be mapped here';
-const TIMEOUT = { timeout: 240_000, skip };
+const ON_MAPPINGS = { skip: canMap() ? false : 'files cannot be mapped here' };
 
 /** Two repos of several pages of content each; only the first holds "plum". */
 function makeSources(): string[] {
@@ -75,7 +74,7 @@ async function checkRecovery(served: Served, word: string): Promise<void> {
   assert.equal(body.quarantinedShards ?? 0, 0);
 }
 
-void test('a changed byte of the content is met, not served', TIMEOUT, async () => {
+void test('a changed byte of the content is met, not served', ON_MAPPINGS, async () => {
   const sources = makeSources();
   const dataDir = temporaryFolder();
   const served = await serveSettled(dataDir, sources);
@@ -124,7 +123,7 @@ for (const [what, ending, size] of [
   ['contents', '.shard', 8192],
   ['symbols', '.tags', 4096],
 ] as const) {
-  test(`a file of ${what} that is cut ends the daemon once at most`, TIMEOUT, async () => {
+  test(`a file of ${what} that is cut ends the daemon once at most`, ON_MAPPINGS, async () => {
     const sources = makeCode();
     const dataDir = temporaryFolder();
     let served = await serveSettled(dataDir, sources);
@@ -161,7 +160,7 @@ for (const [what, ending, offset, reported] of [
 ] as const) {
   test(
     `where ${what} end the daemon, the next start looks before it maps them`,
-    TIMEOUT,
+    ON_MAPPINGS,
     async () => {
       const sources = makeCode().slice(0, 1);
       const dataDir = temporaryFolder();
@@ -186,7 +185,7 @@ for (const [what, ending, offset, reported] of [
 for (const name of ['store.db-shm', 'searching']) {
   test(
     `${name}, which is mapped too, ends the daemon once at most when it is cut`,
-    TIMEOUT,
+    ON_MAPPINGS,
     async () => {
       const key = `svk_${'c3'.repeat(32)}`;
       const env = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: key };

@@ -18,7 +18,6 @@ const env = {
   TRAWL_ANONYMOUS_ACCESS: 'true',
 };
 const OWNER = { authorization: `Bearer ${KEY}` };
-const TIMEOUT = { timeout: 120_000 };
 
 interface Job {
   readonly id: string;
@@ -71,7 +70,7 @@ async function trigger(repoId: number): Promise<string> {
 before(() => start(true));
 after(() => served.process.stop());
 
-void test('status, jobs in pages, logs from an offset, and who may see them', TIMEOUT, async () => {
+void test('status, jobs in pages, logs from an offset, and who may see them', async () => {
   const jobId = await trigger(1);
   await eventually(async () => (await latestOf(1))?.status === 'COMPLETED');
   const status = await ask<{ repositories: Record<string, unknown>[] }>(
@@ -127,41 +126,37 @@ void test('status, jobs in pages, logs from an offset, and who may see them', TI
     assert.equal((await ask(method, place, undefined, {})).status, 401);
 });
 
-void test(
-  'a job that a kill interrupts goes on, as that which was to follow it',
-  TIMEOUT,
-  async () => {
-    const fifo = path.join(repos[0]!, '.gitignore');
-    execFileSync('mkfifo', [fifo]);
-    const jobId = await trigger(1);
-    await eventually(async () => (await latestOf(1))?.status === 'IN_PROGRESS');
-    assert.notEqual(await trigger(1), jobId, 'one more after that which is under way');
-    const { body } = await ask<Job[]>('GET', '/api/jobs?status=PENDING');
-    assert.equal(body.length, 1);
-    // Another repo does not wait.
-    await trigger(2);
-    await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
-    const gits = childrenOf(served.process.child.pid!, 'git');
-    assert.ok(gits.length > 0);
-    await served.process.stop('SIGKILL');
-    // Opening it for writing lets git go on that waits for somebody to do so: nobody ends it now.
-    const end = openSync(fifo, 'r+');
-    rmSync(fifo);
-    closeSync(end);
-    await untilGone(gits);
-    await start(false);
-    // Also those whose end was not written yet when the kill came.
-    const all = async (): Promise<Job[]> => (await ask<Job[]>('GET', '/api/jobs')).body;
-    await eventually(async () =>
-      (await all()).every(({ status }) => ['COMPLETED', 'FAILED'].includes(status)),
-    );
-    const [first, last] = [(await all()).find(({ id }) => id === jobId), await latestOf(1)];
-    assert.deepEqual([first?.status, last?.status], ['FAILED', 'COMPLETED']);
-    assert.match(first?.errorMessage ?? '', /^interrupted; replaced by a later job/);
-  },
-);
+void test('a job that a kill interrupts goes on, as that which was to follow it', async () => {
+  const fifo = path.join(repos[0]!, '.gitignore');
+  execFileSync('mkfifo', [fifo]);
+  const jobId = await trigger(1);
+  await eventually(async () => (await latestOf(1))?.status === 'IN_PROGRESS');
+  assert.notEqual(await trigger(1), jobId, 'one more after that which is under way');
+  const { body } = await ask<Job[]>('GET', '/api/jobs?status=PENDING');
+  assert.equal(body.length, 1);
+  // Another repo does not wait.
+  await trigger(2);
+  await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
+  const gits = childrenOf(served.process.child.pid!, 'git');
+  assert.ok(gits.length > 0);
+  await served.process.stop('SIGKILL');
+  // Opening it for writing lets git go on that waits for somebody to do so: nobody ends it now.
+  const end = openSync(fifo, 'r+');
+  rmSync(fifo);
+  closeSync(end);
+  await untilGone(gits);
+  await start(false);
+  // Also those whose end was not written yet when the kill came.
+  const all = async (): Promise<Job[]> => (await ask<Job[]>('GET', '/api/jobs')).body;
+  await eventually(async () =>
+    (await all()).every(({ status }) => ['COMPLETED', 'FAILED'].includes(status)),
+  );
+  const [first, last] = [(await all()).find(({ id }) => id === jobId), await latestOf(1)];
+  assert.deepEqual([first?.status, last?.status], ['FAILED', 'COMPLETED']);
+  assert.match(first?.errorMessage ?? '', /^interrupted; replaced by a later job/);
+});
 
-void test('why a repo failed is known after a restart', TIMEOUT, async () => {
+void test('why a repo failed is known after a restart', async () => {
   renameSync(repos[1]!, `${repos[1]!}.away`);
   const jobId = await trigger(2);
   const hasFailed = async (): Promise<boolean> => (await latestOf(2))?.errorMessage !== null;

@@ -55,50 +55,46 @@ function resultsOf(text: string): unknown {
   return { files, isSearchExhaustive };
 }
 
-void test(
-  '200 searches on 64 connections: each equal to its answer when alone, or 503',
-  { timeout: 240_000 },
-  async () => {
-    const queries = [
-      'plum',
-      'quick pear',
-      'lazy or fig',
-      'nothing at all',
-      'th',
-      'f19 or plum -file:d1',
-      'FIG',
-    ];
-    // One caller alone could not have so many at a time: these come from several addresses.
-    const agents = [1, 2, 3, 4].map(
-      (host) => new Agent({ keepAlive: true, maxSockets: 16, localAddress: `127.0.0.${host}` }),
-    );
-    const agent = agents[0]!;
-    const alone = new Map<string, unknown>();
-    for (const query of queries)
-      alone.set(query, resultsOf((await postWith(agent, query, 500)).text));
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, async (_, i) => {
-        const query = queries[i % queries.length] ?? '';
-        return { query, ...(await postWith(agents[i % 4]!, query, 500)) };
-      }),
-    );
-    for (const one of agents) one.destroy();
-    const counts = { answered: 0, refused: 0 };
-    for (const { query, status, text } of answers) {
-      if (status === 503) {
-        counts.refused++;
-        assert.match(text, /SERVER_OVERLOADED/);
-        continue;
-      }
-      counts.answered++;
-      assert.equal(status, 200, text);
-      assert.deepEqual(resultsOf(text), alone.get(query), query);
+void test('200 searches on 64 connections: each equal to its answer when alone, or 503', async () => {
+  const queries = [
+    'plum',
+    'quick pear',
+    'lazy or fig',
+    'nothing at all',
+    'th',
+    'f19 or plum -file:d1',
+    'FIG',
+  ];
+  // One caller alone could not have so many at a time: these come from several addresses.
+  const agents = [1, 2, 3, 4].map(
+    (host) => new Agent({ keepAlive: true, maxSockets: 16, localAddress: `127.0.0.${host}` }),
+  );
+  const agent = agents[0]!;
+  const alone = new Map<string, unknown>();
+  for (const query of queries)
+    alone.set(query, resultsOf((await postWith(agent, query, 500)).text));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const query = queries[i % queries.length] ?? '';
+      return { query, ...(await postWith(agents[i % 4]!, query, 500)) };
+    }),
+  );
+  for (const one of agents) one.destroy();
+  const counts = { answered: 0, refused: 0 };
+  for (const { query, status, text } of answers) {
+    if (status === 503) {
+      counts.refused++;
+      assert.match(text, /SERVER_OVERLOADED/);
+      continue;
     }
-    assert.ok(counts.answered >= 64, JSON.stringify(counts));
-  },
-);
+    counts.answered++;
+    assert.equal(status, 200, text);
+    assert.deepEqual(resultsOf(text), alone.get(query), query);
+  }
+  assert.ok(counts.answered >= 64, JSON.stringify(counts));
+});
 
-void test('clients that leave take nothing with them', { timeout: 240_000 }, async () => {
+void test('clients that leave take nothing with them', async () => {
   for (let round = 0; round < 20; round++) {
     const abort = new AbortController();
     const answer = post(
@@ -116,54 +112,46 @@ void test('clients that leave take nothing with them', { timeout: 240_000 }, asy
   assert.doesNotMatch(served.process.stderr, /search thread died| status=500 /);
 });
 
-void test(
-  'a deadline that is over at once: 200, what there is, and the reason',
-  { timeout: 240_000 },
-  async () => {
-    const configuration = readConfiguration({
-      env: { TRAWL_LOG_LEVEL: 'error' },
-      flags: { port: 0, dataDir: temporaryFolder() },
-      settings: { searchTimeoutMs: 1 },
-    });
-    const daemon = await startDaemon({
-      configuration,
-      log: createLog(configuration.log),
-      sources: [repo],
-    });
-    await daemon.indexed;
-    const all = (await search(served.url, 't', { matches: 100_000 })).stats.totalMatchCount;
-    let reasons: readonly string[] = [];
-    await eventually(async () => {
-      const answer = await search(daemon.url, 't', { matches: 100_000 });
-      assert.equal(answer.isSearchExhaustive, answer.incompleteReasons === undefined);
-      assert.ok(answer.stats['totalMatchCount'] <= all);
-      if (answer.isSearchExhaustive) assert.equal(answer.stats['totalMatchCount'], all);
-      reasons = answer.incompleteReasons ?? [];
-      return !answer.isSearchExhaustive;
-    });
-    assert.ok(reasons.includes('deadline'), reasons.join());
-    await daemon.close();
-  },
-);
+void test('a deadline that is over at once: 200, what there is, and the reason', async () => {
+  const configuration = readConfiguration({
+    env: { TRAWL_LOG_LEVEL: 'error' },
+    flags: { port: 0, dataDir: temporaryFolder() },
+    settings: { searchTimeoutMs: 1 },
+  });
+  const daemon = await startDaemon({
+    configuration,
+    log: createLog(configuration.log),
+    sources: [repo],
+  });
+  await daemon.indexed;
+  const all = (await search(served.url, 't', { matches: 100_000 })).stats.totalMatchCount;
+  let reasons: readonly string[] = [];
+  await eventually(async () => {
+    const answer = await search(daemon.url, 't', { matches: 100_000 });
+    assert.equal(answer.isSearchExhaustive, answer.incompleteReasons === undefined);
+    assert.ok(answer.stats['totalMatchCount'] <= all);
+    if (answer.isSearchExhaustive) assert.equal(answer.stats['totalMatchCount'], all);
+    reasons = answer.incompleteReasons ?? [];
+    return !answer.isSearchExhaustive;
+  });
+  assert.ok(reasons.includes('deadline'), reasons.join());
+  await daemon.close();
+});
 
-void test(
-  'SIGTERM while searches run: they are answered, then exit 0',
-  { timeout: 240_000 },
-  async () => {
-    const own = await serveIndexed(temporaryFolder(), [repo]);
-    const answers = Array.from({ length: 4 }, () =>
-      post(own.url, { query: 'th', matches: 100_000 }).catch((error: unknown) => error),
-    );
-    await eventually(async () => (await get(`${own.url}/api/health`)).status === 200, 1);
-    const { code, stderr } = await own.process.stop('SIGTERM');
-    assert.equal(code, 0, stderr);
-    await Promise.all(answers);
-    assert.doesNotMatch(stderr, /\n\s+at /);
-    assert.match(stderr, / the daemon has stopped\n$/);
-  },
-);
+void test('SIGTERM while searches run: they are answered, then exit 0', async () => {
+  const own = await serveIndexed(temporaryFolder(), [repo]);
+  const answers = Array.from({ length: 4 }, () =>
+    post(own.url, { query: 'th', matches: 100_000 }).catch((error: unknown) => error),
+  );
+  await eventually(async () => (await get(`${own.url}/api/health`)).status === 200, 1);
+  const { code, stderr } = await own.process.stop('SIGTERM');
+  assert.equal(code, 0, stderr);
+  await Promise.all(answers);
+  assert.doesNotMatch(stderr, /\n\s+at /);
+  assert.match(stderr, / the daemon has stopped\n$/);
+});
 
-void test('SIGTERM while indexing: exit 0', { timeout: 240_000 }, async () => {
+void test('SIGTERM while indexing: exit 0', async () => {
   const indexing = await serve(temporaryFolder(), [repo]);
   await indexing.process.until(/^reading /m);
   assert.equal((await indexing.process.stop()).code, 0);

@@ -16,7 +16,7 @@ function valueOf(text: string, start: string): number | undefined {
   return line === undefined ? undefined : Number(line.slice(start.length));
 }
 
-void test('searches, requests, refusals, pools and caches', { timeout: 240_000 }, async () => {
+void test('searches, requests, refusals, pools and caches', async () => {
   const configuration = readConfiguration({
     env: { TRAWL_LOG_LEVEL: 'error' },
     flags: { port: 0, dataDir: temporaryFolder(), anonymousAccess: true },

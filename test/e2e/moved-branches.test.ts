@@ -9,9 +9,7 @@ import { eventually, pathsOf, search, serveIndexed, shardNames } from './daemon.
 const shardsOf = (dataDir: string): string[] =>
   shardNames(dataDir).filter((name) => name.endsWith('.shard'));
 
-const TIMEOUT = { timeout: 240_000 };
-
-void test('commits, packed refs, other branches and a default that goes', TIMEOUT, async () => {
+void test('commits, packed refs, other branches and a default that goes', async () => {
   const others = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`o${i}.txt`, 'pear\n']));
   const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', ...others });
   git(repo, 'branch', 'side');
@@ -50,7 +48,7 @@ void test('commits, packed refs, other branches and a default that goes', TIMEOU
   assert.equal(stats['crashes'], 0);
 });
 
-void test('of files on disk, when something is committed', TIMEOUT, async () => {
+void test('of files on disk, when something is committed', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const served = await serveIndexed(temporaryFolder(), [repo]);
   writeFiles(repo, { 'b.txt': 'plum\n' });

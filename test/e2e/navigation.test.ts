@@ -7,8 +7,6 @@ import test, { after, before } from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, get, search, serve, type Served, suggestedBy, trawl } from './daemon.ts';
 
-const TIMEOUT = { timeout: 120_000 };
-
 interface Navigation {
   readonly symbolName?: string;
   readonly stats: { readonly matchCount: number };
@@ -75,7 +73,7 @@ async function locationsOf(kind: 'definitions' | 'references', body: object): Pr
   return locations.sort();
 }
 
-void test('definitions are symbols, references all words', TIMEOUT, async () => {
+void test('definitions are symbols, references all words', async () => {
   assert.deepEqual(await locationsOf('definitions', { symbolName: 'plum' }), [
     'plum.py:def plum(): pass',
     'src/plum.c:int plum(int stone)',
@@ -93,7 +91,7 @@ void test('definitions are symbols, references all words', TIMEOUT, async () => 
   assert.deepEqual(await locationsOf('definitions', { symbolName: 'pl.m' }), []);
 });
 
-void test('names that are no words are found as they are', TIMEOUT, async () => {
+void test('names that are no words are found as they are', async () => {
   assert.deepEqual(await locationsOf('references', { symbolName: 'operator+' }), [
     'src/fruit.cpp:  Fruit operator+(const Fruit &other);',
   ]);
@@ -103,7 +101,7 @@ void test('names that are no words are found as they are', TIMEOUT, async () => 
   assert.deepEqual(await locationsOf('references', { symbolName: '\\b.*[' }), []);
 });
 
-void test('language, revision and repository narrow it', TIMEOUT, async () => {
+void test('language, revision and repository narrow it', async () => {
   const ofWeb = { symbolName: 'plum', language: 'TypeScript' };
   assert.deepEqual(await locationsOf('definitions', ofWeb), [
     'web/new.js:function plum() { return 2; }',
@@ -131,7 +129,7 @@ void test('language, revision and repository narrow it', TIMEOUT, async () => {
   assert.equal((await locationsOf('definitions', { ...ofWeb, repoName })).length, 2);
 });
 
-void test('a place has its lines and its range', TIMEOUT, async () => {
+void test('a place has its lines and its range', async () => {
   const { body } = await ask('definitions', { symbolName: 'plum_count' });
   assert.deepEqual(
     body.files.map(({ matches }) => matches),
@@ -155,54 +153,50 @@ void test('a place has its lines and its range', TIMEOUT, async () => {
   assert.ok(body.isSearchExhaustive);
 });
 
-void test(
-  'a place in a file stands for the name under it; its file comes first',
-  TIMEOUT,
-  async () => {
-    const at = (path: string, line: number, column: number, more: object = {}) => ({
-      position: { repo: repoName, path, line, column, ...more },
-    });
-    const { body: found } = await ask('definitions', at('web/plum.ts', 2, 17));
-    assert.equal(found.symbolName, 'plum');
-    assert.equal(found.files[0]!.fileName, 'web/plum.ts');
-    assert.equal(found.stats.matchCount, 4);
-    for (const path of ['src/plum.c', 'plum.py', 'web/new.js']) {
-      const line = path === 'src/plum.c' ? 2 : path === 'plum.py' ? 2 : 1;
-      const column = { 'src/plum.c': 5, 'plum.py': 5 }[path] ?? 10;
-      const { body } = await ask('definitions', at(path, line, column));
-      assert.equal(body.files[0]!.fileName, path);
-    }
-    // Columns are code points; just behind a name counts; between words there is none.
-    const names: [number, string | undefined][] = [
-      [1, undefined],
-      [3, 'é'],
-      [4, 'é'],
-      [5, 'plum'],
-      [9, 'plum'],
-      [99, undefined],
-    ];
-    for (const [column, name] of names) {
-      const { body } = await ask('references', at('plum.py', 1, column));
-      assert.equal(body.symbolName, name, String(column));
-      assert.equal(body.stats.matchCount > 0, name !== undefined);
-    }
-    const old = await ask('definitions', at('web/plum.ts', 2, 17, { ref: 'old' }));
-    assert.equal(old.body.symbolName, 'plum');
-    const refused: [object, number][] = [
-      [at('nosuch', 1, 1), 404],
-      [at('../x', 1, 1), 404],
-      [{ position: { ...at('plum.py', 1, 1).position, repo: 'nosuch' } }, 404],
-      [at('plum.py', 1, 1, { ref: '-x' }), 400],
-      [at('plum.py', 0, 1), 400],
-      [at('plum.py', 1, 1.5), 400],
-      [{ ...at('plum.py', 1, 5), symbolName: 'plum' }, 400],
-    ];
-    for (const [body, status] of refused)
-      assert.equal((await ask('definitions', body)).status, status, JSON.stringify(body));
-  },
-);
+void test('a place in a file stands for the name under it; its file comes first', async () => {
+  const at = (path: string, line: number, column: number, more: object = {}) => ({
+    position: { repo: repoName, path, line, column, ...more },
+  });
+  const { body: found } = await ask('definitions', at('web/plum.ts', 2, 17));
+  assert.equal(found.symbolName, 'plum');
+  assert.equal(found.files[0]!.fileName, 'web/plum.ts');
+  assert.equal(found.stats.matchCount, 4);
+  for (const path of ['src/plum.c', 'plum.py', 'web/new.js']) {
+    const line = path === 'src/plum.c' ? 2 : path === 'plum.py' ? 2 : 1;
+    const column = { 'src/plum.c': 5, 'plum.py': 5 }[path] ?? 10;
+    const { body } = await ask('definitions', at(path, line, column));
+    assert.equal(body.files[0]!.fileName, path);
+  }
+  // Columns are code points; just behind a name counts; between words there is none.
+  const names: [number, string | undefined][] = [
+    [1, undefined],
+    [3, 'é'],
+    [4, 'é'],
+    [5, 'plum'],
+    [9, 'plum'],
+    [99, undefined],
+  ];
+  for (const [column, name] of names) {
+    const { body } = await ask('references', at('plum.py', 1, column));
+    assert.equal(body.symbolName, name, String(column));
+    assert.equal(body.stats.matchCount > 0, name !== undefined);
+  }
+  const old = await ask('definitions', at('web/plum.ts', 2, 17, { ref: 'old' }));
+  assert.equal(old.body.symbolName, 'plum');
+  const refused: [object, number][] = [
+    [at('nosuch', 1, 1), 404],
+    [at('../x', 1, 1), 404],
+    [{ position: { ...at('plum.py', 1, 1).position, repo: 'nosuch' } }, 404],
+    [at('plum.py', 1, 1, { ref: '-x' }), 400],
+    [at('plum.py', 0, 1), 400],
+    [at('plum.py', 1, 1.5), 400],
+    [{ ...at('plum.py', 1, 5), symbolName: 'plum' }, 400],
+  ];
+  for (const [body, status] of refused)
+    assert.equal((await ask('definitions', body)).status, status, JSON.stringify(body));
+});
 
-void test('bad bodies are refused', TIMEOUT, async () => {
+void test('bad bodies are refused', async () => {
   for (const body of [
     {},
     { symbolName: '' },
@@ -216,7 +210,7 @@ void test('bad bodies are refused', TIMEOUT, async () => {
   assert.deepEqual([long.status, long.body.stats], [200, { matchCount: 0 }]);
 });
 
-void test('searches show symbols, definitions first', TIMEOUT, async () => {
+void test('searches show symbols, definitions first', async () => {
   const { files } = await search(served.url, 'sym:^plum$ lang:c', {
     isCaseSensitivityEnabled: true,
   });
@@ -253,7 +247,7 @@ async function valuesOf(...call: Parameters<typeof suggested>): Promise<string[]
   return (await suggested(...call)).map(({ value }) => value);
 }
 
-void test('suggestions: what a query may be completed by, best first', TIMEOUT, async () => {
+void test('suggestions: what a query may be completed by, best first', async () => {
   assert.deepEqual(await suggested('file', 'PLUM.'), [
     { value: 'plum.py', description: repoName },
     { value: 'src/plum.c', description: repoName },
@@ -289,7 +283,7 @@ void test('suggestions: what a query may be completed by, best first', TIMEOUT, 
   assert.deepEqual(await valuesOf('context', ''), []);
 });
 
-void test('suggestions: what is asked wrongly is refused by name', TIMEOUT, async () => {
+void test('suggestions: what is asked wrongly is refused by name', async () => {
   for (const [parameters, errorCode, message] of [
     ['kind=what&prefix=', 'INVALID_QUERY_PARAMS', /^kind: /],
     ['kind=repo', 'INVALID_QUERY_PARAMS', /^prefix: /],
@@ -307,7 +301,7 @@ void test('suggestions: what is asked wrongly is refused by name', TIMEOUT, asyn
   }
 });
 
-void test('a filter narrows a search as its terms would in the query', TIMEOUT, async () => {
+void test('a filter narrows a search as its terms would in the query', async () => {
   for (const [query, filter] of [
     ['plum', 'lang:c'],
     ['plum or Pear', 'file:web'],

@@ -24,7 +24,6 @@ import { type Served, serveIndexed } from './daemon.ts';
 
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery' };
 const REDIRECT = 'http://127.0.0.1:33418/callback';
-const TIMEOUT = { timeout: 120_000 };
 /** Seconds that access tokens of this daemon are good for. */
 const TTL = 6;
 
@@ -51,7 +50,7 @@ before(async () => {
   });
   assert.equal(reply.status, 200);
   [cookie = ''] = (reply.headers.get('set-cookie') ?? '').split(';');
-}, TIMEOUT);
+});
 
 /** The user's browser is sent to an address, the user says yes: where the browser is sent next. */
 async function sayYes(address: URL): Promise<URL> {
@@ -125,7 +124,7 @@ function transportOf(authProvider: OAuthClientProvider): StreamableHTTPClientTra
   return new StreamableHTTPClientTransport(new URL(`${served.url}/api/mcp`), { authProvider });
 }
 
-test('the official client signs in, searches, and goes on with new tokens', TIMEOUT, async () => {
+test('the official client signs in, searches, and goes on with new tokens', async () => {
   const credentialStore = new CredentialStore();
   await assert.rejects(connect(credentialStore), UnauthorizedError);
   assert.ok(credentialStore.wanted !== undefined);
@@ -173,63 +172,51 @@ async function registered(): Promise<{ as: oauth.AuthorizationServer; client: oa
   return { as, client: await oauth.processDynamicClientRegistrationResponse(reply) };
 }
 
-test(
-  'a general client: discovery, registration, issuer of the answer, DPoP, refresh, revocation',
-  TIMEOUT,
-  async () => {
-    const { as, client } = await registered();
-    const verifier = oauth.generateRandomCodeVerifier();
-    const state = oauth.generateRandomState();
-    const address = new URL(as.authorization_endpoint ?? '');
-    address.search = new URLSearchParams({
-      client_id: client.client_id,
-      redirect_uri: REDIRECT,
-      response_type: 'code',
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-      state,
-    }).toString();
-    const back = await sayYes(address);
-    // It refuses an answer without the issuer that the metadata promise, or with another one.
-    const answer = oauth.validateAuthResponse(as, client, back, state);
-    const DPoP = oauth.DPoP(client, await oauth.generateKeyPair('ES256'));
-    const bound = { DPoP, ...HTTP };
-    const none = oauth.None();
-    const first = await oauth.processAuthorizationCodeResponse(
-      as,
-      client,
-      await oauth.authorizationCodeGrantRequest(
-        as,
-        client,
-        none,
-        answer,
-        REDIRECT,
-        verifier,
-        bound,
-      ),
-    );
-    assert.equal(first.token_type, 'dpop');
-    assert.equal(first.expires_in, TTL);
-    const repos = new URL(`${served.url}/api/repos`);
-    const ask = async (token: string, options: object = bound): Promise<number> =>
-      (await oauth.protectedResourceRequest(token, 'GET', repos, undefined, null, options)).status;
-    assert.equal(await ask(first.access_token), 200);
-    assert.equal(await ask(first.access_token, HTTP), 401, 'as a bearer token');
-    const second = await oauth.processRefreshTokenResponse(
-      as,
-      client,
-      await oauth.refreshTokenGrantRequest(as, client, none, first.refresh_token ?? '', bound),
-    );
-    assert.equal(await ask(second.access_token), 200);
-    const token = second.refresh_token ?? '';
-    await oauth.processRevocationResponse(
-      await oauth.revocationRequest(as, client, none, token, HTTP),
-    );
-    assert.equal(await ask(second.access_token), 401);
-    const refused = oauth.refreshTokenGrantRequest(as, client, none, token, bound);
-    await assert.rejects(
-      oauth.processRefreshTokenResponse(as, client, await refused),
-      (error: oauth.ResponseBodyError) => error.error === 'invalid_grant',
-    );
-  },
-);
+test('a general client: discovery, registration, issuer of the answer, DPoP, refresh, revocation', async () => {
+  const { as, client } = await registered();
+  const verifier = oauth.generateRandomCodeVerifier();
+  const state = oauth.generateRandomState();
+  const address = new URL(as.authorization_endpoint ?? '');
+  address.search = new URLSearchParams({
+    client_id: client.client_id,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+  }).toString();
+  const back = await sayYes(address);
+  // It refuses an answer without the issuer that the metadata promise, or with another one.
+  const answer = oauth.validateAuthResponse(as, client, back, state);
+  const DPoP = oauth.DPoP(client, await oauth.generateKeyPair('ES256'));
+  const bound = { DPoP, ...HTTP };
+  const none = oauth.None();
+  const first = await oauth.processAuthorizationCodeResponse(
+    as,
+    client,
+    await oauth.authorizationCodeGrantRequest(as, client, none, answer, REDIRECT, verifier, bound),
+  );
+  assert.equal(first.token_type, 'dpop');
+  assert.equal(first.expires_in, TTL);
+  const repos = new URL(`${served.url}/api/repos`);
+  const ask = async (token: string, options: object = bound): Promise<number> =>
+    (await oauth.protectedResourceRequest(token, 'GET', repos, undefined, null, options)).status;
+  assert.equal(await ask(first.access_token), 200);
+  assert.equal(await ask(first.access_token, HTTP), 401, 'as a bearer token');
+  const second = await oauth.processRefreshTokenResponse(
+    as,
+    client,
+    await oauth.refreshTokenGrantRequest(as, client, none, first.refresh_token ?? '', bound),
+  );
+  assert.equal(await ask(second.access_token), 200);
+  const token = second.refresh_token ?? '';
+  await oauth.processRevocationResponse(
+    await oauth.revocationRequest(as, client, none, token, HTTP),
+  );
+  assert.equal(await ask(second.access_token), 401);
+  const refused = oauth.refreshTokenGrantRequest(as, client, none, token, bound);
+  await assert.rejects(
+    oauth.processRefreshTokenResponse(as, client, await refused),
+    (error: oauth.ResponseBodyError) => error.error === 'invalid_grant',
+  );
+});

@@ -9,8 +9,6 @@ import test from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, eventually, pathsOf, post, search, serveIndexed } from './daemon.ts';
 
-const TIMEOUT = { timeout: 120_000 };
-
 interface ErrorBody {
   readonly errorCode: string;
   readonly message: string;
@@ -21,7 +19,7 @@ function postTo(url: string, body: object): Promise<Response> {
   return call(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-void test('any revision is searched within the limits of the configuration', TIMEOUT, async () => {
+void test('any revision is searched within the limits of the configuration', async () => {
   const repo = makeRepo({ 'a.c': 'int plum(void) { return 1; }\n' });
   const first = git(repo, 'rev-parse', 'HEAD');
   writeFiles(repo, { 'a.c': 'int pear(void) { return 2; }\n', 'b.c': 'int b;\n' });

@@ -123,186 +123,150 @@ async function indexedPlum(): Promise<IndexedPlum> {
 
 const MOMENTS = [/^reading /m, /^merging /m, / repo indexed /];
 
-void test(
-  'kill -9 during a build: the last published state stays searchable, no remains',
-  { timeout: 240_000 },
-  async () => {
-    const repo = makeRepo(manyFiles('oldword'));
+void test('kill -9 during a build: the last published state stays searchable, no remains', async () => {
+  const repo = makeRepo(manyFiles('oldword'));
+  const dataDir = temporaryFolder();
+  await index(dataDir, [repo]);
+  writeFiles(repo, manyFiles('newword'));
+  for (const moment of MOMENTS) {
+    const building = startTrawl(['index', '--force', '--data-dir', dataDir, repo]);
+    await building.until(moment);
+    await building.stop('SIGKILL');
+
+    const local = await trawl([
+      'search',
+      '-l',
+      '-n',
+      '100000',
+      '--data-dir',
+      dataDir,
+      'oldword or newword',
+    ]);
+    assert.equal(local.code, 0, String(moment));
+    assert.equal(local.stdout.trim().split('\n').length, FILES, String(moment));
+  }
+  const served = await serve(dataDir, [repo], OWNED);
+  await jobsEnded(served, 1);
+  const { totalMatchCount } = (await search(served.url, 'newword', { matches: 100_000 })).stats;
+  assert.equal(totalMatchCount, FILES * 60);
+  assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
+  assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
+  await served.process.stop();
+  const own = readdirSync(dataDir).filter((name) => !/^(?:store|index)\.db/.test(name));
+  assert.deepEqual(own.sort(), ['.gitignore', 'on-demand', 'secret', 'shards']);
+});
+
+void test('kill -9 of the first build ever, also while shard files are being written: the next start is a first start', async () => {
+  const repo = makeRepo(manyFiles('plum'));
+  for (const isMerging of [true, false]) {
     const dataDir = temporaryFolder();
-    await index(dataDir, [repo]);
-    writeFiles(repo, manyFiles('newword'));
-    for (const moment of MOMENTS) {
-      const building = startTrawl(['index', '--force', '--data-dir', dataDir, repo]);
-      await building.until(moment);
-      await building.stop('SIGKILL');
+    const folder = path.join(dataDir, 'shards');
+    const building = startTrawl(['index', '--data-dir', dataDir, repo]);
+    if (isMerging) await building.until(/^merging /m);
+    else await eventually(async () => existsSync(folder) && readdirSync(folder).length > 0, 1);
+    await building.stop('SIGKILL');
+    await checkStart(dataDir, repo);
+  }
+});
 
-      const local = await trawl([
-        'search',
-        '-l',
-        '-n',
-        '100000',
-        '--data-dir',
-        dataDir,
-        'oldword or newword',
-      ]);
-      assert.equal(local.code, 0, String(moment));
-      assert.equal(local.stdout.trim().split('\n').length, FILES, String(moment));
-    }
-    const served = await serve(dataDir, [repo], OWNED);
-    await jobsEnded(served, 1);
-    const { totalMatchCount } = (await search(served.url, 'newword', { matches: 100_000 })).stats;
-    assert.equal(totalMatchCount, FILES * 60);
-    assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
-    assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
-    await served.process.stop();
-    const own = readdirSync(dataDir).filter((name) => !/^(?:store|index)\.db/.test(name));
-    assert.deepEqual(own.sort(), ['.gitignore', 'on-demand', 'secret', 'shards']);
-  },
-);
+void test('kill -9 while serving: nothing is lost, nothing is built again', async () => {
+  const { repo, dataDir, shard } = await indexedPlum();
+  const before = statSync(shard);
+  const first = await serveIndexed(dataDir, [repo]);
+  await first.process.stop('SIGKILL');
+  const second = await serve(dataDir, [repo]);
+  assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
+  await jobsEnded(second, 1);
+  assert.match(second.process.stderr, /isUnchanged=true/);
+  assert.equal(statSync(shard).ino, before.ino);
+  await second.process.stop();
+});
 
-void test(
-  'kill -9 of the first build ever, also while shard files are being written: the next start is a first start',
-  { timeout: 240_000 },
-  async () => {
-    const repo = makeRepo(manyFiles('plum'));
-    for (const isMerging of [true, false]) {
-      const dataDir = temporaryFolder();
-      const folder = path.join(dataDir, 'shards');
-      const building = startTrawl(['index', '--data-dir', dataDir, repo]);
-      if (isMerging) await building.until(/^merging /m);
-      else await eventually(async () => existsSync(folder) && readdirSync(folder).length > 0, 1);
-      await building.stop('SIGKILL');
-      await checkStart(dataDir, repo);
-    }
-  },
-);
+void test('a damaged shard at start: quarantined, said so, built again, then fine', async () => {
+  const { dataDir, shard } = await indexedPlum();
+  await index(dataDir, [makeRepo({ 'b.txt': 'pear\n' })]);
+  damageTables(shard);
+  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 1);
 
-void test(
-  'kill -9 while serving: nothing is lost, nothing is built again',
-  { timeout: 240_000 },
-  async () => {
-    const { repo, dataDir, shard } = await indexedPlum();
-    const before = statSync(shard);
-    const first = await serveIndexed(dataDir, [repo]);
-    await first.process.stop('SIGKILL');
-    const second = await serve(dataDir, [repo]);
-    assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
-    await jobsEnded(second, 1);
-    assert.match(second.process.stderr, /isUnchanged=true/);
-    assert.equal(statSync(shard).ino, before.ino);
-    await second.process.stop();
-  },
-);
-
-void test(
-  'a damaged shard at start: quarantined, said so, built again, then fine',
-  { timeout: 240_000 },
-  async () => {
-    const { dataDir, shard } = await indexedPlum();
-    await index(dataDir, [makeRepo({ 'b.txt': 'pear\n' })]);
-    damageTables(shard);
-    assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 1);
-
-    const served = await serve(dataDir, [], OWNED);
-    const answers: SearchResponse[] = [];
-    await eventually(async () => {
-      answers.push(await search(served.url, 'plum'));
-      return answers.at(-1)?.isSearchExhaustive ?? false;
-    });
-    assert.match(served.process.stderr, /shard quarantined.*page sum/);
-    assert.deepEqual(pathsOf(answers.at(-1)!), ['a.txt']);
-    for (const answer of answers.slice(0, -1)) {
-      assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
-      assert.equal(answer.stats['shardsSkipped'], 1);
-    }
-    await eventually(async () => (await ready(served)).quarantinedShards === 0);
-    await served.process.stop();
-    assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
-  },
-);
-
-void test(
-  'a damaged shard whose source is gone: out of service, reported by everything',
-  { timeout: 240_000 },
-  async () => {
-    const { repo, dataDir, shard } = await indexPlum();
-    damageTables(shard);
-    rmSync(repo, { recursive: true });
-    const served = await serve(dataDir, [], OWNED);
-    await served.process.until(/indexing failed/);
-    assert.equal((await ready(served)).quarantinedShards, 1);
-    const answer = await search(served.url, 'plum');
+  const served = await serve(dataDir, [], OWNED);
+  const answers: SearchResponse[] = [];
+  await eventually(async () => {
+    answers.push(await search(served.url, 'plum'));
+    return answers.at(-1)?.isSearchExhaustive ?? false;
+  });
+  assert.match(served.process.stderr, /shard quarantined.*page sum/);
+  assert.deepEqual(pathsOf(answers.at(-1)!), ['a.txt']);
+  for (const answer of answers.slice(0, -1)) {
     assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
-    const local = await trawl(['search', '--data-dir', dataDir, 'plum']);
-    assert.equal(local.code, 1);
-    assert.match(local.stderr, /incomplete: shard_quarantined/);
-    await served.process.stop();
-  },
-);
+    assert.equal(answer.stats['shardsSkipped'], 1);
+  }
+  await eventually(async () => (await ready(served)).quarantinedShards === 0);
+  await served.process.stop();
+  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+});
 
-void test(
-  'a search of the command line never repairs: it only reads',
-  { timeout: 240_000 },
-  async () => {
-    const { dataDir, shard } = await indexedPlum();
-    damageTables(shard);
-    const damaged = readFileSync(shard);
-    const local = await trawl(['search', '--data-dir', dataDir, 'plum']);
-    assert.match(local.stderr, /incomplete: shard_quarantined/);
-    assert.deepEqual(readFileSync(shard), damaged);
-  },
-);
+void test('a damaged shard whose source is gone: out of service, reported by everything', async () => {
+  const { repo, dataDir, shard } = await indexPlum();
+  damageTables(shard);
+  rmSync(repo, { recursive: true });
+  const served = await serve(dataDir, [], OWNED);
+  await served.process.until(/indexing failed/);
+  assert.equal((await ready(served)).quarantinedShards, 1);
+  const answer = await search(served.url, 'plum');
+  assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
+  const local = await trawl(['search', '--data-dir', dataDir, 'plum']);
+  assert.equal(local.code, 1);
+  assert.match(local.stderr, /incomplete: shard_quarantined/);
+  await served.process.stop();
+});
 
-void test(
-  'damaged content: verify names it, a search does not crash',
-  { timeout: 240_000 },
-  async () => {
-    const { dataDir, shard } = await indexedPlum();
-    flipByte(shard, 4096);
-    const verified = await trawl(['verify', '--data-dir', dataDir]);
-    assert.equal(verified.code, 1);
-    assert.match(verified.stdout, new RegExp(path.basename(shard)));
-    const served = await serve(dataDir, []);
-    assert.equal(typeof (await search(served.url, 'plum')).isSearchExhaustive, 'boolean');
-    assert.equal((await served.process.stop()).code, 0);
-  },
-);
+void test('a search of the command line never repairs: it only reads', async () => {
+  const { dataDir, shard } = await indexedPlum();
+  damageTables(shard);
+  const damaged = readFileSync(shard);
+  const local = await trawl(['search', '--data-dir', dataDir, 'plum']);
+  assert.match(local.stderr, /incomplete: shard_quarantined/);
+  assert.deepEqual(readFileSync(shard), damaged);
+});
 
-void test(
-  'shard files that are gone or cut short are built again',
-  { timeout: 240_000 },
-  async () => {
-    const dataDir = temporaryFolder();
-    const repos = ['a', 'b', 'c'].map((name) => makeRepo({ [`${name}.txt`]: `plum ${name}\n` }));
-    for (const repo of repos) await index(dataDir, [repo]);
-    const files = shardFiles(dataDir);
-    assert.equal(files.length, 3);
-    rmSync(files[0]!);
-    truncateSync(files[1]!, 5000);
-    truncateSync(files[2]!, 0);
-    const served = await serve(dataDir, repos, OWNED);
-    await eventually(async () => pathsOf(await search(served.url, 'plum')).length === 3);
-    await eventually(async () => (await ready(served)).quarantinedShards === 0);
-    await served.process.stop();
-    assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
-  },
-);
+void test('damaged content: verify names it, a search does not crash', async () => {
+  const { dataDir, shard } = await indexedPlum();
+  flipByte(shard, 4096);
+  const verified = await trawl(['verify', '--data-dir', dataDir]);
+  assert.equal(verified.code, 1);
+  assert.match(verified.stdout, new RegExp(path.basename(shard)));
+  const served = await serve(dataDir, []);
+  assert.equal(typeof (await search(served.url, 'plum')).isSearchExhaustive, 'boolean');
+  assert.equal((await served.process.stop()).code, 0);
+});
 
-void test(
-  'a damaged catalog: a search that only reads says so and what to do, a start makes it again',
-  { timeout: 240_000 },
-  async () => {
-    const { repo, dataDir } = await indexedPlum();
-    truncateSync(path.join(dataDir, 'index.db'), 20);
-    const { code, stderr } = await trawl(['search', 'plum', '--data-dir', dataDir]);
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /index\.db is damaged: it is not a database; "trawl index .*builds the index/,
-    );
-    assert.doesNotMatch(stderr, /\n\s+at /);
-    const served = await serveIndexed(dataDir, [repo]);
-    assert.equal(pathsOf(await search(served.url, 'plum')).length, 1);
-    await served.process.stop();
-  },
-);
+void test('shard files that are gone or cut short are built again', async () => {
+  const dataDir = temporaryFolder();
+  const repos = ['a', 'b', 'c'].map((name) => makeRepo({ [`${name}.txt`]: `plum ${name}\n` }));
+  for (const repo of repos) await index(dataDir, [repo]);
+  const files = shardFiles(dataDir);
+  assert.equal(files.length, 3);
+  rmSync(files[0]!);
+  truncateSync(files[1]!, 5000);
+  truncateSync(files[2]!, 0);
+  const served = await serve(dataDir, repos, OWNED);
+  await eventually(async () => pathsOf(await search(served.url, 'plum')).length === 3);
+  await eventually(async () => (await ready(served)).quarantinedShards === 0);
+  await served.process.stop();
+  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+});
+
+void test('a damaged catalog: a search that only reads says so and what to do, a start makes it again', async () => {
+  const { repo, dataDir } = await indexedPlum();
+  truncateSync(path.join(dataDir, 'index.db'), 20);
+  const { code, stderr } = await trawl(['search', 'plum', '--data-dir', dataDir]);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /index\.db is damaged: it is not a database; "trawl index .*builds the index/,
+  );
+  assert.doesNotMatch(stderr, /\n\s+at /);
+  const served = await serveIndexed(dataDir, [repo]);
+  assert.equal(pathsOf(await search(served.url, 'plum')).length, 1);
+  await served.process.stop();
+});

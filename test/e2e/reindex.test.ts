@@ -23,8 +23,6 @@ import {
   trawl,
 } from './daemon.ts';
 
-const TIMEOUT = { timeout: 240_000 };
-
 /** Enough text that a build takes a while; the word is on each twentieth line, so that answers are small. */
 function manyFiles(word: string): Record<string, string> {
   const text = Array.from(
@@ -39,176 +37,145 @@ function manyFiles(word: string): Record<string, string> {
   );
 }
 
-void test(
-  'the daemon listens at once and answers from the old index until the new one is there',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo(manyFiles('oldword'));
-    const dataDir = temporaryFolder();
-    await index(dataDir, [repo]);
-    writeFiles(repo, manyFiles('newword'));
-    const second = await serve(dataDir, [repo]);
-    let isDone = false;
-    const done = jobsEnded(second, 1).then(() => (isDone = true));
-    const counts: string[] = [];
-    // oxlint-disable-next-line no-unmodified-loop-condition -- set when the build below ends
-    while (!isDone) {
-      const of = async (word: string): Promise<unknown> =>
-        (await search(second.url, word, { matches: 100_000 })).stats['fileCount'];
-      counts.push(String(await of('oldword')));
-      const { stats } = await search(second.url, 'oldword or newword', { matches: 1_000_000 });
-      assert.equal(stats['fileCount'], 400, 'never both, never half');
-    }
-    await done;
-    assert.equal(counts[0], '400');
-    assert.deepEqual(pathsOf(await search(second.url, 'oldword')), []);
-    assert.equal(
-      (await search(second.url, 'newword', { matches: 100_000 })).stats['fileCount'],
-      400,
-    );
-    assert.equal(shardNames(dataDir).length, 1);
-    await second.process.stop();
-  },
-);
+void test('the daemon listens at once and answers from the old index until the new one is there', async () => {
+  const repo = makeRepo(manyFiles('oldword'));
+  const dataDir = temporaryFolder();
+  await index(dataDir, [repo]);
+  writeFiles(repo, manyFiles('newword'));
+  const second = await serve(dataDir, [repo]);
+  let isDone = false;
+  const done = jobsEnded(second, 1).then(() => (isDone = true));
+  const counts: string[] = [];
+  // oxlint-disable-next-line no-unmodified-loop-condition -- set when the build below ends
+  while (!isDone) {
+    const of = async (word: string): Promise<unknown> =>
+      (await search(second.url, word, { matches: 100_000 })).stats['fileCount'];
+    counts.push(String(await of('oldword')));
+    const { stats } = await search(second.url, 'oldword or newword', { matches: 1_000_000 });
+    assert.equal(stats['fileCount'], 400, 'never both, never half');
+  }
+  await done;
+  assert.equal(counts[0], '400');
+  assert.deepEqual(pathsOf(await search(second.url, 'oldword')), []);
+  assert.equal((await search(second.url, 'newword', { matches: 100_000 })).stats['fileCount'], 400);
+  assert.equal(shardNames(dataDir).length, 1);
+  await second.process.stop();
+});
 
-void test(
-  'a second start opens the index: nothing is built, the answers are the same',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.txt': 'plum\n', 'b/c.py': 'def plum(): pass\n' });
-    const dataDir = temporaryFolder();
-    const first = await serveIndexed(dataDir, [repo]);
-    await first.process.until(/ symbols found /);
-    const before = await search(first.url, 'plum');
-    await first.process.stop();
-    const shards = shardNames(dataDir);
-    const second = await serve(dataDir, [repo]);
-    const strip = (text: string, url: string): string => text.replaceAll(url, '');
-    assert.equal(
-      strip(JSON.stringify((await search(second.url, 'plum')).files), second.url),
-      strip(JSON.stringify(before.files), first.url),
-    );
-    await jobsEnded(second, 1);
-    assert.match(second.process.stderr, /repo indexed.*isUnchanged=true/);
-    assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
-    assert.deepEqual(shardNames(dataDir), shards);
-    await second.process.stop();
-  },
-);
+void test('a second start opens the index: nothing is built, the answers are the same', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n', 'b/c.py': 'def plum(): pass\n' });
+  const dataDir = temporaryFolder();
+  const first = await serveIndexed(dataDir, [repo]);
+  await first.process.until(/ symbols found /);
+  const before = await search(first.url, 'plum');
+  await first.process.stop();
+  const shards = shardNames(dataDir);
+  const second = await serve(dataDir, [repo]);
+  const strip = (text: string, url: string): string => text.replaceAll(url, '');
+  assert.equal(
+    strip(JSON.stringify((await search(second.url, 'plum')).files), second.url),
+    strip(JSON.stringify(before.files), first.url),
+  );
+  await jobsEnded(second, 1);
+  assert.match(second.process.stderr, /repo indexed.*isUnchanged=true/);
+  assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
+  assert.deepEqual(shardNames(dataDir), shards);
+  await second.process.stop();
+});
 
-void test(
-  'changed, new and removed files on disk are seen by the next start',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', 'c.txt': 'same\n' });
-    const dataDir = temporaryFolder();
-    await index(dataDir, [repo]);
-    writeFiles(repo, { 'a.txt': 'pear\n', 'd.txt': 'plum\n' });
-    rmSync(path.join(repo, 'b.txt'));
-    const served = await serveIndexed(dataDir, [repo]);
-    assert.match(served.process.stderr, /isUnchanged=false/);
-    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['d.txt']);
-    assert.deepEqual(pathsOf(await search(served.url, 'pear')), ['a.txt']);
-    await served.process.stop();
-  },
-);
+void test('changed, new and removed files on disk are seen by the next start', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', 'c.txt': 'same\n' });
+  const dataDir = temporaryFolder();
+  await index(dataDir, [repo]);
+  writeFiles(repo, { 'a.txt': 'pear\n', 'd.txt': 'plum\n' });
+  rmSync(path.join(repo, 'b.txt'));
+  const served = await serveIndexed(dataDir, [repo]);
+  assert.match(served.process.stderr, /isUnchanged=false/);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['d.txt']);
+  assert.deepEqual(pathsOf(await search(served.url, 'pear')), ['a.txt']);
+  await served.process.stop();
+});
 
-void test(
-  'mode commits: a new commit is indexed, a change on disk is not one',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.txt': 'plum\n' });
-    const flags = ['--data-dir', temporaryFolder(), '--mode', 'commits'];
-    const indexAgain = async (...more: string[]): Promise<string> => {
-      const { code, stderr } = await trawl(['index', ...flags, ...more, repo]);
-      assert.equal(code, 0, stderr);
-      return /isUnchanged=(\w+)/.exec(stderr)?.[1] ?? '';
-    };
-    assert.equal(await indexAgain(), 'false');
-    writeFiles(repo, { 'a.txt': 'pear\n' });
-    assert.equal(await indexAgain(), 'true');
-    commitAll(repo, 'second');
-    assert.equal(await indexAgain(), 'false');
-    assert.equal(await indexAgain(), 'true');
-    assert.equal(await indexAgain('--force'), 'false');
-    const { stdout } = await trawl(['search', 'pear', ...flags.slice(0, 2)]);
-    assert.match(stdout, /a\.txt:1:pear/);
-  },
-);
+void test('mode commits: a new commit is indexed, a change on disk is not one', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const flags = ['--data-dir', temporaryFolder(), '--mode', 'commits'];
+  const indexAgain = async (...more: string[]): Promise<string> => {
+    const { code, stderr } = await trawl(['index', ...flags, ...more, repo]);
+    assert.equal(code, 0, stderr);
+    return /isUnchanged=(\w+)/.exec(stderr)?.[1] ?? '';
+  };
+  assert.equal(await indexAgain(), 'false');
+  writeFiles(repo, { 'a.txt': 'pear\n' });
+  assert.equal(await indexAgain(), 'true');
+  commitAll(repo, 'second');
+  assert.equal(await indexAgain(), 'false');
+  assert.equal(await indexAgain(), 'true');
+  assert.equal(await indexAgain('--force'), 'false');
+  const { stdout } = await trawl(['search', 'pear', ...flags.slice(0, 2)]);
+  assert.match(stdout, /a\.txt:1:pear/);
+});
 
-void test(
-  'serving other sources than before: searches see just these; the others are kept',
-  TIMEOUT,
-  async () => {
-    const [one, two] = [makeRepo({ 'one.txt': 'plum\n' }), makeRepo({ 'two.txt': 'plum\n' })];
-    const dataDir = temporaryFolder();
-    await index(dataDir, [one, two]);
-    let served = await serveIndexed(dataDir, [two]);
-    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['two.txt']);
-    assert.equal((await get<unknown[]>(`${served.url}/api/repos`)).body.length, 1);
-    await served.process.stop();
-    served = await serve(dataDir, []);
-    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['one.txt', 'two.txt']);
-    await served.process.stop();
-  },
-);
+void test('serving other sources than before: searches see just these; the others are kept', async () => {
+  const [one, two] = [makeRepo({ 'one.txt': 'plum\n' }), makeRepo({ 'two.txt': 'plum\n' })];
+  const dataDir = temporaryFolder();
+  await index(dataDir, [one, two]);
+  let served = await serveIndexed(dataDir, [two]);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['two.txt']);
+  assert.equal((await get<unknown[]>(`${served.url}/api/repos`)).body.length, 1);
+  await served.process.stop();
+  served = await serve(dataDir, []);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['one.txt', 'two.txt']);
+  await served.process.stop();
+});
 
-void test(
-  'a setting that only concerns searches makes nothing be built again',
-  TIMEOUT,
-  async () => {
-    const { openInstance } = await import('../../daemon/app/instance.ts');
-    const { readConfiguration } = await import('../../daemon/base/config/configuration.ts');
-    const { createLog } = await import('../../daemon/base/log.ts');
-    const repo = makeRepo({ 'a.txt': 'plum\n' });
-    const dataDir = temporaryFolder();
-    const isUnchanged = async (settings: Record<string, unknown>): Promise<boolean | undefined> => {
-      const configuration = readConfiguration({
-        env: { TRAWL_LOG_LEVEL: 'error' },
-        flags: { dataDir },
-        settings,
-      });
-      const log = createLog(configuration.log);
-      const instance = await openInstance({
-        dataDir,
-        isOwner: true,
-        filters: configuration.settings,
-        searchTimeoutMs: 0,
-        workers: 1,
-        log,
-      });
-      const { records } = await indexerOf(instance).sources.add([repo], undefined);
-      const [job] = await indexerOf(instance).jobs.indexAll(records, false);
-      await instance.close();
-      return job?.isUnchanged;
-    };
-    assert.equal(await isUnchanged({}), false);
-    assert.equal(await isUnchanged({ maxConcurrentSearches: 7, searchTimeoutMs: 5 }), true);
-    assert.equal(await isUnchanged({ maxFileSize: 3 }), false);
-  },
-);
+void test('a setting that only concerns searches makes nothing be built again', async () => {
+  const { openInstance } = await import('../../daemon/app/instance.ts');
+  const { readConfiguration } = await import('../../daemon/base/config/configuration.ts');
+  const { createLog } = await import('../../daemon/base/log.ts');
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const dataDir = temporaryFolder();
+  const isUnchanged = async (settings: Record<string, unknown>): Promise<boolean | undefined> => {
+    const configuration = readConfiguration({
+      env: { TRAWL_LOG_LEVEL: 'error' },
+      flags: { dataDir },
+      settings,
+    });
+    const log = createLog(configuration.log);
+    const instance = await openInstance({
+      dataDir,
+      isOwner: true,
+      filters: configuration.settings,
+      searchTimeoutMs: 0,
+      workers: 1,
+      log,
+    });
+    const { records } = await indexerOf(instance).sources.add([repo], undefined);
+    const [job] = await indexerOf(instance).jobs.indexAll(records, false);
+    await instance.close();
+    return job?.isUnchanged;
+  };
+  assert.equal(await isUnchanged({}), false);
+  assert.equal(await isUnchanged({ maxConcurrentSearches: 7, searchTimeoutMs: 5 }), true);
+  assert.equal(await isUnchanged({ maxFileSize: 3 }), false);
+});
 
-void test(
-  'an index of another format is named, never searched, and built again by the next start',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.txt': 'plum\n' });
-    const dataDir = temporaryFolder();
-    await index(dataDir, [repo]);
-    const { repos } = await readCatalog(dataDir);
-    rmSync(path.join(dataDir, 'index.db'));
-    writeFormerCatalog(dataDir, repos, [], FORMAT_VERSION - 1);
-    const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
-    assert.match(
-      found.stderr,
-      new RegExp(`built again .*another format than ${FORMAT_VERSION}, which this version reads`),
-    );
-    assert.equal(found.stdout, '');
-    const second = await serveIndexed(dataDir, [repo]);
-    assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
-    assert.equal((await second.process.stop()).code, 0);
-    const again = await trawl(['search', 'plum', '--data-dir', dataDir]);
-    assert.match(again.stdout, /plum/);
-    assert.doesNotMatch(again.stderr, /built again/);
-  },
-);
+void test('an index of another format is named, never searched, and built again by the next start', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const dataDir = temporaryFolder();
+  await index(dataDir, [repo]);
+  const { repos } = await readCatalog(dataDir);
+  rmSync(path.join(dataDir, 'index.db'));
+  writeFormerCatalog(dataDir, repos, [], FORMAT_VERSION - 1);
+  const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
+  assert.match(
+    found.stderr,
+    new RegExp(`built again .*another format than ${FORMAT_VERSION}, which this version reads`),
+  );
+  assert.equal(found.stdout, '');
+  const second = await serveIndexed(dataDir, [repo]);
+  assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
+  assert.equal((await second.process.stop()).code, 0);
+  const again = await trawl(['search', 'plum', '--data-dir', dataDir]);
+  assert.match(again.stdout, /plum/);
+  assert.doesNotMatch(again.stderr, /built again/);
+});

@@ -9,8 +9,6 @@ import test from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { jobsEnded, pathsOf, search, serve, startTrawl, trawl } from './daemon.ts';
 
-const TIMEOUT = { timeout: 120_000 };
-
 /** A bare repository: `main` has a.txt, branch `release/1` and tag `v1` have old.txt. */
 function makeBare(): string {
   const work = makeRepo({ 'old.txt': 'plum old\n' });
@@ -24,7 +22,7 @@ function makeBare(): string {
   return `${bare}/repo.git`;
 }
 
-void test('options select branches and tags, and stay', TIMEOUT, async () => {
+void test('options select branches and tags, and stay', async () => {
   const repo = makeBare();
   const dataDir = temporaryFolder();
   const flags = ['--data-dir', dataDir];
@@ -48,7 +46,7 @@ void test('options select branches and tags, and stay', TIMEOUT, async () => {
   assert.equal((await trawl(['search', '-l', ...flags, 'old rev:*'])).code, 1);
 });
 
-void test('verify tells of revision files', TIMEOUT, async () => {
+void test('verify tells of revision files', async () => {
   const dataDir = temporaryFolder();
   const flags = ['--data-dir', dataDir];
   assert.equal((await trawl(['index', ...flags, '--tags', 'v1', makeBare()])).code, 0);
@@ -68,7 +66,7 @@ void test('verify tells of revision files', TIMEOUT, async () => {
   assert.match(line, /^damaged .*ENOENT/);
 });
 
-void test('globs that are none are refused with the reason', TIMEOUT, async () => {
+void test('globs that are none are refused with the reason', async () => {
   for (const [glob, reason] of [
     ['release/{1,2', /A } is missing/],
     ['v[0-9', /A \] is missing/],
@@ -82,7 +80,7 @@ void test('globs that are none are refused with the reason', TIMEOUT, async () =
   }
 });
 
-void test('kill -9 while revisions change: the last published ones stay', TIMEOUT, async () => {
+void test('kill -9 while revisions change: the last published ones stay', async () => {
   const repo = makeBare();
   const dataDir = temporaryFolder();
   const index = ['index', '--data-dir', dataDir, '--branches', '**', repo];

@@ -9,8 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { eventually, pathsOf, search, serveIndexed, shardNames } from './daemon.ts';
 
-const TIMEOUT = { timeout: 240_000 };
-
 type Served = Awaited<ReturnType<typeof serveIndexed>>;
 
 function finderOf(served: Served): (query: string, paths: readonly string[]) => Promise<void> {
@@ -32,81 +30,73 @@ async function untilQuiet(served: Served): Promise<number> {
   }
 }
 
-void test(
-  'of a work tree: saved, deleted, renamed, in new folders, of another branch',
-  TIMEOUT,
-  async () => {
-    const others = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`o${i}.txt`, 'pear\n']));
-    const repo = makeRepo({
-      'a.txt': 'plum\n',
-      'b.txt': 'plum\n',
-      '.gitignore': 'out/\n',
-      ...others,
-    });
-    const dataDir = temporaryFolder();
-    const served = await serveIndexed(dataDir, [repo], { flags: ['--mode', 'worktree'] });
-    const finds = finderOf(served);
-    await finds('plum', ['a.txt', 'b.txt']);
-    const before = shardNames(dataDir).filter((name) => name.endsWith('.shard'));
+void test('of a work tree: saved, deleted, renamed, in new folders, of another branch', async () => {
+  const others = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`o${i}.txt`, 'pear\n']));
+  const repo = makeRepo({
+    'a.txt': 'plum\n',
+    'b.txt': 'plum\n',
+    '.gitignore': 'out/\n',
+    ...others,
+  });
+  const dataDir = temporaryFolder();
+  const served = await serveIndexed(dataDir, [repo], { flags: ['--mode', 'worktree'] });
+  const finds = finderOf(served);
+  await finds('plum', ['a.txt', 'b.txt']);
+  const before = shardNames(dataDir).filter((name) => name.endsWith('.shard'));
 
-    writeFiles(repo, { 'c.txt': 'plum\n' });
-    await finds('plum', ['a.txt', 'b.txt', 'c.txt']);
-    assert.ok(
-      before.every((name) => shardNames(dataDir).includes(name)),
-      'shards stay',
-    );
-    rmSync(path.join(repo, 'b.txt'));
-    await finds('plum', ['a.txt', 'c.txt']);
-    // As editors save.
-    writeFiles(repo, { '.c.txt.swp': 'plum\n' });
-    renameSync(path.join(repo, '.c.txt.swp'), path.join(repo, 'o1.txt'));
-    await finds('plum', ['a.txt', 'c.txt', 'o1.txt']);
-    writeFiles(repo, { 'new/deep/d.txt': 'plum\n', 'out/e.txt': 'plum\n' });
-    await finds('plum', ['a.txt', 'c.txt', 'new/deep/d.txt', 'o1.txt']);
-    appendFileSync(path.join(repo, 'new/deep/d.txt'), 'cherry\n');
-    await finds('cherry', ['new/deep/d.txt']);
-    renameSync(path.join(repo, 'new'), path.join(repo, 'old'));
-    writeFiles(repo, { 'old/deep/f.txt': 'cherry\n' });
-    await finds('cherry', ['old/deep/d.txt', 'old/deep/f.txt']);
-    symlinkSync('cherry', path.join(repo, 'link'));
-    await finds('cherry', ['link', 'old/deep/d.txt', 'old/deep/f.txt']);
-    writeFiles(repo, { '.gitignore': 'old/\n' });
-    await finds('cherry', ['link']);
-    await finds('plum', ['a.txt', 'c.txt', 'o1.txt', 'out/e.txt']);
-    writeFiles(repo, { 'out/g.txt': 'cherry\n' });
-    await finds('cherry', ['link', 'out/g.txt']);
+  writeFiles(repo, { 'c.txt': 'plum\n' });
+  await finds('plum', ['a.txt', 'b.txt', 'c.txt']);
+  assert.ok(
+    before.every((name) => shardNames(dataDir).includes(name)),
+    'shards stay',
+  );
+  rmSync(path.join(repo, 'b.txt'));
+  await finds('plum', ['a.txt', 'c.txt']);
+  // As editors save.
+  writeFiles(repo, { '.c.txt.swp': 'plum\n' });
+  renameSync(path.join(repo, '.c.txt.swp'), path.join(repo, 'o1.txt'));
+  await finds('plum', ['a.txt', 'c.txt', 'o1.txt']);
+  writeFiles(repo, { 'new/deep/d.txt': 'plum\n', 'out/e.txt': 'plum\n' });
+  await finds('plum', ['a.txt', 'c.txt', 'new/deep/d.txt', 'o1.txt']);
+  appendFileSync(path.join(repo, 'new/deep/d.txt'), 'cherry\n');
+  await finds('cherry', ['new/deep/d.txt']);
+  renameSync(path.join(repo, 'new'), path.join(repo, 'old'));
+  writeFiles(repo, { 'old/deep/f.txt': 'cherry\n' });
+  await finds('cherry', ['old/deep/d.txt', 'old/deep/f.txt']);
+  symlinkSync('cherry', path.join(repo, 'link'));
+  await finds('cherry', ['link', 'old/deep/d.txt', 'old/deep/f.txt']);
+  writeFiles(repo, { '.gitignore': 'old/\n' });
+  await finds('cherry', ['link']);
+  await finds('plum', ['a.txt', 'c.txt', 'o1.txt', 'out/e.txt']);
+  writeFiles(repo, { 'out/g.txt': 'cherry\n' });
+  await finds('cherry', ['link', 'out/g.txt']);
 
-    git(repo, 'checkout', '-q', '-b', 'side');
-    commitAll(repo);
-    git(repo, 'checkout', '-q', 'main');
-    await finds('plum', ['a.txt', 'b.txt']);
-    const { stats } = await search(served.url, 'plum');
-    assert.equal(stats['crashes'], 0);
-  },
-);
+  git(repo, 'checkout', '-q', '-b', 'side');
+  commitAll(repo);
+  git(repo, 'checkout', '-q', 'main');
+  await finds('plum', ['a.txt', 'b.txt']);
+  const { stats } = await search(served.url, 'plum');
+  assert.equal(stats['crashes'], 0);
+});
 
-void test(
-  'of a folder: a thousand files at once, and what changed while nobody watched',
-  TIMEOUT,
-  async () => {
-    const folder = temporaryFolder();
-    writeFiles(folder, { 'a.txt': 'plum\n' });
-    const dataDir = temporaryFolder();
-    const first = await serveIndexed(dataDir, [folder]);
-    await finderOf(first)('plum', ['a.txt']);
-    for (let i = 0; i < 1000; i++) writeFileSync(path.join(folder, `f${i}.txt`), `cherry ${i}\n`);
-    await eventually(
-      async () => (await search(first.url, 'cherry')).stats['totalMatchCount'] === 1000,
-    );
-    await first.process.stop();
-    writeFiles(folder, { 'b.txt': 'plum\n' });
-    rmSync(path.join(folder, 'a.txt'));
-    const again = await serveIndexed(dataDir, [folder]);
-    await finderOf(again)('plum', ['b.txt']);
-  },
-);
+void test('of a folder: a thousand files at once, and what changed while nobody watched', async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { 'a.txt': 'plum\n' });
+  const dataDir = temporaryFolder();
+  const first = await serveIndexed(dataDir, [folder]);
+  await finderOf(first)('plum', ['a.txt']);
+  for (let i = 0; i < 1000; i++) writeFileSync(path.join(folder, `f${i}.txt`), `cherry ${i}\n`);
+  await eventually(
+    async () => (await search(first.url, 'cherry')).stats['totalMatchCount'] === 1000,
+  );
+  await first.process.stop();
+  writeFiles(folder, { 'b.txt': 'plum\n' });
+  rmSync(path.join(folder, 'a.txt'));
+  const again = await serveIndexed(dataDir, [folder]);
+  await finderOf(again)('plum', ['b.txt']);
+});
 
-void test('what rules leave out costs nothing', TIMEOUT, async () => {
+void test('what rules leave out costs nothing', async () => {
   const repo = makeRepo({ '.gitignore': 'out/\n*.log\n', 'a.txt': 'plum\n' });
   mkdirSync(path.join(repo, 'out'));
   const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--mode', 'worktree'] });

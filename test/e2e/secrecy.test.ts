@@ -20,7 +20,6 @@ import {
 } from './daemon.ts';
 
 const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licenceEnvironment() };
-const TIMEOUT = { timeout: 120_000 };
 
 type Listed = readonly { readonly repoId: number; readonly repoName: string }[];
 
@@ -139,7 +138,7 @@ const [A_PATH, B_PATH] = ['a', 'b'].map((name) => path.join(TEMPLATE.folder, nam
   string,
 ];
 
-void test('another mode, another order, another path: the same repo', TIMEOUT, () =>
+void test('another mode, another order, another path: the same repo', () =>
   inWorld(async (world, move) => {
     const same = async (
       sources: readonly string[],
@@ -152,20 +151,18 @@ void test('another mode, another order, another path: the same repo', TIMEOUT, (
     const moved = path.join(temporaryFolder(), 'moved');
     move(B_PATH, moved);
     await same([A_PATH, moved]);
-  }),
-);
+  }));
 
-void test('the catalog lost, sources given in another order', TIMEOUT, () =>
+void test('the catalog lost, sources given in another order', () =>
   inWorld(async (world) => {
     for (const name of ['index.db', 'index.db-wal', 'index.db-shm', 'shards'])
       rmSync(path.join(world.dataDir, name), { recursive: true, force: true });
     const { guest, member } = await displayed(world, [B_PATH, A_PATH], ['--enforce-permissions']);
     // Said of both, and `a` is not granted to anybody.
     assert.deepEqual([guest, member], [[], [B]]);
-  }),
-);
+  }));
 
-void test('a source that nobody knows is hidden until an owner says otherwise', TIMEOUT, () =>
+void test('a source that nobody knows is hidden until an owner says otherwise', () =>
   inWorld(async (world) => {
     const copy = path.join(temporaryFolder(), 'copy');
     cpSync(B_PATH, copy, { recursive: true });
@@ -177,10 +174,9 @@ void test('a source that nobody knows is hidden until an owner says otherwise', 
     await ok(world.dataDir, ['repo', 'set', '--no-enforce-permissions', 'local/copy']);
     const after = await displayed(world, [A_PATH, copy]);
     assert.deepEqual(after.guest, [A, '3 local/copy']);
-  }),
-);
+  }));
 
-void test('another repository at the path of an open one is not shown as that one', TIMEOUT, () =>
+void test('another repository at the path of an open one is not shown as that one', () =>
   inWorld(async (world, move) => {
     move(A_PATH, path.join(temporaryFolder(), 'old'));
     move(B_PATH, A_PATH);
@@ -195,8 +191,7 @@ void test('another repository at the path of an open one is not shown as that on
       assert.equal((await seenBy(served)).includes(A), false, dataDir);
       await served.process.stop();
     }
-  }),
-);
+  }));
 
 /** Of the repository that all see: it is hidden, and shown again. */
 async function checkRuleChange(world: World, served: Served): Promise<void> {
@@ -220,64 +215,56 @@ async function checkRuleChange(world: World, served: Served): Promise<void> {
   assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);
 }
 
-void test(
-  'what is said to a running daemon holds from the next request on, also of a repository that is not served',
-  TIMEOUT,
-  () =>
-    inWorld(async (world) => {
-      const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
-      await checkRuleChange(world, served);
-      const grant = (...args: string[]) => ok(world.dataDir, ['grant', ...args]);
-      const listed = await ok(world.dataDir, ['repo', 'list']);
-      assert.match(listed, /^ *1 +local\/a .* none +served +20\S+Z /m);
-      assert.match(listed, /^ *2 +local\/b .* not served +20\S+Z /m);
-      const granted = /^member@example.com +local\/b +store\n$/;
-      assert.match(await grant('list'), granted);
-      for (const text of ['local/b', '#2', '2']) {
-        await grant('remove', 'member@example.com', text);
-        assert.equal(await grant('list', '--repo', text), '');
-        await grant('add', 'member@example.com', text);
-        assert.match(await grant('list', '--repo', text), granted);
-      }
-      await grant('remove', 'member@example.com', 'local/b');
-      const { stderr } = await served.process.stop();
-      assert.match(
-        stderr,
-        /WARN .*1 known repository is not among the sources, and not served: local\/b/,
-      );
-      const whole = await displayed(world, [A_PATH, B_PATH]);
-      assert.deepEqual(whole.member, [A]);
-      assert.doesNotMatch(whole.stderr, /not among the sources/);
-      assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *2 +local\/b .* - +20\S+Z /m);
-    }),
-);
+void test('what is said to a running daemon holds from the next request on, also of a repository that is not served', () =>
+  inWorld(async (world) => {
+    const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+    await checkRuleChange(world, served);
+    const grant = (...args: string[]) => ok(world.dataDir, ['grant', ...args]);
+    const listed = await ok(world.dataDir, ['repo', 'list']);
+    assert.match(listed, /^ *1 +local\/a .* none +served +20\S+Z /m);
+    assert.match(listed, /^ *2 +local\/b .* not served +20\S+Z /m);
+    const granted = /^member@example.com +local\/b +store\n$/;
+    assert.match(await grant('list'), granted);
+    for (const text of ['local/b', '#2', '2']) {
+      await grant('remove', 'member@example.com', text);
+      assert.equal(await grant('list', '--repo', text), '');
+      await grant('add', 'member@example.com', text);
+      assert.match(await grant('list', '--repo', text), granted);
+    }
+    await grant('remove', 'member@example.com', 'local/b');
+    const { stderr } = await served.process.stop();
+    assert.match(
+      stderr,
+      /WARN .*1 known repository is not among the sources, and not served: local\/b/,
+    );
+    const whole = await displayed(world, [A_PATH, B_PATH]);
+    assert.deepEqual(whole.member, [A]);
+    assert.doesNotMatch(whole.stderr, /not among the sources/);
+    assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *2 +local\/b .* - +20\S+Z /m);
+  }));
 
-void test(
-  'a repository that nothing serves is removed with its grants, by the daemon or without one; one that is served stays',
-  TIMEOUT,
-  () =>
-    inWorld(async (world) => {
-      const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
-      const remove = (...names: string[]) =>
-        trawl(['repo', 'remove', '--data-dir', world.dataDir, ...names], {});
-      const refused = await remove('local/b', 'local/a');
-      assert.notEqual(refused.code, 0);
-      assert.match(refused.stderr, /Nothing was removed: local\/a is served/);
-      assert.match(await ok(world.dataDir, ['grant', 'list']), /local\/b/);
-      assert.match((await remove('local/b')).stdout, /^ *2 +local\/b /m);
-      assert.equal(await ok(world.dataDir, ['grant', 'list']), '');
-      assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local\/b/);
-      const audit = await ok(world.dataDir, ['audit', '--json']);
-      assert.match(audit, /"to":null.*"repos":\["local\/b"\]/);
-      await served.process.stop();
-      await ok(world.dataDir, ['repo', 'remove', 'local/a']);
-      assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local/);
-      await ok(world.dataDir, ['index', B_PATH]);
-      assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *3 +local\/b /m);
-    }),
-);
+void test('a repository that nothing serves is removed with its grants, by the daemon or without one; one that is served stays', () =>
+  inWorld(async (world) => {
+    const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+    const remove = (...names: string[]) =>
+      trawl(['repo', 'remove', '--data-dir', world.dataDir, ...names], {});
+    const refused = await remove('local/b', 'local/a');
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /Nothing was removed: local\/a is served/);
+    assert.match(await ok(world.dataDir, ['grant', 'list']), /local\/b/);
+    assert.match((await remove('local/b')).stdout, /^ *2 +local\/b /m);
+    assert.equal(await ok(world.dataDir, ['grant', 'list']), '');
+    assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local\/b/);
+    const audit = await ok(world.dataDir, ['audit', '--json']);
+    assert.match(audit, /"to":null.*"repos":\["local\/b"\]/);
+    await served.process.stop();
+    await ok(world.dataDir, ['repo', 'remove', 'local/a']);
+    assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local/);
+    await ok(world.dataDir, ['index', B_PATH]);
+    assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *3 +local\/b /m);
+  }));
 
-void test('a repository that was made anew keeps its remote, and so its rules', TIMEOUT, () =>
+void test('a repository that was made anew keeps its remote, and so its rules', () =>
   inWorld(async (world) => {
     const made = makeRepo({ 'c.txt': 'plum\n' });
     git(made, 'remote', 'add', 'origin', 'https://host.example/acme/c.git');
@@ -295,44 +282,39 @@ void test('a repository that was made anew keeps its remote, and so its rules', 
       found.map(({ repoId, path: at }) => [repoId, at]),
       [[3, anew]],
     );
-  }),
-);
+  }));
 
-void test(
-  'numbers of shards, which repositories share, are for owners, whether anything is hidden or not',
-  TIMEOUT,
-  () =>
-    inWorld(async (world) => {
-      const key = await ok(world.dataDir, [
-        'key',
-        'create',
-        '--user',
-        'owner@example.com',
-        '--name',
-        'k',
-      ]);
-      const ownerKey = /svk_[0-9a-f]{64}/.exec(key)![0];
-      for (const sources of [[A_PATH, B_PATH], [A_PATH]]) {
-        const served = await serveIndexed(world.dataDir, sources, { env: ENV });
-        for (const [value, isOwner] of [
-          [ownerKey, true],
-          [world.memberKey, false],
-          [undefined, false],
-        ] as const) {
-          const headers = value === undefined ? {} : { authorization: `Bearer ${value}` };
-          const { body } = await get<Listed>(`${served.url}/api/repos`, headers);
-          assert.ok(body.length > 0);
-          for (const repo of body) assert.equal('shardBytes' in repo, isOwner);
-          if (value === undefined) continue;
-          const explained = await call(`${served.url}/api/explain`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json', ...headers },
-            body: JSON.stringify({ query: 'plum', matches: 10 }),
-          });
-          assert.equal(explained.status, 200);
-          assert.equal((await explained.text()).includes('"shards":'), isOwner);
-        }
-        await served.process.stop();
+void test('numbers of shards, which repositories share, are for owners, whether anything is hidden or not', () =>
+  inWorld(async (world) => {
+    const key = await ok(world.dataDir, [
+      'key',
+      'create',
+      '--user',
+      'owner@example.com',
+      '--name',
+      'k',
+    ]);
+    const ownerKey = /svk_[0-9a-f]{64}/.exec(key)![0];
+    for (const sources of [[A_PATH, B_PATH], [A_PATH]]) {
+      const served = await serveIndexed(world.dataDir, sources, { env: ENV });
+      for (const [value, isOwner] of [
+        [ownerKey, true],
+        [world.memberKey, false],
+        [undefined, false],
+      ] as const) {
+        const headers = value === undefined ? {} : { authorization: `Bearer ${value}` };
+        const { body } = await get<Listed>(`${served.url}/api/repos`, headers);
+        assert.ok(body.length > 0);
+        for (const repo of body) assert.equal('shardBytes' in repo, isOwner);
+        if (value === undefined) continue;
+        const explained = await call(`${served.url}/api/explain`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ query: 'plum', matches: 10 }),
+        });
+        assert.equal(explained.status, 200);
+        assert.equal((await explained.text()).includes('"shards":'), isOwner);
       }
-    }),
-);
+      await served.process.stop();
+    }
+  }));

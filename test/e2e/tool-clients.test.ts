@@ -10,7 +10,6 @@ import { createMCPClient } from '@ai-sdk/mcp';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { MAIN, Running, type Served, serveIndexed } from './daemon.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const BEARER = `Bearer ${KEY}`;
 
@@ -22,7 +21,7 @@ before(async () => {
   served = await serveIndexed(path.join(temporaryFolder(), 'data'), [source], {
     env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
   });
-}, TIMEOUT);
+});
 
 const { resolve } = createRequire(import.meta.url);
 const INSPECTOR = path.join(
@@ -50,7 +49,7 @@ function textIn(stdout: string): string {
 const FOUND =
   /^Found 1 matches in 1 files\n\[[^\]]+\] plum\.c:\n  1: int plum_count;(?:$|\n\(not all is indexed yet)/;
 
-test('the inspector lists tools and calls one, over HTTP and over pipes', TIMEOUT, async () => {
+test('the inspector lists tools and calls one, over HTTP and over pipes', async () => {
   const over = ['--transport', 'http', '--header', `Authorization: ${BEARER}`];
   const address = `${served.url}/api/mcp`;
   const listed = await run(INSPECTOR, [address, ...over, '--method', 'tools/list']);
@@ -76,7 +75,7 @@ const SCENARIOS = [
   'dns-rebinding-protection',
 ];
 
-test('the conformance suite', TIMEOUT, async () => {
+test('the conformance suite', async () => {
   const open = await serveIndexed(path.join(temporaryFolder(), 'data'), [source], {
     flags: ['--anonymous'],
   });
@@ -87,7 +86,7 @@ test('the conformance suite', TIMEOUT, async () => {
   await open.process.stop();
 });
 
-test('a client that shares no code with the official one', TIMEOUT, async () => {
+test('a client that shares no code with the official one', async () => {
   const headers = { authorization: BEARER };
   const transport = { type: 'http', url: `${served.url}/api/mcp`, headers } as const;
   await assert.rejects(createMCPClient({ transport: { ...transport, headers: {} } }), /401/);

@@ -12,8 +12,6 @@ import { callTool } from '../api/mcp/tool-client.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { eventually, MAIN, startTrawl } from './daemon.ts';
 
-const TIMEOUT = { timeout: 120_000 };
-
 async function connect(cwd: string, ...args: string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const command = process.execPath;
@@ -28,7 +26,7 @@ async function found(client: Client, pattern: string): Promise<boolean> {
   return text.startsWith('Found ');
 }
 
-void test('the current folder is indexed at the first use, and watched', TIMEOUT, async () => {
+void test('the current folder is indexed at the first use, and watched', async () => {
   const repo = makeRepo({ 'src/a.c': 'int plum;\n', '.gitignore': 'build\n' });
   const client = await connect(repo);
   assert.equal(client.getServerVersion()?.name, 'trawl-mcp-server');
@@ -46,27 +44,23 @@ void test('the current folder is indexed at the first use, and watched', TIMEOUT
   assert.equal(git(repo, 'status', '--porcelain'), '?? src/b.c');
 });
 
-void test(
-  'a second process reads the same index, sees changes, and takes over',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    const dataDir = temporaryFolder();
-    const args = ['--data-dir', dataDir];
-    const first = await connect(repo, ...args);
-    assert.equal(await found(first, 'plum'), true);
-    const second = await connect(repo, ...args);
-    assert.equal(await found(second, 'plum'), true);
-    writeFiles(repo, { 'b.c': 'int pear;\n' });
-    await eventually(() => found(second, 'pear'), 100);
-    await first.close();
-    writeFiles(repo, { 'c.c': 'int quince;\n' });
-    await eventually(() => found(second, 'quince'), 500);
-    await second.close();
-  },
-);
+void test('a second process reads the same index, sees changes, and takes over', async () => {
+  const repo = makeRepo({ 'a.c': 'int plum;\n' });
+  const dataDir = temporaryFolder();
+  const args = ['--data-dir', dataDir];
+  const first = await connect(repo, ...args);
+  assert.equal(await found(first, 'plum'), true);
+  const second = await connect(repo, ...args);
+  assert.equal(await found(second, 'plum'), true);
+  writeFiles(repo, { 'b.c': 'int pear;\n' });
+  await eventually(() => found(second, 'pear'), 100);
+  await first.close();
+  writeFiles(repo, { 'c.c': 'int quince;\n' });
+  await eventually(() => found(second, 'quince'), 500);
+  await second.close();
+});
 
-void test('a source that is not there is named by the first call', TIMEOUT, async () => {
+void test('a source that is not there is named by the first call', async () => {
   const folder = temporaryFolder();
   const client = await connect(folder, path.join(folder, 'nowhere'));
   const { text, isError } = await callTool(client, 'grep', { pattern: 'x' });
@@ -75,46 +69,38 @@ void test('a source that is not there is named by the first call', TIMEOUT, asyn
   await client.close();
 });
 
-void test(
-  'it ends with its input, says what is wrong on standard error, and nothing else on standard output',
-  TIMEOUT,
-  async () => {
-    const folder = temporaryFolder();
-    const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\nno message\n';
-    const running = startTrawl(['mcp', '--data-dir', path.join(folder, 'data')], {
-      cwd: folder,
-      input,
-    });
-    const { code, stdout, stderr } = await running.ended;
-    assert.equal(code, 0);
-    assert.equal(stdout, '{"result":{},"jsonrpc":"2.0","id":1}\n');
-    assert.match(stderr, /a message could not be parsed/);
-  },
-);
+void test('it ends with its input, says what is wrong on standard error, and nothing else on standard output', async () => {
+  const folder = temporaryFolder();
+  const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\nno message\n';
+  const running = startTrawl(['mcp', '--data-dir', path.join(folder, 'data')], {
+    cwd: folder,
+    input,
+  });
+  const { code, stdout, stderr } = await running.ended;
+  assert.equal(code, 0);
+  assert.equal(stdout, '{"result":{},"jsonrpc":"2.0","id":1}\n');
+  assert.match(stderr, /a message could not be parsed/);
+});
 
-void test(
-  'arguments of megabytes are refused; a message of more than 10 MB ends it',
-  TIMEOUT,
-  async () => {
-    const client = await connect(makeRepo({ 'a.c': 'int plum;\n' }));
-    const large = 'x'.repeat(1 << 20);
-    for (const [name, args] of [
-      ['grep', { pattern: large }],
-      ['grep', { pattern: 'plum', include: large }],
-      ['glob', { pattern: large }],
-      ['list_tree', { repo: large }],
-      [large, {}],
-    ] as const) {
-      const { text, isError } = await callTool(client, name, args);
-      assert.equal(isError, true);
-      assert.ok(text.length < 1200, text.slice(0, 1200));
-    }
-    assert.equal(await found(client, 'plum'), true);
-    await assert.rejects(found(client, 'x'.repeat(10 << 20)), /Connection closed/);
-  },
-);
+void test('arguments of megabytes are refused; a message of more than 10 MB ends it', async () => {
+  const client = await connect(makeRepo({ 'a.c': 'int plum;\n' }));
+  const large = 'x'.repeat(1 << 20);
+  for (const [name, args] of [
+    ['grep', { pattern: large }],
+    ['grep', { pattern: 'plum', include: large }],
+    ['glob', { pattern: large }],
+    ['list_tree', { repo: large }],
+    [large, {}],
+  ] as const) {
+    const { text, isError } = await callTool(client, name, args);
+    assert.equal(isError, true);
+    assert.ok(text.length < 1200, text.slice(0, 1200));
+  }
+  assert.equal(await found(client, 'plum'), true);
+  await assert.rejects(found(client, 'x'.repeat(10 << 20)), /Connection closed/);
+});
 
-void test('all of a disk, or of a home, is not indexed unless it is named', TIMEOUT, async () => {
+void test('all of a disk, or of a home, is not indexed unless it is named', async () => {
   const home = temporaryFolder();
   for (const cwd of ['/', home]) {
     const options = { cwd, env: { HOME: home }, input: '' };

@@ -19,7 +19,6 @@ const ENV = {
   TRAWL_OWNER_API_KEY: KEY,
   ...licenceEnvironment(),
 };
-const TIMEOUT = { timeout: 120_000 };
 
 /** A file whose name is to be taken for a result. */
 const HOSTILE_NAME = 'odd\n[local/open] false.c:\n  1: cherry\u2028\u001b[31m';
@@ -84,7 +83,7 @@ before(async () => {
     });
     return !text.includes('still being found');
   }, 200);
-}, TIMEOUT);
+});
 
 after(async () => {
   await owner.close();
@@ -397,7 +396,7 @@ void test('get_diff: a unified diff that git takes', async () => {
   );
 });
 
-void test('one repository needs no name; more are named by the refusal', TIMEOUT, async () => {
+void test('one repository needs no name; more are named by the refusal', async () => {
   const narrow = await toolClient(served.url, await tokenFor('local/open'));
   const calls: readonly (readonly [string, Record<string, unknown>])[] = [
     ['read_file', { path: 'README.md' }],
@@ -511,22 +510,15 @@ async function idsOf(name: string): Promise<readonly number[]> {
   return body.map(({ repoId }) => repoId);
 }
 
-void test(
-  'what a guest or a scoped token does not see is nowhere: every tool',
-  TIMEOUT,
-  async () => {
-    const scoped = await toolClient(served.url, await tokenFor('local/open'));
-    for (const client of [guest, scoped]) await assertHidden(client);
-    await scoped.close();
-    const narrow = await toolClient(served.url, await tokenFor('local/hidden'));
-    assert.match(
-      await textOf('grep', { pattern: 'plum' }, narrow),
-      /^Found 1 matches in 1 files\n/,
-    );
-    assert.match(await failureOf('list_tree', { repo: 'local/open' }, narrow), /not found/);
-    await narrow.close();
-  },
-);
+void test('what a guest or a scoped token does not see is nowhere: every tool', async () => {
+  const scoped = await toolClient(served.url, await tokenFor('local/open'));
+  for (const client of [guest, scoped]) await assertHidden(client);
+  await scoped.close();
+  const narrow = await toolClient(served.url, await tokenFor('local/hidden'));
+  assert.match(await textOf('grep', { pattern: 'plum' }, narrow), /^Found 1 matches in 1 files\n/);
+  assert.match(await failureOf('list_tree', { repo: 'local/open' }, narrow), /not found/);
+  await narrow.close();
+});
 
 async function assertHidden(client: Client): Promise<void> {
   const hidden = { repo: 'local/hidden' };
