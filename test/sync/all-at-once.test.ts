@@ -1,7 +1,5 @@
-// Everything that changes an index goes on at the same time: branches move, jobs run, forced or not, shards are merged and
-// purged, symbols found, revisions built on demand, rules changed, repositories served or not, shards quarantined, and the
-// process starts again in the midst of it. Each answer meanwhile is of one commit for each revision; what is there when all
-// is quiet is what a build shows, in sound files.
+// All that changes an index at the same time: branches move, jobs, merges, purges, symbols, rules, quarantine, restarts. Each
+// answer shows one commit per revision; in the end the index equals a fresh build, in valid files.
 // TRAWL_FUZZ_RUNS: rounds in all; TRAWL_TEST_SEED.
 // tier: ci (long)
 

@@ -1,5 +1,5 @@
-// Files of the index damaged before a start, as whole files: cut, emptied, replaced by a folder or a pipe. What can be
-// served is served, only what is damaged is made again, and nothing is made for ever.
+// Files of the index that were damaged before a start: cut, emptied, replaced by a folder or a pipe. Valid ones are served,
+// only damaged ones are built again, and nothing is built again for ever.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,5 @@
-// Files on disk that are edited in every way, indexed edit by edit, against an index that is built anew each time: answers,
-// numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many edits, of each kind of source and of each set
-// of rules.
+// An index that follows random edits of files on disk equals a fresh build after each edit: answers, counts, omissions.
+// TRAWL_FUZZ_RUNS: edits of each kind of source and of each set of rules; TRAWL_TEST_SEED.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Folders of repositories: each is a repo of its own, once, whatever it is; what lies beside them is one more; what comes later
-// is found, what goes is not missed, and what was one folder stays that until a mode is given.
+// Folders of repositories: each is one repo, the files beside them one more. Later ones are found, and what was one folder
+// stays one until a mode is given.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

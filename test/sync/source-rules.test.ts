@@ -1,6 +1,5 @@
-// Which files of a source are docs beside what files of rules say: --no-ignore, the globs of a connection, folders beside
-// whose repositories they lie. Told once, they stay; an index that follows them is that of a build; and what is no doc is not
-// read for anybody either.
+// Which files of a source are docs: ignore files, --no-ignore, the globs of a connection, repositories below a folder. Rules
+// are stored, an index that follows them equals a build, and a file that is no doc cannot be read either.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,5 @@
-// Random histories of all that changes an index, one thing after the other: jobs, merges, symbols, rules, repositories that are
-// hidden, removed and named anew, shards and revision files that are damaged, restarts. After each step searches see, and the
-// merger knows, what they would if it were worked out anew from the catalog; search threads find what the main thread finds.
+// Random histories of all that changes an index, one step after the other. After each step searches see, and the merger has,
+// what a fresh computation from the catalog gives; search threads find what the main thread finds.
 // TRAWL_FUZZ_RUNS: steps in all; TRAWL_TEST_SEED.
 // tier: ci (long)
 

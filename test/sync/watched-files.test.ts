@@ -27,11 +27,7 @@ interface Watched {
 
 const FILES_MAX = 10;
 
-/**
- * A folder, indexed once before it is watched.
- *
- * @param otherCount  files of another repo that was indexed between
- */
+/** A folder, indexed once before it is watched. @param otherCount  files of another repo that was indexed between */
 async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<Watched> {
   const folder = temporaryFolder();
   for (let i = 0; i < fileCount; i++) writeFileSync(path.join(folder, `${i}.txt`), 'plum\n');

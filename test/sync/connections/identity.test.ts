@@ -1,7 +1,5 @@
-// Which repo is which, over random lives of hosts: repositories are made, renamed, deleted, come back, others come to their
-// names, connections move to another host and back, listings have gaps. A twin that knows each repository by what it is says
-// what must hold; what is decided is kept in a book as the store keeps it. Each connection has two targets, the owners of the
-// paths: what one of them cannot say keeps its own repos, and no others.
+// Which repo is which, over random lives of hosts: repositories come, are renamed, deleted and return, connections move, and
+// listings have gaps. Each connection has two targets, the owners of the paths. A simple model says what must hold.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

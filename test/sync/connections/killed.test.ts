@@ -1,6 +1,5 @@
-// A process that lists, fetches, indexes and removes is killed at random moments while its host changes: what the next one
-// finds, with the host down, is of the host as it was then; nothing that stayed is lost, nothing that was private all the time
-// is shown, and no file is found in another repository. With the host up again it becomes what the host has.
+// A process that lists, fetches, indexes and removes is killed at random moments. The next one, with the host down, shows the
+// host as it was: nothing is lost, no private repository is visible; with the host up again it becomes what the host has.
 // TRAWL_KILLS: how many; TRAWL_TEST_SEED.
 // tier: ci (kills and full disks)
 

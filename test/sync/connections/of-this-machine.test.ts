@@ -1,5 +1,5 @@
-// Connections to folders of this machine (`file://`), with real git and the real index: what an address means is read in place,
-// under the rules of its connection; what goes goes after the grace period, and a disk that is not there takes nothing along.
+// Connections to folders of this machine (`file://`), with real git and the real index: sources are read in place, under the
+// rules of their connection; what goes is removed after the grace period, and a missing disk removes nothing.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
