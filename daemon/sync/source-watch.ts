@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { RefPoller } from '../sources/git/ref-poller.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
-import { FileWatch } from './watch/file-watch.ts';
+import { WatchedFiles, type WatchedFilesOptions } from './watch/watched-files.ts';
 import { refFingerprintOfState } from '../index/served/fingerprint.ts';
 import type { Indexer } from './indexer.ts';
 import { RefWatch } from './watch/ref-watch.ts';
@@ -83,4 +83,57 @@ async function searchPaths({
     }
     tookMs = performance.now() - startMs;
   }
+}
+
+interface FileWatchOptions extends WatchedFilesOptions {
+  readonly records: () => readonly RepoRecord[];
+}
+
+/** Bound: delay until an added repo is watched. */
+const PAUSE_MS = 500;
+
+/** Watches the files on disk of the served repos. */
+class FileWatch {
+  readonly #options: FileWatchOptions;
+  readonly #watched = new Map<string, WatchedFiles>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: FileWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#round = this.#check();
+  }
+
+  async #check(): Promise<void> {
+    const records = this.#options.records().filter(({ source }) => source.kind !== 'commits');
+    const byKey = new Map(records.map((record) => [keyOf(record), record]));
+    for (const [key, watched] of this.#watched) {
+      if (byKey.has(key)) continue;
+      this.#watched.delete(key);
+      await watched.close();
+    }
+    for (const [key, record] of byKey) {
+      if (this.#isClosed) return;
+      if (this.#watched.has(key)) continue;
+      const watched = new WatchedFiles(this.#options, record);
+      this.#watched.set(key, watched);
+      await watched.open();
+    }
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    for (const watched of this.#watched.values()) await watched.close();
+  }
+}
+
+function keyOf({ repoId, source }: RepoRecord): string {
+  return `${repoId} ${JSON.stringify(source)}`;
 }

@@ -6,7 +6,7 @@ import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
-import { FailedJobs } from '../../daemon/sync/jobs/failed-jobs.ts';
+import { FailedJobs } from '../../daemon/sync/jobs/job-runner.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 

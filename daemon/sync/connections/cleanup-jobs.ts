@@ -2,9 +2,8 @@
 // those that are due go together.
 
 import { type Job, PRIORITIES } from '../jobs/job.ts';
-import type { JobWords } from '../jobs/failed-jobs.ts';
 import { type JobQueueOptions, TIMER_MS_MAX } from '../jobs/job-queue.ts';
-import { JobRunner, type KeptResult } from '../jobs/job-runner.ts';
+import { JobRunner, type JobWords, type KeptResult } from '../jobs/job-runner.ts';
 import type { StoredRepo, StoredRepos } from '../../store/repos.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { RepoRemover } from './remove-repos.ts';

@@ -4,10 +4,9 @@ import type { Connections as ConnectionRows, StoredConnection } from '../../stor
 import type { StoredRepo } from '../../store/repos.ts';
 import type { Host, ListingIssue } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
-import type { JobWords } from '../jobs/failed-jobs.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobQueueOptions } from '../jobs/job-queue.ts';
-import { JobRunner, type KeptResult } from '../jobs/job-runner.ts';
+import { JobRunner, type JobWords, type KeptResult } from '../jobs/job-runner.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
 

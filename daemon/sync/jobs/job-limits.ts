@@ -10,6 +10,10 @@ export interface JobLimits {
   readonly attemptsMax: number;
 }
 
+/** Bytes, within the container's limit; 0: no limit. */
+const allowed = process.constrainedMemory();
+const MACHINE_MEMORY = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+
 /** @param attemptsMax  1: the caller sees each failure and decides about a retry */
 export function jobLimitsOf(
   settings: {
@@ -21,17 +25,8 @@ export function jobLimitsOf(
   const { maxRepoIndexingJobConcurrency: configured, repoIndexTimeoutMs: timeoutMs } = settings;
   // Guess: a job waits for git and the disk about as long as it computes, and the file lists of a large repo take 1 GiB.
   const cores = 2 * availableParallelism();
-  const capacity = Math.max(1, Math.floor(memoryOfMachine() / 2 ** 30));
+  const capacity = Math.max(1, Math.floor(MACHINE_MEMORY / 2 ** 30));
   return { runningMax: Math.min(configured, cores, capacity), timeoutMs, attemptsMax };
-}
-
-/** Unit: bytes, within the container's limit. Cached: it takes 0.1 ms, and each job needs it. */
-let memory: number | undefined;
-function memoryOfMachine(): number {
-  if (memory !== undefined) return memory;
-  const allowed = process.constrainedMemory();
-  memory = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
-  return memory;
 }
 
 export interface ConnectionLimits {

@@ -1,5 +1,5 @@
 // Checks about every second whether HEAD, branches or tags of served repositories have moved, and indexes those repos.
-// file-watch.ts watches files on disk.
+// watched-files.ts watches files on disk.
 
 import { Breather } from '../../base/next-time-slice.ts';
 import type { RepoRecord } from '../../repos/records.ts';
