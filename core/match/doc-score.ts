@@ -6,7 +6,7 @@
 //   text    mean over the leaves of sum / (sum + HALF); each range adds to the sum, more for a whole
 //           word, and for one with the spelling of its literal
 //   symbol  of the best one: share of the leaves in it x share of its letters that they cover,
-//           for a lone leaf x (1 + points of its kind); more for a symbol covered whole by all leaves,
+//           for a lone leaf x (1 + KIND_LONE x points of its kind); more for a symbol covered whole by all leaves,
 //           and for one with the spelling of a lone literal
 //   name    share of the base name's letters that leaves cover, more if that is all of them; share of
 //           leaves that are words of it; of several, share of leaves that are in the path, more if that
@@ -44,7 +44,7 @@ const UNIT: f64 = 10_000;
 const SUM_RANGE: f64 = 1;
 const SUM_WORD: f64 = 1;
 const SUM_SPELLED: f64 = 0.25;
-/** HALF: per doc, and per byte. */
+/** HALF is SUM_HALF, plus SUM_HALF_BYTE for each byte of the doc: the sum that gets half of the points. */
 const SUM_HALF: f64 = 0.3;
 const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
 

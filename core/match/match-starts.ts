@@ -2,8 +2,9 @@
 // that every match contains (conditions.ts). A match within one line has them all in one block. A
 // match that may span lines begins in a block with the grams of its first line; the rest of its
 // reach (daemon/engine/regex/match-start.ts) lies in that block or in the next one, unless the next
-// one consists only of bytes of the chain. Blocks without all of the reach are borders: a match
-// begins there only in the bytes of the chain at the end, which regex-leaf.ts finds.
+// one consists only of bytes of the chain. A border is a block that may begin a match, but does not
+// have all of its reach: the match runs from its start to the end of the block in bytes of the chain,
+// so only that end is searched (regex-leaf.ts).
 //
 //   inside   the block has start and near                            all of it is searched
 //   border   it has start; it and the next one have near, or the     the bytes of the chain at its
@@ -84,7 +85,8 @@ function keepNear(arena: Arena, node: ContentLeaf, expression: Expression, start
   narrow(arena, expression.near, inside, near);
   if (failStatus != 0) return;
   if (hasByte(expression.chain, NEWLINE)) {
-    // What neither block has may still follow a next block that is all chain.
+    // Blocks without all of `near`, here and in the next block, remain if the next block may hold only
+    // bytes of the chain: the match may run on through it.
     memory.copy(borders, starts, blockBitmapSize);
     subtractBitmap(borders, near);
     dropForeign(arena, borders, expression.chain);

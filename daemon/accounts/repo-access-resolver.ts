@@ -182,7 +182,7 @@ function extraIds(
   return compactIds([...visible, ...more.filter((repoId) => !base.has(repoId))]);
 }
 
-/** Those for which all outer repos, and the copied repo, are visible. */
+/** Submodules of which all outer repos, and the repo that they are a commit of, are visible. */
 function visibleOf(
   submodules: readonly RepoRecord[],
   canSee: (repoId: number) => boolean,

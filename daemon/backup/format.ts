@@ -13,7 +13,7 @@ import { FILE_ID } from '../base/file-hash.ts';
 import { CATALOG_FILE } from '../index/catalog/former-catalog.ts';
 
 export const FORMAT_KIND = 'trawl-backup';
-export const FORMAT_VERSION = 1;
+export const BACKUP_FORMAT_VERSION = 1;
 
 export const HEADER_MEMBER = 'backup.json';
 export const CATALOG_MEMBER = CATALOG_FILE;

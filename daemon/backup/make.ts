@@ -24,7 +24,7 @@ import {
   type BackupHeader,
   CATALOG_MEMBER,
   FORMAT_KIND,
-  FORMAT_VERSION,
+  BACKUP_FORMAT_VERSION,
   HEADER_MEMBER,
   type Manifest,
   MANIFEST_MEMBER,
@@ -95,7 +95,7 @@ async function writeMembers(
     configuration.secret?.reveal() ?? openInstanceSecret(configuration.dataDir).toString('utf8');
   const header: BackupHeader = {
     kind: FORMAT_KIND,
-    formatVersion: FORMAT_VERSION,
+    formatVersion: BACKUP_FORMAT_VERSION,
     productVersion: readProductVersion(),
     createdAt: new Date().toISOString(),
     hasIndex: withIndex,

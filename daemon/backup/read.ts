@@ -14,7 +14,7 @@ import {
   BackupError,
   type BackupHeader,
   CATALOG_MEMBER,
-  FORMAT_VERSION,
+  BACKUP_FORMAT_VERSION,
   HEADER_MEMBER,
   headerSchema,
   type Manifest,
@@ -84,9 +84,9 @@ async function readHeader(folder: string): Promise<BackupHeader> {
   const text = await readFile(path.join(folder, HEADER_MEMBER), 'utf8');
   const { success, data } = headerSchema.safeParse(parseJson(text));
   if (!success) throw new ForeignError();
-  if (data.formatVersion === FORMAT_VERSION) return data;
+  if (data.formatVersion === BACKUP_FORMAT_VERSION) return data;
   throw new BackupError(
-    `it has format ${data.formatVersion} (written by version ${data.productVersion}), this version reads format ${FORMAT_VERSION}`,
+    `it has format ${data.formatVersion} (written by version ${data.productVersion}), this version reads format ${BACKUP_FORMAT_VERSION}`,
   );
 }
 

@@ -1,18 +1,17 @@
 // Yields the thread that owns the sockets between two pieces of work. Only one piece runs per turn of the event loop,
-// whoever it is for: if each of 500 requests took a millisecond per turn, all others would wait for half a second. Holders
-// alternate, so one with much work delays another by one piece only.
+// whoever it is for: if each of 500 requests took a millisecond per turn, all others would wait for half a second. Clients
+// alternate, so one with much work delays another by one piece only. `clientKey` is a person or an address
+// (http/client-address.ts).
 //
-// A slice is the time one piece of work may keep a thread (SLICE_MS, SLICE_NS). A turn is the time a job or a search may
-// keep its thread or permit while others wait (QUANTUM_MS, QUANTUM_NS). Inline is the time a search may run on the thread that
-// owns the sockets before it moves to the pool (INLINE_NS). A holder is a person or an address (http/client-address.ts) for
-// whom work, permits and bytes are counted.
+// Other budgets of time: a search on this thread before it moves to the pool, 4 ms (engine/search/run-in-slices.ts); a step
+// of a search thread 5 ms, a search while others wait 20 ms (engine/host/search-worker.ts, http/admission.ts).
 
 import { addToList } from './lists.ts';
 
 /** Unit: ms. Of work made of many small pieces, such as writing to a socket. */
 export const SLICE_MS = 1;
 
-/** Waiting work by holder, in order of request; the holder served last is the last. */
+/** Waiting work by client, in order of request; the client served last is the last. */
 const waiting = new Map<string, (() => void)[]>();
 let isGiving = false;
 
@@ -47,7 +46,7 @@ const STEPS_MS_MAX = 10;
 const STEP_COUNT = 64;
 
 /** Yields between pieces of a long loop. */
-export class Breather {
+export class LoopYielder {
   #stepCount = 0;
   #startMs = performance.now();
 
@@ -56,10 +55,10 @@ export class Breather {
     this.#stepCount++;
     if (this.#stepCount % STEP_COUNT !== 0) return undefined;
     if (performance.now() - this.#startMs < STEPS_MS_MAX) return undefined;
-    return this.#breathe();
+    return this.#yield();
   }
 
-  async #breathe(): Promise<void> {
+  async #yield(): Promise<void> {
     await nextTimeSlice();
     this.#startMs = performance.now();
   }

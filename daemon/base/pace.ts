@@ -12,7 +12,7 @@ function end(): void {
   startCount = 0;
 }
 
-/** Call before starting a request of a holder, and await the result, if any. */
+/** Call before starting a request of a client, and await the result, if any. */
 export function paced(clientKey: string): Promise<void> | undefined {
   if (startCount === STARTS_MAX) return nextTimeSlice(clientKey);
   if (startCount === 0) setImmediate(end);

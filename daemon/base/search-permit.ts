@@ -8,7 +8,7 @@ export interface PausableSearch {
 }
 
 export interface SearchPermit {
-  /** Whom the search is for: holders alternate (base/next-time-slice.ts). */
+  /** Whom the search is for: clients alternate (base/next-time-slice.ts). */
   readonly clientKey: string;
   /** Arrival of the request (performance.now); the deadline counts from here. */
   readonly arrivedMs: number;

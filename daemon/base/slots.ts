@@ -1,12 +1,12 @@
-// A semaphore with a bounded queue. Each request is for a holder (a repository, a person). A free slot goes to the holder
-// with the fewest running, in order of request. The slots of one holder may be limited, so that hanging work does not block
+// A semaphore with a bounded queue. Each request is for a client (a repository, a person). A free slot goes to the client
+// with the fewest running, in order of request. The slots of one client may be limited, so that hanging work does not block
 // others.
 
 export interface SlotsOptions {
   readonly runningMax: number;
   /** Default: unlimited. */
   readonly waitingMax?: number;
-  /** Of one holder; default: all. */
+  /** Of one client; default: all. */
   readonly runningOfOneMax?: number;
   readonly waitingOfOneMax?: number;
   /** The error beyond `waitingMax`. */
@@ -23,7 +23,7 @@ export class Slots {
   /** In order of request. A set, so that a cancelled request leaves at once. */
   readonly #waiting = new Set<Waiter>();
   #runningCount = 0;
-  /** By holder. */
+  /** By client. */
   readonly #running = new Counters();
   readonly #waitingOf = new Counters();
 

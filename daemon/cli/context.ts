@@ -5,7 +5,7 @@ import type { CliServices } from './services.ts';
 
 /** Match found, or success. */
 export const EXIT_OK = 0;
-/** No match found, or `verify` found problems. */
+/** No match; or the command ran and found problems (verify, status, config check, license verify). */
 export const EXIT_NONE = 1;
 export const EXIT_ERROR = 2;
 

@@ -1,4 +1,4 @@
-// The command line: the commands, their help, and error handling. Exit codes: 0 match or success, 1 no match, 2 error.
+// The command line: the commands, their help, and error handling. Exit codes: 0 match or success, 1 no match or problems found, 2 error.
 // Results go to standard output, everything else to standard error.
 
 import { Command, CommanderError } from 'commander';

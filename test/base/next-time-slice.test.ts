@@ -1,4 +1,4 @@
-// Turns of the event loop: one for each piece of work, holders one after the other.
+// Turns of the event loop: one for each piece of work, clients one after the other.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ interface TimeSlice {
 }
 
 /** Who was given which turn, of these who all ask at once. */
-async function timeSlicesOf(holders: readonly string[]): Promise<TimeSlice[]> {
+async function timeSlicesOf(clients: readonly string[]): Promise<TimeSlice[]> {
   let whenRunning = 0;
   let ticking = setImmediate(function tick() {
     whenRunning++;
@@ -23,7 +23,7 @@ async function timeSlicesOf(holders: readonly string[]): Promise<TimeSlice[]> {
     await nextTimeSlice(clientKey);
     given.push({ who: `${clientKey}${place}`, whenRunning });
   };
-  await Promise.all(holders.map(ask));
+  await Promise.all(clients.map(ask));
   clearImmediate(ticking);
   assert.equal(new Set(given.map((one) => one.whenRunning)).size, given.length, 'one turn each');
   return given;
@@ -37,7 +37,7 @@ test('each turn is given to one alone, in the order of asking', async () => {
   );
 });
 
-test('a holder with little to do waits for one piece of each of the others', async () => {
+test('a client with little to do waits for one piece of each of the others', async () => {
   const given = await timeSlicesOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
   assert.deepEqual(
     given.map(({ who }) => who),

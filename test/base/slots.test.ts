@@ -65,7 +65,7 @@ test('a failure gives the slot back; who gives up leaves the queue', async () =>
   assert.equal(await slots.run('one', signal, () => Promise.resolve(7)), 7);
 });
 
-test('a slot goes to the holder with the fewest that run, in the order of asking', async () => {
+test('a slot goes to the client with the fewest that run, in the order of asking', async () => {
   const slots = new Slots({ runningMax: 2 });
   const [first, second, third, fourth, other] = Array.from({ length: 5 }, work);
   const own = [first!, second!, third!, fourth!].map(({ run }) => slots.run('one', signal, run));
@@ -84,7 +84,7 @@ test('a slot goes to the holder with the fewest that run, in the order of asking
   assert.deepEqual(slots.counts, { running: 0, waiting: 0 });
 });
 
-test('one holder takes neither all slots nor all places to wait', async () => {
+test('one client takes neither all slots nor the whole queue', async () => {
   const slots = new Slots({
     runningMax: 4,
     waitingMax: 4,
@@ -103,7 +103,7 @@ test('one holder takes neither all slots nor all places to wait', async () => {
   assert.deepEqual([second.isRunning, third.isRunning], [true, false]);
   second.end();
   await others[0];
-  assert.equal(third.isRunning, true, 'it passes those whose holder has its part');
+  assert.equal(third.isRunning, true, 'it passes those whose client has its share');
   third.end();
   for (const each of held) {
     await new Promise(setImmediate);

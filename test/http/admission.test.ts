@@ -1,4 +1,4 @@
-// Admission of searches: places, shares, turns. Searches are played by the test; how soon they take turns is not
+// Admission of searches: permits, shares, time slices. Searches are played by the test; how soon they take turns is not
 // asserted, only that they do.
 
 import assert from 'node:assert/strict';
@@ -49,7 +49,7 @@ function assertOverloaded(error: unknown): true {
 }
 
 describe('admission', () => {
-  test('one holder gets all places, and its half at once gives way to others', async () => {
+  test('one client gets all permits, and its half at once gives way to others', async () => {
     const admission = admissionOf(4, 8);
     const own: Awaited<ReturnType<typeof playedAt>>[] = [];
     for (let i = 0; i < 4; i++) own.push(await playedAt(admission, 'a'));
@@ -71,7 +71,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('one holder gets the whole queue, and makes room in it for others', async () => {
+  test('one client gets the whole queue, and makes room in it for others', async () => {
     const admission = admissionOf(1, 4);
     const running = await admission.acquire('a', never);
     const outcomes: string[] = [];
@@ -89,7 +89,7 @@ describe('admission', () => {
     assert.deepEqual(outcomes.toSorted(), ['a', 'b', 'c', 'd']);
   });
 
-  test('a single place can be had, and one can wait for it', async () => {
+  test('a single permit can be had, and one can wait for it', async () => {
     const admission = admissionOf(1, 1);
     const first = await admission.acquire('a', never);
     const second = admission.acquire('b', never);
@@ -114,10 +114,10 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a free place goes to the holder with the fewest running searches', async () => {
+  test('a free permit goes to the client with the fewest running searches', async () => {
     const admission = admissionOf(4, 40);
-    const holders = ['a', 'a', 'b', 'b'];
-    const running = await Promise.all(holders.map((one) => admission.acquire(one, never)));
+    const clients = ['a', 'a', 'b', 'b'];
+    const running = await Promise.all(clients.map((one) => admission.acquire(one, never)));
     const order: string[] = [];
     const requested = ['a', 'a', 'c', 'b', 'd'].map(async (clientKey) => {
       const permit = await admission.acquire(clientKey, never);
@@ -132,7 +132,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('in a full queue the holder with the most waiting searches makes room for another one', async () => {
+  test('in a full queue the client with the most waiting searches makes room for another one', async () => {
     const admission = admissionOf(1, 8);
     const release = await admission.acquire('x', never);
     const outcomes: string[] = [];
@@ -170,7 +170,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a search of its own holder gets turns too', async () => {
+  test('a search of its own client gets turns too', async () => {
     const admission = admissionOf(4, 40, 0);
     const long = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
     const short = await playedAt(admission, 'a');
@@ -180,7 +180,7 @@ describe('admission', () => {
     assert.equal(admission.waitingCount, 0);
   });
 
-  test('nobody gives way to a holder that has its half', async () => {
+  test('nobody gives way to a client that has its half', async () => {
     const admission = admissionOf(4, 40, 0);
     const own = [await playedAt(admission, 'b'), await playedAt(admission, 'b')];
     const others = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
@@ -194,7 +194,7 @@ describe('admission', () => {
     (await more).release();
   });
 
-  test('a search whose reader does not read leaves its place to others', async () => {
+  test('a search whose reader does not read leaves its permit to others', async () => {
     const admission = admissionOf(1, 8);
     const slow = await playedAt(admission, 'a');
     slow.permit.rest();
@@ -212,7 +212,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a search that is not ready when it loses its place begins paused', async () => {
+  test('a search that is not ready when it loses its permit begins paused', async () => {
     const admission = admissionOf(1, 8, 0);
     const first = await admission.acquire('a', never);
     const second = await admission.acquire('b', never);
@@ -245,7 +245,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('one that gave its place away has its turn at the deadline, and keeps one that it has', async () => {
+  test('one that gave its permit away has its turn at the deadline, and keeps one that it has', async () => {
     const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 300, quantumMs: 0 });
     const first = await playedAt(admission, 'a');
     const second = await playedAt(admission, 'b');

@@ -9,7 +9,7 @@ import {
   noMemoryError,
 } from '../../daemon/http/adapters/memory-budget.ts';
 
-test('a holder gets an eighth, and all together no more than the whole', () => {
+test('a client gets an eighth, and all together no more than the whole', () => {
   const budget = new MemoryBudget(800);
   assert.equal(budget.shareMax, 100);
   assert.equal(budget.tryTake('a', 101), undefined);

@@ -55,7 +55,7 @@ import type {
   SourceListing,
   SourceSpec,
 } from '../../sources/docs/source.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { folderOf } from '../../base/paths.ts';
 
 export interface BuildOptions {
@@ -538,7 +538,7 @@ async function revisionFile(
 ): Promise<Buffer> {
   const positions = docIdsByFile(shards, fileCount);
   const writer = new RevisionWriter(shards);
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   for (let revision = 0; revision < revisions.count; revision++) {
     const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
     revisions.visit(revision, (file) => {
@@ -548,7 +548,7 @@ async function revisionFile(
       setBit(bitmaps[shard]!, docId);
     });
     writer.add(bitmaps);
-    for (let step = 0; step < 64; step++) await breather.pause();
+    for (let step = 0; step < 64; step++) await yielder.pause();
   }
   return writer.bytes();
 }

@@ -2,7 +2,7 @@
 // revision. Small shards are merged into the new one, so that their number stays low.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { nameKey, parentOf } from '../../base/paths.ts';
 import { statOnDisk } from '../../sources/disk/disk.ts';
 import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';
@@ -198,10 +198,10 @@ class Delta {
     if (!this.#canCount()) return 'it cannot be counted what is left out now';
     const { spec, indexed } = this.#options;
     await this.#docs.learnBlobs(spec.path, indexed.revisions[0]!.commit);
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const [index, target] of this.#targets.entries())
       for (const change of target.changes) {
-        await breather.pause();
+        await yielder.pause();
         this.#apply(index, target, change);
       }
     this.#options.signal?.throwIfAborted();
@@ -306,9 +306,9 @@ class Delta {
     const folders = new Map(comeOrGo.map(parentOf).map((folder) => [nameKey(folder), folder]));
     const [before, now, union] = [this.#docs.docsIn(0), this.#targets[0]!.sets, this.#union()];
     const [then, since]: [string[], string[]] = [[], this.#newDefaultPaths()];
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const folder of folders.values()) {
-      await breather.pause();
+      await yielder.pause();
       this.#docs.forEachIn(before, folder, (_, { path }) => then.push(path));
       this.#docs.forEachIn(now, folder, (_, { path }) => since.push(path));
     }
@@ -316,7 +316,7 @@ class Delta {
     const stale: DocLocation[] = [];
     for (const folder of folders.values()) {
       if (languages.get(folder.path) === others.get(folder.path)) continue;
-      await breather.pause();
+      await yielder.pause();
       this.#docs.forEachIn(union, folder, (location, { path }) => {
         if (isHeader(path)) stale.push(location);
       });
@@ -425,12 +425,12 @@ class Delta {
   ): Promise<Record<string, number>> {
     const skipped = new Map(Object.entries({ ...NOTHING_SKIPPED, ...built }));
     const union = this.#union();
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const shard of kept) {
       const { docCount } = this.#docs.shards[shard]!;
       for (let docId = 0; docId < docCount; docId++) {
         if (!hasBit(union[shard]!, docId)) continue;
-        await breather.pause();
+        await yielder.pause();
         const reason = this.#docs.skipReasonOf({ shard, docId });
         if (reason === SKIP_NONE) continue;
         const name = SKIP_REASON_NAMES[reason] ?? 'unknown';

@@ -1,7 +1,7 @@
 // Builds additional revisions of an indexed repo: shards for missing docs, and the docs of each revision. The index is not
 // changed.
 
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { someNames } from '../../repos/some-names.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
 import { FileList } from '../../sources/docs/file-list.ts';
@@ -152,9 +152,9 @@ class Extra {
     const hasDiff = basis !== undefined && diffed !== undefined;
     const sets = hasDiff ? this.#docs.docsIn(basis.revision) : this.#docs.noDocs();
     const changes = diffed ?? (await this.#itemsOf(commit));
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const change of changes) {
-      await breather.pause();
+      await yielder.pause();
       if (rules?.ruleFor(change.path) === undefined)
         applyChange(this.#docs, this.#missing, target, sets, change);
     }

@@ -1,6 +1,6 @@
 // The docs in a repo's shards, by path, for a build that adds the missing ones. Opens the shards itself.
 
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { decodePath, type TreePath } from '../../base/paths.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
@@ -273,11 +273,11 @@ export class IndexedDocs {
     sets: readonly Uint8Array[],
     onDoc: (location: DocLocation, treePath: TreePath) => void,
   ): Promise<void> {
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const [shard, { docCount }] of this.#open.entries()) {
       for (let docId = 0; docId < docCount; docId++) {
         if (!hasBit(sets[shard]!, docId)) continue;
-        await breather.pause();
+        await yielder.pause();
         onDoc({ shard, docId }, this.nameOf({ shard, docId }));
       }
     }

@@ -1,7 +1,7 @@
 // Finds the docs of the default revision that determine language and marks of given docs: attribute files in the folders above
 // them, and the sources beside headers.
 
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { folderOf, joinPath, type TreePath, nameKey, parentOf } from '../../base/paths.ts';
 import { linksOnDisk } from '../../sources/disk/disk.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
@@ -42,17 +42,17 @@ export async function rulesFor(
     for (; !folders.has(nameKey(folder)); folder = parentOf(folder))
       folders.set(nameKey(folder), folder);
   }
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   const found = new Map<string, DocLocation>();
   const indexed = docs.docsIn(0);
   for (const folder of folders.values()) {
-    await breather.pause();
+    await yielder.pause();
     const treePath = joinPath(folder, { path: ATTRIBUTE_FILE_NAME });
     for (const location of docs.at(treePath))
       if (hasBit(indexed[location.shard]!, location.docId)) found.set(treePath.path, location);
   }
   for (const folder of ofHeaders.values()) {
-    await breather.pause();
+    await yielder.pause();
     docs.forEachIn(sets, folder, (_, { path }) => besideHeaders.push(path));
   }
   const names = [...found.keys()];

@@ -1,4 +1,5 @@
-// The prefixes of API.md 9.3, with the kind of value that follows each.
+// The prefixes of the query language (repo:, file:, sym: and so on; API.md 9.3): names, and the kind of value each takes.
+// plan.ts and repos.ts give the values their meaning.
 
 import type { PatternNode, ValuePrefix } from './tree.ts';
 

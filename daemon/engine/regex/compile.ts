@@ -10,7 +10,7 @@ import { chooseNeedles, type Needles, NO_NEEDLES } from './needles.ts';
 import { encodeProgram } from './program.ts';
 import { simplify } from './simplify.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
-import { conditionOf, knowledgeOf } from './required-texts.ts';
+import { conditionOf, requiredTextsOf } from './required-texts.ts';
 import { compileTree } from './thompson.ts';
 import { canBeEmpty, canBeFilled, spansLines } from './traits.ts';
 import type { SimpleTree } from './simple-tree.ts';
@@ -103,7 +103,7 @@ function* conditionsOf(
 /** Required in every non-empty match of `tree`. */
 function conditionOfMatches(tree: SimpleTree, isFolded: boolean): Condition {
   const options = { ...FOLDED_TEXTS, isFolded };
-  const { texts } = knowledgeOf(tree, options);
+  const { texts } = requiredTextsOf(tree, options);
   return texts === undefined ? NONE : conditionOf(texts, options);
 }
 

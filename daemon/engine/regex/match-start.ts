@@ -18,8 +18,8 @@ import type { Steps } from '../../base/steps.ts';
 import {
   conditionOf,
   fewest,
-  type Knowledge,
-  knowledgeOf,
+  type RequiredTexts,
+  requiredTextsOf,
   type TextOptions,
 } from './required-texts.ts';
 
@@ -63,7 +63,7 @@ function* ofSequence(tree: SimpleTree, options: TextOptions): Steps<MatchStart> 
   const kinds = parts.map(bytesOf);
   const first = requiredOf(parts.slice(0, lineEnd(kinds, 0)), coarse);
   yield;
-  const start = both(prefixOf(knowledgeOf(tree, coarse), coarse), first);
+  const start = both(prefixOf(requiredTextsOf(tree, coarse), coarse), first);
   yield;
   const { size, bytes } = chainOf(kinds);
   const reach = parts.slice(0, lineEnd(kinds, size));
@@ -77,11 +77,11 @@ function* ofSequence(tree: SimpleTree, options: TextOptions): Steps<MatchStart> 
 
 /** The condition on the concatenated texts of `parts`; nothing for texts that may be empty. */
 function requiredOf(parts: readonly SimpleTree[], options: TextOptions): Condition {
-  const { canBeEmpty, texts } = knowledgeOf({ kind: 'sequence', children: parts }, options);
+  const { canBeEmpty, texts } = requiredTextsOf({ kind: 'sequence', children: parts }, options);
   return canBeEmpty || texts === undefined ? ALL : conditionOf(texts, options);
 }
 
-function prefixOf({ texts }: Knowledge, { literalMin }: TextOptions): Condition {
+function prefixOf({ texts }: RequiredTexts, { literalMin }: TextOptions): Condition {
   const prefix = texts === undefined ? [] : fewest(texts.prefix, 'start');
   const isLongEnough = prefix.every((text) => Array.from(text).length >= literalMin);
   return prefix.length > 0 && isLongEnough ? anyOf(prefix) : ALL;

@@ -6,7 +6,7 @@ import { prefixRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { Steps } from '../../base/steps.ts';
-import { conditionOf, fewest, type Knowledge, knowledgeOf } from './required-texts.ts';
+import { conditionOf, fewest, type RequiredTexts, requiredTextsOf } from './required-texts.ts';
 
 export interface Needles {
   readonly kind: 'none' | 'prefix' | 'inner' | 'run';
@@ -57,15 +57,15 @@ interface Choices {
 
 function choicesOf(tree: SimpleTree, isFolded: boolean): Choices {
   const options = { isFolded, literalMin: NEEDLE_SIZE_MIN };
-  const knowledge = knowledgeOf(tree, options);
-  const inner = knowledge.texts && bestOf(conditionOf(knowledge.texts, options), isFolded);
+  const required = requiredTextsOf(tree, options);
+  const inner = required.texts && bestOf(conditionOf(required.texts, options), isFolded);
   return {
-    prefix: choiceOf('prefix', prefixesOf(knowledge), isFolded),
+    prefix: choiceOf('prefix', prefixesOf(required), isFolded),
     inner: choiceOf('inner', inner ?? [], isFolded),
   };
 }
 
-function prefixesOf({ texts }: Knowledge): readonly string[] {
+function prefixesOf({ texts }: RequiredTexts): readonly string[] {
   return texts === undefined ? [] : fewest(texts.prefix, 'start');
 }
 

@@ -27,7 +27,7 @@ export interface Texts {
   readonly condition: Condition;
 }
 
-export interface Knowledge {
+export interface RequiredTexts {
   readonly canBeEmpty: boolean;
   /** Absent: only the empty match. */
   readonly texts?: Texts;
@@ -53,11 +53,11 @@ interface Reading extends TextOptions {
 }
 
 /** No text contains a newline, unless there are gaps. Bound: texts and literals made. Measured: 2026-11-21: some 10 ms. */
-export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
+export function requiredTextsOf(tree: SimpleTree, options: TextOptions): RequiredTexts {
   return ofTree(tree, { ...options, remainingTexts: 10_000 });
 }
 
-function ofTree(tree: SimpleTree, reading: Reading): Knowledge {
+function ofTree(tree: SimpleTree, reading: Reading): RequiredTexts {
   switch (tree.kind) {
     case 'set':
       return ofSet(tree, reading);
@@ -113,7 +113,7 @@ function exactly(texts: readonly string[]): Texts {
   return { exact: texts, prefix: texts, suffix: texts, condition: ALL };
 }
 
-function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Knowledge {
+function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): RequiredTexts {
   if (ranges.length === 0) return { canBeEmpty: false };
   const unknown = { canBeEmpty: false, texts: ANY_TEXT };
   const members = new Set<string>();
@@ -132,13 +132,13 @@ function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Knowled
     : { canBeEmpty: false, texts: exactly([...members]) };
 }
 
-function ofRepeat(node: SimpleRepeatNode, reading: Reading): Knowledge {
+function ofRepeat(node: SimpleRepeatNode, reading: Reading): RequiredTexts {
   const { min, max } = node;
   const child = ofTree(node.child, reading);
   if (max === undefined && min <= 1) {
     return { ...several(child, reading), canBeEmpty: min === 0 || child.canBeEmpty };
   }
-  let tail: Knowledge = { canBeEmpty: true };
+  let tail: RequiredTexts = { canBeEmpty: true };
   if (max !== undefined && max <= COPY_COUNT_MAX && max - min <= 4) {
     for (let count = max; count > min; count--) {
       tail = { ...follow(child, tail, reading), canBeEmpty: true };
@@ -146,14 +146,14 @@ function ofRepeat(node: SimpleRepeatNode, reading: Reading): Knowledge {
   } else if (max !== min || min > COPY_COUNT_MAX) {
     tail = { ...several(child, reading), canBeEmpty: true };
   }
-  let copies: Knowledge = { canBeEmpty: true };
+  let copies: RequiredTexts = { canBeEmpty: true };
   for (let count = Math.min(min, COPY_COUNT_MAX); count > 0; count--) {
     copies = follow(copies, child, reading);
   }
   return follow(copies, tail, reading);
 }
 
-function several(child: Knowledge, reading: Reading): Knowledge {
+function several(child: RequiredTexts, reading: Reading): RequiredTexts {
   if (child.texts === undefined) return child;
   const { prefix, suffix } = child.texts;
   const texts = { prefix, suffix, condition: conditionOf(child.texts, reading) };
@@ -170,8 +170,8 @@ function casesOfGap({ exact }: Texts): readonly Texts[] | undefined {
   return [exactly(exact), { prefix: pairs, suffix: pairs, condition: ALL }];
 }
 
-function ofSequence(children: readonly SimpleTree[], reading: Reading): Knowledge {
-  const parts: Knowledge[] = [];
+function ofSequence(children: readonly SimpleTree[], reading: Reading): RequiredTexts {
+  const parts: RequiredTexts[] = [];
   // Single texts are joined first: long texts need no set beside them.
   for (const child of children) {
     const part = ofTree(child, reading);
@@ -185,11 +185,11 @@ function ofSequence(children: readonly SimpleTree[], reading: Reading): Knowledg
   return parts.reduce((left, right) => follow(left, right, reading), { canBeEmpty: true });
 }
 
-function isSingle({ canBeEmpty, texts }: Knowledge): boolean {
+function isSingle({ canBeEmpty, texts }: RequiredTexts): boolean {
   return !canBeEmpty && texts?.exact?.length === 1;
 }
 
-function ofChoice(children: readonly SimpleTree[], reading: Reading): Knowledge {
+function ofChoice(children: readonly SimpleTree[], reading: Reading): RequiredTexts {
   const parts = children.map((child) => ofTree(child, reading));
   const present = parts.flatMap(({ texts }) => (texts === undefined ? [] : [texts]));
   const canBeEmpty = parts.some((part) => part.canBeEmpty);
@@ -197,7 +197,7 @@ function ofChoice(children: readonly SimpleTree[], reading: Reading): Knowledge 
 }
 
 /** Concatenation. */
-function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
+function follow(left: RequiredTexts, right: RequiredTexts, reading: Reading): RequiredTexts {
   if (reading.remainingTexts <= 0) return withoutEnd(left, right, reading);
   const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, reading)) : casesOf(left);
   const rights = left.cases ? casesOf(right).map((one) => behindGap(one, reading)) : casesOf(right);
@@ -212,7 +212,7 @@ function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge 
 }
 
 /** As follow, with only the prefix analysed. */
-function withoutEnd(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
+function withoutEnd(left: RequiredTexts, right: RequiredTexts, reading: Reading): RequiredTexts {
   if (left.canBeEmpty && left.texts === undefined) return right;
   const canBeEmpty = left.canBeEmpty && right.canBeEmpty;
   if (left.canBeEmpty || left.texts === undefined) return { canBeEmpty, texts: ANY_TEXT };
@@ -234,11 +234,11 @@ function behindGap(texts: Texts, reading: Reading): Texts {
   return { prefix, suffix: texts.suffix, condition: conditionOf(texts, reading) };
 }
 
-function casesOf({ cases, texts }: Knowledge): readonly Texts[] {
+function casesOf({ cases, texts }: RequiredTexts): readonly Texts[] {
   return cases ?? (texts === undefined ? [] : [texts]);
 }
 
-function withTexts(canBeEmpty: boolean, texts: Texts | undefined): Knowledge {
+function withTexts(canBeEmpty: boolean, texts: Texts | undefined): RequiredTexts {
   return texts === undefined ? { canBeEmpty } : { canBeEmpty, texts };
 }
 

@@ -1,6 +1,6 @@
 // Counts over the docs that a search may see: files of each language, and bytes of contents, from the shards' tables.
 
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { containsDoc } from '../shards/bits.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import type { ScopeView } from './scope.ts';
@@ -14,13 +14,13 @@ async function visitDocs(
   signal: AbortSignal,
   visit: (docId: number) => void,
 ): Promise<void> {
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   for (const { docStart, docEnd, revisions } of parts) {
     const live = revisions?.docsIn([0]) ?? 'all';
     for (let docId = docStart; docId < docEnd; docId++) {
       if (!containsDoc(live, docId - docStart)) continue;
       visit(docId);
-      const pause = breather.pause();
+      const pause = yielder.pause();
       if (pause !== undefined) await pause;
     }
     signal.throwIfAborted();

@@ -2,7 +2,7 @@
 // Searches find these docs by name. The caller has already checked access to the repo.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { containsDoc } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { ShardPart } from '../shards/parts.ts';
@@ -47,17 +47,17 @@ export function listSkipped(
 ): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }> {
   return withSnapshot(parts, async ({ shards }) => {
     const found: Found[] = [];
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const shard of shards) {
       const part = shard.parts.find((one) => one.repoId === repoId);
       if (part === undefined) continue;
       const tables = openTables(parts.searcher, shard.shardId);
-      const docIds = await skippedIn(part, shard.docCount, tables, reason, breather);
+      const docIds = await skippedIn(part, shard.docCount, tables, reason, yielder);
       found.push({ tables, docIds, next: 0 });
     }
     const items: SkippedDoc[] = [];
     for (let position = 0; position < offset + limit; position++) {
-      await breather.pause();
+      await yielder.pause();
       const doc = takeFirst(found);
       if (doc === undefined) break;
       if (position >= offset) items.push(doc);
@@ -72,12 +72,12 @@ async function skippedIn(
   docCount: number,
   tables: ShardTables,
   reason: string | undefined,
-  breather: Breather,
+  yielder: LoopYielder,
 ): Promise<number[]> {
   const live = revisions?.docsIn([0]) ?? 'all';
   const docIds: number[] = [];
   for (let rank = 0; rank < docCount; rank++) {
-    await breather.pause();
+    await yielder.pause();
     const docId = tables.docAt(rank);
     const skipReason = tables.skipReasonOf(docId);
     if (skipReason === SKIP_NONE || docId < docStart || docId >= docEnd) continue;

@@ -3,7 +3,7 @@
 // and cancelled when the client leaves.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 
 /** Headers of one connection; each hop adds its own. */
@@ -141,7 +141,7 @@ class FetchBody implements BodyStream {
   readonly isOpenEnded = true;
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   readonly #watch: BodyWatch;
-  readonly #breather = new Breather();
+  readonly #yielder = new LoopYielder();
   #size = 0;
 
   constructor(body: ReadableStream<unknown>, watch: BodyWatch) {
@@ -154,7 +154,7 @@ class FetchBody implements BodyStream {
       const { value, done } = await this.#reader.read();
       if (done) return undefined;
       // Why: chunks that are ready at once, or empty, would starve other requests.
-      await this.#breather.pause();
+      await this.#yielder.pause();
       await this.#watch.checkRights();
       if (!(value instanceof Uint8Array))
         throw new TypeError('the body may hold nothing but bytes');

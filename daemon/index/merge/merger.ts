@@ -5,7 +5,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import type { Log } from '../../base/log.ts';
 import { sumOf } from '../../base/lists.ts';
 import {
@@ -79,7 +79,7 @@ export class Merger {
     this.#checks = setInterval(() => void this.run(), 600_000).unref();
   }
 
-  /** A job may have created a shard. Why counted: merges rarely begin with fewer. */
+  /** Call after each job. Plans merges after every `shardCount` jobs: with fewer new shards a merge is rarely due. */
   noteShards(): void {
     this.#jobCount++;
     if (this.#jobCount >= this.#options.limits.shardCount) void this.run();
@@ -395,14 +395,14 @@ async function revisionsOf(
     ...(made === undefined ? [] : [{ docCount, unstored }]),
     ...behind.map(kept),
   ]);
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   for (let revision = 0; revision < table.revisionCount; revision++) {
     const liveSets = indexes.map((index) =>
       index < 0 ? 'none' : table.shards[index]!.docsIn([revision]),
     );
     const bitmap = new Uint8Array(bitmapSizeOf(docCount));
     for (let doc = 0; doc < docCount; doc++) {
-      await breather.pause();
+      await yielder.pause();
       if (containsDoc(liveSets[made!.sources[doc]!]!, formerId(doc))) setBit(bitmap, doc);
     }
     const coded = ([index]: readonly [number, CatalogShard]) =>

@@ -23,7 +23,7 @@ import {
   type TreePath,
   REPLACEMENT,
 } from '../../base/paths.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
 import type { ExcludedPath } from './excluded-path.ts';
@@ -79,7 +79,7 @@ export async function* walkFolders(
   }: WalkOptions = {},
 ): AsyncGenerator<WalkedFolder> {
   if (isInOwnFolder(root)) return;
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   const isExcluded = compileIgnoreGlobs(own.ignore);
   const pending: Folder[] = [{ treePath: { path: '' }, rules: firstRules(root, own) }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
@@ -89,7 +89,7 @@ export async function* walkFolders(
     const docs: TreePath[] = [];
     const folders: TreePath[] = [];
     for (const { treePath, isFolder, isDoc } of children) {
-      await breather.pause();
+      await yielder.pause();
       const rule = isExcluded(treePath.path)
         ? GLOBS_RULE
         : rules.ruleFor(isFolder ? `${treePath.path}/` : treePath.path);

@@ -4,7 +4,7 @@
 import { BlobReader } from '../git/blob-reader.ts';
 import { findLinks, findObjects } from '../git/objects.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { IgnoreRules, RULES_SIZE_MAX } from '../disk/ignore-rules.ts';
 import { FileList } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
@@ -73,9 +73,9 @@ export async function withoutIgnored(
   const [rules] = await readRules(repoPath, [rulesId]);
   const counter = new IgnoredCounter();
   const kept = new FileList();
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   for (const file of files) {
-    await breather.pause();
+    await yielder.pause();
     const rule = rules?.ruleForAny(file.path);
     if (rule === undefined) kept.add(file);
     else counter.add(rule);
@@ -108,11 +108,11 @@ export async function filterUnion(
     files.map(([, { oid }]) => oid),
   );
   const verdicts = new Map<number, readonly string[]>();
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   for (const [index, [doc]] of files.entries()) {
     const ofDocs: string[] = [];
     for (const { path } of union.docs) {
-      await breather.pause();
+      await yielder.pause();
       ofDocs.push(rules[index]!.ruleForAny(path) ?? '');
     }
     verdicts.set(doc, ofDocs);

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';
@@ -11,7 +11,7 @@ import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
 /** Files between two readings of the clock. Bound: the stop of the thread. */
 const HASHED_AT_ONCE = 16;
-/** Steps after which a Breather has read it. */
+/** Steps after which a LoopYielder has read it. */
 const PAUSES = 64;
 
 /** Blob ids of files on disk; unreadable files have none. Yields to other work. */
@@ -21,13 +21,13 @@ export async function hashFiles(
 ): Promise<Map<SourceFile, string>> {
   const ids = new Map<SourceFile, string>();
   const reader = new DiskReader(root);
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   for (let start = 0; start < files.length; start += HASHED_AT_ONCE) {
     const some = files.slice(start, start + HASHED_AT_ONCE);
     await reader.read(some, (index, _, oid) => {
       if (oid !== '') ids.set(some[index]!, oid);
     });
-    for (let i = 0; i < PAUSES; i++) await breather.pause();
+    for (let i = 0; i < PAUSES; i++) await yielder.pause();
   }
   await reader.close();
   return ids;

@@ -20,7 +20,7 @@ import {
   type SourceSpec,
   UNSETTLED,
 } from './source.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 
 export function openDiskSource(spec: SourceSpec): IngestSource {
   return {
@@ -109,12 +109,12 @@ async function addWorktree(
   found: Found,
 ): Promise<void> {
   const guard = new FolderGuard(root);
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   const rules = rulesAtRoot(root, own);
   const isExcluded = compileIgnoreGlobs(own.ignore);
   const options = { ...rulesOf(own), within };
   for (const treePath of await listWorktree(root, options)) {
-    await breather.pause();
+    await yielder.pause();
     if (guard.isOwn(treePath)) continue;
     const isGlobbed = isExcluded(treePath.path.replace(/\/$/, ''));
     const rule = isGlobbed ? GLOBS_RULE : rules.ruleForAny(treePath.path);

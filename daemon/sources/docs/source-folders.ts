@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 import { ignoredFolders } from '../git/objects.ts';
 import type { RepoSource, SourceRules } from '../../repos/records.ts';
@@ -39,10 +39,10 @@ async function* foldersOfWorktree(
   const some = within.filter((one) => one !== '');
   const ignored = noIgnore === true ? new Set() : await ignoredFolders(root, some);
   const isExcluded = compileIgnoreGlobs(ignore);
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   const pending = [...within];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    await breather.pause();
+    await yielder.pause();
     if (ignored.has(folder) || isExcluded(folder)) continue;
     yield folder;
     const location = path.join(root, folder);

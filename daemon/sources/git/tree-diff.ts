@@ -1,7 +1,7 @@
 // Paths whose content or kind differs between the trees of two commits. One git process reads only the folders that differ.
 
 import { isInnerPath, splitRecords, type TreePath } from '../../base/paths.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { FILES_SIZE_MAX, runGit } from './git.ts';
 import type { ReadOptions } from './objects.ts';
 import { MODE_SUBMODULE, MODE_SYMLINK } from './tree-object.ts';
@@ -51,7 +51,7 @@ export async function diffTrees(
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const output = await runGit([...ARGS, before, to], { ...limits, ...options, repoPath });
   const changes: TreeChange[] = [];
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   // Source: git-diff(1), "Raw output format": `:<mode> <mode> <oid> <oid> <status>` NUL path NUL.
   let head: string[] | undefined;
   for (const [text, bytes] of splitRecords(output)) {
@@ -59,7 +59,7 @@ export async function diffTrees(
       head = text.slice(1).split(' ');
       continue;
     }
-    await breather.pause();
+    await yielder.pause();
     changes.push({
       path: text,
       ...(bytes === undefined ? {} : { rawPath: Uint8Array.from(bytes) }),

@@ -8,7 +8,7 @@ import { baseNameOf, headOf, joinPath, type TreePath } from '../../base/paths.ts
 import type { RepoSource } from '../../repos/records.ts';
 import { sortItems, type TreeItemType } from '../git/tree-object.ts';
 import type { FolderChild, Folders } from '../git/tree-paths.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
@@ -64,10 +64,10 @@ async function readWorktree(
 ): Promise<Folders> {
   const paths = await withSlot(root, signal, () => listWorktree(root, { signal, noIgnore }));
   const isExcluded = compileIgnoreGlobs(ignore);
-  const breather = new Breather();
+  const yielder = new LoopYielder();
   const listed = new Map<string, Listed>();
   for (const treePath of paths) {
-    await breather.pause();
+    await yielder.pause();
     // A nested repository that is not a submodule has none of our docs.
     if (!treePath.path.endsWith('/') && !isExcluded(treePath.path))
       addPath(treePath, isMatch, listed);
@@ -76,7 +76,7 @@ async function readWorktree(
   const folders = new Map<string, readonly FolderChild[]>();
   if (!listed.has('')) folders.set('', []);
   for (const [path, entry] of listed) {
-    await breather.pause();
+    await yielder.pause();
     signal.throwIfAborted();
     if (!guard.isInside(joinPath(entry.folder, WITHIN))) continue;
     folders.set(path, sortItems(addEntry(root, entry, guard)));

@@ -203,7 +203,7 @@ export abstract class JobQueue<Target, Result> {
     this.#startUnclaimed();
   }
 
-  /** Starts requested jobs while the store cannot be written: a job may hide what a host made private. */
+  /** Starts requested jobs although the store cannot be written: one may hide a repository that its host made private. */
   #startUnclaimed(): void {
     const claim = this.#claim();
     if (claim === undefined) return;

@@ -13,7 +13,7 @@ import { type Job, PRIORITIES } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 import { JobRunner, type JobWords, type KeptResult } from './job-runner.ts';
 import { fetchReporter, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../../index/served/served.ts';
 
@@ -138,14 +138,14 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     signal?.addEventListener('abort', stop, { once: true });
     // Why at once: after a failure the job gets a new outcome.
     const outcomes: Promise<JobResult>[] = [];
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const record of records) {
       const unchanged = isForced ? undefined : await this.#unchanged(record);
       signal?.throwIfAborted();
       const job = unchanged === undefined ? this.request(record, { isForced }) : undefined;
       if (job !== undefined) jobs.push(job);
       outcomes.push(job?.outcome ?? Promise.resolve(unchanged!));
-      const pause = breather.pause();
+      const pause = yielder.pause();
       if (pause !== undefined) await pause;
     }
     const results = Promise.all(outcomes)

@@ -1,7 +1,7 @@
 // Checks about every second whether HEAD, branches or tags of served repositories have moved, and indexes those repos.
 // watched-files.ts watches files on disk.
 
-import { Breather } from '../../base/next-time-slice.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
 export interface RefWatchOptions {
@@ -59,9 +59,9 @@ export class RefWatch {
     const states = new Map<number, string>();
     const records = this.#options.records();
     const current = await this.#statesOf(records);
-    const breather = new Breather();
+    const yielder = new LoopYielder();
     for (const record of records) {
-      await breather.pause();
+      await yielder.pause();
       const { repoId } = record;
       const stateBefore = this.#states.get(repoId);
       const observed = current.get(record);

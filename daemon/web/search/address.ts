@@ -1,4 +1,5 @@
-// The search in the address: `/search?query=…`. Defaults are left out; unknown parameters stay.
+// Reads a search from the parameters of the page's address and writes it there (`/search?query=…`). Defaults are not written;
+// other parameters stay.
 
 import type { Search } from './messages.ts';
 
