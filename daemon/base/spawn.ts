@@ -1,9 +1,6 @@
-// Starts programs without copying the daemon's memory map. Node.js forks, which costs 2 us for each mapped file and blocks
-// the event loop; posix_spawn of the C library shares the memory until the program runs. A child has the part of
-// ChildProcess that sources/git/git.ts and the symbol engines need; without the necessary C functions it is a ChildProcess.
-// Measured: 2026-11-22, 30,000 mappings: 0.2 ms, forking 48 ms. The calling thread blocks until the system has found a core
-// for the program, so the main thread spawns in another one.
-// Measured: 2026-11-22, 2 cores, 8 processes that want one: up to 474 ms.
+// Starts programs by posix_spawn, which shares the daemon's memory until the program runs; Node.js forks, which copies the
+// memory map and blocks the event loop (daemon/DECISIONS.md). The call waits for a free core, so the main thread makes it in
+// another one. Without the necessary C functions a child is a ChildProcess.
 
 import { ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';

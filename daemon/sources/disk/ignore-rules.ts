@@ -1,7 +1,6 @@
 // Rules of `.trawlignore`, `.ignore` and `.gitignore` files, nested ones included, in the format of gitignore(5). The file
 // named first takes precedence at any depth, as in ripgrep; `.gitignore` counts only inside git repositories, each with its
-// own rules. These rules are for folders on disk: of a repository only the `.trawlignore` at its root counts
-// (sources/docs/committed-rules.ts).
+// own rules. Of committed files only the `.trawlignore` at the root counts (sources/docs/committed-rules.ts).
 
 import { folderOf } from '../../base/paths.ts';
 import { type IgnorePattern, parsePattern } from './ignore-pattern.ts';

@@ -1,7 +1,6 @@
 // Checks where git goes from a source: its git directory, the common one of linked work trees, alternates, symbolic links.
-// An unpacked archive can point each of them to somebody else's repository, whose objects would then be served as the
-// source's. Locations outside the source are refused, unless the operator allows the path, or the repository there names
-// the source as its work tree. A pipe in place of a file is refused too, as git would block on it forever.
+// An unpacked archive can point each to somebody else's repository. Locations outside the source are refused, unless the
+// operator allows the path, or the repository there names the source as its work tree; so are pipes, which block git forever.
 
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';

@@ -1,7 +1,6 @@
 // Runs the git command line: the only place in the daemon that starts git. Each process gets a scrubbed environment, fixed
-// settings that keep a hostile repository from running programs, its own process group (so that helpers of git die with
-// it), a time limit and an abort signal. Callers pass the arguments, with `--end-of-options` or `--` before user input, and
-// interpret the output.
+// settings that keep a hostile repository from running programs, its own process group, a time limit and an abort signal.
+// Callers pass the arguments, with `--end-of-options` or `--` before user input, and interpret the output.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,6 @@
-// Pool of long-lived git processes that read objects (object-process.ts): a few per repository, with a limit over all
-// repositories, each lent to one request at a time. A process is replaced after it died, when it is old, or when its
-// request was cancelled while an answer was pending. Idle processes are closed after a while, or at once if another
-// repository needs the slot. Requests wait in order; beyond a limit they are refused.
+// Pool of long-lived git processes that read objects: a few per repository, with a limit over all, each lent to one request
+// at a time. A process is replaced when it is dead, old, or cancelled within an answer. Idle ones are closed after a while,
+// or at once if another repository needs the slot. Requests wait in order; beyond a limit they are refused.
 
 import { availableParallelism } from 'node:os';
 import { measuredPool } from '../../base/metrics.ts';

@@ -1,9 +1,6 @@
-// Our own commit graph for each repo with a long history: parents, dates and touched paths of each commit, in files that
-// git reads instead of unpacking objects. Repositories are never changed, so these files are in our own object folder; git
-// searches it first and the repository next.
-//
-// Invariant: a graph's content follows from commit ids, so an old or missing graph costs only time. If history is shallow
-// or has grafts, git uses no graph, nor do we.
+// Our own commit graph for each repo with a long history: git reads it instead of unpacking commits. Repositories are never
+// changed, so it is in our own object folder, which git searches first. Its content follows from commit ids: an old or
+// missing graph costs only time. If history is shallow or has grafts, git uses no graph, nor do we.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';

@@ -1,7 +1,6 @@
-// Detects the language of a doc from path and content by the linguist data set: editor modelines, file name, extension
-// (longest first), interpreter of a script. An extension that several languages claim is decided by content, the
-// interpreter, neighbouring files (`.h`), and a table of defaults. Also resolves names given by people (queries,
-// `.gitattributes`).
+// Detects the language of a doc by the linguist data set: editor modelines, file name, extension (longest first),
+// interpreter of a script. An extension that several languages claim is decided by content, interpreter, neighbouring files
+// (`.h`), and a table of defaults. Also resolves names given by people (queries, `.gitattributes`).
 
 import { behindMark } from '../../base/utf8-text.ts';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
