@@ -166,7 +166,7 @@ export const statsShares = {
   contentBytesLoaded: integer('Bytes of the distinct blocks of content read.'),
   indexBytesLoaded: integer('Encoded bytes of posting lists decoded.'),
   crashes: integer('Shards with incomplete work.'),
-  shardFilesConsidered: integer('Files answered from the index alone.'),
+  shardFilesConsidered: integer('Files in scope in shards that were scanned, skipped by the index, or crashed.'),
   filesConsidered: integer('Files evaluated at least in part.'),
   filesLoaded: integer('Files of which content was read.'),
   shardsScanned: integer('Shards in which evaluation started.'),
