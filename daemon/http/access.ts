@@ -1,5 +1,4 @@
-// The checks on the caller: steps 4 to 8, 10 and 11 of the pipeline (pipeline.ts). Each check throws an error to refuse
-// the request and records what it finds in the exchange.
+// Checks on the caller: steps 4 to 8, 10 and 11 of the pipeline. Each refuses by an error and records what it finds.
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
@@ -25,14 +24,12 @@ import { toolServerChallenge } from '../api/oauth/addresses.ts';
 export interface Access {
   readonly request: HttpRequest;
   readonly endpoint: Endpoint;
-  /** The client's address. */
   readonly address: string;
   caller?: Caller | undefined;
   /** The caller of a request through the control socket; no credential is read. */
   readonly operator?: Caller | undefined;
   /** Finds the caller in the store as it is now; undefined: no lookup is needed. */
   callerFinder?: CallerFinder;
-  /** Headers that any answer gets. */
   readonly answerHeaders: Record<string, string>;
 }
 
@@ -52,7 +49,7 @@ export interface CheckedCall {
 
 type CallerFinder = () => MaybePromise<Caller | undefined>;
 
-/** Step 4: finds the caller. Errors: NOT_READY if the store is needed and cannot be reached. */
+/** Step 4. Errors: NOT_READY if the store is needed and cannot be reached. */
 export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise<void> {
   const { endpoint, request, operator } = access;
   if (operator !== undefined) {
@@ -80,10 +77,7 @@ async function callerOrAnonymous(finder: CallerFinder): Promise<Caller | undefin
 }
 
 /**
- * Finds the caller again before the endpoint answers, if the request has waited since step 4. Refuses callers who lost
- * the credential or the role; updates what the caller may see.
- *
- * Errors: those of steps 4, 6, 7, 8, 10 and 11.
+ * Repeats the checks on the caller if the request has waited since step 4. Errors: those of steps 4, 6 to 8, 10, 11.
  */
 export function findCallerAgain(parts: AccessParts, access: Access): MaybePromise<void> {
   return thenDo(access.callerFinder?.(), (caller) => checkAgain(parts, access, caller));
@@ -100,7 +94,6 @@ function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefin
   checkRights(parts, access);
 }
 
-/** Steps 8, 10 and 11. Errors: those of these steps. */
 export function checkRights(parts: AccessParts, call: CheckedCall): void {
   checkEntitlement(parts, call);
   checkAuthentication(parts, call);
@@ -108,10 +101,8 @@ export function checkRights(parts: AccessParts, call: CheckedCall): void {
 }
 
 /**
- * Checks during a streamed answer that the caller's credential is still valid. Repositories hidden since the start are
- * not checked (API.md 4.7: from the next request on).
- *
- * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody else, such as a guest.
+ * Checks the credential during a streamed answer; repositories hidden since the start are not checked (API.md 4.7).
+ * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody else.
  */
 export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise<void> {
   const now: Access = { ...access, answerHeaders: {} };
@@ -195,8 +186,7 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   const isSession = caller !== undefined && isFromBrowser(caller);
   if (!isSession && endpoint.requiresSameOrigin !== true) return;
   const origin = request.header('origin');
-  // Why the difference: without a cookie the browser adds no credential, so only a page that names another origin is
-  // refused.
+  // Without a cookie the browser adds no credential, so only a page that names another origin is refused.
   const isOwn =
     origin === undefined
       ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'
@@ -238,7 +228,6 @@ export function checkEntitlement(
   { endpoint, caller }: CheckedCall,
 ): void {
   const { entitlement } = endpoint;
-  // The operator needs no licence.
   if (caller?.source === 'operator') return;
   if (entitlement === undefined || accounts.isEntitled(entitlement)) return;
   throw new ApiError(
@@ -267,7 +256,6 @@ function isAuthenticated(endpoint: Rights, caller: Caller | undefined): boolean 
   return caller.person !== undefined || isAllowedApart(endpoint, caller);
 }
 
-/** Callers without an account whom an endpoint admits. */
 function isAllowedApart(rights: Rights, caller: Caller | undefined): boolean {
   const { access, isForOperator } = rights;
   if (caller?.source !== 'operator') return isLocalAllowed(rights, caller);

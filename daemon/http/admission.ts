@@ -1,20 +1,13 @@
-// Admission control of searches: a number of them run, a number wait, further ones are refused. A client may use all
-// free permits. When another client arrives, searches of a client with more than half of the running ones yield at
-// once, and in a full queue the client with the most entries makes room. A free permit goes to the client with the
-// fewest running searches. When all run for long they take turns: a search that has used its time slice yields its
-// permit and waits. New searches go first, so a short one waits for a time slice and not for the end of a long one,
-// unless an older one has waited too long. After its deadline a search never waits again: all it does is report the
-// timeout.
+// Admission of searches: some run, some wait, further ones are refused. Permits and places in the queue are shared
+// fairly by clients. A search that has used its time slice yields to waiting ones; new searches go first, unless an
+// older one has waited too long. After its deadline a search never waits again: it only reports the timeout.
 
 import { ApiError } from '../api/shapes/api-error.ts';
 import { type Deferred, deferred } from '../base/deferred.ts';
 import type { PausableSearch, SearchPermit } from '../base/search-permit.ts';
 import { ClientGoneError } from './adapters/adapter.ts';
 
-/**
- * Time slice of a search before it yields to a waiting one.
- * Measured: 2026-11-22, 32 costly searches: a guest's p50 is 55 ms, 1,295 without slices (daemon/DECISIONS.md).
- */
+/** Measured 2026-11-22, 32 costly searches: a guest's p50 is 55 ms, 1,295 without slices (daemon/DECISIONS.md). */
 const QUANTUM_MS = 20;
 /** Bound: wait of a search that has run while new ones keep arriving. */
 const AGE_MS = 250;
@@ -30,7 +23,6 @@ interface Share {
 }
 
 export interface AdmissionBounds {
-  /** Limit for running searches. */
   readonly runningMax: number;
   /** Limit for waiting searches, those that yielded included; also for the paused searches of one client. */
   readonly waitingMax: number;
@@ -52,7 +44,6 @@ export class Admission {
   readonly #quantumMs: number;
   readonly #ageMs: number;
   readonly #shares = new Map<string, Share>();
-  /** Ordered by when they got their permit. */
   readonly #running = new Set<Permit>();
   #waitingCount = 0;
   #nextTicket = 0;
@@ -88,12 +79,8 @@ export class Admission {
   }
 
   /**
-   * Acquires a permit for `clientKey`, waiting if needed. At the deadline it resolves without a permit, so that the search
-   * reports the timeout.
-   *
-   * @param signal  aborted when the client goes away; a waiting search then leaves the queue
-   *
-   * Errors: ApiError SERVER_OVERLOADED if the queue is full; ClientGoneError.
+   * At the deadline it resolves without a permit, so that the search reports the timeout. Errors: SERVER_OVERLOADED if
+   * the queue is full; ClientGoneError.
    */
   async acquire(clientKey: string, signal: AbortSignal): Promise<Permit> {
     if (signal.aborted) throw new ClientGoneError();
@@ -128,7 +115,7 @@ export class Admission {
     return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
-  /** Whether a new search may enter; in a full queue the client with the most entries makes room for another client. */
+  /** In a full queue the client with the most entries makes room for another client. */
   #canQueue(share: Share): boolean {
     if (share.idleCount >= this.#waitingMax) return false;
     if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;
@@ -148,7 +135,6 @@ export class Admission {
     this.#waitingCount++;
   }
 
-  /** Removes a search from the set that holds it. */
   #remove(permit: Permit): void {
     const { share, state } = permit;
     if (state === 'over') return;
@@ -195,7 +181,7 @@ export class Admission {
     if (this.#timer !== undefined || first === undefined) return;
     if (![...this.#shares.values()].some(({ waiting }) => waiting.size > 0)) return;
     const remainingMs = first.sinceMs + this.#quantumMs - performance.now();
-    // Why at least 5: if no waiting search may replace the expired one, the timer fires again and again.
+    // At least 5: if no waiting search may replace the expired one, the timer fires again and again.
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -205,11 +191,7 @@ export class Admission {
     ).unref();
   }
 
-  /**
-   * The next search to run in a free permit, or in that of `leaving`; undefined: none.
-   *
-   * @param isOver  the time slice of `leaving` is over: other searches of its client may get the permit
-   */
+  /** `isOver`: the time slice of `leaving` is over, so other searches of its client may get the permit. */
   #next(leaving?: Permit, isOver = false): Permit | undefined {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
     let best: Permit | undefined;
@@ -241,7 +223,6 @@ export class Admission {
     this.#serve();
   }
 
-  /** Resumes a paused search. */
   want(permit: Permit): void {
     if (permit.state !== 'idle') return;
     this.#remove(permit);
@@ -249,7 +230,6 @@ export class Admission {
     this.#serve();
   }
 
-  /** The deadline has passed: the search ends as soon as it can and never waits again. */
   expire(permit: Permit): void {
     permit.isExpired = true;
     if (permit.state !== 'running') this.release(permit);
@@ -285,7 +265,6 @@ function isBefore(a: Permit, b: Permit, oldMs: number): boolean {
 
 type PermitState = 'waiting' | 'running' | 'idle' | 'over';
 
-/** One search, from its arrival to its end. */
 export class Permit implements SearchPermit {
   readonly arrivedMs = performance.now();
   readonly share: Share;
@@ -293,12 +272,10 @@ export class Permit implements SearchPermit {
   readonly #admission: Admission;
   readonly #signal: AbortSignal;
   state: PermitState = 'waiting';
-  /** It has not run yet. */
   isNew = true;
   ticket = 0;
   /** When it entered its state. */
   sinceMs = 0;
-  /** Its deadline is over. */
   isExpired = false;
   #deadline: NodeJS.Timeout | undefined;
   #search: PausableSearch | undefined;
@@ -371,7 +348,7 @@ export class Permit implements SearchPermit {
   release(): void {
     clearTimeout(this.#deadline);
     this.#admission.release(this);
-    // Why: the sets that held this may keep it, with its results, until the next full collection.
+    // The sets that held this may keep it, with its results, until the next full collection.
     this.#search = undefined;
     this.#wake();
   }

@@ -1,5 +1,4 @@
-// The address to listen on and what follows from it: whether other machines reach it, which Host headers are accepted,
-// and the public address.
+// The address to listen on, whether other machines reach it, the Host headers accepted, and the public address.
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -10,9 +9,7 @@ import type { BoundAddress, HttpRequest } from './adapters/adapter.ts';
 import { plain } from './client-address.ts';
 
 export interface Binding {
-  /** IP address. */
   readonly address: string;
-  /** Reachable only from this machine. */
   readonly isLoopback: boolean;
 }
 
@@ -23,10 +20,7 @@ loopback.addAddress('::1', 'ipv6');
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(LOOPBACK_NAMES);
 
-/**
- * Resolves the host of the configuration.
- * Errors: ConfigError if it does not resolve.
- */
+/** Errors: ConfigError if the host of the configuration does not resolve. */
 export async function resolveBinding(configuration: Configuration): Promise<Binding> {
   const { host } = configuration;
   const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
@@ -68,7 +62,7 @@ const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-re
 
 /** Whether a program on this machine sent the request, to a name of this machine. */
 export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'header'>): boolean {
-  // In the system's notation. Why no BlockList: it would take longer than the rest of this check.
+  // No BlockList: it would take longer than the rest of this check.
   const peer = plain(request.remoteAddress);
   if (!(isIPv4(peer) && peer.startsWith('127.')) && peer !== '::1') return false;
   if (PROXY_HEADERS.some((name) => request.header(name) !== undefined)) return false;
@@ -76,10 +70,7 @@ export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'he
   return host !== undefined && isHostAllowed(LOOPBACK_HOSTS, host);
 }
 
-/**
- * Whether the name in a Host header, with or without port, is one of `hosts`. True without the header: only HTTP/1.0
- * may omit it, and no browser speaks that.
- */
+/** True without the header: only HTTP/1.0 may omit it, and no browser speaks that. */
 export function isHostAllowed(
   hosts: ReadonlySet<string> | undefined,
   header: string | undefined,

@@ -13,7 +13,6 @@ interface Gates {
   readonly admission: Admission;
 }
 
-/** Errors: as `Admission.acquire`. */
 export function acquirePermit({ admission }: Gates, exchange: Exchange): Promise<Permit> {
   return admission.acquire(clientKeyOf(exchange), exchange.request.signal);
 }

@@ -1,12 +1,10 @@
-// Finds the client's address: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not a
-// trusted proxy.
+// The client's address: the peer's, or the last in `X-Forwarded-For` that is not a trusted proxy.
 
 import { BlockList, isIP } from 'node:net';
 import type { Caller } from '../accounts/caller.ts';
 import { readNetwork } from '../base/config/settings.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 
-/** The networks of `settings.trustedProxies`. */
 export function proxyList(networks: readonly string[]): BlockList | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();
@@ -41,8 +39,7 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 /**
- * The key that permits and bytes of a request are counted by: the person, or for anonymous callers the address. Of IPv6
- * the network, as one client has all of its addresses.
+ * What permits and bytes are counted by: the person, or the address; of IPv6 the network, as a client has all of it.
  */
 export function clientKeyOf({
   caller,

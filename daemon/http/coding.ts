@@ -1,13 +1,12 @@
-// Compresses response bodies: plain ones at once, streams chunk by chunk, so that a client can read each chunk as soon
-// as it arrives.
+// Compresses response bodies: plain ones at once, streams chunk by chunk.
 
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { ContentCoding } from './negotiation.ts';
 
-// Measured: 2026-11-21, 2 MB of search results and 118 KB of prose, Node 20.20: br 1 beats gzip 1 twice
-// over in speed and is smaller; gzip 1 is 2.5 times as fast as gzip 6 for 10 to 50% more bytes.
+// Measured 2026-11-21, 2 MB of results, 118 KB of prose, Node 20.20: br 1 is twice as fast as gzip 1 and smaller; gzip
+// 1 is 2.5 times as fast as gzip 6 for 10 to 50 % more bytes.
 const BROTLI_QUALITY = 1;
 const GZIP_LEVEL = 1;
 
@@ -33,7 +32,7 @@ const STREAM_CODERS = {
   gzip: () => createGzip({ level: GZIP_LEVEL, flush: constants.Z_SYNC_FLUSH }),
 };
 
-/** Compresses a stream chunk by chunk. Each chunk is flushed, so that it can be read without the next. */
+/** Each chunk is flushed, so that it can be read without the next. */
 export class StreamCoder {
   readonly #coder: ReturnType<(typeof STREAM_CODERS)[ContentCoding]>;
   #made: Buffer[] = [];
@@ -41,7 +40,7 @@ export class StreamCoder {
   constructor(coding: ContentCoding) {
     this.#coder = STREAM_CODERS[coding]();
     this.#coder.on('data', (bytes: Buffer) => void this.#made.push(bytes));
-    // Why ignored: the caller that waits for a chunk gets the error.
+    // The caller that waits for a chunk gets the error.
     this.#coder.on('error', () => {});
   }
 
@@ -52,7 +51,6 @@ export class StreamCoder {
     return this.#taken();
   }
 
-  /** The last chunk and the end of the compressed stream. */
   async encodeLast(chunk: Uint8Array): Promise<Uint8Array> {
     this.#coder.end(chunk);
     await finished(this.#coder);

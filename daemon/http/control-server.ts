@@ -7,18 +7,13 @@ import type { HttpRequest } from './adapters/adapter.ts';
 import { NodeAdapter } from './adapters/node-adapter.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** How long to wait for pending requests. */
 const GRACE_MS = 5_000;
 
 export interface ControlServer {
-  /** Stops accepting, lets short requests finish, drops streams. */
   close(): Promise<void>;
 }
 
-/**
- * Listens in the data directory, which the caller owns; if its file system has no sockets, in a private folder.
- * Errors: no socket can be created.
- */
+/** Listens in the data directory; if its file system has no sockets, in a private folder. Rejects if neither works. */
 export async function startControlServer(
   dataDir: string,
   pipeline: Pick<Pipeline, 'handle'>,

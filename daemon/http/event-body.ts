@@ -1,5 +1,4 @@
-// The events of a search as a response body: server-sent events or MessagePack frames, compressed if the client accepts
-// it. Adapters do the sending; the search makes the events.
+// The events of a search as a response body: server-sent events or MessagePack frames, maybe compressed.
 
 import type { EventStream, StreamEvent } from '../api/shapes/endpoint-services.ts';
 import type { BodyStream } from './adapters/adapter.ts';
@@ -9,12 +8,10 @@ import { pack } from './packer.ts';
 /** Limit for a MessagePack frame in bytes. Its JSON is never shorter, so the JSON is limited. */
 export const FRAME_SIZE_MAX = 16_777_216;
 
-/** How events are framed in the body. */
 export interface Framing {
   readonly contentType: string;
   /** An event that is one line of JSON. */
   frame(json: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  /** What follows the last event. */
   readonly end: Uint8Array;
 }
 
@@ -43,15 +40,12 @@ export const MESSAGE_PACK_FRAMES: Framing = {
 
 export interface EventBodyOptions {
   readonly framing: Framing;
-  /** Compresses the body; undefined: no compression. */
   readonly coder: StreamCoder | undefined;
   /** Called before each event; an error ends the stream. */
   checkRights(): void | Promise<void>;
-  /** The error object for a failure. */
   toErrorObject(error: unknown): object;
   /** The search is over; its results may still be on their way. May be called twice. */
   onSearchEnd(): void;
-  /** The response is over. */
   onClose(sentSize: number): void;
 }
 

@@ -15,9 +15,7 @@ export interface Exchange {
   readonly method: string;
   readonly requestId: string;
   readonly startMs: number;
-  /** The client's address. */
   readonly address: string;
-  /** Headers that any answer gets. */
   readonly answerHeaders: Record<string, string>;
   route?: Route;
   pathValues?: Readonly<Record<string, string>>;
@@ -27,13 +25,10 @@ export interface Exchange {
   handler?: BoundHandler;
   permit?: Permit;
   errorCode?: ErrorCode;
-  /** Bytes held for the request and its answer. */
   reservation?: Reservation | undefined;
-  /** The request's body, once requested. */
   body?: Promise<Buffer>;
   /** The response has ended and `ends` have run; or it holds nothing, so that its end is not reported. */
   isOver?: boolean;
-  /** Callbacks for the end of the response. */
   readonly ends: (() => void)[];
 }
 
@@ -52,7 +47,6 @@ export interface AnsweredRequest {
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Refused because the daily limit is reached. */
   readonly isRateLimited: boolean;
 }
 

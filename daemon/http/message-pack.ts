@@ -1,5 +1,4 @@
-// Converts JSON text to the same value as MessagePack: maps with string keys, integers in their shortest form, no
-// float, no extension type. JSON text is the input so that both encodings hold the same object.
+// Converts JSON text to MessagePack: maps with string keys, integers in their shortest form, no float, no extension.
 
 import { Packr, addExtension } from 'msgpackr/pack';
 
@@ -16,15 +15,14 @@ class Uint64 {
   }
 }
 
-/** The buffer that msgpackr's built-in types write to. */
 interface WriteSpace {
   readonly target: Uint8Array;
   readonly targetView: DataView;
   readonly position: number;
 }
 
-// Why: msgpackr passes every `pack` function a second argument that reserves bytes in its buffer, but its types declare
-// only the first. Returning nothing omits the extension header. A test pins the bytes.
+// msgpackr passes every `pack` function a second argument that reserves bytes, which its types omit. Returning nothing
+// omits the extension header. A test pins the bytes.
 const pack = (integer: Uint64, reserve: (size: number) => WriteSpace): undefined => {
   const { target, targetView, position } = reserve(UINT64_SIZE);
   target[position] = UINT64_TAG;
@@ -40,7 +38,7 @@ addExtension({
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
-/** The value of a JSON text as MessagePack. Errors: throws if the text is not JSON. */
+/** Throws if the text is not JSON. */
 export function jsonToMessagePack(json: Uint8Array): Uint8Array {
   return packr.pack(widen(JSON.parse(Buffer.from(json).toString('utf8'))));
 }

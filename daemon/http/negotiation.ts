@@ -1,7 +1,6 @@
 // Content negotiation: reads Accept and Accept-Encoding with their quality values.
 
 interface Preference {
-  /** Lower case. */
   readonly name: string;
   /** 0 to 1. */
   readonly quality: number;
@@ -17,7 +16,6 @@ function parsePreferences(header: string): Preference[] {
   });
 }
 
-/** Quality of the first of `names` that the header mentions; undefined if it mentions none. */
 function qualityOf(preferences: readonly Preference[], names: readonly string[]) {
   for (const name of names) {
     const found = preferences.find((preference) => preference.name === name);
@@ -26,10 +24,7 @@ function qualityOf(preferences: readonly Preference[], names: readonly string[])
   return undefined;
 }
 
-/**
- * Whether the client accepts MessagePack: by name, with a quality above 0 and not below that of JSON (for which
- * wildcards count).
- */
+/** By name, with a quality above 0 and not below that of JSON (for which wildcards count). */
 export function prefersMessagePack(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;
   const preferences = parsePreferences(accept);

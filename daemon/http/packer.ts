@@ -1,5 +1,4 @@
-// Converts bodies to MessagePack. Large ones go to a worker thread, one after the other; the thread exits when idle,
-// which frees its memory.
+// Converts bodies to MessagePack: large ones in a worker thread, which exits when idle to free its memory.
 
 import { Worker } from 'node:worker_threads';
 import { allBytes, gatherBytes, type LazyBytes } from '../base/lazy-bytes.ts';
@@ -10,10 +9,7 @@ import { programFile } from '../base/program-files.ts';
 /** Bytes of JSON. Measured: 2026-11-22: 128 KB take 2 to 4 ms. */
 const HERE_SIZE_MAX = 131_072;
 const IDLE_MS = 1000;
-/**
- * Heap limit of the thread in MB; a body that needs more ends it. Measured: 2026-11-22: 64 MB of JSON, the most that a
- * caller may hold, take 190.
- */
+/** MB; a body that needs more ends the thread. Measured 2026-11-22: 64 MB of JSON, the most allowed, take 190. */
 const HEAP_MB_MAX = 1024;
 
 export type PackAnswer = { readonly packed: Uint8Array<ArrayBuffer> } | { readonly error: string };
@@ -34,15 +30,11 @@ export class Packer {
   #lane: Lane | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  /** @param heapMb  of the thread */
   constructor(heapMb = HEAP_MB_MAX) {
     this.#heapMb = heapMb;
   }
 
-  /**
-   * Takes ownership of the memory of `json`. Errors: rejects if the text is not JSON; SERVER_OVERLOADED if the thread
-   * dies.
-   */
+  /** Takes ownership of the memory of `json`. Rejects if the text is not JSON; SERVER_OVERLOADED if the thread dies. */
   pack(json: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     clearTimeout(this.#idleTimer);
     const { worker, pending } = (this.#lane ??= this.#start());
@@ -55,7 +47,7 @@ export class Packer {
     const worker = new Worker(programFile('http/pack-worker.js'), {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
     });
-    // Why its own list: an idle thread may exit while the next one is already working.
+    // Its own list: an idle thread may exit while the next one is already working.
     const lane: Lane = { worker, pending: [] };
     worker.on('message', (answer: PackAnswer) => this.#settle(lane, answer));
     worker.on('error', () => {}); // 'exit' follows
@@ -90,13 +82,7 @@ export class Packer {
 
 const packer = new Packer();
 
-/**
- * The value of a JSON text as MessagePack.
- *
- * @param clientKey  the client that it is for
- *
- * Errors: as `Packer.pack`.
- */
+/** Errors: as `Packer.pack`. */
 export async function pack(json: Uint8Array | LazyBytes, clientKey = ''): Promise<Uint8Array> {
   if (json.byteLength <= HERE_SIZE_MAX) return jsonToMessagePack(allBytes(json));
   return await packer.pack(await gatherBytes(json, clientKey));

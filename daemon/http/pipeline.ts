@@ -1,5 +1,4 @@
-// Runs one request through a fixed order of checks to the answer; the first check that fails decides. Step numbers
-// follow API.md, so a future check has its number reserved. Knows nothing of sockets or of what endpoints do.
+// Runs one request through a fixed order of checks to the answer; the first that fails decides. Steps as in API.md.
 
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -46,19 +45,15 @@ import { UNKNOWN_PAGE } from '../api/page/page-endpoints.ts';
 export interface PipelineOptions {
   readonly endpoints: readonly Endpoint[];
   readonly services: Services;
-  /** The current settings. */
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
-  /** Without trailing slash. */
   readonly baseUrl: string;
-  /** Host names that are accepted; undefined: all. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly version: string;
   readonly log: Log;
   /** Notified of the size of each answer once it is released. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
-  /** Notified of each request that is answered. */
   readonly onRequest?: ((seen: AnsweredRequest) => void) | undefined;
 }
 
@@ -122,9 +117,7 @@ export class Pipeline {
     this.#proxies = proxyList(settings.trustedProxies);
   }
 
-  /**
-   * Applies changed settings; running and queued searches are not affected, nor are reserved bytes.
-   */
+  /** Running and queued searches are not affected, nor are reserved bytes. */
   applySettings(): void {
     const { settings } = this.options;
     this.admission.setBounds(boundsOf(settings));
@@ -132,16 +125,11 @@ export class Pipeline {
     this.#proxies = proxyList(settings.trustedProxies);
   }
 
-  /** The daemon now reports that it is not ready. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /**
-   * Answers one request. Never rejects. A stream is logged when it ends.
-   *
-   * @param operator  the caller, if the request came through the control socket
-   */
+  /** Never rejects. A stream is logged when it ends. `operator`: the caller, if it came through the control socket. */
   async handle(request: HttpRequest, operator?: Caller): Promise<HttpResponse> {
     const requestId = newRequestId(request.header('x-request-id'));
     const exchange: Exchange = {
@@ -158,7 +146,7 @@ export class Pipeline {
     const { status, body } = response;
     if (isBodyStream(body)) return response;
     const endMs = performance.now();
-    // Why later: the answer is sent before its line is formatted.
+    // The answer is sent before its line is formatted.
     process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { reservation, ends } = exchange;
     if (reservation === undefined && ends.length === 0) {
@@ -169,7 +157,6 @@ export class Pipeline {
     return { ...response, clientKey: clientKeyOf(exchange), onOver: () => this.#end(exchange) };
   }
 
-  /** Releases everything held for a request. */
   #end(exchange: Exchange): void {
     const { reservation, ends } = exchange;
     exchange.isOver = true;
@@ -179,9 +166,7 @@ export class Pipeline {
     this.options.onAnswerOver?.(size);
   }
 
-  /**
-   * Reserves bytes for a request until its response ends. Errors: SERVER_OVERLOADED; ClientGoneError if it has ended.
-   */
+  /** Reserved until the response ends. Errors: SERVER_OVERLOADED; ClientGoneError if it has ended. */
   #takeMemory(exchange: Exchange, size: number): void {
     // Bytes reserved now would never be released.
     if (exchange.isOver === true) throw new ClientGoneError();
@@ -227,7 +212,6 @@ export class Pipeline {
   }
 
   async #respond(exchange: Exchange): Promise<HttpResponse> {
-    // The steps add to it.
     const common = exchange.answerHeaders;
     try {
       const result = await this.#runSteps(exchange);
@@ -246,9 +230,7 @@ export class Pipeline {
     }
   }
 
-  /**
-   * The response for an answer; its memory is reserved until it ends. Errors: SERVER_OVERLOADED.
-   */
+  /** The memory of the answer is reserved until the response ends. Errors: SERVER_OVERLOADED. */
   async #reserve(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
     const { request, answerHeaders, ends } = exchange;
     const { content } = answer;
@@ -306,7 +288,6 @@ export class Pipeline {
     });
   }
 
-  /** Callbacks during and after a streamed body. */
   #watch(exchange: Exchange, status: number): Pick<BodyWatch, 'checkRights' | 'onClose'> {
     return {
       checkRights: () => checkStillCaller(this.accessParts, accessOf(exchange)),
@@ -377,7 +358,6 @@ export class Pipeline {
   }
 }
 
-/** A step of access.ts. */
 function accessStep(
   number: number,
   name: string,
@@ -390,7 +370,6 @@ function accessStep(
   };
 }
 
-/** The order of the checks. */
 export const STEPS: readonly Step[] = [
   { number: 1, name: 'host', run: checkHost },
   { number: 2, name: 'path', run: findRoute },
@@ -427,7 +406,7 @@ function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
   return undefined;
 }
 
-/** Why plain text: behind a proxy that strips the prefix, a page could load none of its files. */
+/** Plain text: behind a proxy that strips the prefix, a page could load none of its files. */
 function outsideText(prefix: string): string {
   return `Not found: paths begin with ${prefix} here, as the base URL says. A proxy has to pass them on unchanged.`;
 }
@@ -489,7 +468,6 @@ async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<Step
   return await exchange.handler?.(pipeline.context(exchange));
 }
 
-/** Bytes of memory that a body occupies. */
 function memorySizeOf(content: PlainAnswer['content'], body: Uint8Array | LazyBytes): number {
   if ('bytes' in content) return content.memorySize;
   return body instanceof Uint8Array ? body.byteLength : body.memorySize;

@@ -1,6 +1,5 @@
-// Reads the body of a request: how much is buffered, for which client, and for how long; and parses it as JSON. Parsing
-// cannot be interrupted, and its time depends on the number of values, not of bytes: 1 MB of short members takes 100 ms. So
-// values are counted and limited before parsing.
+// Reads the body of a request within its limits and parses it as JSON. Parsing cannot be interrupted and takes time by
+// the number of values (1 MB of short members: 100 ms), so values are counted before.
 
 import { TextDecoder } from 'node:util';
 import { type AccessParts, checkAuthentication } from './access.ts';
@@ -16,7 +15,7 @@ interface BodyBounds {
   readonly options: { readonly settings: { readonly maxRequestBodyBytes: number } };
 }
 
-/** The body as JSON; its bytes are released. Errors: those of `readBody` and `parseJsonBody`. */
+/** Releases the bytes. Errors: those of `readBody` and `parseJsonBody`. */
 export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<unknown> {
   const reservation = bounds.memory.tryTake(clientKeyOf(exchange), 0);
   if (reservation === undefined) throw noMemoryError();
@@ -27,7 +26,7 @@ export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<
   }
 }
 
-/** The body, buffered until the response ends; every call returns the same one. Errors: those of `readBody`. */
+/** Buffered until the response ends; every call returns the same one. Errors: those of `readBody`. */
 export function readBufferedBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
   exchange.body ??= bufferBody(bounds, exchange);
   return exchange.body;
@@ -44,8 +43,8 @@ async function bufferBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffe
 }
 
 /**
- * Anonymous callers may send less: an endpoint that needs a caller refuses a larger body unread.
- * Errors: REQUEST_BODY_TOO_LARGE; SERVER_OVERLOADED; NOT_AUTHENTICATED; RequestFault.
+ * An endpoint that needs a caller refuses a large anonymous body unread. Errors: REQUEST_BODY_TOO_LARGE;
+ * SERVER_OVERLOADED; NOT_AUTHENTICATED; RequestFault.
  */
 async function readBody(
   { options, accessParts }: BodyBounds,
@@ -77,10 +76,8 @@ const OPEN_OBJECT = 0x7b;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The value of a body.
- *
- * Errors: ApiError INVALID_REQUEST_BODY if it is not JSON in UTF-8, or has more than BODY_VALUES_MAX values.
- * Cost: some 3 ms per MB, and 0.4 to 1 ms per 1,000 values.
+ * Errors: INVALID_REQUEST_BODY if it is not JSON in UTF-8, or has more than BODY_VALUES_MAX values. Cost: some 3 ms per
+ * MB, and 0.4 to 1 ms per 1,000 values.
  */
 function parseJsonBody(body: Buffer): unknown {
   if (body.length > BODY_VALUES_MAX && hasTooManyValues(body))

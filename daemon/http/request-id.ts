@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 
-/** The caller's id if it is well formed, else a new one. */
 export function newRequestId(given: string | undefined): string {
   return given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
 }

@@ -1,5 +1,4 @@
-// Turns an answer into a response: encoding (JSON or MessagePack), compression, revalidation (ETag), and the headers of
-// every response.
+// Turns an answer into a response: encoding, compression, revalidation (ETag), and the headers of every response.
 
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { type Asset, isUnchanged } from '../api/shapes/asset.ts';
@@ -35,7 +34,6 @@ export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>>
   return { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' };
 }
 
-/** An answer that is not a stream. */
 export type PlainAnswer = Omit<Answer, 'content'> & {
   readonly content: Exclude<
     Answer['content'],
@@ -48,7 +46,6 @@ export function eventSizeMaxOf(request: HttpRequest): number {
   return prefersMessagePack(request.header('accept')) ? FRAME_SIZE_MAX : Infinity;
 }
 
-/** The response that streams events, in the accepted format and coding. */
 export function toStreamResponse(
   events: EventStream,
   request: HttpRequest,
@@ -71,22 +68,12 @@ export function toStreamResponse(
   return { status: 200, headers, body: new EventBody(events, { ...options, framing, coder }) };
 }
 
-/** What encoding a response needs. */
 export interface ResponseContext {
-  /** The client that it is for. */
   readonly clientKey: string;
-  /** Reserves bytes for intermediate results. */
   readonly tryTake: (size: number) => Reservation | undefined;
 }
 
-/**
- * The response for an answer, in the accepted format.
- *
- * @param common   headers that every response carries
- * @param context    absent: no limits
- *
- * Errors: SERVER_OVERLOADED.
- */
+/** Without `context` there are no limits. Errors: SERVER_OVERLOADED. */
 export async function toResponse(
   answer: PlainAnswer,
   request: HttpRequest,
@@ -163,12 +150,10 @@ async function encode(
   }
 }
 
-/** The coding for a body of this many bytes; undefined: none. */
 function codingFor(request: HttpRequest, size: number): ContentCoding | undefined {
   return size > COMPRESS_ABOVE_SIZE ? chooseCoding(request.header('accept-encoding')) : undefined;
 }
 
-/** Compressed assets, as they are requested again and again. */
 const compressedAssets = new WeakMap<Asset, Map<ContentCoding, Promise<Buffer>>>();
 
 function compressAsset(asset: Asset, coding: ContentCoding): Promise<Buffer> {
@@ -210,7 +195,7 @@ function emptyResponse(
   { status, headers }: PlainAnswer,
   common: Readonly<Record<string, string>>,
 ): HttpResponse {
-  // Why: only these statuses imply an empty body; others need a Content-Length of 0.
+  // Only these statuses imply an empty body; others need a Content-Length of 0.
   const body = status === 204 || status === 304 ? undefined : new Uint8Array();
   return { status, headers: { ...common, ...headers }, body };
 }

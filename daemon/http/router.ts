@@ -1,6 +1,5 @@
-// Finds the endpoints of a path by method. A segment of a path may be a parameter (`{id}`), which matches any segment
-// that is not empty; the last one may be a wildcard (`*rest`), which matches the rest with its slashes and may be
-// empty. The base URL may put a prefix before all paths.
+// Finds the endpoints of a path. A segment may be a parameter (`{id}`, not empty); the last one a wildcard (`*rest`,
+// with slashes, maybe empty). The base URL may put a prefix before all paths.
 
 import type { Endpoint } from '../api/shapes/endpoint.ts';
 
@@ -8,7 +7,6 @@ export type Route = ReadonlyMap<string, Endpoint>;
 
 export interface Found {
   readonly route: Route;
-  /** Values of the parameters of the path, decoded. */
   readonly pathValues: Readonly<Record<string, string>>;
 }
 
@@ -18,23 +16,16 @@ const PARAMETER_SIZE_MAX = 1024;
 /** Paths of the same form, with parameters or a wildcard. */
 interface Pattern {
   readonly path: string;
-  /** With a group for each parameter. */
   readonly regex: RegExp;
   readonly route: Map<string, Endpoint>;
 }
 
 export class Router {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
-  /** In matching order. */
   readonly #patterns: readonly Pattern[];
-  /** Precedes every path; may be empty. */
   readonly prefix: string;
 
-  /**
-   * @param baseUrl  its path, if any, precedes every route
-   *
-   * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is not last.
-   */
+  /** Throws if two endpoints name the parameters of one path differently, or a wildcard is not last. */
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
     this.prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
     const patterns = new Map<string, Pattern>();
@@ -54,9 +45,7 @@ export class Router {
     return name + path.slice(start.length) || '/';
   }
 
-  /**
-   * The endpoints of a path; the order of precedence is exact, with parameters, with a wildcard.
-   */
+  /** Precedence: exact, with parameters, with a wildcard. */
   find(path: string): Found | undefined {
     const rest = this.#below(path);
     if (rest === undefined) return undefined;
@@ -70,9 +59,7 @@ export class Router {
   }
 }
 
-/**
- * Well-known documents: this prefix, a name, and the path that they describe (RFC 8414, RFC 9728).
- */
+/** RFC 8414, RFC 9728: this prefix, a name, and the path that the document describes. */
 const WELL_KNOWN = /^\/\.well-known\/[^/]+/;
 
 /** The pattern of a path, by its form: paths without a wildcard first, a literal segment before a parameter. */

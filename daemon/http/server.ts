@@ -1,4 +1,4 @@
-// Creates a listening server from configuration and services. app/main.ts creates and closes it.
+// Creates a listening server from configuration and services.
 
 import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -33,18 +33,15 @@ export interface ServerOptions
 }
 
 export interface LocalServer {
-  /** Public address, without trailing slash. */
+  /** Without trailing slash. */
   readonly url: string;
   /** One-time address where the first owner is created, or sets a password. */
   readonly setupUrl: string | undefined;
-  /** Answers a request without a socket. */
   readonly handle: HttpHandler;
-  /** Applies a changed configuration to later requests. */
   applySettings(): void;
   /** Serves the operator on the control socket of the data directory, too. Errors: as startControlServer. */
   openControl(): Promise<ControlServer>;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
-  /** Reports not ready. */
   close(): Promise<void>;
 }
 
@@ -52,18 +49,12 @@ export interface RunningServer extends LocalServer {
   readonly address: BoundAddress;
   readonly http: HttpAdapter['kind'];
   /**
-   * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s), then drops the rest.
-   * Further calls wait for the first.
+   * Reports not ready, stops accepting, drops pending requests after `graceMs` (10 s). Later calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;
 }
 
-/**
- * Starts to serve.
- *
- * Errors: ConfigError if the address cannot be bound, or the adapter does not allow it; NOT_READY if the store cannot
- * be reached.
- */
+/** Errors: ConfigError if the address cannot be bound; NOT_READY if the store cannot be reached. */
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;
   const log = options.log.labelled('http');
@@ -104,7 +95,6 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
   };
 }
 
-/** A server without a TCP address: it answers on the control socket only. */
 export async function createLocalServer(options: ServerOptions): Promise<LocalServer> {
   const { baseUrl, port, dataDir } = options.configuration;
   const url = baseUrl ?? (await options.accounts.lastBaseUrl()) ?? `http://localhost:${port}`;
@@ -144,7 +134,6 @@ async function listen(
   }
 }
 
-/** All endpoints that the router has. */
 export function servedEndpoints(version: string, log: Log): readonly Endpoint[] {
   return [...ENDPOINTS, ...mcpEndpoints(version, log), ...OAUTH_ENDPOINTS, ...PAGE_ENDPOINTS];
 }

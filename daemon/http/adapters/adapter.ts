@@ -1,6 +1,5 @@
-// The interface between the pipeline and the HTTP libraries: plain request and response values, and the life cycle of a
-// server. uws-adapter.ts and node-adapter.ts implement it and pass the same tests. Adapters know nothing of routes,
-// JSON or errors; the pipeline knows nothing of sockets.
+// The interface between the pipeline and the HTTP libraries, implemented by uws-adapter.ts and node-adapter.ts.
+// Adapters know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
 
 import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
@@ -8,7 +7,6 @@ import type { Reservation } from './memory-budget.ts';
 
 /** A request. Its values stay valid after the handler returns. */
 export interface HttpRequest {
-  /** Upper case. */
   readonly method: string;
   /** As sent, still percent-encoded, without the query. */
   readonly path: string;
@@ -25,16 +23,13 @@ export interface HttpRequest {
   /** All headers: lower-case name, and the value that `header` returns. */
   headers(): Iterable<[string, string]>;
   /**
-   * The whole body. Before this call at most UNASKED_BODY_SIZE_MAX bytes are buffered.
-   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget is exhausted; ClientGoneError if the client left or has
-   * its answer; RequestFault if the framing is broken or the body is too slow.
+   * At most UNASKED_BODY_SIZE_MAX bytes are buffered before this call. Errors: BodyTooLargeError; SERVER_OVERLOADED;
+   * ClientGoneError; RequestFault if the framing is broken or the body is too slow.
    */
   body(allowance: BodyAllowance): Promise<Buffer>;
 }
 
-/** How much of a body may be buffered, and from which budget. */
 export interface BodyAllowance {
-  /** Bytes. */
   readonly sizeMax: number;
   /** Grows as bytes arrive; the caller releases it. */
   readonly reservation: Reservation;
@@ -42,14 +37,10 @@ export interface BodyAllowance {
 
 /** A body that is produced while it is sent; the adapter pulls it at the client's speed. */
 export interface BodyStream {
-  /**
-   * The next chunk; undefined: the body is complete.
-   * Errors: what was pulled is sent, then the connection is closed.
-   */
+  /** Undefined: the body is complete. On an error what was pulled is sent, then the connection is closed. */
   next(): Promise<Uint8Array | undefined>;
   /** The body has no end mark: after an error the connection is aborted, not ended. */
   readonly isOpenEnded?: boolean;
-  /** Called once when the response ends, for any reason. */
   close(): void;
 }
 
@@ -68,7 +59,6 @@ export interface HttpResponse {
   readonly onOver?: (() => void) | undefined;
 }
 
-/** Answers one request; never rejects. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
 export interface AdapterOptions {
@@ -85,23 +75,14 @@ export interface BoundAddress {
 }
 
 export interface HttpAdapter {
-  /** The library, for the log. */
   readonly kind: 'uws' | 'node';
-  /**
-   * Starts to accept connections. Call once.
-   *
-   * @param host  an IP address
-   * @param port  0: the system chooses
-   * Errors: rejects if the address cannot be bound.
-   */
+  /** Call once. `host`: an IP address; `port` 0: the system chooses. Rejects if the address cannot be bound. */
   listen(host: string, port: number): Promise<BoundAddress>;
   /** Stops accepting, waits up to `graceMs` for pending responses, then drops every connection. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The request body exceeds its limit. */
 export class BodyTooLargeError extends Error {
-  /** Bytes: as declared, or as received. */
   readonly size: number;
 
   constructor(size: number) {
@@ -132,16 +113,15 @@ export const UNASKED_BODY_SIZE_MAX = 65_536;
 export const HEAD_SIZE_MAX = 16_384;
 /** Limit for the head of a request, from its first byte or the start of the connection. */
 export const HEAD_TIMEOUT_MS = 10_000;
-/** Limit for a whole request with its body. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A connection without progress for this long is dropped. */
 export const STALL_TIMEOUT_MS = 10_000;
 
-/** The same for a client that reads an answer: it must take 1 KB a second. */
+/** A client that reads an answer must take 1 KB a second, else it is dropped. */
 export const STREAM_STALL_MS = 60_000;
 
-/** Bytes: a client that takes less within `STREAM_STALL_MS` (1 KB a second) is dropped. */
+/** Bytes a client must take within `STREAM_STALL_MS`. */
 export const STALL_SIZE = 61_440;
 
 export function isBodyStream(body: HttpResponse['body']): body is BodyStream {

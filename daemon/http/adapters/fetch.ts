@@ -1,12 +1,10 @@
-// Bridges to handlers that take the Request and return the Response of the Fetch standard, such as the libraries for
-// MCP and OAuth. Request bodies are read on demand up to their limit; response bodies are pulled at the client's speed
-// and cancelled when the client leaves.
+// Bridges to handlers of the Fetch standard, such as the libraries for MCP and OAuth. Request bodies are read on
+// demand; response bodies are pulled at the client's speed and cancelled when the client leaves.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 
-/** Headers of one connection; each hop adds its own. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
@@ -17,23 +15,18 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 
-/** A header value that the Fetch standard accepts. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /**
- * Requests whose response has not ended. Why: undici 6.24 aborts the signal of a Request only while the Request itself
- * is referenced, and handlers keep only the signal. Why not keyed by the signal: undici holds the signal until the
- * Request is collected, so nothing would ever be freed.
+ * Requests whose response has not ended. Why: undici 6.24 aborts the signal only while the Request is referenced, and
+ * handlers keep only the signal. As a weak key the signal would not help: undici holds it until the Request is
+ * collected.
  */
 const retained = new Set<Request>();
 
 /**
- * The request in the form of the standard: GET for HEAD, without header values outside Latin-1.
- *
- * @param baseUrl  of the daemon; gives the origin, whatever host the client named
- * @param readBody  called at most once; its error reaches the reader of the body
- * @param whenOver  takes callbacks for the end of the response
- * Errors: NOT_FOUND for a path that the standard normalizes, such as one with `..`.
+ * The request in the form of the standard: GET for HEAD, without header values outside Latin-1. The origin is that of
+ * `baseUrl`, whatever host the client named; `readBody` is called at most once. Errors: NOT_FOUND as `checkPath`.
  */
 export function toFetchRequest(
   request: HttpRequest,
@@ -65,11 +58,7 @@ export function toFetchRequest(
   return made;
 }
 
-/**
- * Refuses a path that the standard would normalize: else `/open/../closed` would pass with the rights of `/open`.
- *
- * Errors: NOT_FOUND.
- */
+/** Errors: NOT_FOUND for a path that the standard would normalize: `/open/../closed` would pass as `/open`. */
 function checkPath(sent: string, read: string): void {
   if (decodeURIComponent(sent) !== decodeURIComponent(read))
     throw new ApiError('NOT_FOUND', 'Not found.');
@@ -89,24 +78,15 @@ function lazyBody(readBody: () => Promise<Uint8Array>): ReadableStream<Uint8Arra
   );
 }
 
-/** Callbacks while a body is sent. */
 export interface BodyWatch {
   /** Called before each chunk; an error ends the response. */
   checkRights(): void | Promise<void>;
   /** The body cannot be completed. */
   onFault(error: unknown): void;
-  /** The response is over. */
   onClose(sentSize: number): void;
 }
 
-/**
- * Converts a standard Response; each cookie becomes its own header.
- * Errors: TypeError if it is an error response, or its body is locked.
- *
- * @param isHead  no body is sent
- * @param common  headers of every response; those of `response` win, cookies are added
- * @param watch  for the body, if there is one
- */
+/** Each cookie becomes its own header; headers of `response` win over `common`. TypeError for an error response. */
 export function fromFetchResponse(
   response: Response,
   isHead: boolean,
@@ -124,7 +104,7 @@ export function fromFetchResponse(
   return { ...head, body: isEmpty ? undefined : new Uint8Array() };
 }
 
-/** Cancels a body. Why errors are ignored: they can change no answer. */
+/** Errors are ignored: they can change no answer. */
 export function giveUp(body: ReadableStream): void {
   body.cancel().catch(() => {});
 }
@@ -153,7 +133,7 @@ class FetchBody implements BodyStream {
     try {
       const { value, done } = await this.#reader.read();
       if (done) return undefined;
-      // Why: chunks that are ready at once, or empty, would starve other requests.
+      // Chunks that are ready at once, or empty, would starve other requests.
       await this.#yielder.pause();
       await this.#watch.checkRights();
       if (!(value instanceof Uint8Array))

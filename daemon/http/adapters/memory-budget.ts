@@ -1,18 +1,14 @@
-// Limits the bytes that requests hold: bodies being received, files being read, answers being sent. One budget for all
-// with a share for each client. It refuses at once (503) and never waits. See daemon/DECISIONS.md.
+// Limits the bytes that requests hold, in total and for each client. Refuses at once (503). See daemon/DECISIONS.md.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 
-/** A client's share is the budget divided by this. */
 const SHARES = 8;
 
-/** Reserved bytes, until they are released. */
 export interface Reservation {
-  /** Bytes held now; 0 once released. */
+  /** Bytes; 0 once released. */
   readonly size: number;
   /** Reserves `size` more bytes. False if they do not fit or the hold is released. */
   grow(size: number): boolean;
-  /** Releases all but `size` bytes. */
   shrinkTo(size: number): void;
   /** Releases everything. Further calls do nothing. */
   release(): void;
@@ -24,7 +20,6 @@ export class MemoryBudget {
   readonly #used = new Map<string, number>();
   #usedSize = 0;
 
-  /** @param sizeMax  bytes in total */
   constructor(sizeMax: number) {
     this.setSize(sizeMax);
   }
@@ -39,7 +34,6 @@ export class MemoryBudget {
     return this.#usedSize;
   }
 
-  /** Bytes that one client may reserve. */
   get shareMax(): number {
     return this.#shareMax;
   }
@@ -48,11 +42,7 @@ export class MemoryBudget {
     return this.#used.get(clientKey) ?? 0;
   }
 
-  /**
-   * Reserves bytes for a client; undefined if its share or the budget is exhausted.
-   *
-   * @param size  may be 0: a hold that grows later
-   */
+  /** Undefined if the client's share or the budget is exhausted. `size` may be 0, to grow later. */
   tryTake(clientKey: string, size: number): Reservation | undefined {
     if (!this.#take(clientKey, size)) return undefined;
     return new OpenReservation(
@@ -113,7 +103,6 @@ class OpenReservation implements Reservation {
   }
 }
 
-/** The refusal when the budget is exhausted. */
 export function noMemoryError(): ApiError {
   return new ApiError('SERVER_OVERLOADED', 'Too many bytes are waiting to be read or sent.');
 }

@@ -40,7 +40,6 @@ import { faultOf, malformed, parseTarget, type Target } from './request-head.ts'
 /** Bytes of an unread body that the library reads anyway. */
 const READ_AHEAD_SIZE = 16_384;
 
-/** How often the library checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000;
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -70,12 +69,11 @@ export class NodeAdapter implements HttpAdapter {
     const onRequest = (message: IncomingMessage, response: ServerResponse): void =>
       this.#onRequest(message, response);
     this.#server = createServer(SERVER_OPTIONS, onRequest);
-    // Why: headers beyond a count would be dropped silently; their total size is limited instead.
+    // Headers beyond a count would be dropped silently; their total size is limited instead.
     this.#server.maxHeadersCount = 0;
-    // Why: else the answers to a client that has sent its last byte are thrown away.
+    // Else the answers to a client that has sent its last byte are thrown away.
     this.#server.httpAllowHalfOpen = true;
-    // Why: the library's method also ends answers that are only partly sent, and spares connections with half a
-    // request. See `close`.
+    // The library's method also ends answers that are only partly sent, and spares connections with half a request.
     this.#server.closeIdleConnections = () => {};
     this.#server.on('checkContinue', onRequest);
     this.#server.on('checkExpectation', onRequest);
@@ -182,7 +180,6 @@ export class NodeAdapter implements HttpAdapter {
     }
   }
 
-  /** True if the connection cannot be reused after this request. */
   #mustEnd({ message, body }: Exchange, { fault }: HttpRequest): boolean {
     const connection = this.#connections.get(message.socket);
     const isCut = connection?.isEnding === true && !message.complete;
@@ -214,7 +211,6 @@ export class NodeAdapter implements HttpAdapter {
   }
 }
 
-/** Drops a client that does not read the end of its response. */
 function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
   // Most final writes fit into the socket's buffer.
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
@@ -237,10 +233,7 @@ function readHeaders(message: IncomingMessage): HeaderMap {
   return headers;
 }
 
-/**
- * Why: the library would close at once, and the reset caused by further bytes would discard what the client has not
- * read.
- */
+/** The library would close at once, and a reset caused by further bytes would discard what the client has not read. */
 function letRead(socket: Socket): void {
   socket.destroySoon = () => lingeringEnd(socket);
 }
@@ -281,19 +274,16 @@ function startReading({ message, response, headers, body }: Exchange): void {
   message.on('error', () => body.fail(new ClientGoneError()));
 }
 
-/** True if the body may exceed what the library reads ahead. */
 function isLarge(headers: HeaderMap): boolean {
   return (
     headers.get('transfer-encoding') !== undefined || (declaredSize(headers) ?? 0) > READ_AHEAD_SIZE
   );
 }
 
-/** True if the client waits for "100 Continue". */
 function isAwaited(headers: HeaderMap): boolean {
   return headers.get('expect')?.toLowerCase() === '100-continue';
 }
 
-/** @param body  the part of the answer's body to send */
 async function send(
   response: ServerResponse,
   answer: HttpResponse,
@@ -327,7 +317,7 @@ async function sendSlices(
     if (response.closed) throw new ClientGoneError();
     const chunk = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
     const slice = chunk.subarray(0, STALL_SIZE);
-    // Why one slice at a time: its bytes may be valid only until the next one is read.
+    // One slice at a time: its bytes may be valid only until the next one is read.
     await written(response, slice, stallMs);
     offset += slice.byteLength;
   }

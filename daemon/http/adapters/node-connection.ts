@@ -1,6 +1,6 @@
-// One connection of node:http. Its requests are served one after the other, in order. A malformed request gets an
-// ordinary refusal after the answers before it; then the connection closes slowly enough for the client to read it. A
-// client that has sent its last byte counts as gone a moment later, as most leaving clients send nothing more.
+// One connection of node:http. Its requests are served in order; a malformed one gets a refusal that the client has
+// time to read. A client that has sent its last byte counts as gone a moment later, as most leaving clients send no
+// more.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,7 +21,6 @@ export interface NodeExchange {
   readonly response: ServerResponse;
   readonly body: BodyCollector;
   readonly gone: LazySignal;
-  /** Never rejects. */
   serve(): Promise<void>;
 }
 
@@ -41,12 +40,10 @@ export class Connection {
     socket.on('end', () => this.#onEnd());
   }
 
-  /** Further requests are not served. */
   get isEnding(): boolean {
     return this.#fault !== undefined;
   }
 
-  /** Ends the connection once all requests are answered. */
   endWhenIdle(): void {
     this.#isToEnd = true;
     if (this.#open.length === 0) this.#endIdle();
@@ -59,7 +56,6 @@ export class Connection {
     else this.#socket.destroy();
   }
 
-  /** Serves the request after those before it; reading pauses until then. */
   add(exchange: NodeExchange): void {
     if (this.isEnding) return;
     this.#last = exchange;
@@ -71,7 +67,7 @@ export class Connection {
   async #serveAll(): Promise<void> {
     for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
       await next.serve();
-      // Why: an answer that never gets the socket is not notified that the client left.
+      // An answer that never gets the socket is not notified that the client left.
       await closed(next.response);
       this.#open.shift();
       if (this.#socket.destroyed) return;
@@ -81,7 +77,6 @@ export class Connection {
     else if (this.#isToEnd) this.#endIdle();
   }
 
-  /** Handles an error of the library: in a head, in a body, or a timeout. */
   onFault(error: Error): void {
     if (this.isEnding || this.#socket.destroyed) return;
     const fault = toFault(error);
@@ -101,7 +96,7 @@ export class Connection {
     if (this.#last !== undefined) await closed(this.#last.response);
     if (this.#last?.message.complete === false) lingeringEnd(this.#socket);
     else if (!this.#socket.destroyed) {
-      // Why: connections that opened together and sent nothing time out in the same turn.
+      // Connections that opened together and sent nothing time out in the same turn.
       await paced('');
       const response = await this.#handle(unreadable(fault, this.#socket));
       lingeringEnd(this.#socket, toText(response));
@@ -117,7 +112,6 @@ export class Connection {
   }
 }
 
-/** Resolves when the response is fully sent. */
 function closed(response: ServerResponse): Promise<void> {
   if (response.closed) return Promise.resolve();
   return new Promise((resolve) => {

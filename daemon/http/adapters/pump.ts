@@ -1,5 +1,5 @@
-// Sends a body that is produced while it is sent. Bytes that the socket does not take wait here, up to a limit; then
-// the source is paused. Both adapters use it through `Outlet`.
+// Sends a body while it is produced. Bytes that the socket does not take wait here, up to a limit that pauses the
+// source.
 
 import { type BodyStream, STREAM_STALL_MS } from './adapter.ts';
 
@@ -7,25 +7,16 @@ import { type BodyStream, STREAM_STALL_MS } from './adapter.ts';
 export const BUFFER_SIZE_MAX = 2_097_152;
 /** Reserved for the next chunk and for one that the socket holds. */
 const RESERVED_SIZE = 1_048_576;
-/**
- * Overhead of a waiting slice in bytes.
- * Measured: 2026-11-23: a body in chunks of one byte held 448 MB, and the thread for 10 s.
- */
+/** Bytes per waiting slice. Measured 2026-11-23: a body in chunks of one byte held 448 MB, and the thread for 10 s. */
 const SLICE_COST = 512;
 
 export interface Outlet {
-  /**
-   * Bytes written at a time: small steps show that the client reads. A client that takes less within a minute is
-   * dropped.
-   */
+  /** Bytes written at a time. A client that takes less within a minute is dropped. */
   readonly sliceSizeMax: number;
   /** Writes bytes. False: the socket is full and will call the pump's `onDrain` once it is empty. */
   write(bytes: Uint8Array): boolean;
-  /**
-   * Ends the response after what was written, and closes the connection if the body is incomplete.
-   */
+  /** Closes the connection if the body is incomplete. */
   end(isWhole: boolean): void;
-  /** Drops the connection with all waiting bytes. */
   drop(): void;
 }
 

@@ -1,15 +1,12 @@
-// Rules for the head of a request, whichever library parsed it: headers that may not be repeated, the framing of the
-// body, and the forms of a target. A proxy and the daemon must agree on these, so anything ambiguous is refused (RFC
-// 9112 3.2, 6.1 and 6.3).
+// Rules for the head of a request, for both libraries: repeated headers, framing of the body, forms of a target. A
+// proxy and the daemon must agree on them, so anything ambiguous is refused (RFC 9112 3.2, 6.1 and 6.3).
 
 import { RequestFault } from './adapter.ts';
 import type { HeaderMap } from './exchange-parts.ts';
 
 /** A request target; with its host if it is in absolute form. */
 export interface Target {
-  /** As sent, still percent-encoded. */
   readonly path: string;
-  /** Without the question mark; '' if there is none. */
   readonly rawQuery: string;
   readonly authority?: string;
 }
@@ -17,11 +14,7 @@ export interface Target {
 /** A host with an optional port. A user matches too, but no served name has one. */
 const AUTHORITY = /^[\w.~!$&'()*+,;=:%@[\]-]*$/;
 
-/**
- * Why a request with these headers must be refused; undefined: it is valid.
- *
- * @param version  such as 1.1; 1.0 has no chunks and needs no Host
- */
+/** Undefined: the headers are valid. `version` such as 1.1; 1.0 has no chunks and needs no Host. */
 export function faultOf(headers: HeaderMap, version: string): RequestFault | undefined {
   const isOld = version === '1.0';
   if (!isOld && version !== '1.1') return malformed('HTTP version other than 1.1 and 1.0');
@@ -39,7 +32,6 @@ export function faultOf(headers: HeaderMap, version: string): RequestFault | und
   return undefined;
 }
 
-/** The parts of a target, or its fault. */
 export function parseTarget(target: string): Target | RequestFault {
   const absolute = target.startsWith('/') ? null : /^https?:\/\/([^/?#]*)(.*)$/i.exec(target);
   if (absolute === null) return splitQuery(target);

@@ -1,10 +1,7 @@
-// HttpAdapter over uWebSockets.js; no other file uses that library. Its request object is valid only during the handler
-// call and its response object until it ends or aborts, so everything is copied first, the abort handler is set first,
-// and writes are corked and stop when the socket is full.
-//
-// Differences from node:http for callers: HTTP/1.0 is refused, and a pipelining client is disconnected if its next
-// request arrives while the previous one waits. Its parser accepts lines of a chunked body that end with only LF, so it
-// serves only loopback (http/server.ts).
+// HttpAdapter over uWebSockets.js. Its request is valid only during the handler call and its response until it ends or
+// aborts: everything is copied first, the abort handler is set first, and writes are corked. Unlike node:http it
+// refuses HTTP/1.0 and pipelining, and accepts chunk lines that end with only LF, so it serves only loopback
+// (http/server.ts).
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
@@ -41,7 +38,6 @@ type Uws = typeof import('uWebSockets.js');
 /** The library drops a connection without traffic for 10 s, unless its timer is reset. */
 const KEEP_INTERVAL_MS = 4000;
 
-/** Loads the library; rejects if its binary does not load. */
 export async function loadUws(): Promise<Uws> {
   // Safety: a CommonJS module comes as the default member, which its types do not say.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -51,7 +47,6 @@ export async function loadUws(): Promise<Uws> {
   return module.default;
 }
 
-/** Turns off the header that names the server; missing from the library's types. */
 interface Silent {
   _cfg(option: 'silent'): void;
 }
@@ -66,7 +61,6 @@ interface Exchange {
   isLast?: boolean;
   /** Reading is paused, as the handler has not asked for the body. */
   isPaused?: boolean;
-  /** Ends the pause. */
   pauseEnd?: NodeJS.Timeout;
   /** The library takes no more calls for it. */
   isOver?: boolean;
@@ -92,7 +86,7 @@ export class UwsAdapter implements HttpAdapter {
   listen(host: string, port: number): Promise<BoundAddress> {
     const uws = this.#uws;
     return new Promise((resolve, reject) => {
-      // Why: by default several processes may share a port, each with a part of the connections.
+      // By default several processes may share a port, each with a part of the connections.
       listenExclusively(this.#app, host, port, (socket) => {
         if (socket === false) {
           reject(new Error(`cannot listen on ${host} port ${port}`));
@@ -110,7 +104,6 @@ export class UwsAdapter implements HttpAdapter {
     this.#app.close();
   }
 
-  /** Resolves when no request is pending, or after `graceMs`. */
   #idle(graceMs: number): Promise<void> {
     const { promise, resolve } = deferredFor(graceMs);
     this.#onIdle = resolve;
@@ -139,8 +132,8 @@ export class UwsAdapter implements HttpAdapter {
     const request = toRequest(raw, headers, exchange);
     exchange.isLast = request.fault !== undefined;
     const answer = await this.#options.handle(request);
-    // The end of a refused request is unknown. Before its answer the library drops a connection that sends further
-    // bytes as a request; after the answer it would serve them as one.
+    // The end of a refused request is unknown. Before its answer the library drops a connection that sends on; after
+    // the answer it would serve those bytes as a request.
     if (exchange.isLast) await new Promise(setImmediate);
     const answerBody = answer.body;
     goOn(exchange);
@@ -178,7 +171,7 @@ export class UwsAdapter implements HttpAdapter {
       writeHead(response, answer);
       const size = bodySize(body);
       if (isHead || body === undefined || size === 0) {
-        // Why: endWithoutBody(size) waits for a body that never comes, unless the connection closes.
+        // endWithoutBody(size) waits for a body that never comes, unless the connection closes.
         if (isLast) response.endWithoutBody(size, true);
         else {
           if (body !== undefined) response.writeHeader('Content-Length', String(size));
@@ -192,9 +185,7 @@ export class UwsAdapter implements HttpAdapter {
     });
   }
 
-  /**
-   * Writes until the socket is full, and continues when it has room; other requests run in between.
-   */
+  /** Writes until the socket is full, and continues when it has room. */
   #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, clientKey?: string): void {
     const { response } = exchange;
     const totalSize = body.byteLength;
@@ -225,10 +216,8 @@ export class UwsAdapter implements HttpAdapter {
   }
 
   /**
-   * Gives the reader of an unsent answer our own timeout in place of the library's.
-   *
-   * Why a write is tried again: it resets the library's timer, which else expires before a socket with megabytes of
-   * room reports that a third is free.
+   * Our own timeout for the reader of an answer. A write resets the library's timer, which else expires before a socket
+   * with megabytes of room reports that a third is free.
    */
   #awaitReader(exchange: Exchange, sendOn: () => Promise<void>): void {
     const { response } = exchange;
@@ -252,32 +241,26 @@ export class UwsAdapter implements HttpAdapter {
     exchange.isOver = true;
     clearTimeout(exchange.pauseEnd);
     exchange.body.abandon();
-    // Why: a rehashed set keeps its old members until the next full collection, and with this one the answer. Measured:
-    // 4 MB each; a full collection for every third answer, 12 of 29 ms on this thread; none without it.
+    // A rehashed set keeps its old members, and the answer with them, until the next full collection. Measured: 4 MB
+    // each; a full collection for every third answer, 12 of 29 ms on this thread.
     exchange.onOver = undefined;
     onOver?.();
     if (this.#open.size === 0) this.#onIdle?.();
   }
 }
 
-/**
- * Bytes held back while the socket is full: one for each time it takes some, or an interval ends.
- */
+/** Bytes held back while the socket is full: one for each write or interval. */
 const RESERVE_SIZE = 4096;
 /** The library gathers writes up to this size, whatever the socket does. */
 const GATHERED_SIZE = 16_384;
 
 /**
- * The socket of a streamed response.
- *
- * Why bytes are held back: the library sends its buffer only on a further write, and only then says whether the socket
- * took all. And only `resume` resets its timeout, but also ends the wait for room, which a further write begins again.
- * So whenever there may be room, and in each interval, one byte is written.
+ * The socket of a streamed response. The library sends its buffer only on a further write, and only then says whether
+ * the socket took all; only `resume` resets its timeout, but it also ends the wait for room. So whenever there may be
+ * room, and in each interval, one byte that was held back is written.
  */
 class UwsOutlet implements Outlet {
-  /**
-   * Why not less: with more writes, one that fills the socket with nothing held back is likelier.
-   */
+  /** With smaller slices, a write that fills the socket with nothing held back is likelier. */
   readonly sliceSizeMax = 262_144;
   readonly #response: UwsResponse;
   readonly #head: HttpResponse;
@@ -285,7 +268,6 @@ class UwsOutlet implements Outlet {
   readonly #onEnd: () => void;
   #onDrain: () => void = () => {};
   #isHeadWritten = false;
-  /** Bytes that follow when the socket is full. */
   #reserve: Uint8Array = new Uint8Array();
   #keepAliveTimer: NodeJS.Timeout | undefined;
 
@@ -296,7 +278,6 @@ class UwsOutlet implements Outlet {
     this.#onEnd = onEnd;
   }
 
-  /** @param listener  called when a full socket has room again */
   listen(listener: () => void): void {
     this.#onDrain = listener;
     this.#response.onWritable(() => {
@@ -363,7 +344,6 @@ class UwsOutlet implements Outlet {
     this.#response.close();
   }
 
-  /** Stops using the response. */
   stop(): void {
     clearInterval(this.#keepAliveTimer);
   }
@@ -399,7 +379,6 @@ function listenExclusively(
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT` of the library. */
 const LISTEN_EXCLUSIVE_PORT = 1;
 
-/** Resumes a paused request. */
 function goOn(exchange: Exchange): void {
   clearTimeout(exchange.pauseEnd);
   if (exchange.isPaused === true && exchange.isOver !== true) exchange.response.resume();
