@@ -151,8 +151,8 @@ class Walker implements Walk {
     pattern?: string,
   ): Promise<void> {
     for (const file of filesOf(locations, scoreOf).slice(0, FILES_READ)) {
-      const isLooked = pattern !== undefined && !this.#toolbox.isWhole;
-      const found = isLooked ? await this.#search(pattern, file.path) : [];
+      const hasLookedUp = pattern !== undefined && !this.#toolbox.isWhole;
+      const found = hasLookedUp ? await this.#search(pattern, file.path) : [];
       await this.#readFile(file.path, [...file.lines, ...scored(found, scoreOf)]);
     }
   }

@@ -38,10 +38,10 @@ export function hostRulesOf(
 
 function syncingIn(
   connections: Configuration['connections'],
-  isMeant: (url: string) => boolean = () => true,
+  isIntended: (url: string) => boolean = () => true,
 ): string[] {
   return Object.entries(connections).flatMap(([name, settings]) =>
-    'syncPermissions' in settings && settings.syncPermissions && isMeant(settings.url)
+    'syncPermissions' in settings && settings.syncPermissions && isIntended(settings.url)
       ? [name]
       : [],
   );

@@ -87,7 +87,7 @@ export class Tokens {
     const consent = await store.oauthConsents.byCode(hash(parameters.require('code')));
     if (consent === undefined) throw badGrant();
     if (consent.familyHash !== null) throw await this.#misused(consent, 'a code was used twice');
-    this.#checkHolder(consent, clientId);
+    this.#checkClient(consent, clientId);
     const redirectUri = parameters.get('redirect_uri') ?? consent.redirectUri;
     if (redirectUri !== consent.redirectUri || !isVerified(verifier, consent.codeChallenge))
       throw badGrant();
@@ -109,7 +109,7 @@ export class Tokens {
     const refreshHash = hash(value);
     if (consent.refreshHash !== refreshHash)
       throw await this.#misused(consent, 'a refresh token was used twice');
-    this.#checkHolder(consent, clientId);
+    this.#checkClient(consent, clientId);
     const resource = this.#resourceOf(parameters, consent);
     const keyHash = await this.#keyOf(consent, proof);
     const family = familyOf(value) ?? '';
@@ -125,8 +125,8 @@ export class Tokens {
     return family === undefined ? undefined : await store.oauthConsents.byFamily(hash(family));
   }
 
-  #checkHolder({ clientId, expiresAt }: OAuthConsent, askingId: string): void {
-    if (clientId !== askingId || expiresAt <= this.#context.now()) throw badGrant();
+  #checkClient({ clientId, expiresAt }: OAuthConsent, callerId: string): void {
+    if (clientId !== callerId || expiresAt <= this.#context.now()) throw badGrant();
   }
 
   #resourceOf(parameters: Parameters, { resource }: OAuthConsent): string {

@@ -149,7 +149,7 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
     if (report?.connections.length === 0) return;
     // Undefined if the store is busy or the daemon is closing.
     if (report !== undefined) {
-      for (const line of troublesOf(report)) {
+      for (const line of problemsOf(report)) {
         if (!written.has(line)) stderr.write(line);
         written.add(line);
       }
@@ -162,7 +162,7 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
   }
 }
 
-function troublesOf({ connections }: StatusReport): string[] {
+function problemsOf({ connections }: StatusReport): string[] {
   return connections.flatMap(({ name, state, failure }) => {
     const what = state === 'incomplete' ? 'was listed only in part' : 'cannot be listed';
     return failure === null ? [] : [`${name} ${what}: ${escapeControls(failure)}\n`];

@@ -68,7 +68,7 @@ export function useFileWays(target: BrowseTarget, language: string) {
     pin: () => reportFailure(pin()),
     /** @param selected  the lines and columns to link to; undefined: those of the address */
     copyLink: (selected?: LineRange) => void copyText(linkTo(selected), 'Link'),
-    copyPlace: () => {
+    copyLocation: () => {
       const line = lineRangeOf(valueOf('highlightRange'))?.from;
       void copyText(`${target.path}${line === undefined ? '' : `:${line}`}`, 'Path');
     },

@@ -41,8 +41,8 @@ function countLines(text: string): number {
 /** The view of the file. The address comes first; a link to a line, blame or a query means the code. */
 function viewOf(path: string, { valueOf }: AddressParameters): 'code' | 'preview' | undefined {
   if (!hasPreview(path)) return undefined;
-  const wantedView = valueOf('view');
-  if (wantedView === 'code' || wantedView === 'preview') return wantedView;
+  const requestedView = valueOf('view');
+  if (requestedView === 'code' || requestedView === 'preview') return requestedView;
   const isOfText = ['highlightRange', 'blame', 'query'].some((name) => valueOf(name) !== undefined);
   return isOfText ? 'code' : 'preview';
 }
@@ -88,7 +88,7 @@ function useFileKeys(targets: () => KeyTargets): void {
     allRepos: exploration === undefined ? undefined : toggleWidth,
     pin: ways.pin,
     copyLink: targets().copyLink,
-    copyPlace: ways.copyPlace,
+    copyLocation: ways.copyLocation,
     definition,
     references,
     card: () => targets().code?.openCard(),

@@ -34,7 +34,7 @@ export const KEYS = {
   preview: { chords: ['v'], where: 'Results', does: 'Preview the file' },
   filters: { chords: ['f', 'mod+b'], where: 'Results', does: 'Filters' },
   copyLink: { chords: ['c'], where: 'Results and files', does: 'Copy a link to the line' },
-  copyPlace: { chords: ['shift+c'], where: 'Results and files', does: 'Copy path:line' },
+  copyLocation: { chords: ['shift+c'], where: 'Results and files', does: 'Copy path:line' },
   findFile: { chords: ['t', 'mod+p'], where: 'Repository', does: 'Find a file' },
   tree: { chords: ['mod+b'], where: 'Repository', does: 'File tree' },
   blame: { chords: ['b'], where: 'File', does: 'Blame' },

@@ -9,7 +9,7 @@ export interface ListPosition {
 }
 
 /** A position to restore, and the element that had the focus when the request was made. */
-export interface WantedPosition {
+export interface RequestedPosition {
   readonly position: ListPosition;
   readonly focused: Element | null;
 }
@@ -31,7 +31,7 @@ function entryState(): EntryState {
  * The position stored in this history entry. Undefined at the top, where lists begin anyway: scrolling there would cost
  * a layout.
  */
-function positionOfEntry(): WantedPosition | undefined {
+function positionOfEntry(): RequestedPosition | undefined {
   const position = entryState().results;
   if (position === undefined || (position.offset === 0 && position.key === undefined))
     return undefined;
@@ -79,12 +79,12 @@ export function wantPositionAgain(): void {
   isTaken = false;
 }
 
-export function isPositionWanted(): boolean {
+export function isPositionRequested(): boolean {
   return pending !== undefined && !isTaken;
 }
 
 /** Returns the position once. */
-export function takePosition(): WantedPosition | undefined {
+export function takePosition(): RequestedPosition | undefined {
   if (isTaken) return undefined;
   isTaken = true;
   return pending;

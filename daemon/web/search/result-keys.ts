@@ -181,7 +181,7 @@ export function useResultKeys(parts: Parts): void {
   );
   useKey('copyLink', withFocus(copyFocusedLink));
   useKey(
-    'copyPlace',
+    'copyLocation',
     withFocus(({ file, line }) => {
       void copyText(line === 0 ? file.path : `${file.path}:${line}`, 'Place');
     }),

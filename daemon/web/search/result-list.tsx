@@ -12,8 +12,8 @@ import { useIsLate, usePainted } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './no-results.tsx';
 import { PrintedResults } from './printed-results.tsx';
-import { isPositionWanted, savePosition, takePosition } from './list-position.ts';
-import type { WantedPosition } from './list-position.ts';
+import { isPositionRequested, savePosition, takePosition } from './list-position.ts';
+import type { RequestedPosition } from './list-position.ts';
 import { CardTotal, ResultCard } from './result-card.tsx';
 import { focusedOf, useResultKeys } from './result-keys.ts';
 import type { Focused } from './result-keys.ts';
@@ -50,7 +50,7 @@ interface Parts {
 /** Restores the focus once its element is in the page, unless the user has moved it meanwhile. */
 function focusPosition(
   scroller: Element,
-  { position: { key, line }, focused }: WantedPosition,
+  { position: { key, line }, focused }: RequestedPosition,
 ): void {
   if (key === undefined) return;
   const stop = line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`;
@@ -234,7 +234,7 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
 
 /** Can a new list reuse the frame of the current one? Only if that is at its top and its cards are measured. */
 function isFrameFit(scroller: Element | null): boolean {
-  if (scroller === null || isPositionWanted()) return false;
+  if (scroller === null || isPositionRequested()) return false;
   return scroller.scrollTop === 0 && scroller.querySelector('.result-card') !== null;
 }
 

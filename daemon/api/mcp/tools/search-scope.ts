@@ -118,8 +118,8 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
 
 /** Why matches may be missing apart from a limit; empty: none are. */
 export function gapsOf({ incompleteReasons = [] }: SearchResponse): string[] {
-  const gaps = incompleteReasons.filter((reason) => !SHOWN_APART.includes(reason));
+  const gaps = incompleteReasons.filter((reason) => !NOTED_ELSEWHERE.includes(reason));
   return gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`];
 }
 
-const SHOWN_APART: readonly string[] = ['match_limit', 'size_limit'];
+const NOTED_ELSEWHERE: readonly string[] = ['match_limit', 'size_limit'];

@@ -40,7 +40,7 @@ async function find(
 }
 
 /** Lines with occurrences in a result: to find one of more a model should use grep. */
-const OCCURRENCES_SHOWN = 100;
+const OCCURRENCES_MAX = 100;
 
 function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse): string {
   const other =
@@ -54,9 +54,9 @@ function occurrencesText(symbol: string, found: NavigationResponse): string {
   const { files, stats } = found;
   const text = new BoundedText();
   text.add(`Found ${stats.matchCount} places in ${files.length} files`);
-  const first = firstLines(files.map(linesOf), OCCURRENCES_SHOWN);
+  const first = firstLines(files.map(linesOf), OCCURRENCES_MAX);
   const addedCount = addFiles(text, first, (file) => file);
-  if (addedCount < files.length || stats.matchCount > OCCURRENCES_SHOWN)
+  if (addedCount < files.length || stats.matchCount > OCCURRENCES_MAX)
     text.end(
       `(cut: places in ${addedCount} of ${files.length} files are shown; grep for \\b${quotePattern(symbol)}\\b with path, include or a larger limit gets others)`,
     );
