@@ -143,7 +143,7 @@ const AGENTS: readonly Limit[] = [
   ['17.2', 'at most {} bytes', numberIn(`${TOOLS}/tool.ts`, 'TEXT_SIZE_MAX')],
   ['17.2', 'at most {} characters', numberIn(`${TOOLS}/bounded-text.ts`, 'TEXT_SIZE_MAX')],
   ['17.3', 'cut at {} bytes', numberIn(`${TOOLS}/found-lines.ts`, 'LINE_SIZE_MAX')],
-  ['17.3', 'the first {} ', numberIn(`${TOOLS}/symbol-tools.ts`, 'OCCURRENCES_SHOWN')],
+  ['17.3', 'the first {} ', numberIn(`${TOOLS}/symbol-tools.ts`, 'OCCURRENCES_MAX')],
 ];
 
 export const LIMITS: readonly Limit[] = [
