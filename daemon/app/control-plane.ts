@@ -1,5 +1,4 @@
-// Opens and closes the store and the parts that authenticate and limit callers. The daemon uses it; the command line
-// opens it if no daemon runs.
+// Opens and closes the store, and the parts that authenticate and limit callers.
 
 import { Accounts } from '../accounts/accounts.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -17,18 +16,10 @@ export interface ControlPlane {
   readonly degraded: () => readonly string[];
   /** The store has been away longer than callers may be served without it: nobody is authenticated any more. */
   readonly isLost: () => boolean;
-  /** Writes pending changes. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * The data directory must exist and be locked.
- *
- * @param now   milliseconds since the epoch
- * @param open  the store, if it is open already; the caller closes it
- *
- * Errors: NOT_READY if the store cannot be opened; ConfigError.
- */
+/** The data directory must be locked; a given store stays open. Errors: NOT_READY without the store; ConfigError. */
 export async function openControlPlane(
   configuration: Configuration,
   directory: RepoDirectory,

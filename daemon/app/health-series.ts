@@ -1,10 +1,7 @@
-// Health of the daemon in the last hour and the last day, for the owners' charts (API.md 18): a point per 15 seconds
-// and per 6 minutes, 240 of each, only in memory. Search latencies are counted in buckets, so memory does not grow with
-// the number of searches.
+// Health of the last hour and day (API.md 18): 240 points each, in memory. Latencies are counted in buckets.
 
 import type { HealthPoint } from '../api/shapes/endpoint-services.ts';
 
-/** Values read at the end of each point. */
 export interface HealthSample {
   readonly waiting: number;
   readonly privateBytes: number;
@@ -44,7 +41,6 @@ class Durations {
   }
 }
 
-/** The current interval. */
 class Stretch {
   readonly durations = new Durations();
   readonly #sinceMs: number;
@@ -80,7 +76,6 @@ class Stretch {
   }
 }
 
-/** Points of one length, and the current interval. */
 class Series {
   readonly #stepsOfPoint: number;
   readonly #points: HealthPoint[] = [];
@@ -99,7 +94,6 @@ class Series {
     this.current = new Stretch(nowMs);
   }
 
-  /** The points of the window, and the current interval. */
   points(nowMs: number, sample: HealthSample): HealthPoint[] {
     const fromMs = nowMs - this.#stepsOfPoint * STEP_MS * POINT_COUNT;
     const points = this.#points.filter(({ at }) => at > fromMs && at <= nowMs);
@@ -115,7 +109,6 @@ export class HealthSeries {
   readonly #day: Series;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param now  clock in ms since the epoch */
   constructor(sample: () => HealthSample, now: () => number = Date.now) {
     this.#sample = sample;
     this.#now = now;
@@ -129,14 +122,12 @@ export class HealthSeries {
     this.#day.current.durations.add(ms);
   }
 
-  /** Ends a step of time. */
   step(): void {
     const sample = this.#sample();
     this.#hour.step(this.#now(), sample);
     this.#day.step(this.#now(), sample);
   }
 
-  /** At most 240, oldest first. */
   series(windowSeconds: 3600 | 86_400): readonly HealthPoint[] {
     const series = windowSeconds === 3600 ? this.#hour : this.#day;
     return series.points(this.#now(), this.#sample());

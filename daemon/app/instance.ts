@@ -1,5 +1,4 @@
-// Opens a data directory: catalog, engine and indexer. The daemon serves it; the command line opens it for one search
-// or one build.
+// Opens a data directory: catalog, engine and indexer. Used by the daemon, and by commands that search or build.
 
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -51,7 +50,6 @@ const JOB_LIMITS = jobLimitsOf(readSettings(), 1);
 const CONNECTION_LIMITS = connectionLimitsOf(readSettings(), 1);
 
 export interface InstanceOptions {
-  /** Absolute path. */
   readonly dataDir: string;
   /** False: read only, whoever owns the directory; nothing is removed, locked or built. */
   readonly isOwner: boolean;
@@ -67,15 +65,13 @@ export interface InstanceOptions {
   readonly onDemand?: OnDemandLimits | undefined;
   readonly workers?: number | undefined;
   readonly log: Log;
-  /** False: symbols are not updated. */
   readonly findsSymbols?: boolean;
   /** The current limits; default: JOB_LIMITS. */
   readonly jobLimits?: () => JobLimits;
   /** For merging shards; default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
-  /** Absent: no code hosts. */
   readonly hosts?: HostAccess | undefined;
-  /** The current limits; default: those of the default settings. */
+  /** Default: as in the default settings. */
   readonly connectionLimits?: () => ConnectionLimits;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   readonly onCompleted?: EngineParts['onCompleted'];
@@ -87,25 +83,17 @@ export interface Instance {
   /** Undefined: the data directory is open read-only. */
   readonly index: Index | undefined;
   readonly served: Served;
-  /** Undefined: the data directory is open read-only. */
   readonly indexer: Indexer | undefined;
-  /** Absent in read-only mode. */
   readonly symbols: SymbolIndexer | undefined;
-  /** Absent in read-only mode. */
   readonly onDemand: OnDemandRevisions | undefined;
   /** Checks shards in the background once started; absent in read-only mode. */
   readonly integrity: IntegrityPass | undefined;
   readonly parts: EngineParts;
-  /** To be notified when memory becomes free. */
   readonly heap: HeapTrimmer;
   close(): Promise<void>;
 }
 
-/**
- * Opens a data directory and makes its catalog searchable.
- *
- * Errors: LockedError if it has an owner already; an unreadable catalog.
- */
+/** Errors: LockedError if it has an owner already; an unreadable catalog. */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
   const { dataDir, isOwner } = options;
   const unlock = isOwner ? await takeDataDir(dataDir) : () => {};
@@ -137,7 +125,6 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   }
 }
 
-/** The parts that run searches. */
 interface SearchHost {
   readonly module: WebAssembly.Module;
   readonly searcher: Searcher;
@@ -175,7 +162,6 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
   return { module, searcher, pool, snapshots, heap, threadCount, notePath, notedIds };
 }
 
-/** The visible snapshot and, for the owner, the parts that update it. */
 interface Upkeep {
   readonly served: Served;
   readonly indexer: Indexer | undefined;
@@ -307,7 +293,6 @@ async function joined(
   };
 }
 
-/** The parts of the instance that a search needs. */
 function enginePartsOf(
   options: InstanceOptions,
   catalog: Catalog,

@@ -1,5 +1,4 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly.
-// Called by `trawl serve`.
 
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,12 +45,11 @@ export interface DaemonOptions {
   readonly sources: readonly string[];
   /** Absent: the files on disk for a work tree, else commits. */
   readonly mode?: SourceKind | undefined;
-  /** A change of the repos; default: none. */
   readonly change?: RepoChange;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   /** Environment with secrets of connections and proxy addresses; default: empty. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Answers on the control socket only, and ignores the connections of the configuration. */
+  /** Answers on the control socket only; no connections. */
   readonly isLocal?: boolean;
 }
 
@@ -61,17 +59,14 @@ export interface Daemon {
   readonly setupUrl: string | undefined;
   /** Requests need a credential, unless there is anonymous access. */
   readonly needsCredential: boolean;
-  /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
   /** The first indexing runs, and a repository has no index yet. */
   isFirstIndexing(): boolean;
-  /** Answers a request without a socket. */
   readonly handle: HttpHandler;
   /** Errors: NOT_READY. */
   status(): Promise<StatusReport>;
   /** Errors: none: a refused file is logged, and nothing changes. */
   readConfigurationAgain(): void;
-  /** All metrics in the Prometheus text format. */
   metricsText(): Promise<string>;
   close(): Promise<void>;
 }
@@ -83,11 +78,7 @@ const JOB_ATTEMPTS = 2;
 /** How long running git processes may continue when the daemon stops. */
 const GIT_GRACE_MS = 1_000;
 
-/**
- * Starts the daemon; resolves once it listens, while sources are still being indexed.
- *
- * Errors: ConfigError, LockedError, ProbeError.
- */
+/** Resolves once it listens, while sources are being indexed. Errors: ConfigError, LockedError, ProbeError. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { configuration, log } = options;
   for (const notice of configuration.notices) log.warn(notice);
@@ -157,7 +148,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** The open parts, in the order of opening. */
 class OpenedParts {
   readonly #instance: Instance;
   readonly #opened: { close(): Promise<void> | void }[] = [];
@@ -206,7 +196,6 @@ async function openServer(
   return server;
 }
 
-/** Creates the part that applies configuration changes. */
 function openReread(
   options: DaemonOptions,
   instance: Instance,
@@ -268,7 +257,7 @@ function openDataDir(
     hosts: {
       openHost: (name, settings) =>
         openConnection(name, settings, { log, env, apps: configuration.apps }),
-      // Why loaded on demand: the code for hosts adds 0.2 s to a start, and most daemons need none.
+      // Loaded on demand: the code for hosts adds 0.2 s to a start, and most daemons need none.
       fetchMirror: async (call) =>
         (await import('../hosts/mirrors/fetch-mirror.ts')).fetchMirror(call),
       webhookSecret: () => {
@@ -294,7 +283,6 @@ async function applyConnections(
     await indexer?.connections?.configure(connections, areReopened);
 }
 
-/** The probing of sources, and the repos known when the daemon begins to listen. */
 interface ProbedSources {
   readonly adding: Promise<AddedSources>;
   readonly early: AddedSources | undefined;
@@ -347,7 +335,6 @@ async function openControl(
   return control;
 }
 
-/** Starts maintaining lists of who may read repositories of connections. */
 function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): MemberSync {
   const { connections } = indexerOf(instance);
   const members = memberSyncOf(
@@ -384,9 +371,7 @@ function openControlSocket(server: LocalServer, log: Log): Promise<ControlServer
   });
 }
 
-/**
- * Indexes the sources, several at a time, and writes commit graphs; then starts the recurring work.
- */
+/** Indexes the sources, writes commit graphs, then starts the recurring work. */
 function startJobs(
   instance: Instance,
   { adding, early }: ProbedSources,
@@ -450,9 +435,7 @@ async function openHistory(
   return history;
 }
 
-/**
- * Writes commit graphs for the built repos, which makes their histories fast to read; without one they are only slower.
- */
+/** A commit graph makes a history fast to read. */
 async function prepareHistories(
   jobs: readonly JobResult[],
   repos: readonly RepoRecord[],
@@ -466,7 +449,6 @@ async function prepareHistories(
   }
 }
 
-/** The repos of the catalog, when no sources are named. */
 async function startAgain(
   served: Served,
   indexer: Indexer,

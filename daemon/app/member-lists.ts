@@ -1,5 +1,4 @@
-// Connects the lists of who may read repositories by their hosts (sync/members/) with the accounts, which decide whose
-// lists count and what access they give.
+// Connects the lists of who may read repositories at their hosts with the accounts, which decide what they give.
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { OPERATOR } from '../accounts/audit-log.ts';

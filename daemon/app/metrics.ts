@@ -1,5 +1,4 @@
-// The metrics of the daemon (API.md 24.1), each defined once: values reported by finished searches and requests, and
-// values read when the text is requested.
+// The metrics of the daemon (API.md 24.1): reported by finished searches and requests, or read on request.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { readProductVersion } from '../base/config/version.ts';
@@ -16,7 +15,7 @@ const TIME_BOUNDS = [
 
 /** Bound: label values come from small sets, never from clients. */
 export class DaemonMetrics {
-  // Why not the global one: a process may have several daemons.
+  // Not the global one: a process may have several daemons.
   readonly #registry = new Registry();
   readonly #requests = this.#histogram(
     'http_request_duration_seconds',
@@ -86,8 +85,7 @@ export class DaemonMetrics {
     this.#addStats(numbers);
   }
 
-  // Invariant: the order never changes, as `statsNumbers` creates all of them.
-  // Measured: 2026-11-22: 0.2 us; looked up by name 1 us.
+  // The order never changes: `statsNumbers` creates all. Measured 2026-11-22: 0.2 us; looked up by name 1 us.
   #addStats(numbers: CompletedSearch['numbers']): void {
     const sums = this.#statSums;
     if (sums.length === 0) this.#statNames = Object.keys(numbers);
@@ -162,7 +160,6 @@ export class DaemonMetrics {
     });
   }
 
-  /** All metrics in the Prometheus text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

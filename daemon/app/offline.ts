@@ -1,5 +1,4 @@
-// Opens a data directory to change its accounts while no daemon runs: lock, catalog and store, without engine, and the
-// API on the control socket alone.
+// Opens a data directory to change its accounts while no daemon runs, without engine, on the control socket alone.
 
 import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -18,11 +17,7 @@ export interface Offline {
   close(): Promise<void>;
 }
 
-/**
- * Opens the data directory of the configuration; creates it if missing.
- *
- * Errors: LockedError if it has an owner; those of openControlPlane; an unreadable catalog; no socket can be created.
- */
+/** Creates a missing directory. Errors: LockedError; those of openControlPlane; an unreadable catalog; no socket. */
 export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
   const { dataDir, databaseUrl } = configuration;
   const unlock = await takeDataDir(dataDir, true);
@@ -76,7 +71,6 @@ function operatorServiceOf(
     },
     status: undefined,
     async *backup(input, signal) {
-      // Why here: it would add some 15 ms to each start.
       const { makeBackup } = await import('../backup/make.ts');
       yield* makeBackup({ configuration, catalog, store }, input, signal);
     },

@@ -25,16 +25,9 @@ export interface Index {
   readonly close: () => Promise<void>;
 }
 
-/** File of a data directory. */
 const INSTANCE_FILE = 'instance';
 
-/**
- * The data directory must exist and be locked.
- *
- * @param databaseUrl  undefined: the embedded store
- *
- * Errors: NOT_READY; CatalogError.
- */
+/** The data directory must be locked. `databaseUrl` undefined: the embedded store. Errors: NOT_READY; CatalogError. */
 export async function openIndex(
   dataDir: string,
   databaseUrl: string | undefined,
@@ -57,7 +50,6 @@ export async function openIndex(
   }
 }
 
-/** Created on first use. */
 function instanceIdOf(dataDir: string): string {
   const file = path.join(dataDir, INSTANCE_FILE);
   try {
@@ -70,7 +62,7 @@ function instanceIdOf(dataDir: string): string {
   }
 }
 
-/** The catalog of a data directory that another process may own. Errors: CatalogError. */
+/** The owner may be another process. Errors: CatalogError. */
 export async function readCatalog(dataDir: string): Promise<Catalog> {
   const catalog = new Catalog(dataDir);
   try {
@@ -91,8 +83,8 @@ function rulesOf(repo: StoredRepo | undefined): Rules {
 }
 
 /**
- * Records changes of who may see repos, and added or removed repos, in the audit trail (API.md 24.3): a record for each
- * hundred repos with the same old and new permissions. Warns if flags of the command line make hidden repos visible to all.
+ * Records who may see repos, added and removed ones in the audit trail (API.md 24.3): a record for each hundred repos
+ * with the same change. Warns if flags of the command line make hidden repos visible to all.
  */
 export function ruleChanges(log: Log): Witness {
   const version = readProductVersion();

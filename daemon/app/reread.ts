@@ -1,6 +1,5 @@
-// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3): when it changes, and on SIGHUP, which
-// also reopens the log file. Changes take effect without a restart; a refused file changes nothing and is reported
-// until it is fixed.
+// Reads the configuration again while the daemon runs (API.md 19.1, 21.3): when the file changes and on SIGHUP, which
+// also reopens the log. A refused file changes nothing and is reported until it is fixed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
@@ -8,7 +7,7 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError, RefusedFileError } from '../base/config/error.ts';
 import type { Log } from '../base/log.ts';
 
-/** Guess: a writer has finished the file within this time. */
+/** A writer should have finished the file by then. */
 const SETTLE_MS = 500;
 /** Settings that change the docs. */
 const DOC_SETTINGS = ['maxFileSize', 'maxTrigramCount', 'alwaysIndexFilePatterns'];
@@ -16,9 +15,7 @@ const DOC_SETTINGS = ['maxFileSize', 'maxTrigramCount', 'alwaysIndexFilePatterns
 export interface RereadParts {
   readonly configuration: Configuration;
   readonly log: Log;
-  /** Applies the new configuration. */
   readonly apply: (changed: readonly string[]) => void;
-  /** Indexes repos whose docs change. */
   readonly index: () => Promise<unknown>;
 }
 
@@ -26,12 +23,10 @@ export class Reread {
   readonly #parts: RereadParts;
   #fault: ConfigError | undefined;
   readonly #ending = new AbortController();
-  /** The current read; the next one waits for it. */
   #looking: Promise<void> = Promise.resolve();
   #isReading = false;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  /** Starts to watch the file. */
   constructor(parts: RereadParts) {
     this.#parts = parts;
     const { source } = parts.configuration;
@@ -70,7 +65,6 @@ export class Reread {
     this.#looking = this.#looking.then(() => this.#read(isRequested));
   }
 
-  /** Errors: none. */
   async #read(isRequested: boolean): Promise<void> {
     const { configuration, log } = this.#parts;
     const { signal } = this.#ending;
@@ -92,9 +86,7 @@ export class Reread {
     }
   }
 
-  /**
-   * What changed. Errors: ConfigError, unless the file was being written; the reason of the end.
-   */
+  /** Errors: ConfigError, unless the file was being written; the reason of the end. */
   async #readSettled(isRequested: boolean): Promise<readonly string[]> {
     const { configuration } = this.#parts;
     const { signal } = this.#ending;
@@ -123,7 +115,6 @@ export class Reread {
     if (changed.some((name) => DOC_SETTINGS.includes(name))) this.#index();
   }
 
-  /** Why only now: the content has been read and is valid. */
   #keep(): void {
     const { configuration, log } = this.#parts;
     try {

@@ -34,7 +34,6 @@ import type { HealthSeries } from './health-series.ts';
 import { indexerOf, type Instance } from './instance.ts';
 import type { Reread } from './reread.ts';
 
-/** The open parts of a daemon. */
 export interface DaemonParts {
   readonly configuration: Configuration;
   readonly log: Log;
@@ -50,7 +49,6 @@ export interface DaemonParts {
   readonly stopping: AbortSignal;
 }
 
-/** The services of the endpoints. */
 export function servicesOf(all: DaemonParts): Services {
   const { log, instance, directory, control, members, history, reread, health } = all;
   const { served, parts } = instance;
@@ -115,7 +113,6 @@ function operatorServiceOf({
     },
     status,
     async *backup(input, signal) {
-      // Why here: it would add some 15 ms to each start.
       const { makeBackup } = await import('../backup/make.ts');
       const source = { configuration, catalog: instance.catalog, store: control.store };
       yield* makeBackup(source, input, AbortSignal.any([signal, stopping]));
@@ -177,7 +174,6 @@ function jobServiceOf(instance: Instance): JobService {
   };
 }
 
-/** Limit for shards out of service in an owner's answer. */
 const QUARANTINE_MAX = 100;
 
 function quarantineOf({ parts }: Instance): ShardFailure[] {

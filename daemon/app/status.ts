@@ -1,4 +1,4 @@
-// Collects the status report for the operator from the parts of the daemon.
+// Collects the status report for the operator.
 
 import type { StoredConnection } from '../store/connections.ts';
 import { readProductVersion } from '../base/config/version.ts';
@@ -16,16 +16,12 @@ import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { ListedJob } from '../sync/jobs/job-facade.ts';
 
-/** Limit for listed jobs. */
 const RUNNING_MAX = 50;
 const WARNINGS_MAX = 20;
-/** Bound: a shorter remaining time is over before it is read; none is reported. */
+/** A shorter remaining time is over before it is read. */
 const MOMENT_MS = 1_000;
 
-/**
- * @param problems  sentences about what does not work
- * @param startedMs  start of the daemon, ms since the epoch
- */
+/** `problems`: sentences about what does not work; `startedMs`: since the epoch. */
 export function statusSource(
   instance: Instance,
   url: () => string,
@@ -84,7 +80,6 @@ function gapsOf(connections: readonly ConnectionStatus[]): string[] {
     });
 }
 
-/** Warnings of the last jobs of repositories. */
 function warningsOf(instance: Instance): string[] {
   const { warned } = indexerOf(instance).jobs;
   return instance.served.records.flatMap(({ repoId, name }) =>
@@ -148,7 +143,6 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
   });
 }
 
-/** The first issue of a listing. */
 function gapOf(job: ListedJob | undefined): string | undefined {
   // Safety: only sync/connections/sync-jobs.ts writes it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -167,7 +161,6 @@ function stateOf(
   return isWhole ? 'fine' : 'incomplete';
 }
 
-/** Repos of each connection. */
 function countsOf(instance: Instance): Map<number, { repos: number; indexed: number }> {
   const { connections } = indexerOf(instance);
   const counts = new Map<number, { repos: number; indexed: number }>();

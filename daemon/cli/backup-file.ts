@@ -1,5 +1,4 @@
-// Writes a backup to its file: to a temporary name beside it, synced, then renamed, readable only by its owner. A
-// failure leaves an existing file unchanged.
+// Writes a backup to a temporary file beside its own, synced, then renamed. A failure leaves an old file unchanged.
 
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';

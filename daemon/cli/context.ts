@@ -3,7 +3,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CliServices } from './services.ts';
 
-/** Match found, or success. */
 export const EXIT_OK = 0;
 /** No match; or the command ran and found problems (verify, status, config check, license verify). */
 export const EXIT_NONE = 1;
@@ -17,6 +16,5 @@ export interface CliContext {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Sets the exit code of the whole run. */
   setExitCode(code: number): void;
 }

@@ -4,7 +4,6 @@ import { type IncomingMessage, request } from 'node:http';
 import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
 import { systemCodeOf } from '../base/caught.ts';
 
-/** No daemon listens. */
 export class NoDaemonError extends Error {
   override readonly name = 'NoDaemonError';
 }
@@ -13,16 +12,13 @@ export interface ControlCall {
   readonly method: string;
   /** With the query. */
   readonly path: string;
-  /** JSON. */
   readonly body?: string | undefined;
-  /** Operating-system account. */
   readonly account: string;
   /** Further ones, in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Errors of a connection that nobody accepts. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'ECONNRESET', 'EPIPE'];
 
 /** The head of the answer. Errors: NoDaemonError; those of the connection. */
@@ -31,8 +27,7 @@ export function callControl(
   { method, path, body, account, headers: further, signal }: ControlCall,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Why wait for "continue": a stopping daemon resets connections that it has not accepted. Before "continue" nothing
-    // was done.
+    // A stopping daemon resets connections that it has not accepted; before "continue" nothing was done.
     let isLetIn = false;
     const bodyHeaders = body !== undefined && {
       'content-type': 'application/json',

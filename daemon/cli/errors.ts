@@ -1,5 +1,4 @@
-// Errors that end a command, and their output: usage errors, refused requests, and bad queries with a caret under the
-// culprit. Other errors show only their message.
+// Errors that end a command, and their output; a bad query gets a caret under the culprit.
 
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
@@ -7,7 +6,6 @@ import { RefusedFileError } from '../base/config/error.ts';
 import { escapeControls } from './terminal-text.ts';
 import type { ErrorObject } from '../api/shapes/api-error.ts';
 
-/** Wrong usage of a command, or a state that the user can fix. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -22,7 +20,7 @@ export function noIndexError(dataDir: string): NoIndexError {
   );
 }
 
-/** The data directory has repos, after a restore for example, but none was indexed yet. */
+/** As after a restore. */
 export function notIndexedYetError(dataDir: string, repoCount: number): UsageError {
   const folder = path.resolve(dataDir);
   return new UsageError(
@@ -31,7 +29,6 @@ export function notIndexedYetError(dataDir: string, repoCount: number): UsageErr
   );
 }
 
-/** A request that the search source refused. */
 export class RequestError extends Error implements ErrorObject {
   override readonly name = 'RequestError';
   readonly statusCode: number;
@@ -44,7 +41,6 @@ export class RequestError extends Error implements ErrorObject {
   }
 }
 
-/** Whether `value` has the three members of the API's error object. */
 export function isErrorObject(value: unknown): value is ErrorObject {
   if (typeof value !== 'object' || value === null) return false;
   if (!('statusCode' in value && 'errorCode' in value && 'message' in value)) return false;
@@ -52,13 +48,8 @@ export function isErrorObject(value: unknown): value is ErrorObject {
   return [typeof statusCode, typeof errorCode, typeof message].join() === 'number,string,string';
 }
 
-/**
- * The text for an error, one or several lines without a final newline.
- *
- * @param query  the query of the command, if any: a syntax error then points at its culprit
- */
+/** Without a final newline. A syntax error of `query` points at its culprit. */
 export function describeError(error: unknown, query?: string): string {
-  // A line for each mistake.
   if (error instanceof RefusedFileError)
     return error.diagnostics.map((diagnostic) => `error: ${escapeControls(diagnostic)}`).join('\n');
   if (!(error instanceof Error)) return `error: ${escapeControls(String(error))}`;
@@ -69,18 +60,14 @@ export function describeError(error: unknown, query?: string): string {
   return `${line}\n${pointAt(query, Number(position))}`;
 }
 
-/**
- * The line of `query` with `position` (0-based, in code points) and a caret below it. A position beyond the end points
- * just after the last character.
- */
+/** A caret below `position` (0-based, in code points), or just after the last character. */
 export function pointAt(query: string, position: number): string {
   const characters = Array.from(query);
   const end = Math.min(position, characters.length);
   const lineStart = characters.lastIndexOf('\n', end - 1) + 1;
   const nextBreak = characters.indexOf('\n', end);
   const lineEnd = nextBreak === -1 ? characters.length : nextBreak;
-  // Why: a tab would move the caret by an unknown width; other control characters are escaped, and the caret moves by
-  // the escaped length.
+  // A tab would move the caret by an unknown width; other control characters are escaped.
   const show = (from: number, to: number): string =>
     escapeControls(characters.slice(from, to).join('').replaceAll('\t', ' '));
   const indent = ' '.repeat(Array.from(show(lineStart, end)).length);

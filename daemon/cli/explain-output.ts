@@ -1,5 +1,4 @@
-// Formats the explanation of a search: query, plan tree with counts, execution of expressions, score parts of the best
-// files, a row per shard, and totals. Pure: explanation in, text out.
+// Formats the explanation of a search. Pure: explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../api/search/explain-schemas.ts';
@@ -8,7 +7,6 @@ import { countOf, formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';
 
-/** A line of a tree, with its counts. */
 interface TreeLine {
   readonly depth: number;
   readonly text: string;
@@ -152,7 +150,6 @@ function formatBest(best: Explanation['best']): string {
   ]);
 }
 
-/** The explanation as text, sections separated by blank lines. */
 export function formatExplanation(explained: Explanation): string {
   const { plan, best, shards = [], totals } = explained;
   const sections = [

@@ -37,7 +37,7 @@ export function formatCounts(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** Rows as left-aligned columns, separated by two blanks; numbers (cells of digits) are right-aligned. */
+/** Left-aligned columns, two blanks between them; cells of digits are right-aligned. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows)

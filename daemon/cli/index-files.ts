@@ -1,5 +1,4 @@
-// Describes and verifies the files of an index: content and use of shards, checksums. Works beside the owner of the
-// data directory. Loads the engine.
+// Describes and verifies the files of an index, beside the owner of the data directory. Loads the engine.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -25,13 +24,10 @@ import {
 } from '../index/merge/index-summary.ts';
 import { noIndexError, UsageError } from './errors.ts';
 
-/** A survey and its data directory. */
 export interface IndexReport extends IndexSummary {
-  /** Absolute path. */
   readonly dataDir: string;
 }
 
-/** The content of a shard file. */
 export interface ShardReport extends Inspection {
   /** Its place in the index; absent: in no index, or the catalog cannot be read. */
   readonly index?: ShardSummary & { readonly nextMerge: NextMerge | null };
@@ -69,17 +65,15 @@ async function indexIn(dataDir: string): Promise<Catalog> {
 
 export interface VerifyOptions {
   readonly dataDir: string;
-  /** Empty: all shards of the data directory. */
   readonly paths: readonly string[];
 }
 
 export interface FileCheck {
   readonly path: string;
-  /** One sentence each; empty: valid. */
+  /** Empty: valid. */
   readonly problems: readonly string[];
   /** Of a shard in the index: its docs that no revision has, which is not a problem. */
   readonly deadCount?: number | undefined;
-  /** Why it is out of service. */
   readonly outOfService?: string | undefined;
 }
 
@@ -95,13 +89,10 @@ export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<F
   return verifyIndex(module, dataDir);
 }
 
-/** Problems of files by path. A file never changes under its name. */
+/** A file never changes under its name. */
 type Verdicts = Map<string, string | undefined>;
 
-/**
- * All files of an index. Its owner may replace some meanwhile: if a file was removed before its check, the next catalog
- * is checked instead.
- */
+/** If the owner removed a file before its check, the next catalog is checked instead. */
 async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
   const verdicts: Verdicts = new Map();
   for (let catalog = await indexIn(dataDir); ;) {
@@ -134,7 +125,6 @@ function problemOfShard(module: WebAssembly.Module, file: string): string | unde
   return verifyShardFile(module, file) ?? problemOfName(file);
 }
 
-/** A valid file may have the name of another one. */
 function problemOfName(file: string): string | undefined {
   const { name } = path.parse(file);
   const isHash = name.length > SHORT_ID_SIZE && FILE_ID.exec(name)?.[0] === name;

@@ -74,7 +74,6 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
   };
 }
 
-/** The event as a daemon would send it. */
 function searchEventOf(event: StreamEvent): SearchEvent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's event
   if ('json' in event) return JSON.parse(Buffer.from(event.json).toString()) as SearchEvent;
@@ -83,7 +82,7 @@ function searchEventOf(event: StreamEvent): SearchEvent {
   return { type: 'error', error: error.toObject() };
 }
 
-/** Adds the members of the API's error object to errors of a search, as a daemon does. */
+/** Adds the members of the API's error object. */
 async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;

@@ -4,5 +4,5 @@ import { createProcessContext } from './process-context.ts';
 import { runProgram } from './program.ts';
 import { SERVICES } from './services.ts';
 
-// Why not awaited: the bundle is a script (scripts/bundle.mjs).
+// Not awaited: the bundle is a script (scripts/bundle.mjs).
 void runProgram(process.argv.slice(2), createProcessContext(SERVICES));

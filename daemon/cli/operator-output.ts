@@ -1,4 +1,4 @@
-// Shared by the operator's commands: opening and closing the store, tables, rows, JSON.
+// Shared by the operator's commands: opening the store, tables, rows, JSON.
 
 import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
@@ -7,12 +7,10 @@ import type { Operator } from './operator.ts';
 import type { AnswerOf, TypedEndpoint } from '../api/shapes/endpoint.ts';
 import { escapeControls } from './terminal-text.ts';
 
-/** Flags of every operator command. */
 export interface OperatorFlags extends CommonFlags {
   readonly json?: true;
 }
 
-/** Runs `work` with an open operator. */
 export async function withOperator<Result>(
   { services }: CliContext,
   flags: CommonFlags,
@@ -27,7 +25,6 @@ export async function withOperator<Result>(
   }
 }
 
-/** Sends one request. */
 export function callOperator<E extends TypedEndpoint>(
   context: CliContext,
   flags: CommonFlags,
@@ -55,11 +52,9 @@ function cellText(value: Cell): string {
   return value === null || value === '' ? '-' : escapeControls(String(value));
 }
 
-/** How `printTable` prints a row. */
 interface TableShape<Row, Column extends string> {
   readonly columns: readonly Column[];
   readonly cellsOf: (row: Row) => Readonly<Record<Column, Cell>>;
-  /** Default: true. */
   readonly hasHead?: boolean;
 }
 
@@ -78,7 +73,6 @@ export async function printTable<Row extends object, Column extends string>(
   }
 }
 
-/** One JSON object per line. */
 export function formatJsonLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }

@@ -1,5 +1,4 @@
-// Sends requests of the operator to the API, through the control socket of the daemon that owns the data directory.
-// Without a daemon this process owns it meanwhile. Waits for a daemon that is starting or stopping.
+// Sends the operator's requests to the daemon that owns the data directory; without one this process owns it meanwhile.
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -32,12 +31,10 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Where requests go. */
 interface Opened extends Closable {
   readonly socketPath: string;
 }
 
-/** Sends requests, whether or not the daemon runs. */
 export class Operator {
   readonly #reach: () => Promise<Opened>;
   #opened: Opened;
@@ -47,7 +44,7 @@ export class Operator {
     this.#opened = opened;
   }
 
-  /** Calls an endpoint, typed by its definition. Errors: RequestError, a refusal. */
+  /** Errors: RequestError, a refusal. */
   async call<E extends TypedEndpoint>(
     method: E['method'],
     path: string,
@@ -60,7 +57,7 @@ export class Operator {
     return answer as AnswerOf<E>;
   }
 
-  /** All pages of a list. Errors: as `call`. */
+  /** Errors: as `call`. */
   async *pages<E extends TypedEndpoint>(
     path: string,
     query: Query = {},
@@ -77,7 +74,6 @@ export class Operator {
     }
   }
 
-  /** The bytes of a backup. */
   async *backup(body: BodyOf<typeof makeBackup>): AsyncGenerator<Uint8Array> {
     for await (const part of await this.#send('POST', '/api/backup', body)) yield Buffer.from(part);
   }
@@ -112,11 +108,8 @@ function withQuery(path: string, query: Query = {}): string {
 }
 
 /**
- * Opens the operator.
- *
- * @param isMaking  creates the data directory if it is missing
- *
- * Errors: UsageError if there is no data directory, or its owner accepts no commands; those of openOffline.
+ * Creates a missing data directory if `isMaking`. Errors: UsageError if there is none, or its owner accepts no
+ * commands; those of openOffline.
  */
 export async function openOperator(
   configuration: Configuration,
@@ -128,7 +121,7 @@ export async function openOperator(
       `there is no data directory ${dataDir}; run this in the folder where Trawl was started, or name its data directory with --data-dir`,
     );
   const open = async (): Promise<Closable> => {
-    // Why only now: the store loads much code that is not needed if a daemon runs.
+    // The store loads much code that is not needed if a daemon runs.
     const { openOffline } = await import('../app/offline.ts');
     return await openOffline(configuration, createLog(configuration.log));
   };
@@ -137,11 +130,8 @@ export async function openOperator(
 }
 
 /**
- * The daemon; without one, what `open` opens on the data directory.
- *
- * @param waitMs  for a daemon that is starting or stopping
- *
- * Errors: UsageError if the owner of the data directory accepts no commands; those of `open`.
+ * The daemon, within `waitMs` if it is starting or stopping; without one, what `open` opens. Errors: UsageError if the
+ * owner of the data directory accepts no commands; those of `open`.
  */
 export async function reach(
   { dataDir }: Configuration,
@@ -184,7 +174,7 @@ async function isThere(socketPath: string): Promise<boolean> {
   }
 }
 
-/** The system account of this process; without a name, as in some containers, `uid` and its number. */
+/** In some containers an account has no name: `uid` and its number. */
 export function systemAccount(): string {
   try {
     return userInfo().username;

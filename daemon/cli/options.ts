@@ -1,5 +1,4 @@
-// Options and value parsers that commands share, and settings from the environment. A flag overrides its variable; an
-// empty variable counts as unset.
+// Options and parsers that commands share, and the environment. A flag overrides its variable; an empty one is unset.
 
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { readFileSync, statSync } from 'node:fs';
@@ -16,7 +15,6 @@ import type { CommonOptions } from './services.ts';
 
 type Environment = CliContext['env'];
 
-/** A parser of integers from `min` to `max`, in plain decimal digits. */
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -26,7 +24,6 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
   };
 }
 
-/** A variable's value; undefined if it is unset or empty. */
 export function readVariable(env: Environment, name: string): string | undefined {
   return env[name] || undefined;
 }
@@ -41,7 +38,7 @@ export function readBoolean(env: Environment, name: string): boolean | undefined
   return value === 'true';
 }
 
-/** A secret: the variable itself, or the first line of the file in NAME_FILE. */
+/** From the variable, or the first line of the file in NAME_FILE. */
 export function readSecret(env: Environment, name: string): string | undefined {
   const file = readVariable(env, `${name}_FILE`);
   if (readVariable(env, name) !== undefined || file === undefined) return readVariable(env, name);
@@ -54,13 +51,7 @@ export function readSecret(env: Environment, name: string): string | undefined {
 
 const SECRET_SIZE_MAX = 65_536;
 
-/**
- * The secret on standard input, where no process list shows it, without a line feed at its end.
- *
- * @param what  its name in messages
- *
- * Errors: UsageError if it is empty, or far too long.
- */
+/** Standard input, as no process list shows it; its last line feed is dropped. UsageError if empty or far too long. */
 export async function readSecretInput(stdin: Readable, what: string): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -80,9 +71,7 @@ export async function readSecretInput(stdin: Readable, what: string): Promise<st
 
 export const DATA_DIR = '.trawl';
 
-/**
- * The nearest data directory at or above a folder that is not another user's; if none exists, the path that it would have.
- */
+/** The nearest one at or above a folder, not another user's; if none exists, the path that it would have. */
 function findDataDir(folder: string): string {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const dataDir = path.join(at, DATA_DIR);
@@ -96,7 +85,7 @@ function isOwn(folder: string): boolean {
   return stat?.isDirectory() === true && stat.uid === (process.getuid?.() ?? stat.uid);
 }
 
-/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for as git does. */
+/** An unnamed data directory is searched for as git does. */
 export function addCommonOptions(command: Command): Command {
   return addOwnOptions(command).hook('preAction', (_, called) => {
     if (called.getOptionValueSource('dataDir') === 'default')
@@ -104,9 +93,7 @@ export function addCommonOptions(command: Command): Command {
   });
 }
 
-/**
- * As `addCommonOptions`, for commands that may create the data directory: in the current folder.
- */
+/** For commands that may create the data directory: in the current folder. */
 export function addOwnOptions(command: Command): Command {
   const logLevel = new Option(
     '--log-level <level>',
@@ -128,11 +115,7 @@ export function addOwnOptions(command: Command): Command {
     .addOption(logLevel);
 }
 
-/**
- * A parser for a repeatable option with comma-separated globs; its result goes to the next call. "" gives an empty list.
- *
- * Errors: InvalidArgumentError for an invalid list.
- */
+/** Comma-separated globs, repeatable; "" gives an empty list. Errors: InvalidArgumentError. */
 function globList(text: string, before: readonly string[] = []): readonly string[] {
   return text === '' ? before : [...before, ...splitGlobs(text).map(checkGlob)];
 }
@@ -149,7 +132,6 @@ function splitGlobs(text: string): string[] {
       continue;
     }
     const closing = CLOSING[character];
-    // Inside brackets only their end has a meaning.
     if (character === open.at(-1)) open.pop();
     else if (closing !== undefined && open.at(-1) !== ']') open.push(closing);
     globs.push(`${globs.pop() ?? ''}${character}`);
@@ -177,7 +159,6 @@ function revisionHelp(what: string, example: string): string {
   );
 }
 
-/** Adds `--visibility`, `--enforce-permissions` and `--enforce-permissions-for-public-repos`. */
 export function addAccessOptions(command: Command): Command {
   return command
     .addOption(
@@ -198,7 +179,6 @@ export function addAccessOptions(command: Command): Command {
     );
 }
 
-/** Adds the options for sources, and those of all commands. */
 export function addSourceOptions(command: Command): Command {
   const modes =
     'what to index: the commit of HEAD, or the files on disk ' +
@@ -214,7 +194,6 @@ export function addSourceOptions(command: Command): Command {
   return addOwnOptions(command);
 }
 
-/** Flags added by the functions above. */
 export interface CommonFlags
   extends CommonOptions, Pick<RepoChange, 'branches' | 'tags' | 'visibility'> {
   readonly mode?: SourceKind;
@@ -228,10 +207,7 @@ export function commonOptions({ dataDir, logLevel, config }: CommonOptions): Com
   return { dataDir, logLevel, config };
 }
 
-/**
- * Whether a command that prints results and progress shares a terminal with its log. Not if a log level, format or
- * destination was chosen.
- */
+/** Not if a log level, format or destination was chosen. */
 export function isLogOnTerminal(flags: CommonOptions, { env, stderr }: CliContext): boolean {
   const isChosen =
     flags.config !== undefined ||
@@ -240,11 +216,7 @@ export function isLogOnTerminal(flags: CommonOptions, { env, stderr }: CliContex
   return stderr.isTTY === true && !isChosen;
 }
 
-/**
- * The change requested by flags for revisions, ignore files and access.
- *
- * Errors: UsageError for the third flag of `addAccessOptions` without the second.
- */
+/** Errors: UsageError for the third flag of `addAccessOptions` without the second. */
 export function repoChange({
   branches,
   tags,
@@ -265,9 +237,7 @@ export function repoChange({
   };
 }
 
-/**
- * Adds `addCommonOptions`, an action that calls `run` with the arguments, the flags and the context, and examples.
- */
+/** Adds `addCommonOptions`, the action and examples. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the values that the command declares
 export function addAction<Args extends readonly unknown[]>(
   command: Command,
@@ -283,7 +253,6 @@ export function addAction<Args extends readonly unknown[]>(
   addExamples(command, examples);
 }
 
-/** Adds a heading "Examples" with one line each to the help text. */
 export function addExamples(command: Command, examples: readonly string[]): Command {
   const lines = examples.map((example) => `  $ ${example}`).join('\n');
   return command.addHelpText('after', `\nExamples:\n${lines}`);

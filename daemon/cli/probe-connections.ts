@@ -1,5 +1,4 @@
-// Checks the connections of a configuration file: which ones a daemon could not open, and how their hosts answer to
-// address and credential.
+// Checks the connections of a configuration file: which ones a daemon would refuse, and how their hosts answer.
 
 import { messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
@@ -15,12 +14,10 @@ export interface ProbedConnection {
 
 export type HostOpener = (name: string, settings: ConnectionSettings) => Promise<Host>;
 
-/** Guess: time limit per host. */
 const TIMEOUT_MS = 60_000;
-/** Hosts contacted at a time. */
 const PROBES_MAX = 8;
 
-/** Mistakes of connections that a daemon finds when it opens them; no host is contacted. Errors: none. */
+/** No host is contacted. */
 export async function refusedConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,
@@ -38,7 +35,7 @@ export async function refusedConnections(
   return diagnostics;
 }
 
-/** The answers of the hosts, in the order of the connections. Errors: none. */
+/** In the order of the connections. */
 export async function probeConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,

@@ -13,7 +13,7 @@ export interface ProbedProvider {
   readonly says: string;
 }
 
-/** The results, in the order of the configuration. Errors: none. */
+/** In the order of the configuration. */
 export function probeProviders(
   providers: Readonly<Record<string, ProviderSettings>>,
   env: Environment,

@@ -1,5 +1,4 @@
-// Connects the command line to this process: streams, environment and exit code. If the reader of a
-// pipe closes early (`trawl search x | head`) the process exits quietly.
+// Connects the command line to this process. If the reader of a pipe closes early (`| head`) it exits quietly.
 
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliServices } from './services.ts';
@@ -8,10 +7,7 @@ function isClosedPipe(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE';
 }
 
-/**
- * If results cannot be written the process exits with an error, as "no match" would be wrong. Messages that cannot be
- * written (a full disk) are lost: a daemon continues.
- */
+/** Results that cannot be written are an error, as "no match" would be wrong; lost messages (a full disk) are not. */
 function endWithStreams(): void {
   process.stdout.on('error', (error) => {
     if (isClosedPipe(error)) process.exit(EXIT_OK);
@@ -23,14 +19,14 @@ function endWithStreams(): void {
   });
 }
 
-/** Why: an empty variable counts as unset, but the argument parser reads the environment itself. */
+/** The argument parser reads the environment itself, where an empty variable must count as unset. */
 function dropEmptyVariables(): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('TRAWL_') && process.env[name] === '') delete process.env[name];
   }
 }
 
-/** The context of this process. Call once. */
+/** Call once. */
 export function createProcessContext(services: CliServices): CliContext {
   endWithStreams();
   dropEmptyVariables();

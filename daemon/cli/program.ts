@@ -1,5 +1,4 @@
-// The command line: the commands, their help, and error handling. Exit codes: 0 match or success, 1 no match or problems found, 2 error.
-// Results go to standard output, everything else to standard error.
+// The command line. Exit codes: 0 match or success, 1 no match or problems found, 2 error. Results go to stdout only.
 
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
@@ -41,9 +40,7 @@ function addVersionCommand(program: Command, { services, stdout }: CliContext): 
   });
 }
 
-/**
- * Escapes an error of the argument parser, which repeats arguments: only its own line ends stay.
- */
+/** An error of the argument parser repeats arguments: only its own line ends stay. */
 function escapeDiagnostic(text: string): string {
   return text
     .split(/\n(?=\(Did you mean |$)/)
@@ -87,18 +84,12 @@ function createProgram(context: CliContext): Command {
   return program;
 }
 
-/**
- * Runs one command.
- *
- * @param args  the arguments after the program's name
- *
- * Errors: none; every failure is printed on standard error and sets the exit code.
- */
+/** Never rejects: a failure is printed on standard error and sets the exit code. */
 export async function runProgram(args: readonly string[], context: CliContext): Promise<void> {
   try {
     await createProgram(context).parseAsync(args, { from: 'user' });
   } catch (error) {
-    // Why: the argument parser has already printed its message, or the help.
+    // The argument parser has already printed its message, or the help.
     const isReported = error instanceof CommanderError;
     if (!isReported) context.stderr.write(`${describeError(error)}\n`);
     context.setExitCode(isReported && error.exitCode === 0 ? EXIT_OK : EXIT_ERROR);

@@ -1,5 +1,4 @@
-// Shows progress of indexing: on a terminal a bar with files, megabytes, speed and time left, else a plain line every
-// few seconds and at each change of repo or phase. Always on standard error.
+// Shows progress of indexing on standard error: on a terminal a bar, else a plain line every few seconds.
 
 import type { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
@@ -20,13 +19,11 @@ export type ProgressListener = (progress: IndexProgress) => void;
 
 export interface ProgressView {
   readonly update: ProgressListener;
-  /** Removes or ends the display; later updates start a new one. */
   stop(): void;
-  /** Ends the display for good: a daemon continues to index, and its log reports that. */
+  /** For good: a daemon continues to index, and its log reports that. */
   end(): void;
 }
 
-/** One kind of display. */
 type View = Omit<ProgressView, 'end'>;
 
 function ofTotal(done: string, total: number, format: (value: number) => string): string {
@@ -40,7 +37,6 @@ export function remainingMs(progress: IndexProgress): number | undefined {
   return (Math.max(0, bytesTotal - bytesDone) / bytesPerSecond) * 1000;
 }
 
-/** One line of text, without line feed. */
 export function describeProgress(progress: IndexProgress): string {
   const { filesDone, filesTotal, bytesDone, bytesTotal, bytesPerSecond, skipped } = progress;
   const etaMs = remainingMs(progress);
@@ -71,7 +67,7 @@ function lineView(stream: Writable, now: () => number): View {
       const isDue = next !== topic || now() - printedAtMs >= LINE_INTERVAL_MS;
       if (next !== topic) startedAtMs = now();
       topic = next;
-      // Why a timer: listing a large tree, and merging, take long without updates.
+      // Listing a large tree, and merging, take long without updates.
       clearInterval(timer);
       timer = setInterval(() => show(progress), LINE_INTERVAL_MS).unref();
       if (isDue) show(progress);
@@ -106,7 +102,6 @@ function barView(stream: Writable): View {
   };
 }
 
-/** @param now  clock in ms, for the interval of plain lines */
 export function createProgress(
   stream: Writable,
   isTerminal: boolean,

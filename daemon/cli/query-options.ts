@@ -18,7 +18,6 @@ export interface QueryFlags extends CommonOptions {
   readonly apiKey?: string;
 }
 
-/** Adds the options for the query and its target, except `--data-dir`. */
 export function addQueryOptions(command: Command): Command {
   return command
     .option('--regex', 'words are regular expressions')
@@ -57,7 +56,7 @@ export async function openSource(
     const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULT_PORT}`;
     if (!(await isTrawl(local))) throw error;
     stderr.write(`no index here; searching the daemon at ${local}\n`);
-    // Why not the key of the environment: anybody on this machine may listen there.
+    // Not the key of the environment: anybody on this machine may listen there.
     return openRemoteSearch(local, flags.apiKey);
   }
 }
@@ -65,7 +64,6 @@ export async function openSource(
 const DEFAULT_PORT = 3000;
 const VERSION_MS_MAX = 1000;
 
-/** Whether a Trawl daemon answers at an address. */
 async function isTrawl(url: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(VERSION_MS_MAX);

@@ -1,12 +1,10 @@
-// Searches through a running daemon: one POST per search, answered as a whole or as server-sent events. The counterpart
-// of local-search.ts.
+// Searches through a running daemon: one POST per search. The counterpart of local-search.ts.
 
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
 import { RequestError, UsageError, isErrorObject } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 
-/** Parses a body; undefined if it is not JSON. */
 function parseBody(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -37,7 +35,6 @@ function isSearchEvent(value: unknown): value is SearchEvent {
   return value.type === 'error' && 'error' in value && isErrorObject(value.error);
 }
 
-/** The address of an endpoint of the daemon at `url`. */
 function addressOf(url: string, endpoint: string): URL {
   const isAddress = URL.canParse(url) && /^https?:/.test(url);
   if (!isAddress) throw new UsageError(`not an http or https address: ${url}`);
@@ -54,7 +51,6 @@ function causeOf(error: unknown): string {
 const KEY_ADVICE =
   'Give an API key with --api-key or TRAWL_API_KEY; "trawl key create" on the server creates one.';
 
-/** A daemon and its credential. */
 class RemoteDaemon {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -67,7 +63,6 @@ class RemoteDaemon {
     this.#headers = { 'content-type': 'application/json', ...key };
   }
 
-  /** Errors: UsageError if nothing answers there. */
   async post(endpoint: string, call: SearchCall, signal: AbortSignal): Promise<Response> {
     const address = addressOf(this.#url, endpoint);
     const body = JSON.stringify(call);
@@ -81,7 +76,6 @@ class RemoteDaemon {
     }
   }
 
-  /** The error for an unexpected answer. */
   refusal(endpoint: string, status: number, value: unknown): Error {
     if (isErrorObject(value)) {
       const isKeyMissing = value.errorCode === 'NOT_AUTHENTICATED' && !this.#hasKey;
@@ -129,10 +123,8 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Searc
 }
 
 /**
- * A search source for the daemon at `url`.
- *
- * Errors: a search rejects with a RequestError if the daemon refuses, with a UsageError if it cannot be reached, the
- * server is not Trawl, or a stream is incomplete.
+ * A search rejects with RequestError if the daemon refuses, with UsageError if it cannot be reached, the server is not
+ * Trawl, or a stream is incomplete.
  */
 export function openRemoteSearch(url: string, apiKey: string | undefined): SearchSource {
   const daemon = new RemoteDaemon(url, apiKey);

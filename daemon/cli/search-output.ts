@@ -1,6 +1,4 @@
-// Formats the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line per match, only
-// names, or counts. Also statistics, the note on an incomplete answer, and hints, which go to standard error. Pure:
-// response in, text out.
+// Formats the answer of a search: for a terminal, for a pipe, only names, or counts. Pure: response in, text out.
 
 import type {
   Chunk,
@@ -25,13 +23,11 @@ export type OutputForm = 'terminal' | 'pipe' | 'files' | 'count';
 export interface OutputOptions {
   readonly form: OutputForm;
   readonly hasColor: boolean;
-  /** Show control characters escaped. */
   readonly isEscaped: boolean;
   /** `rank` keeps the order of the answer. */
   readonly sort: 'rank' | 'path';
 }
 
-/** How text is shown: colours, and escaping. */
 interface Style {
   readonly palette: Palette;
   readonly escape: (text: string) => string;
@@ -39,7 +35,6 @@ interface Style {
   readonly dropsReturn: boolean;
 }
 
-/** Numbers, or a text, by name. */
 export type NumberTable = Readonly<Record<string, number | string>>;
 
 const DURATIONS = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
@@ -48,7 +43,6 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Files by repository name, then path, both by UTF-16 unit. */
 function byPath(a: FileResult, b: FileResult): number {
   return compareText(a.repository, b.repository) || compareText(a.fileName.text, b.fileName.text);
 }
@@ -64,12 +58,9 @@ function heading({ repository, fileName }: FileResult, { palette, escape }: Styl
   return markSpans(lead + fileName.text, spans, palette, palette.heading, escapeName);
 }
 
-/** One line of a chunk, without its line feed. */
 interface ChunkLine {
-  /** 1-based, in the file. */
   readonly lineNumber: number;
   readonly text: string;
-  /** False: context. */
   readonly isMatching: boolean;
   /** Matched parts, ascending; may be empty on a matching line (if only its line feed matches). */
   readonly spans: readonly Span[];
@@ -104,11 +95,7 @@ function spansInLine(text: string, lineNumber: number, ranges: readonly MatchRan
   }));
 }
 
-/**
- * The lines of `chunk`, context included, in order.
- *
- * Cost: linear in the content plus the ranges.
- */
+/** Cost: linear in the content plus the ranges. */
 function linesOfChunk(chunk: Chunk): ChunkLine[] {
   const texts = chunk.content.split('\n');
   if (texts.length > 1 && texts.at(-1) === '') texts.pop();
@@ -134,7 +121,7 @@ function lineBody({ text, spans }: ChunkLine, { palette, escape, dropsReturn }: 
   return markSpans(isCut ? text.slice(0, -1) : text, spans, palette, '', escape);
 }
 
-/** The chunks of one file in line order, as lines without line feeds, `--` between chunks. */
+/** Without line feeds, `--` between chunks. */
 function chunkLines(file: FileResult, lead: (separator: string) => string, style: Style): string[] {
   const { lineNumber, reset } = style.palette;
   const chunks = file.chunks.toSorted(
@@ -172,7 +159,6 @@ function countFile(file: FileResult, style: Style): string {
   return `${heading(file, style)}:${String(countRanges(file))}`;
 }
 
-/** The whole answer as text for standard output; "" for nothing. */
 export function formatResponse(response: SearchResponse, options: OutputOptions): string {
   const files = options.sort === 'path' ? response.files.toSorted(byPath) : response.files;
   const style: Style = {
@@ -187,7 +173,7 @@ export function formatResponse(response: SearchResponse, options: OutputOptions)
   return text === '' ? '' : `${text}\n`;
 }
 
-/** One line for each field: name and value; durations, which are nanoseconds, also in ms. */
+/** Durations, which are nanoseconds, also in ms. */
 export function formatStats(stats: NumberTable): string {
   const names = Object.keys(stats);
   const width = Math.max(0, ...names.map((name) => name.length));
@@ -199,7 +185,6 @@ export function formatStats(stats: NumberTable): string {
   return lines.join('');
 }
 
-/** The note on an incomplete answer; "" for a complete one. */
 export function formatIncomplete(
   response: Pick<SearchResponse, 'stats' | 'isSearchExhaustive' | 'incompleteReasons'>,
 ): string {
@@ -211,7 +196,6 @@ export function formatIncomplete(
     : `incomplete: ${reasons} (at least ${totalMatchCount} matches exist)\n`;
 }
 
-/** Hints about the query, a line each. */
 export function formatHints(hints: readonly Hint[] = []): string {
   return hints
     .map(({ message, query }) => (query === undefined ? message : `${message} Try: ${query}`))

@@ -6,12 +6,9 @@ import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/sear
 export interface SearchSource {
   /** Errors: rejects with an Error that is also an `ErrorObject`, or with any other Error. */
   search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse>;
-  /**
-   * The events of a search while it runs. Ends after the `final` event, or rejects.
-   * Errors: as `search`; also if the stream is incomplete.
-   */
+  /** Ends after the `final` event. Errors: as `search`; also if the stream is incomplete. */
   stream(call: SearchCall, signal: AbortSignal): AsyncIterable<SearchEvent>;
-  /** Runs and explains a search. Errors: as `search`. */
+  /** Errors: as `search`. */
   explain(call: SearchCall, signal: AbortSignal): Promise<Explanation>;
   close(): Promise<void>;
 }

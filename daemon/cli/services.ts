@@ -1,5 +1,4 @@
-// The services that commands use: option objects in, plain results out. Heavy parts are loaded on first use, so that
-// `--help` and `version` stay fast. Tests replace them.
+// The services that commands use. Heavy parts are loaded on first use, so that `--help` and `version` stay fast.
 
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -64,10 +63,8 @@ export const SERVICES = {
 
 export type CliServices = typeof SERVICES;
 
-/** Settings of every command. */
 export interface CommonOptions {
   readonly dataDir: string;
-  /** The configuration file. */
   readonly config?: string | undefined;
   readonly logLevel?: string | undefined;
 }
@@ -81,13 +78,11 @@ function configurationOf(
   return openConfiguration({ env: process.env, flags: given }, onWait);
 }
 
-/** As `configurationOf`, for commands whose output is not a log. */
 function quietly(options: CommonOptions): Promise<Configuration> {
   return configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' });
 }
 
 interface SourceOptions extends CommonOptions {
-  /** As given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
   readonly mode?: SourceKind | undefined;
@@ -100,18 +95,15 @@ export interface ServeOptions extends SourceOptions {
   readonly port: number;
   readonly baseUrl?: string | undefined;
   readonly isAnonymous: boolean;
-  /** If there are neither sources nor connections. */
   readonly defaultSource?: string | undefined;
   /** Absent: the number of cores. */
   readonly workers?: number | undefined;
 }
 
-/** A daemon that listens. */
 export interface Serving extends Omit<
   Daemon,
   'needsCredential' | 'metricsText' | 'handle' | 'isFirstIndexing'
 > {
-  /** Requests need an API key. */
   readonly needsKey: boolean;
 }
 
@@ -119,11 +111,7 @@ const NOT_WAITED_FOR =
   'a missing source is waited for if there are others, or if it was indexed in this data directory before; ' +
   'there is nothing to serve';
 
-/**
- * Resolves once the daemon listens.
- *
- * @param onWait  called with the reason while the configuration file is waited for
- */
+/** Resolves once the daemon listens. `onWait` gets the reason while it waits for the configuration file. */
 async function serve(
   options: ServeOptions,
   onProgress: ProgressListener,
@@ -156,7 +144,6 @@ async function serve(
 }
 
 interface ToolOptions extends CommonOptions {
-  /** As given. */
   readonly sources: readonly string[];
 }
 
@@ -170,7 +157,7 @@ async function serveTools(
   const configuration = await configurationOf({ ...common, logLevel });
   const log = createLog(configuration.log);
   let tools: Promise<ToolCalls> | undefined;
-  // Why loaded later: a client should not wait for that with its first answer.
+  // A client should not wait for that with its first answer.
   const open = async (): Promise<ToolCalls> => {
     const { ToolCalls: Calls } = await import('./tool-calls.ts');
     return new Calls({ configuration, log, sources: paths });
@@ -196,9 +183,7 @@ function localPath(source: string): string {
 interface IndexOptions extends SourceOptions {
   /** Only the repo with this name. */
   readonly repo?: string | undefined;
-  /** Build again even if nothing changed. */
   readonly isForced: boolean;
-  /** Also find symbols, at the end. */
   readonly findsSymbols: boolean;
   /** Receives each log line, in JSON, instead of standard error. */
   readonly onLogLine?: (line: string) => void;
@@ -260,7 +245,6 @@ async function indexSources(
   }
 }
 
-/** Where progress goes: as text to people, or into a log that programs read. */
 function progressListener(
   configuration: Configuration,
   log: Log,
@@ -284,7 +268,6 @@ function logProgress(log: Log): ProgressListener {
   };
 }
 
-/** Adds the speed to the progress of a build. */
 function progressOf(listener: ProgressListener): (repo: string, progress: BuildProgress) => void {
   let last = '';
   let [started, doneBefore] = [Date.now(), 0];
@@ -298,7 +281,6 @@ function progressOf(listener: ProgressListener): (repo: string, progress: BuildP
   };
 }
 
-/** The progress of a symbol pass as that of a build. */
 function symbolProgressOf(
   listener: ProgressListener,
 ): (repo: string, progress: PassProgress) => void {

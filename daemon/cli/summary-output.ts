@@ -1,4 +1,4 @@
-// Formats the survey of an index: docs, dead docs, the next merge, and a row per shard. Pure: survey in, text out.
+// Formats the survey of an index. Pure: survey in, text out.
 
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { someNames } from '../repos/some-names.ts';
@@ -9,7 +9,6 @@ import { escapeControls } from './terminal-text.ts';
 
 const UNKNOWN = 'unknown: a revision file is damaged';
 
-/** Names and values of a shard's entry in the index. */
 export function shardFields(shard: NonNullable<ShardReport['index']>): [string, string][] {
   const { docCount, deadCount, deadSize, repos, level, isMergedNext, nextMerge } = shard;
   const merge = isMergedNext ? describeMerge(nextMerge) : 'without it';
@@ -47,7 +46,6 @@ function describeMerge(merge: NextMerge | null): string {
   );
 }
 
-/** The report as text: the head, and a table of shards. */
 export function formatSummary(report: IndexReport): string {
   const { shards, levels, mergedShardCount } = report;
   const shared = shards.filter(({ repos }) => repos.length > 1).length;

@@ -1,5 +1,4 @@
-// Text for a terminal: colours, and escapes for characters that would control the terminal or reorder the visible text.
-// Knows nothing of search results.
+// Text for a terminal: colours, and escapes for characters that would control it or reorder the visible text.
 
 /** A stretch of a text in UTF-16 units, `end` exclusive. */
 export interface Span {
@@ -39,14 +38,11 @@ function escapeCharacter(character: string): string {
   );
 }
 
-/** `text` with control characters (except tab) and reordering marks as `\n`, `\x1b`, `\u202e`. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, escapeCharacter);
 }
 
-/**
- * `text` with line ends as `\n` and `\r`: a file name may contain them, and is one line of output.
- */
+/** A file name may contain line ends, and is one line of output. */
 export function escapeLineEnds(text: string): string {
   return text.replace(/[\n\r]/g, escapeCharacter);
 }
@@ -55,13 +51,7 @@ export function keepControls(text: string): string {
   return text;
 }
 
-/**
- * `text` with its spans in the match colour and the rest in `base`.
- *
- * @param spans   ascending, not overlapping; empty ones are skipped
- * @param base    colour of the rest; "" for none
- * @param escape  applied to every piece
- */
+/** Marks ascending `spans` that do not overlap; `base` is the colour of the rest. Escapes every piece. */
 export function markSpans(
   text: string,
   spans: readonly Span[],

@@ -1,5 +1,5 @@
-// Runs the tool calls of `trawl mcp`: through the control socket, by the daemon that owns the data directory. Without one this
-// process becomes it, on the control socket only. Searches wait for the first index, with progress.
+// Runs the tool calls of `trawl mcp` through the control socket. Without a daemon this process becomes it. Searches
+// wait for the first index.
 
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
@@ -25,9 +25,8 @@ import { callControl } from './control-client.ts';
 import { isErrorObject, RequestError } from './errors.ts';
 import { reach, systemAccount } from './operator.ts';
 
-/** Why: tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
+/** Tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
 const INDEX_WAIT_MS = 50_000;
-/** Between two reports of progress. */
 const PROGRESS_MS = 200;
 /** The longest that a timer takes: the daemon limits calls. */
 const CALL_TIMEOUT_MS = 2 ** 31 - 1;
@@ -39,7 +38,6 @@ export interface ToolCallsOptions {
   readonly log: Log;
   /** Absolute paths; a daemon that runs already has its own. */
   readonly sources: readonly string[];
-  /** How long a search waits for the first index; default: INDEX_WAIT_MS. */
   readonly indexWaitMs?: number;
 }
 
@@ -47,11 +45,9 @@ export class ToolCalls {
   readonly #options: ToolCallsOptions;
   /** Undefined: not connected. */
   #client: Promise<Client> | undefined;
-  /** The daemon in this process. */
   #daemon: Daemon | undefined;
   #progress: BuildProgress | undefined;
 
-  /** Connects in the background. */
   constructor(options: ToolCallsOptions) {
     this.#options = options;
     // Errors are reported by tool calls.
@@ -102,7 +98,7 @@ export class ToolCalls {
     const { configuration } = this.#options;
     const { socketPath } = await reach(configuration, () => this.#startDaemon(), INDEX_WAIT_MS);
     const client = new Client({ name: 'trawl-mcp', version: readProductVersion() });
-    // Why: the calls of a lost stream would never end.
+    // The calls of a lost stream would never end.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
     client.onerror = () => void client.close();
     await client.connect(
@@ -114,7 +110,7 @@ export class ToolCalls {
   }
 
   async #startDaemon(): Promise<Daemon> {
-    // Why only now: loading the engine takes longer than a client should wait for its first answer.
+    // Loading the engine takes longer than a client should wait for its first answer.
     const { startDaemon } = await import('../app/main.ts');
     this.#daemon = await startDaemon({
       ...this.#options,

@@ -1,4 +1,4 @@
-// The tool server over two streams, for programs that start `trawl mcp`. It lists the tools; tool-calls.ts runs them.
+// The tool server over two streams, for programs that start `trawl mcp`.
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -9,11 +9,7 @@ import type { ToolCalls } from './tool-calls.ts';
 /** Characters shown of an error about a message. */
 const LOGGED_SIZE = 300;
 
-/**
- * Answers messages until the input ends, or a message exceeds 10 MB.
- *
- * @param open  called once a client is there; its first message does not wait for that
- */
+/** Answers until the input ends, or a message exceeds 10 MB. The first message does not wait for `open`. */
 export async function servePipe(
   open: () => Promise<ToolCalls>,
   { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },

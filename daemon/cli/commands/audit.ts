@@ -19,7 +19,6 @@ function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** Milliseconds since the epoch of an ISO 8601 date or time. */
 function instant(text: string): number {
   const { success, data } = instantText().safeParse(text);
   if (success) return Date.parse(data);
@@ -36,7 +35,6 @@ interface AuditRow {
   readonly metadata: Readonly<Record<string, unknown>> | null;
 }
 
-/** Whether a record may have changed who sees a repository. */
 function bearsOn(repo: string, { action, metadata }: AuditRow): boolean {
   const { repos, name } = metadata ?? {};
   if (Array.isArray(repos)) return repos.includes(repo);
@@ -44,7 +42,7 @@ function bearsOn(repo: string, { action, metadata }: AuditRow): boolean {
 }
 
 async function print(flags: AuditFlags, context: CliContext): Promise<void> {
-  // Why: records written meanwhile would shift the ones not read yet.
+  // Records written meanwhile would shift the ones not read yet.
   const { since, until = Date.now(), repo } = flags;
   if (since !== undefined && since >= until)
     throw new UsageError(`--since ${isoTime(since)} is not before ${isoTime(until)}`);
@@ -64,7 +62,6 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   });
 }
 
-/** The records of each page that may have changed who sees the repository; undefined: all records. */
 async function* about<Row extends AuditRow>(
   repo: string | undefined,
   pages: AsyncIterable<readonly Row[]>,

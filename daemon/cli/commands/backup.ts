@@ -1,5 +1,4 @@
-// `trawl backup FILE`, `trawl restore FILE`. Passphrases and secrets come from standard input, a file or the
-// environment, never from arguments.
+// `trawl backup FILE`, `trawl restore FILE`. Secrets come from standard input, a file or the environment.
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';

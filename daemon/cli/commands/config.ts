@@ -58,7 +58,6 @@ function notesOf({ file }: CheckedFile): string[] {
   ];
 }
 
-/** Ids of the providers whose tokens are accepted. */
 function acceptingIn({ identityProviders }: CheckedFile['file']): string[] {
   return Object.entries(identityProviders).flatMap(([id, provider]) =>
     provider.type === 'oidc' && provider.acceptBearer ? [id] : [],
@@ -72,7 +71,6 @@ function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSet
   ];
 }
 
-/** A line for each mistake, or tables of the connections, of what it reads, and of the hosts' answers. */
 export function describeCheck(fileCheck: CheckedFile): string {
   const { diagnostics, file, secrets, probed, probedProviders } = fileCheck;
   const connections = Object.entries(file.connections).map(([connection, settings]) => ({

@@ -47,7 +47,6 @@ async function remove(
   context.stderr.write(`${escapeControls(email)}: ${removed} grants removed\n`);
 }
 
-/** Grants of the repository, or of each user, page by page. */
 async function* pagesOf(operator: Operator, { user, repo }: ListFlags) {
   const users =
     user === undefined && repo === undefined

@@ -24,7 +24,6 @@ interface IndexFlags extends CommonFlags {
   readonly symbols: boolean;
 }
 
-/** The result of an index job: a line, and one for each warning; without the last line feed. */
 export function describeResult(result: JobResult): string {
   const repo = escapeControls(result.repo);
   if (result.state === 'FAILED') {
@@ -47,10 +46,7 @@ export function describeResult(result: JobResult): string {
   return line + warnings.join('');
 }
 
-/**
- * How many files rules excluded in all repositories, by kind of rule file, and how to include them: a line; "" for
- * none. An ignored folder counts as one, as the line says.
- */
+/** How many files rules excluded, by kind of rule, and how to include them; "" for none. A folder counts as one. */
 export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignored'>>[]): string {
   const counts: Record<string, number> = {};
   for (const { ignored = {} } of results)
@@ -82,16 +78,15 @@ function describeLine({ level, message, repo, error }: LogLine): string {
   return escapeControls([...parts, ...(reason === undefined ? [] : [reason])].join(': '));
 }
 
-/** Log lines of a command on a terminal: those that no result repeats are shown, so that each fact appears once. */
+/** Log lines for a terminal: only those that no result repeats. */
 class LogNotes {
   readonly #lines: LogLine[] = [];
 
-  /** Takes a log line in JSON. */
   readonly take = (line: string): void => {
     this.#lines.push(JSON.parse(line));
   };
 
-  /** Lines, each with its line feed, that none of these results repeats. */
+  /** Each with its line feed. */
   beyond(results: readonly LoggedResult[]): string {
     const reported = new Set(results.flatMap(({ error, warnings }) => [error, ...warnings]));
     const isReported = ({ message, error }: LogLine): boolean =>

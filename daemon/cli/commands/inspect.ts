@@ -41,7 +41,6 @@ function headRows(report: ShardReport): string[][] {
   ].map(([name, value]) => [`${name ?? ''}:`, value ?? '']);
 }
 
-/** The report as text: the head, a table of sections, then docs and postings if it has them. */
 export function formatReport(report: ShardReport): string {
   const sections = report.sections.map(({ name, offset, size, checksum }) => [
     name,

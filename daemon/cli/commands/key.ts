@@ -1,4 +1,4 @@
-// `trawl key ...`: API keys of any user. The value of a new key is printed once, alone on standard output.
+// `trawl key ...`: API keys of any user. A new key is printed once, alone on standard output.
 
 import type { Command } from 'commander';
 import type { createKey, deleteKey, listKeys } from '../../api/accounts/account-endpoints.ts';

@@ -1,5 +1,4 @@
-// `trawl license ...`: creates key pairs, issues licence keys and checks them. Private keys are only read from and
-// written to files, so that none appears in arguments, history or process lists.
+// `trawl license ...`: creates key pairs, issues and checks licence keys. Private keys stay in files, out of arguments.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -38,7 +37,7 @@ interface VerifyFlags {
   readonly json?: true;
 }
 
-// Loaded on first use, as other commands start faster without it.
+// As other commands start faster without it.
 const loadKeys = () => import('../../accounts/licence-key.ts');
 const loadLicences = () => import('../../accounts/licence.ts');
 const loadIssuing = () => import('../../accounts/licence-issue.ts');
@@ -93,7 +92,6 @@ async function issue(flags: IssueFlags, { stdout, stderr }: CliContext): Promise
   stdout.write(`${licence}\n`);
 }
 
-/** Name and value of each line of `verify`; undefined: no value. */
 function describeRead(read: ReadLicence, state: string): [string, string | undefined][] {
   if (read.kind === 'none') return [['state', state]];
   if (read.kind === 'invalid') {
@@ -142,11 +140,7 @@ const REFUSAL =
   'Give a date (2030-12-31, from 00:00 UTC), a time (2030-12-31T18:00:00Z) ' +
   'or a duration from now (90d, 12h, 30m, 45s).';
 
-/**
- * The expiry in ms since the epoch.
- *
- * Errors: InvalidArgumentError for any other text, days that do not exist, and years past 9999.
- */
+/** ms since the epoch. Refused: any other text, days that do not exist, years past 9999. */
 export function parseExpiry(text: string, nowMs: number): number {
   const { count, unit } = DURATION.exec(text)?.groups ?? {};
   const timeMs = isUnit(unit) ? nowMs + Number(count) * UNIT_MS[unit] : parseDate(text);
@@ -163,7 +157,7 @@ function isUnit(text: string | undefined): text is keyof typeof UNIT_MS {
 /** NaN if it is not a date. */
 function parseDate(text: string): number {
   if (!DATE.test(text)) return Number.NaN;
-  // Why: Date.parse reads February 30th as March 2nd.
+  // Date.parse reads February 30th as March 2nd.
   const day = text.slice(0, 10);
   const dayMs = Date.parse(day);
   const isDay = Number.isFinite(dayMs) && new Date(dayMs).toISOString().startsWith(day);
@@ -271,7 +265,6 @@ async function remove(flags: OperatorFlags, context: CliContext): Promise<void> 
   printInForce(licence, flags, context);
 }
 
-/** Subcommands for the licence of an instance. */
 function addInForce(group: Command, context: CliContext): void {
   const showing = group
     .command('show')

@@ -38,7 +38,7 @@ function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputO
   return {
     form: formOf(flags, isTerminal),
     hasColor,
-    // Why: forced colours are meant for a terminal further down the pipe.
+    // Forced colours are meant for a terminal further down the pipe.
     isEscaped: isTerminal || hasColor,
     sort: flags.sort,
   };
@@ -68,7 +68,6 @@ async function printAnswer(
   context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
 }
 
-/** Prints the events of a stream as they arrive, one per line. */
 async function printEvents(
   source: SearchSource,
   call: SearchCall,

@@ -51,9 +51,8 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   };
 }
 
-/** What a person needs next: the address, and a search to paste. */
 function greeting({ url, needsKey, setupUrl }: Serving): string {
-  // Why the variable: a printed key ends up in logs and histories.
+  // A printed key would end up in logs and histories.
   const key = needsKey ? ' -H "authorization: Bearer $TRAWL_API_KEY"' : '';
   const body = '{"query":"TODO","matches":10}';
   const lines = [
@@ -70,7 +69,7 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Guess: signals this close together are one: npm, timeout(1) and a terminal forward what all of them get. */
+/** Signals this close are one: npm, timeout(1) and a terminal forward what all of them get. */
 const SAME_SIGNAL_MS = 500;
 
 /** Resolves after the first SIGINT or SIGTERM has closed the daemon; a later one exits at once. */
@@ -89,12 +88,7 @@ function closedBySignal(serving: Serving): Promise<void> {
   });
 }
 
-/**
- * SIGHUP makes a daemon read its configuration again, once it runs; but when a terminal closes, SIGHUP stops the daemon
- * as SIGTERM does.
- *
- * @returns  a function that takes the daemon
- */
+/** SIGHUP makes the daemon read its configuration again; but when a terminal closes, SIGHUP stops it as SIGTERM. */
 function reloadOnHangup(): (serving: Serving) => void {
   const hadTerminal = hasTerminal();
   let serving: Serving | undefined;
@@ -120,7 +114,6 @@ function hasTerminal(): boolean {
   }
 }
 
-/** Prints the results of the first indexing; a failure leaves the daemon running. */
 async function reportIndexing(
   serving: Serving,
   progress: ProgressView,
@@ -138,10 +131,9 @@ async function reportIndexing(
   }
 }
 
-/** Guess: interval of the lines. */
 const ROUND_MS = 3_000;
 
-/** Reports progress of the first round of the connections, until everything they list is indexed or has failed. */
+/** Reports until everything that the connections list is indexed or has failed. */
 async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
   const written = new Set<string>();
   for (let last = ''; ;) {

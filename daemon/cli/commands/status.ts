@@ -21,7 +21,7 @@ interface StatusFlags extends OperatorFlags {
   readonly repos?: true;
 }
 
-/** Jobs that a progress line names: the longest running ones. */
+/** Only the longest running jobs. */
 const STEPS_MAX = 2;
 /** Reasons of failures are among the problems. */
 const CONNECTION_COLUMNS = ['name', 'type', 'repos', 'indexed', 'syncedAt', 'state'] as const;
@@ -34,7 +34,6 @@ const QUEUE_WORDS: Readonly<Record<string, string>> = {
 
 type Running = StatusReport['jobs']['running'][number];
 
-/** The report as text. */
 export function describeStatus(report: StatusReport, now = Date.now()): string {
   const { url, version, startedAt, jobs, symbols, connections } = report;
   const notes = [...report.problems, ...report.warnings.map((warning) => `warning: ${warning}`)];
@@ -43,7 +42,6 @@ export function describeStatus(report: StatusReport, now = Date.now()): string {
     `${describeRepos(report)}\n`,
     `${describeJobs(jobs)}\n`,
     ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),
-    // Failures are among the problems.
     ...(symbols === null || report.problems.includes(symbols)
       ? []
       : [`${escapeControls(symbols)}\n`]),
@@ -66,7 +64,6 @@ function describeJobs({ running, waiting }: StatusReport['jobs']): string {
   return `${countOf(running.length, 'job')} running${waits}`;
 }
 
-/** Progress of the first round of the connections, in a line. */
 export function describeRound({ repos, remainingMs, jobs, connections }: StatusReport): string {
   const steps = jobs.running.filter(({ phase }) => phase !== null).slice(-STEPS_MAX);
   const listing = connections.filter(({ state }) => state === 'listing' || state === 'waiting');
@@ -105,7 +102,6 @@ function describeJob(job: Running, now: number): string {
   return `${describeStep(job)}${spent}`;
 }
 
-/** The step of a job and its progress. */
 function describeStep(job: Running): string {
   const { queue, target, phase, done, total, unit, receivedSize, remainingMs } = job;
   return [

@@ -1,4 +1,4 @@
-// `trawl user ...`: the users of the instance, by e-mail address. Passwords are only read from standard input.
+// `trawl user ...`: the users, by e-mail address. Passwords are only read from standard input.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
@@ -95,7 +95,6 @@ function stateOf(user: UserView): { state: string; limit: string } {
   return { state: user.suspendedAt === null ? 'active' : 'suspended', limit: limitOf(user) };
 }
 
-/** Calls an endpoint of one user. */
 function callFor<E extends TypedEndpoint>(
   userId: string,
   flags: OperatorFlags,
@@ -180,7 +179,6 @@ function limitOfText(text: string): number | 'unlimited' | null {
   throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
 }
 
-/** A command about one user. */
 function userCommand(group: Command, name: string, summary: string, more = summary): Command {
   return group
     .command(name)

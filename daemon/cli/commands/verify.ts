@@ -7,7 +7,6 @@ import type { FileCheck } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
 
-/** One line, without line feed. */
 export function describeCheck({ path, problems, deadCount = 0, outOfService }: FileCheck): string {
   const state = problems.length === 0 ? 'valid' : 'damaged';
   const notes = [
@@ -19,7 +18,6 @@ export function describeCheck({ path, problems, deadCount = 0, outOfService }: F
   return `${state} ${escapeControls(path + detail)}`;
 }
 
-/** The result of all checks in a line, without line feed. */
 export function describeChecks(checks: readonly FileCheck[]): string {
   const damaged = checks.filter(({ problems }) => problems.length > 0).length;
   const dead = checks.reduce((sum, { deadCount = 0 }) => sum + deadCount, 0);
