@@ -1,6 +1,5 @@
-// The build functions of the core for one thread. SegmentBuilder turns contents, placed back to back, into coded segments and
-// rows; mergeSegments turns segments into gram dictionary and postings. Reads no files of a repo; engine/shards/writer.ts
-// writes the shard file.
+// The build functions of the core for one thread: SegmentBuilder turns contents into coded segments and rows, mergeSegments
+// turns segments into gram dictionary and postings. engine/shards/writer.ts writes the shard file.
 
 import {
   BLOB_ROW_SIZE,
@@ -18,18 +17,18 @@ import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { isBrief, MAPPING_ALIGNMENT, mapFile } from './mapping.ts';
 
 const MIB = 1 << 20;
-/** Size of a builder's memory: 3 GiB, of which only the pages that a batch needs are touched. */
+/** A builder's memory: 3 GiB, of which only needed pages are touched. */
 const BUILDER_PAGES = 49152;
-/** Area for the contents of one batch, and for the largest single content. */
+/** For a batch, and for the largest single content. */
 const CONTENT_AREA_SIZE = 1536 * MIB;
 
-/** Most bytes of one content. */
+/** Of one content, in bytes. */
 export const CONTENT_SIZE_MAX = 1024 * MIB;
 
-/** The outcome of a content. `full`: it did not fit into this batch, which keeps earlier contents. */
+/** `full`: the batch keeps only the earlier contents. */
 export type AddOutcome = 'added' | 'too_many_trigrams' | 'full';
 
-/** A finished batch. Tables are copies; contents are a view of the builder's memory until the next batch. */
+/** Tables are copies; `content` is a view of the builder's memory until the next batch. */
 export interface BuiltBatch {
   readonly content: Uint8Array;
   readonly segments: Uint8Array[];
@@ -41,7 +40,6 @@ export interface BuiltBatch {
 export class SegmentBuilder {
   readonly #core: Core;
   readonly #contentStart: number;
-  /** End of the added contents, and of the staged ones. */
   #contentEnd: number;
   #stagedEnd: number;
 
@@ -55,14 +53,13 @@ export class SegmentBuilder {
     if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
   }
 
-  /** Starts a batch; drops the previous one. */
   begin(): void {
     this.#core.exports.builderBegin();
     this.#contentEnd = this.#contentStart;
     this.#stagedEnd = this.#contentStart;
   }
 
-  /** Copies a content into the builder's memory, to be added later; returns its position, undefined if it does not fit. */
+  /** Copies a content, to be added later; returns its position, undefined if it does not fit. */
   stage(bytes: Uint8Array): number | undefined {
     const address = this.#stagedEnd;
     if (address + bytes.length > this.#contentStart + CONTENT_AREA_SIZE) return undefined;
@@ -77,10 +74,9 @@ export class SegmentBuilder {
   }
 
   /**
-   * Adds a staged content. Contents are added in staging order; some may be skipped.
-   *
+   * Adds a staged content; contents are added in staging order, some may be skipped.
    * @param size        1 to CONTENT_SIZE_MAX
-   * @param trigramMax  most distinct trigrams; 0 = no limit
+   * @param trigramMax  maximum distinct trigrams; 0 = no limit
    */
   add(address: number, size: number, trigramMax: number): AddOutcome {
     const { exports, memory } = this.#core;
@@ -102,7 +98,6 @@ export class SegmentBuilder {
     }
   }
 
-  /** Closes the batch; nothing can be added any more. */
   close(): BuiltBatch {
     const { exports, memory } = this.#core;
     const status = exports.builderClose();
@@ -126,12 +121,12 @@ export class SegmentBuilder {
     };
   }
 
-  /** Releases all memory. Not to be used any more. */
+  /** Not to be used any more. */
   drop(): void {
     dropCore(this.#core);
   }
 
-  /** The rows of the closed batch, shifted to its position in the shard; copies. */
+  /** Rows of the closed batch, shifted to its position in the shard; copies. */
   rows(
     contentBase: number,
     blobBase: number,
@@ -151,7 +146,6 @@ export class SegmentBuilder {
   }
 }
 
-/** Gram dictionary of a merged shard. */
 export interface MergedGrams {
   readonly gramCount: number;
   readonly keys: Uint8Array;
@@ -161,18 +155,12 @@ export interface MergedGrams {
 const MERGE_OUTPUT_SIZE = 4 * MIB;
 const TABLES_SIZE = Math.ceil((GRAM_KEY_COUNT * 8 + 16) / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
 
-/** A coded segment in its temporary file. */
 export interface SegmentFile {
   readonly path: string;
   readonly size: number;
 }
 
-/**
- * Joins the segments of a shard, in order.
- *
- * @param onPostings  called with each portion of the postings section, in order; a view valid during the call
- * Errors: of the file system.
- */
+/** Joins segments in order. `onPostings` gets each part of the postings section, in order, a view valid during the call. */
 export function mergeSegments(
   module: WebAssembly.Module,
   segments: readonly SegmentFile[],
@@ -217,7 +205,6 @@ function mergeWith(
   return { gramCount, keys, lists };
 }
 
-/** The position of each segment, and their total size. */
 function layoutOf(segments: readonly SegmentFile[]): { starts: number[]; size: number } {
   const starts: number[] = [];
   let size = 0;

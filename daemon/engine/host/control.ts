@@ -1,9 +1,6 @@
-// The shared words of one search: a stop word; for each shard the next unit to claim, its number of units once a thread has
-// bound it, and whether its first unit is a head unit (core/match/heads.ts); and a word for each unit: claimed, or finished
-// with its number of ranges. The order of a limited search: head units of all shards, then the other units, shard by shard.
-// Any thread can tell from these words when all head units are finished and the finished units, in order and without a gap,
-// hold more ranges than the limit; then no further unit is claimed. The answer consists of exactly those units, so it does
-// not depend on how threads race.
+// The shared words of one search: a stop word; for each shard the next unit, its counts of units and head units
+// (core/match/heads.ts); a word for each unit. Order: head units of all shards, then the other units by shard. A search stops
+// when the units finished in this order, without a gap, exceed the limit: the answer does not depend on how threads race.
 
 import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
 
@@ -25,11 +22,7 @@ export class SearchControl {
   #words: Int32Array;
   readonly #bases: number[] = [];
 
-  /**
-   * Allocates the words, or uses those of another thread.
-   *
-   * @param unitMaxes  most units of each shard
-   */
+  /** @param unitMaxes  maximum units of each shard @param shared  words of another thread */
   constructor(unitMaxes: readonly number[], shared?: SharedArrayBuffer) {
     let size = HEAD;
     for (const unitMax of unitMaxes) {
@@ -39,7 +32,7 @@ export class SearchControl {
     this.#words = shared === undefined ? new Int32Array(size) : new Int32Array(shared);
   }
 
-  /** The words for other threads. Why not at once: 7 us of a search, and most end on the thread where they begin. */
+  /** Shared only when needed: it takes 7 us, and most searches end on the thread where they begin. */
   share(): SharedArrayBuffer {
     const { buffer } = this.#words;
     if (buffer instanceof SharedArrayBuffer) return buffer;
@@ -54,12 +47,11 @@ export class SearchControl {
     Atomics.store(this.#words, HALT, STOPPED);
   }
 
-  /** All threads leave the search after their current unit; unclaimed units stay for later. */
+  /** Threads leave after their current unit. */
   pause(): void {
     Atomics.compareExchange(this.#words, HALT, RUNNING, PAUSED);
   }
 
-  /** Ends a pause; threads that have left must be called again. */
   resume(): void {
     Atomics.compareExchange(this.#words, HALT, PAUSED, RUNNING);
   }
@@ -69,12 +61,11 @@ export class SearchControl {
     return Atomics.load(this.#words, HALT) !== RUNNING;
   }
 
-  /** No more work of the search is needed, not even of running units. */
   get isStopped(): boolean {
     return Atomics.load(this.#words, HALT) === STOPPED;
   }
 
-  /** Claims the next unit of a bound shard; undefined: all are claimed. */
+  /** The next unit of a bound shard; undefined: all are claimed. */
   claim(shard: number): number | undefined {
     const base = this.#bases[shard]!;
     const count = this.unitCount(shard) ?? 0;
@@ -90,15 +81,12 @@ export class SearchControl {
     return Atomics.compareExchange(this.#words, word, FREE, CLAIMED) === FREE;
   }
 
-  /** Claims the head unit of a shard, its first; false: there is none, or it is claimed. */
+  /** False: the shard has no head unit, or it is claimed. */
   claimHead(shard: number): boolean {
     return this.headCount(shard) === 1 && this.#claimUnit(shard, 0);
   }
 
-  /**
-   * Releases the claim of a unit. Others may have left the shard: the caller must continue with it, or have a later call do
-   * so.
-   */
+  /** Releases a claim. Other threads may have left the shard: the caller must continue with it, now or in a later call. */
   giveBack(shard: number, unit: number): void {
     const base = this.#bases[shard]!;
     Atomics.store(this.#words, base + SHARD_HEAD + unit, FREE);
@@ -109,35 +97,34 @@ export class SearchControl {
     }
   }
 
-  /** Sets the number of units of a shard; every thread that binds it computes the same. */
+  /** Every thread that binds the shard computes the same. */
   setUnitCount(shard: number, count: number): void {
     Atomics.store(this.#words, this.#bases[shard]! + COUNT, count + 1);
   }
 
-  /** Sets the number of head units of a shard, 0 or 1; every thread computes the same. */
+  /** 0 or 1; every thread computes the same. */
   setHeadCount(shard: number, count: number): void {
     Atomics.store(this.#words, this.#bases[shard]! + HEADS, count + 1);
   }
 
-  /** Units of a shard; undefined: no thread has bound it yet. */
+  /** Undefined: no thread has bound the shard yet. */
   unitCount(shard: number): number | undefined {
     const count = Atomics.load(this.#words, this.#bases[shard]! + COUNT);
     return count === 0 ? undefined : count - 1;
   }
 
-  /** Head units of a shard; undefined: no thread has determined them. */
+  /** Undefined: no thread has determined them. */
   headCount(shard: number): number | undefined {
     const count = Atomics.load(this.#words, this.#bases[shard]! + HEADS);
     return count === 0 ? undefined : count - 1;
   }
 
-  /** Whether all units of a shard are claimed; then it need not be bound. */
+  /** All units are claimed: the shard need not be bound. */
   isDrained(shard: number): boolean {
     const count = this.unitCount(shard);
     return count !== undefined && Atomics.load(this.#words, this.#bases[shard]! + NEXT) >= count;
   }
 
-  /** Whether the shard has no unclaimed head unit. */
   isHeadDrained(shard: number): boolean {
     const count = this.headCount(shard);
     const word = this.#bases[shard]! + SHARD_HEAD;
@@ -149,14 +136,14 @@ export class SearchControl {
     Atomics.store(this.#words, this.#bases[shard]! + SHARD_HEAD + unit, capped + 1);
   }
 
-  /** Ranges found by a finished unit; undefined: not finished. */
+  /** Ranges found; undefined: not finished. */
   matchesOf(shard: number, unit: number): number | undefined {
     const word = Atomics.load(this.#words, this.#bases[shard]! + SHARD_HEAD + unit);
     return word <= FREE ? undefined : word - 1;
   }
 }
 
-/** Walks the finished units in the order of the search and sums their ranges. */
+/** Sums the ranges of finished units in the order of the search. */
 export class PrefixSum {
   readonly #control: SearchControl;
   readonly #shardCount: number;
@@ -173,7 +160,7 @@ export class PrefixSum {
     this.#headShards = headShards;
   }
 
-  /** Whether the head units, and the following units without a gap, are finished and hold more ranges than `limit`. */
+  /** Whether the head units, and the next units without a gap, are finished and hold more ranges than `limit`. */
   isOver(limit: number): boolean {
     if (!this.#passHeads()) return false;
     while (this.#shard < this.#shardCount && this.#sum <= limit) {
@@ -188,7 +175,7 @@ export class PrefixSum {
     return this.#sum > limit;
   }
 
-  /** Walks the finished head units; true: all are finished. */
+  /** True: all head units are finished. */
   #passHeads(): boolean {
     while (this.#headIndex < this.#headShards.length) {
       const shard = this.#headShards[this.#headIndex]!;
@@ -201,7 +188,7 @@ export class PrefixSum {
     return true;
   }
 
-  /** Adds the next unit of a shard; false: it is not finished. */
+  /** False: the next unit is not finished. */
   #pass(shard: number): boolean {
     const matches = this.#control.matchesOf(shard, this.#unit);
     if (matches === undefined) return false;
@@ -212,10 +199,8 @@ export class PrefixSum {
 }
 
 /**
- * Most units of a shard whose file has `size` bytes and holds `docCount` docs.
- *
- * Why: a unit ends when it is full of docs, or when the next doc would exceed its bytes, so any two neighbours together hold
- * more than UNIT_BYTES_MAX bytes; one more unit ends after the last head.
+ * Maximum units of a shard; `size`: bytes of its file. A unit ends when full of docs, or when the next doc would exceed its
+ * bytes, so two neighbours hold more than UNIT_BYTES_MAX; one more ends after the last head.
  */
 export function unitMaxOf({ size, docCount }: { size: number; docCount: number }): number {
   return Math.ceil(docCount / UNIT_DOCS_MAX + (2 * size) / UNIT_BYTES_MAX) + 3;

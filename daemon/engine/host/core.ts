@@ -1,5 +1,5 @@
-// The host's interface to the core: loads the compiled module once, creates instances with their own memory, and types the
-// exported functions (core/abi.ts). Only this file and mapping.ts use WebAssembly.
+// Loads the core's compiled module, creates instances with their own memory, and types their exports. Only this file and
+// mapping.ts use WebAssembly.
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ interface CoreVariable {
   readonly value: number;
 }
 
-/** The exports of core/abi.ts. Addresses are bytes in the instance's memory. */
+/** Of core/abi.ts. Addresses are bytes in the instance's memory. */
 export interface CoreExports {
   heapBase(): number;
   shardViewSize(): number;
@@ -105,68 +105,54 @@ export interface CoreExports {
 /** Whether a call of the core should end early. Must not call the core. */
 export type StopTest = () => boolean;
 
-/** For calls that must finish. */
 export const neverStops: StopTest = () => false;
 
-/** Instance, its memory, and the first address that the host may use. */
+/** `heapStart`: the first address that the host may use. */
 export interface Core {
   readonly exports: CoreExports;
   readonly memory: WebAssembly.Memory;
   readonly heapStart: number;
   /** Called during long calls (core/base/work.ts). */
   isStopRequested: StopTest;
-  /** Called before pages of shards are read; absent: the core checks no pages. */
   pages: PageHost | undefined;
 }
 
-/**
- * Functions for the core, provided by the owner of the shards in its memory (core/shard/pages.ts). Addresses and sizes in
- * bytes.
- */
+/** Called by the core before it reads pages of shards (core/shard/pages.ts). Addresses and sizes in bytes. */
 export interface PageHost {
-  /** Brings whole pages in; false: they are unreadable. */
+  /** Whole pages; false: they are unreadable. */
   bringIn(address: number, size: number): boolean;
-  /** Lets the system begin to read a range. */
   willNeed(address: number, size: number): void;
-  /** The error to throw for a damaged page at `address`. The instance stays usable. */
+  /** The error to throw for a damaged page. The instance stays usable. */
   damageAt(address: number): Error;
 }
 
-/** Size of every memory of the core in pages of 64 KiB: 4 GiB, the most there can be. */
+/** Of every memory, in pages of 64 KiB: 4 GiB, the maximum. */
 export const MEMORY_PAGES = 65536;
 
 const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
 
-/**
- * Compiles the core. Must run before any other WebAssembly of the process is compiled.
- *
- * @param file  the module; default: the release build beside the compiled daemon
- */
+/** Must run before any other WebAssembly of the process is compiled. */
 export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
-  // Why: V8 does not replace a running function by its optimised version, so first scans would run at half speed. Measured:
-  // bench/kernels.ts; core/DECISIONS.md.
+  // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
   v8.setFlagsFromString('--no-liftoff');
   return WebAssembly.compile(await readFile(file));
 }
 
 /** Bound: idle mappings, two each. */
 const SPARE_MAX = 4;
-/** Empty memories of this thread. Why kept: each holds two mappings until it is collected. */
+/** Kept, as a memory holds two mappings until it is collected. */
 const spare: WebAssembly.Memory[] = [];
 const dropped = new WeakSet<Core>();
 
 /**
- * A memory of 4 GiB, which never grows.
- *
- * Why shared, although no other thread has it: V8 counts the whole size of an unshared memory as future garbage, and each new
- * one triggers a collection of all objects of the thread (daemon/DECISIONS.md, 2026-11-26). A shared memory does not count.
+ * Never grows. Shared, although no other thread has it: V8 counts an unshared memory as future garbage, and each new one
+ * triggers a collection of all objects of the thread (daemon/DECISIONS.md, 2026-11-26).
  */
 function takeMemory(): WebAssembly.Memory {
   const size = { initial: MEMORY_PAGES, maximum: MEMORY_PAGES };
   return spare.pop() ?? new WebAssembly.Memory({ ...size, shared: true });
 }
 
-/** Creates and initialises an instance with its own memory. To be released by `dropCore`. */
 export function instantiateCore(module: WebAssembly.Module): Core {
   const memory = takeMemory();
   const imports = {
@@ -195,13 +181,7 @@ export function instantiateCore(module: WebAssembly.Module): Core {
   }
 }
 
-/**
- * Returns an instance's memory to the system, including mapped files; neither it nor views of its memory may be used again:
- * the next instance may get that memory. Where that fails, the memory is left to the collector, which runs for those dropped
- * before.
- *
- * @param isRead  views of it may still be read: they read as zeros, and the memory is not reused
- */
+/** The memory is reused, so no view of it may be used; with `isRead` it is not, and views read as zeros. */
 export function dropCore(core: Core, isRead = false): void {
   // If dropped twice, its memory would be given to two instances.
   if (dropped.has(core)) return;
@@ -211,7 +191,7 @@ export function dropCore(core: Core, isRead = false): void {
   else if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
 }
 
-/** False: the system refuses to release ranges. Why no error: it would hide the caller's error. */
+/** False: the system refuses. Not an error, which would hide the caller's. */
 function tryRelease(memory: WebAssembly.Memory): boolean {
   if (!canMap()) return false;
   try {
@@ -222,22 +202,21 @@ function tryRelease(memory: WebAssembly.Memory): boolean {
   }
 }
 
-/** An assertion of the core failed. The instance must not be used again. */
+/** The instance must not be used again. */
 export class CoreTrap extends Error {}
 
-/** Whether an error means that its instance is dead. */
 export function isTrap(error: unknown): boolean {
   return error instanceof CoreTrap || error instanceof WebAssembly.RuntimeError;
 }
 
-/** A string of the module: UTF-16, its size in bytes 4 bytes before it. */
+/** UTF-16, its size in bytes 4 bytes before it. */
 function assemblyText(memory: WebAssembly.Memory, ptr: number): string {
   if (ptr === 0) return '';
   const size = new DataView(memory.buffer).getUint32(ptr - 4, true);
   return Buffer.from(memory.buffer, ptr, size).toString('utf16le');
 }
 
-/** Name of a status, for messages: `STATUS_FRAME` -> `frame`. */
+/** `STATUS_FRAME` -> `frame`. */
 export function statusName(code: number): string {
   for (const [name, value] of Object.entries(status)) {
     if (value === code) return name.replace('STATUS_', '').toLowerCase().replaceAll('_', ' ');

@@ -1,15 +1,15 @@
-// A plan as sent to the threads: its bytes, and the sets of docs that it names by index, shard by shard. A set is a bitmap in
-// shared memory, so that a message carries only a reference; each thread copies it into its core when it binds the shard.
+// A plan as sent to the threads, with its sets of docs by shard. A set is a bitmap in shared memory; each thread copies it
+// into its core when it binds the shard.
 
 import { STATUS_OUT_OF_MEMORY } from '../../../core/shared/status.ts';
 import { type Core, statusName } from './core.ts';
 
-/** Docs of one shard: none, all, or a bit for each docId, low bits first, zeros after the last doc. */
+/** Of one shard. Bits by docId, low bits first, zeros after the last doc. */
 export type DocSet = 'none' | 'all' | Uint8Array;
 
 export interface EncodedPlan {
   readonly bytes: Uint8Array;
-  /** Number of sets; the plan's DOCS nodes hold indexes below this. */
+  /** The plan's DOCS nodes hold indexes below this. */
   readonly docSetCount: number;
   /** By shardId; for a missing shard every set is all docs. */
   readonly docSets: ReadonlyMap<string, readonly DocSet[]>;

@@ -1,30 +1,25 @@
-// Returns memory to the system after large answers and much work. The C heap keeps freed memory, per thread, and an answer of
-// 20 MB passes through several threads; so it is trimmed. JavaScript collects only on allocation, so an idle thread keeps its
-// garbage; so it is collected once, when the thread is idle.
-// Measured: 2026-11-21: private memory of the daemon after answers of 29 MB each: 243 MB, and 172 MB with it. 2026-11-22,
-// after 20 s of queries of 1,900 expressions each, with small answers: 343 MB, and 148 with it; 130 before.
+// Returns memory to the system: trims the C heap after large answers, and collects garbage once when the thread is idle, as
+// JavaScript collects only on allocation. Measured: private memory after answers of 29 MB: 172 MB instead of 243; after 20 s
+// of queries of 1,900 expressions: 148 MB instead of 343.
 
 import { readFileSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { collectGarbage, COLLECT_ROUNDS } from './collect.ts';
 import { findHeapTrim } from './mapping.ts';
 
-/** Bytes; smaller answers leave little garbage. */
+/** Smaller answers leave little garbage. */
 const LARGE_SIZE = 1 << 20;
-/** Guess: after this time no further large answer is expected. Also the longest delay under load. */
+/** Guess: after QUIET_MS no further large answer is expected. LATEST_MS: longest delay under load. */
 const QUIET_MS = 300;
 const LATEST_MS = 5000;
-/** Interval of checks while the thread works or has something to collect. */
+/** While the thread works or has something to collect. */
 const CHECK_MS = 1000;
 /** Share of time at work below which the thread counts as idle; higher where much garbage has accumulated. */
 const QUIET_SHARE_MAX = 0.1;
 const MUCH_QUIET_SHARE_MAX = 0.3;
-/**
- * Consecutive idle checks before a collection, which stops the event loop.
- * Measured: 2026-11-22, 60 MB of live objects, a busy machine: 95 to 195 ms.
- */
+/** Idle checks before a collection, which stops the event loop. Measured: 95 to 195 ms for 60 MB of live objects. */
 const QUIET_CHECKS = 5;
-/** Growth of the old generation in bytes since the last collection that makes one worthwhile. */
+/** Growth of the old generation, in bytes, that makes a collection worthwhile. */
 const GROWTH_MIN = 16 << 20;
 /** Guess: a busy thread's V8 collects before that. */
 const MUCH_GROWTH_MIN = 48 << 20;
@@ -34,7 +29,7 @@ const START_SIZE_MAX = 48 << 20;
 export interface HeapProbe {
   /** Bytes of this thread outside the young generation, buffers included. */
   oldSize(): number;
-  /** Anonymous memory of the process in bytes; includes what the C heap keeps unused. */
+  /** Anonymous memory of the process in bytes, with the unused C heap. */
   privateSize(): number;
   /** Share of the time since the last call that the thread worked. */
   busyShare(): number;
@@ -46,15 +41,13 @@ export class HeapTrimmer {
   #trimTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
   #collectTimer: NodeJS.Timeout | undefined;
-  /** Bytes after the last collection, or the minimum since. */
+  /** Lowest bytes since the last collection. */
   #restSize: number;
-  /** Same for the process. */
   #restPrivateSize: number;
   #quietChecks = 0;
   trimCount = 0;
   collectCount = 0;
 
-  /** @param checkMs  for tests: another interval of checks */
   constructor(probe: HeapProbe = realProbe(), checkMs = CHECK_MS) {
     this.#checkMs = checkMs;
     this.#probe = probe;
@@ -63,26 +56,24 @@ export class HeapTrimmer {
     this.#restPrivateSize = probe.privateSize();
   }
 
-  /** Whether a trimming is due. */
   get isWaiting(): boolean {
     return this.#trimTimer !== undefined;
   }
 
-  /** Notes that an answer of `size` bytes was freed. */
+  /** An answer of `size` bytes was freed. */
   noteFreed(size: number): void {
     if (size >= LARGE_SIZE) this.#trimSoon();
     this.#collectTimer ??= setTimeout(() => this.#check(), this.#checkMs).unref();
   }
 
   /**
-   * Notes that threads have built something; their C heaps have free memory.
-   * Measured: 2026-11-25, 5,000 small repositories: a third of the private memory, for 5 ms each 5 s.
+   * Threads have built something, so their C heaps have free memory. Measured: 5,000 small repositories: a third of the
+   * private memory, for 5 ms each 5 s.
    */
   noteBuilt(): void {
     this.noteFreed(LARGE_SIZE);
   }
 
-  /** Collects and trims accumulated garbage after an idle while. */
   #check(): void {
     this.#collectTimer = undefined;
     const size = this.#probe.oldSize();
@@ -154,7 +145,7 @@ export function realProbe(): HeapProbe {
   };
 }
 
-/** Memory of the process not shared with files; 0 where the system does not report it. Measured: 2026-11-22: 30 us. */
+/** Memory not shared with files; 0 where unknown. Measured: 30 us. */
 export function privateSizeOfProcess(): number {
   try {
     const [, count] =

@@ -1,7 +1,5 @@
-// Limits how many mappings each searcher holds. A process has at most vm.max_map_count of them, each thread maps each shard,
-// and a process that runs out dies; so every searcher has a share. The first shards stay mapped. On threads with time slices
-// the shards beyond the share are mapped per search, and the last few stay mapped; elsewhere they are refused.
-// Guess: mapping a shard with symbols again for a search costs 30 to 40 us.
+// Limits the mappings of each searcher: a process that exceeds vm.max_map_count dies. The first shards stay mapped. Further
+// ones are mapped for each search (Guess: 30 to 40 us), and the last few stay mapped; without time slices they are refused.
 
 import { mappingLimit } from './mapping.ts';
 import { mappingCountOf, type ShardFile } from './space.ts';
@@ -9,21 +7,18 @@ import { mappingCountOf, type ShardFile } from './space.ts';
 /** Guess: mappings of the process itself: libraries, heaps and code of all threads, running builds. */
 const OWN_MIN = 4096;
 const OWN_SHARE = 8;
-/** Shards mapped per search that stay mapped at a time; each takes at most two mappings. */
+/** Further shards mapped at a time; each takes at most two mappings. */
 const VISITOR_COUNT_MAX = 64;
 
-/** Mappings of a thread's second searcher, which maps all shards per search. */
+/** Of a thread's second searcher, which maps all shards per search. */
 export const SECOND_MAPPING_MAX = 2 * VISITOR_COUNT_MAX;
 
-/** Mappings of shards that each kind of searcher may hold. */
 export interface MappingShares {
-  /** On the main thread, which needs every shard. */
   readonly main: number;
-  /** On the first searcher of each search thread. */
   readonly thread: number;
 }
 
-/** The shares for `threadCount` search threads beside the main one; undefined: the system has no limit. */
+/** Undefined: the system has no limit. */
 export function mappingShares(
   threadCount: number,
   limit: number | undefined = mappingLimit(),
@@ -37,7 +32,7 @@ export function mappingShares(
   };
 }
 
-/** The operator's warning that the shards exceed the system's limit; undefined: they do not. */
+/** For the operator; undefined: the shards fit. */
 export function mappingWarning(
   shards: readonly ShardFile[],
   threadCount: number,
@@ -56,7 +51,6 @@ export function mappingWarning(
   return `${shards.length} shards are more than the system lets this process map at once (vm.max_map_count is ${limit}): ${effect}; sysctl -w vm.max_map_count=${needed} helps`;
 }
 
-/** The mapped shards of one searcher. */
 export class MappingBudget {
   readonly max: number;
   readonly #evicts: boolean;
@@ -67,14 +61,12 @@ export class MappingBudget {
   /** Shards mapped per search that are mapped now, oldest first. */
   readonly #visitors = new Set<string>();
 
-  /** @param takeOut  unmaps a shard mapped per search */
   constructor(max: number, evicts: boolean, takeOut: (shardId: string) => void) {
     this.max = max;
     this.#evicts = evicts;
     this.#takeOut = takeOut;
   }
 
-  /** Mappings of the shards that stay. */
   get count(): number {
     return this.#count;
   }
@@ -84,12 +76,10 @@ export class MappingBudget {
     return this.#count + count <= this.max - reserved;
   }
 
-  /** Whether a shard with `count` mappings may be opened. */
   canFit(count: number): boolean {
     return this.#evicts || this.#canStay(count);
   }
 
-  /** Counts a shard that was just mapped; may unmap another one. */
   add(shardId: string, count: number): void {
     if (this.#canStay(count)) {
       this.#staying.set(shardId, count);
@@ -104,7 +94,6 @@ export class MappingBudget {
     }
   }
 
-  /** Removes a closed shard. */
   remove(shardId: string): void {
     this.#count -= this.#staying.get(shardId) ?? 0;
     this.#staying.delete(shardId);

@@ -1,8 +1,5 @@
-// Places a shard file in a range of linear memory. Where the platform can, the file is mapped read-only (no copy; all workers
-// share its pages through the page cache); elsewhere it is read into the same addresses. Where the platform can map, a failed
-// mapping is an error: reading instead would fill private memory. Rules that keep V8 alive: MAP_FIXED only; memories never
-// grow; a released range becomes fresh anonymous memory, so that no hole remains. Also tells the system which pages of a
-// mapping will be read (madvise).
+// Places shard files in linear memory: mapped read-only (all workers share the page cache), or read where that is impossible.
+// Rules that keep V8 alive: MAP_FIXED only; memories never grow; released ranges become fresh anonymous memory.
 
 import { closeSync, constants, fstatSync, readFileSync, readSync } from 'node:fs';
 import { openOwn } from '../../base/own-file.ts';
@@ -11,7 +8,6 @@ import { loadLibc } from '../../base/libc.ts';
 /** A multiple of every system's page size. */
 export const MAPPING_ALIGNMENT = 65536;
 
-/** How a file was placed in memory. */
 export type MappingKind = 'mapped' | 'read';
 
 const PROT_READ = 1;
@@ -38,10 +34,10 @@ type Mmap = (
 
 type Madvise = (address: Uint8Array, size: number, advice: number) => number;
 
-/** Writes a byte for each page; lowest bit: the page is in memory. */
+/** Writes a byte for each page; lowest bit: it is in memory. */
 type Mincore = (address: Uint8Array, size: number, pages: Uint8Array) => number;
 
-/** A file could not be mapped: the process or the system is at its limit. */
+/** The process or the system is at its limit. */
 export class MappingError extends Error {
   override readonly name = 'MappingError';
 }
@@ -54,7 +50,7 @@ let pageSize = MAPPING_ALIGNMENT;
 let heapTrim: (() => void) | undefined;
 let isProbed = false;
 
-/** The system's mmap; undefined where files cannot be mapped. */
+/** Undefined where files cannot be mapped. */
 function findMmap(): Mmap | undefined {
   if (isProbed) return mmap;
   isProbed = true;
@@ -91,26 +87,22 @@ export function findHeapTrim(): (() => void) | undefined {
   return heapTrim;
 }
 
-/**
- * Loads the mapping library. Called early in a thread that others may terminate: termination while a native library loads
- * kills the process.
- */
+/** For threads that others may terminate: termination while a native library loads kills the process. */
 export function loadMapping(): void {
   findMmap();
 }
 
-/** Whether files can be mapped here. */
 export function canMap(): boolean {
   return findMmap() !== undefined;
 }
 
-/** The system's page size in bytes; addresses of mappings are multiples of it. */
+/** In bytes; addresses of mappings are multiples of it. */
 export function systemPageSize(): number {
   findMmap();
   return pageSize;
 }
 
-/** The system's limit of mappings of a process; undefined: unknown. */
+/** Per process; undefined: unknown. */
 export function mappingLimit(): number | undefined {
   try {
     return Number(readFileSync('/proc/sys/vm/max_map_count', 'latin1'));
@@ -119,38 +111,30 @@ export function mappingLimit(): number | undefined {
   }
 }
 
-/**
- * Tells the system to expect random reads: it then reads no neighbouring pages.
- *
- * Measured with a disk that reads 8 MB ahead: a rare word on an index larger than memory took 13 ms with it, 259 ms without.
- */
+/** Stops reading ahead. Measured on a disk that reads 8 MB ahead: a rare word took 13 ms with it, 259 ms without. */
 export function expectLookups(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_RANDOM);
 }
 
-/** Starts reading a range in the background. */
 export function willNeed(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_WILLNEED);
 }
 
-/** Returns a range of private memory to the system; it reads as zeros then. Whole pages. */
+/** Whole pages of private memory, which then read as zeros. */
 export function emptyRange(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_DONTNEED);
 }
 
 const residency = new Uint8Array(1);
 
-/** Whether the page at `address` is in memory; true where unknown. */
+/** True where unknown. */
 export function isInMemory(memory: WebAssembly.Memory, address: number): boolean {
   if (findMmap() === undefined || mincore === undefined) return true;
   const page = new Uint8Array(memory.buffer, address - (address % pageSize), 1);
   return mincore(page, 1, residency) !== 0 || (residency[0]! & 1) === 1;
 }
 
-/**
- * Brings all pages of a range into memory. `lost`: a page is unreadable, and touching it would end the process; `starved`:
- * the system lacks memory for them now. `in` also where the system cannot tell (Linux before 5.14).
- */
+/** `lost`: touching a page would end the process; `starved`: no memory now; `in` also where unknown (Linux before 5.14). */
 export function bringIn(
   memory: WebAssembly.Memory,
   address: number,
@@ -176,13 +160,7 @@ function advise(memory: WebAssembly.Memory, address: number, size: number, advic
   return madvise(range, range.length, advice) === 0 ? 0 : (errno?.() ?? EINVAL);
 }
 
-/**
- * Places the whole file at `address` of `memory`.
- *
- * @param size      bytes that the caller has reserved there; must be the file's exact size
- * @param wantsRead read it even where mapping is possible
- * Errors: throws if the file has another size or cannot be read; MappingError.
- */
+/** `size`: the file's exact size, reserved by the caller. Errors: MappingError; another size, or the file cannot be read. */
 export function mapFile(
   memory: WebAssembly.Memory,
   address: number,
@@ -205,19 +183,14 @@ export function mapFile(
   }
 }
 
-/** Larger files are mapped even for a single use. Bound: private memory. */
+/** Bound: private memory. Larger files are mapped even for a single use. */
 export const BRIEF_SIZE_MAX = 16 << 20;
 
-/** Whether files of this total size are read for a single use. */
 export function isBrief(size: number): boolean {
   return size <= BRIEF_SIZE_MAX;
 }
 
-/**
- * Places a file like `mapFile`, for a single use in a memory that is dropped afterwards. Small files are read.
- *
- * Why: it is faster, and needs none of the process's limited mappings.
- */
+/** As `mapFile`, for a single use in a memory dropped afterwards. Reads small files: faster, and needs no mapping. */
 export function mapBriefly(
   memory: WebAssembly.Memory,
   address: number,
@@ -241,8 +214,8 @@ function mapRange(
 }
 
 /**
- * Maps a file of `size` bytes over the start of a memory, so that writes reach the file even if this process dies. False
- * where files cannot be mapped. Errors: MappingError; the file system's.
+ * Maps a file over the start of a memory; writes reach the file even if the process dies. False where files cannot be mapped.
+ * Errors: MappingError; the file system's.
  */
 export function mapShared(memory: WebAssembly.Memory, path: string, size: number): boolean {
   const call = findMmap();
@@ -268,7 +241,7 @@ function readRange(memory: WebAssembly.Memory, address: number, size: number, fi
   }
 }
 
-/** Releases a file placed by mapFile at `address`: the pages are free again and read as zeros. */
+/** The pages of a file placed by mapFile are free again and read as zeros. */
 export function releaseRange(memory: WebAssembly.Memory, address: number, size: number): void {
   const call = findMmap();
   const range = new Uint8Array(memory.buffer, address, size);

@@ -1,6 +1,5 @@
-// Checks the header and all page sums of a shard file or symbols file. It reads instead of mapping, so that an unreadable
-// page is an error and not the end of the process, and in small steps, so that it can run beside searches. Checks less than
-// verify.ts, which also compares postings with contents.
+// Checks the header and all page sums of a shard or symbols file; verify.ts checks more. Reads instead of mapping, so that an
+// unreadable page is an error and not the end of the process, and in small steps beside searches.
 
 import type { FileHandle } from 'node:fs/promises';
 import * as format from '../../../core/shared/format.ts';
@@ -10,10 +9,9 @@ import { isMachineFault, messageOf } from '../../base/caught.ts';
 import { type Core, dropCore, instantiateCore } from './core.ts';
 import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
-/** Bytes read at a time, whole pages. */
+/** Whole pages. */
 const CHUNK_SIZE = 1 << 20;
 
-/** The differences between the two kinds of files. */
 interface Kind {
   readonly headSize: number;
   readonly checksumOffset: number;
@@ -38,10 +36,9 @@ function rowOffset(table: number, kind: number): number {
   return table + (kind - 1) * format.SECTION_ROW_SIZE;
 }
 
-/** Called after each read with its size; reading continues when it resolves. Errors end the check. */
+/** Called after each read with its size; reading goes on when it resolves. Errors end the check. */
 export type Pace = (size: number) => Promise<void>;
 
-/** Checks files; one at a time. */
 export class PageCheck {
   readonly #core: Core;
   readonly #chunk: number;
@@ -53,16 +50,12 @@ export class PageCheck {
     this.#chunk = this.#sums + 65536;
   }
 
-  /** Releases all memory. Not to be used any more. */
+  /** Not to be used any more. */
   drop(): void {
     dropCore(this.#core);
   }
 
-  /**
-   * The first fault in the files of a shard; undefined: none.
-   *
-   * Errors: those of `pace`; of the machine, if it lacks resources to read a file.
-   */
+  /** The first fault; undefined: none. Errors: those of `pace`; of the machine, if it lacks resources to read a file. */
   async check({ path, size, symbols }: ShardFile, pace: Pace): Promise<ShardProblem | undefined> {
     const reason = await this.#checkFile(path, size, SHARD, pace);
     if (reason !== undefined) return { reason, fault: 'damaged' };
@@ -89,7 +82,6 @@ export class PageCheck {
     }
   }
 
-  /** The page sums of a file with a valid header, and where they start; or a fault. */
   async #readSums(source: ChunkReader, size: number, kind: Kind): Promise<PageSums | string> {
     const header = await source.read(0, kind.headSize);
     if (typeof header === 'string') return header;
@@ -143,7 +135,7 @@ function firstDifference(found: Buffer, expected: Buffer): number {
   return index;
 }
 
-/** Reads parts of a file; a fault of the file is returned as text. Errors: those of the machine. */
+/** Returns faults of the file as text. Errors: those of the machine. */
 class ChunkReader {
   readonly #file: FileHandle;
 

@@ -1,17 +1,10 @@
-// Page sums of a file being written (core/FORMAT.md, "Page sums"). Computed from the file, not from the buffers written, so
-// that the sums match what a reader gets.
+// Page sums of a file being written (core/FORMAT.md, "Page sums"), read from the file, to match what a reader gets.
 
 import { PAGE_SIZE } from '../../../core/shared/format.ts';
 import { dropCore, instantiateCore } from './core.ts';
 import { mapBriefly } from './mapping.ts';
 
-/**
- * The section of page sums of the file at `path`, of which `size` bytes are written.
- *
- * @param headSize  bytes of its header, which has its own checksum
- *
- * Errors: throws if the file cannot be read. Cost: reads the file once.
- */
+/** Reads the file once; throws if it cannot. `headSize`: bytes of its header, which has its own checksum. */
 export function sumPagesOf(
   module: WebAssembly.Module,
   path: string,

@@ -1,6 +1,5 @@
-// The pool of search threads: sends each search to all of them and each rendering job to the next one in turn, and replaces a
-// thread that died. Units claimed by a dead thread are missing; the caller sees which units have no finding and runs them
-// itself (engine/search/run.ts).
+// The pool of search threads: sends a search to all, a rendering job to the next in turn, and replaces dead threads. Units
+// claimed by a dead thread are missing; the caller runs them (engine/search/run.ts).
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -22,32 +21,29 @@ import { programFile } from '../../base/program-files.ts';
 
 export interface PoolOptions extends SpaceOptions {
   readonly module: WebAssembly.Module;
-  /** Mappings of shards on each thread; default: its share of the system's limit. */
+  /** On each thread; default: its share of the system's limit. */
   readonly mappingMax?: number;
-  /** File in which threads note their current shard; slot 0 is the main thread's. Default: none. */
+  /** Where threads record their shard; slot 0 is the main thread's. Default: none. */
   readonly notePath?: string | undefined;
-  /** Threads; default: one for each core. */
+  /** Default: one for each core. */
   readonly workers?: number | undefined;
-  /** Called when a thread died and was replaced. */
   readonly onDeath?: (error: Error) => void;
 }
 
-/** Measured: 2026-11-21: with a second search queued a thread never waits for the next; a tenth more a second. */
+/** Measured: with a second search queued a thread never waits for the next: a tenth more searches a second. */
 const BACKLOG_MAX = 2;
 /** After this many silent deaths, replacing a thread is delayed. */
 const SILENT_DEATHS_MAX = 3;
 const RESTART_PAUSE_MS = 1000;
 
 interface Pending {
-  /** Receives findings before the end. */
   readonly onFindings: ((findings: Findings) => void) | undefined;
-  /** Receives the result of a search or rendering on one thread; undefined: the thread died. */
+  /** With the result of one thread; undefined: it died. */
   settle(message: SearchDone | RenderDone | undefined): void;
 }
 
 interface PoolWorker {
   readonly noteSlot: number;
-  /** Slot of its second searcher. */
   readonly secondNoteSlot: number;
   /** Undefined during the pause after repeated silent deaths. */
   worker: Worker | undefined;
@@ -89,7 +85,6 @@ export class SearchPool {
     });
   }
 
-  /** Whether a thread has unanswered requests. */
   get isBusy(): boolean {
     return this.#workers.some(({ pending }) => pending.size > 0);
   }
@@ -157,7 +152,7 @@ export class SearchPool {
     const lost = [...entry.pending.values()];
     entry.pending.clear();
     entry.worker = undefined;
-    // Why: what kills a thread at its start would kill the next one too.
+    // What kills a thread at its start would kill the next one too.
     entry.silentDeathCount++;
     const isPausing = entry.silentDeathCount >= SILENT_DEATHS_MAX;
     if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
@@ -166,7 +161,7 @@ export class SearchPool {
     for (const waiting of lost) waiting.settle(undefined);
   }
 
-  /** Sets the live shards; threads get the difference. A running search on a thread ends first. */
+  /** Threads get the difference. A running search on a thread ends first. */
   setShards(shards: readonly ShardFile[]): void {
     const before = new Set(this.#shards.map(({ shardId }) => shardId));
     const come = shards.filter(({ shardId }) => !before.delete(shardId));
@@ -175,11 +170,7 @@ export class SearchPool {
     for (const { worker } of this.#workers) worker?.postMessage(message);
   }
 
-  /**
-   * Runs a search on all threads; returns what each found. A dead thread contributes only what it reported before.
-   *
-   * @param onFindings  receives findings of a progressive search while it runs; the result holds the rest
-   */
+  /** A dead thread contributes only what it reported before. `onFindings` gets findings while a progressive search runs. */
   async search(
     search: Omit<SearchMessage, 'kind' | 'id'>,
     onFindings?: (findings: Findings) => void,
@@ -192,7 +183,7 @@ export class SearchPool {
     return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
   }
 
-  /** Reserves the least loaded thread, for searchOn; undefined if all have enough work. */
+  /** The least loaded thread, for searchOn; undefined if all have enough work. */
   reserve(): number | undefined {
     let least: PoolWorker | undefined;
     for (const entry of this.#workers) {
@@ -205,7 +196,7 @@ export class SearchPool {
     return this.#workers.indexOf(least);
   }
 
-  /** Runs a search on one reserved thread; undefined if it died. `onFindings` as for search. */
+  /** Undefined: the thread died. `onFindings` as in `search`. */
   async searchOn(
     thread: number,
     search: Omit<SearchMessage, 'kind' | 'id'>,
@@ -218,7 +209,7 @@ export class SearchPool {
     return answer?.kind === 'searchDone' ? answer : undefined;
   }
 
-  /** Renders docs on a thread, by default the next one in turn; undefined if it died. */
+  /** Default: the next thread in turn. Undefined: it died. */
   async render(
     render: Omit<RenderMessage, 'kind' | 'id'>,
     thread?: number,
@@ -237,20 +228,19 @@ export class SearchPool {
     if (worker === undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       entry.pending.set(message.id, { onFindings, settle: resolve });
-      // Why: idle threads let the process exit, busy ones keep it alive.
+      // Idle threads let the process exit, busy ones keep it alive.
       worker.ref();
       worker.postMessage(message);
     });
   }
 
-  /** Resolves when all threads have started. */
   async ready(): Promise<void> {
     await Promise.all(this.#workers.map((entry) => entry.ready));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // Why: terminating a thread while it loads its native library would kill the process.
+    // Terminating a thread while it loads its native library would kill the process.
     for (const entry of this.#workers) {
       entry.worker?.ref();
       await entry.ready;

@@ -1,5 +1,5 @@
-// Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. After a trap the
-// instance is replaced and the docs are retried once; a second trap is an error of the whole request, on a fresh instance.
+// Renders docs on one thread, on the binding that a search left or its own. Retries once on a new instance after a trap; a
+// second trap is an error of the whole request.
 
 import { isTrap, neverStops, type StopTest } from './core.ts';
 import type { RenderMessage } from './search-messages.ts';

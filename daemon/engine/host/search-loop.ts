@@ -1,8 +1,6 @@
-// The search loop of one thread: binds a shard, claims and runs its units, continues with the next shard; head units of all
-// shards come first (core/match/heads.ts). The main thread runs it on its own, the pool's threads run it together on one
-// search. Each step is bounded, so that the caller can check the clock, the stop flag and other searches between steps; a
-// long step is abandoned when the search is stopped or the caller's time is up. A failed shard is retried once on a new
-// instance; a second failure affects only that shard.
+// The search loop of one thread: binds shards, claims and runs their units, head units of all shards first
+// (core/match/heads.ts). Steps are bounded, so that the caller can check the clock and other searches in between; a long step
+// is abandoned when the search stops or the caller's time is up. A failed shard is retried once on a new instance.
 
 import { isTrap, type StopTest } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
@@ -18,7 +16,7 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
-/** Shards tested for heads in one step: some microseconds each. */
+/** Some microseconds each. */
 const HEAD_TESTS_PER_STEP = 64;
 
 export class SearchLoop {
@@ -32,15 +30,15 @@ export class SearchLoop {
   readonly #limit: number;
   readonly #control: SearchControl;
   readonly #encodedPlan: EncodedPlan;
-  /** Indexes of shards with heads, in order: of those tested, at the end of all. */
+  /** Indexes, in order, of the shards tested so far. */
   readonly #headShards: number[] = [];
   #headTestCount = 0;
   #areHeadsFound: boolean;
-  /** Number of shards with heads that this thread has finished. */
+  /** Shards with heads that this thread has finished. */
   #headsDone = 0;
   #prefix: PrefixSum | undefined;
   #times: ShardTimes[] = [];
-  /** Shards whose binding is among the findings, including those taken. */
+  /** Shards whose binding was reported. */
   readonly #bound = new Set<number>();
   #shard = 0;
   #unitCount: number | undefined;
@@ -63,18 +61,16 @@ export class SearchLoop {
     this.#areHeadsFound = limit === Infinity;
   }
 
-  /** The head units of a shard are drained, its other units are not. */
   get #isAmidHeads(): boolean {
     return this.#headsDone < this.#headShards.length;
   }
 
-  /** Continues on a searcher that another search may have used: plan and binding must be set again. */
+  /** Another search may have used the searcher: plan and binding must be set again. */
   resumeOn(searcher: Searcher): void {
     this.#searcher = searcher;
     this.#isPlanned = false;
   }
 
-  /** The findings since the last call. */
   take(): Findings {
     const { bindings, headBindings, units, failures, firstUnitNs } = this;
     const times = this.#times;
@@ -97,12 +93,7 @@ export class SearchLoop {
     }
   }
 
-  /**
-   * Does one bounded step; false when this thread has nothing more to do. Throws PlanError.
-   *
-   * @param isStopRequested  when to abandon the step, which the next thread to claim it repeats. Default: when the search is
-   *   stopped
-   */
+  /** False: nothing more to do. A step abandoned by `isStopRequested` is repeated by a later claim. Throws PlanError. */
   step(isStopRequested: StopTest = () => this.#control.isStopped): boolean {
     if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
     if (!this.#isPlanned) {
@@ -134,7 +125,6 @@ export class SearchLoop {
     return true;
   }
 
-  /** Tests some shards for symbols that the query names. */
   #findHeadShards(): void {
     const count = this.#shardIds.length;
     const end = Math.min(count, this.#headTestCount + HEAD_TESTS_PER_STEP);
@@ -177,7 +167,7 @@ export class SearchLoop {
     this.#control.setUnitCount(this.#shard, binding.unitCount);
   }
 
-  /** Searches the head unit of a shard, unless another thread does, and advances to the next shard. */
+  /** Searches the head unit of a shard, unless another thread does. */
   #searchHeads(shardId: string, isStopRequested: StopTest): void {
     const shard = this.#shard;
     let isClaimed = false;
@@ -225,10 +215,7 @@ export class SearchLoop {
       this.#control.finish(shard, unit, 0);
   }
 
-  /**
-   * Runs `work`; after a trap or damage, once more on a new instance. False: it failed again, and this thread gives up the
-   * shard.
-   */
+  /** After a trap or damage, repeats `work` once on a new instance; false: it failed again, and the shard is given up. */
   #try(work: () => void): boolean {
     try {
       work();
@@ -250,7 +237,7 @@ export class SearchLoop {
     }
   }
 
-  /** Makes the searcher usable after a failure: a trapped instance is dead, a refused call left it usable. */
+  /** A trapped instance is dead; a refused call left it usable. */
   #renew(error: unknown): void {
     const shardId = this.#shardIds[this.#shard]!;
     if (!isTrap(error)) this.#searcher.beginPlan(this.#encodedPlan);

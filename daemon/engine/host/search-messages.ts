@@ -1,5 +1,4 @@
-// Messages between the pool and its search threads. All threads work on a search together: they claim units through the
-// shared control words and send their findings in one message each, or in several where the search wants them earlier.
+// Messages between the pool and its search threads, which claim the units of a search through the shared control words.
 
 import type { EncodedPlan } from './encoded-plan.ts';
 import type {
@@ -19,11 +18,9 @@ export interface SearchWorkerData {
   readonly shards: readonly ShardFile[];
 }
 
-/** The live shards changed. */
 export interface ShardsMessage {
   readonly kind: 'shards';
   readonly come: readonly ShardFile[];
-  /** Ids of shards that are no longer live. */
   readonly gone: readonly string[];
 }
 
@@ -31,14 +28,13 @@ export interface SearchMessage {
   readonly kind: 'search';
   readonly id: number;
   readonly encodedPlan: EncodedPlan;
-  /** Shards to search, in order. */
+  /** In order of search. */
   readonly shardIds: readonly string[];
-  /** Stop when the ranges found in the units so far, in order, exceed this; Infinity: never. */
+  /** Stop when the ranges of the units so far, in order, exceed this; Infinity: never. */
   readonly limit: number;
-  /** Most units of each shard: the layout of the control words. */
+  /** Maximum units of each shard: the layout of the control words. */
   readonly unitMaxes: readonly number[];
   readonly control: SharedArrayBuffer;
-  /** Report findings while the search runs. */
   readonly isProgressive: boolean;
 }
 
@@ -47,16 +43,15 @@ export interface RenderMessage {
   readonly id: number;
   readonly encodedPlan: EncodedPlan;
   readonly shardId: string;
-  /** For each doc its docId, the most ranges to render, the index of its links, the number of its kept ranges. */
+  /** REQUEST_WORDS for each doc. */
   readonly requests: Uint32Array;
-  /** Kept ranges of the docs, concatenated. */
   readonly kept: Uint32Array;
   readonly options: RenderOptions;
 }
 
 export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage;
 
-/** The findings of one unit; `shard`, here and below, is an index into `shardIds` of the search. */
+/** `shard`, here and below, is an index into `shardIds` of the search. */
 export interface UnitFinding extends UnitResult {
   readonly shard: number;
   readonly unit: number;
@@ -66,7 +61,6 @@ export interface BindFinding extends Binding {
   readonly shard: number;
 }
 
-/** A shard whose work was lost on this thread. */
 export interface FailureFinding {
   readonly shard: number;
   readonly reason: string;
@@ -74,14 +68,13 @@ export interface FailureFinding {
   readonly fault?: ShardFault;
 }
 
-/** Time that a thread spent on a shard, ns. */
 export interface ShardTimes {
   readonly shard: number;
   readonly bindNs: number;
   readonly searchNs: number;
 }
 
-/** The findings of one thread, in total or since its last report. */
+/** Of one thread, in total or since its last report. */
 export interface Findings {
   readonly bindings: readonly BindFinding[];
   /** Only of heads (core/match/heads.ts). */
@@ -90,9 +83,9 @@ export interface Findings {
   readonly failures: readonly FailureFinding[];
   /** A shard may occur several times. */
   readonly times: readonly ShardTimes[];
-  /** When the first unit of the search began on this thread (process.hrtime), if any did. */
+  /** When the first unit began on this thread (process.hrtime). */
   readonly firstUnitNs: bigint | undefined;
-  /** Indexes of shards with heads (core/match/heads.ts), in order; undefined: not known yet on this thread. */
+  /** Indexes of shards with heads, in order; undefined: not known yet on this thread. */
   readonly headShards: readonly number[] | undefined;
 }
 
@@ -113,11 +106,10 @@ export interface RenderDone {
   readonly id: number;
   readonly docs?: RenderedDocs;
   readonly error?: string;
-  /** The error concerns the shard. */
   readonly fault?: ShardFault;
 }
 
-/** The thread has started, and opened its shards. */
+/** It has opened its shards. */
 export interface ThreadReady {
   readonly kind: 'ready';
 }

@@ -1,34 +1,28 @@
-// Records which shards are being searched, in a small file that survives a crash of the process: an unreadable mapped page
-// kills the process without a message, and would kill the next one too. Each thread writes its current shard into a slot of
-// the file, which is mapped and shared: no system call, two words a shard. A clean shutdown clears the file; a start checks
-// the shards found in it before it maps them.
-// Measured: 2026-11-22, busy cores: noting a shard takes 0.1 us; reading its id again took 0.3.
+// Records which shards are being searched in a small file that survives a crash: an unreadable mapped page kills the process
+// without a message, and would kill the next one too. Each thread writes its shard into a slot of the shared, mapped file
+// (0.1 us a shard); a start checks the shards found in it, a clean shutdown clears it.
 
 import { rmSync } from 'node:fs';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import { readOwn, writeOwn } from '../../base/own-file.ts';
 import { mapShared } from './mapping.ts';
 
-/** Bytes of a slot: the start of the shardId, a number of 64 bits. */
+/** Bytes: the start of the shardId, a number of 64 bits. */
 const SLOT_SIZE = 8;
-/** A whole page on every system, so that no part lies past the end of the file. */
+/** Whole pages on every system, so that no part lies past the end of the file. */
 const FILE_SIZE = 65536;
 
-/** Notes the shards of one thread. */
 export class SearchNote {
   readonly #words: Uint32Array;
   #last = '';
-  /** The start of each id as a number, in two words. Bound: ids that this process has seen. */
+  /** Starts of ids as two words. Bound: ids that this process has seen. */
   readonly #ids = new Map<string, readonly number[]>();
 
   private constructor(words: Uint32Array) {
     this.#words = words;
   }
 
-  /**
-   * The slot of a thread in the file of makeNotes at `path`; undefined where files cannot be mapped, or there are too many
-   * threads, or no file.
-   */
+  /** Undefined: files cannot be mapped, there is no file, or too many threads. */
   static open(path: string, slot: number): SearchNote | undefined {
     if ((slot + 1) * SLOT_SIZE > FILE_SIZE) return undefined;
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
@@ -41,7 +35,6 @@ export class SearchNote {
     return new SearchNote(new Uint32Array(memory.buffer, slot * SLOT_SIZE, SLOT_SIZE / 4));
   }
 
-  /** This thread reads the shard from now on. */
   set(shardId: string): void {
     if (shardId === this.#last) return;
     this.#last = shardId;
@@ -54,7 +47,7 @@ export class SearchNote {
   }
 }
 
-/** Id prefixes of the shards that were being searched when the writing process ended; none if there is no file. */
+/** Id prefixes of the shards that were being searched when the writing process ended. */
 export function readNotes(path: string): string[] {
   let bytes: Buffer;
   try {
@@ -71,11 +64,8 @@ export function readNotes(path: string): string[] {
 }
 
 /**
- * Creates an empty file of notes.
- *
- * Safety: all bytes are written; touching a page of a hole would end the process if the disk is full.
- *
- * Errors: the file system's; there is no file then.
+ * Creates an empty file. Errors: the file system's; there is no file then.
+ * Safety: all bytes are written, as touching a page of a hole would end the process if the disk is full.
  */
 export function makeNotes(path: string): void {
   try {
@@ -87,7 +77,7 @@ export function makeNotes(path: string): void {
   }
 }
 
-/** Removes the notes. Threads with a mapping write to the removed file. */
+/** Threads with a mapping write to the removed file. */
 export function clearNotes(path: string): void {
   rmSync(path, { force: true, recursive: true });
 }

@@ -1,7 +1,6 @@
-// A search thread: keeps its own instances with all live shards and runs jobs (thread-jobs.ts). Several jobs share the thread
-// in time slices of some milliseconds, new ones first, so that an exhaustive search does not delay the others. A call of the
-// core may take seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher. Jobs
-// too long for that wait until the first searcher is free.
+// A search thread: runs jobs (thread-jobs.ts) in time slices of some milliseconds, new ones first. A core call may take
+// seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher; jobs too long for
+// that wait until the first is free.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
@@ -24,12 +23,10 @@ const QUANTUM_NS = 20_000_000n;
 /** Bound: wait of messages while a job runs. */
 const SLICE_NS = 5_000_000n;
 
-/** A job and the time it took. */
 interface Entry {
   readonly job: Job;
-  /** In the current time slice, ns. */
+  /** In the current time slice. */
   ranNs: bigint;
-  /** It has not run yet. */
   isNew: boolean;
   /** One of its core calls takes longer than a time slice of the second searcher. */
   isLong: boolean;
@@ -59,21 +56,20 @@ class Seat {
 
 const { module, options, secondOptions, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
-/** Large plans and lists remain after jobs. The main thread trims the C heap, which all threads share. */
+/** For large plans and lists. The main thread trims the C heap, which all threads share. */
 const heap = new HeapTrimmer({ ...realProbe(), privateSize: () => 0 });
-/** Jobs in the order of their time slices; the first is running. */
+/** The first is running. */
 const queue: Entry[] = [];
 const liveShards = new Map(shards.map((file) => [file.shardId, file]));
 /** The first searcher is in a call, so its shards must stay. */
 let isCalling = false;
 let hasStaleShards = false;
 const first = new Seat(options);
-/** Created on first use. */
 let second: Seat | undefined;
 
 loadMapping();
 lowerPriority('search');
-// A shard that cannot be opened fails again, and is reported, in the next search of it.
+// A shard that cannot be opened is reported by the next search of it.
 first.searcher.setShards(shards);
 post({ kind: 'ready' });
 port.on('message', take);
@@ -108,7 +104,6 @@ function searchJob(message: SearchMessage): SearchJob {
   return new SearchJob(id, loop, control, isProgressive, post);
 }
 
-/** Queues a job behind the other new ones. */
 function enqueue(job: Job): void {
   const entry = { job, ranNs: 0n, isNew: true, isLong: false };
   const firstIndex = queue[0]?.isNew === false ? 1 : 0;
@@ -117,7 +112,7 @@ function enqueue(job: Job): void {
   if (queue.length === 1) setImmediate(runFirst);
 }
 
-/** Works on the first job for a slice, then handles messages; continues with the next. */
+/** Works on the first job for a slice, then handles messages. */
 function runFirst(): void {
   const entry = queue[0];
   if (entry === undefined) return;
@@ -145,16 +140,13 @@ function isQuantumOver(entry: Entry): boolean {
   return entry.ranNs >= QUANTUM_NS || queue.some(({ isNew }) => isNew);
 }
 
-/** Moves the first job behind all others. */
 function requeue(entry: Entry): void {
   queue.shift();
   queue.push(entry);
   entry.ranNs = 0n;
 }
 
-/**
- * While `caller` is in a call: handles messages, and runs other jobs if its time slice is over; it is first again afterwards.
- */
+/** While `caller` is in a core call: handles messages, and other jobs if its time slice is over. */
 function serveOthers(caller: Entry): void {
   receive();
   if (!isQuantumOver(caller)) return;
@@ -175,7 +167,7 @@ function receive(): void {
   }
 }
 
-/** Works on the first job for a slice on the second searcher, where no core call may last longer than a slice. */
+/** Runs a slice on the second searcher, where no core call may last longer than a slice. */
 function runOnSecond(entry: Entry): void {
   if (second === undefined) {
     second = new Seat(secondOptions);

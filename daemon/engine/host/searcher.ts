@@ -1,6 +1,5 @@
-// Searches shards on one thread: keeps the spaces that hold them, passes the plan to each core, and runs bounded calls: bind,
-// one unit, render docs. Synchronous. The main thread uses one for cheap queries, each worker has its own. After a trap it
-// replaces the dead space; when idle for a while, it releases the memory of requests.
+// Searches shards on one thread, synchronously: keeps the spaces that hold them and runs bounded core calls (bind, search one
+// unit, render docs). Replaces a space that trapped; an idle searcher releases the memory of requests.
 
 import * as layout from '../../../core/shared/plan.ts';
 import {
@@ -28,18 +27,18 @@ export interface Binding {
   readonly indexBytes: number;
   readonly candidateBlocks: number;
   readonly candidateDocs: number;
-  /** Estimated bytes of content to read for verifying them. */
+  /** Content to read for verifying them (estimate). */
   readonly candidateBytes: number;
   readonly unitCount: number;
-  /** 1: the first unit holds docs that define a symbol named by the query; 0: there are none. */
+  /** 1: the first unit holds docs that define a symbol named by the query; else 0. */
   readonly headUnitCount: number;
   /** Regular expressions run on paths. */
   readonly regexps: number;
-  /** If the plan requests them: docs and blocks of each node (NODE_*), by its row. */
+  /** If requested by the plan: docs and blocks of each node (NODE_*), by its row. */
   readonly nodeCounts?: Uint32Array;
 }
 
-/** The findings of one unit of work. Rows: docId, range count, score and tier, path rank (u32 each). */
+/** Rows: docId, range count, score and tier, path rank (u32 each). */
 export interface UnitResult {
   readonly rows: Uint32Array;
   readonly considered: number;
@@ -51,35 +50,29 @@ export interface UnitResult {
   readonly kept?: KeptRanges;
 }
 
-/**
- * Ranges that need not be found again for rendering. For each doc of the rows, from the first on: the number of its kept
- * ranges, 0 or all it has, then start and end of each, bytes from the start of the doc's content.
- */
+/** For rendering. By doc, in row order: number of ranges (0 or all), then their starts and ends in bytes of the content. */
 export type KeptRanges = Uint32Array;
 
-/**
- * Components of a doc's score, in points: (symbol + text + near) x tier + name, rounded down, + path + leaves
- * (core/match/doc-score.ts).
- */
+/** Points: (symbol + text + near) x tier + name, rounded down, + path + leaves (core/match/doc-score.ts). */
 export interface ScoreParts {
   readonly symbol: number;
   readonly name: number;
   readonly text: number;
   readonly near: number;
   readonly tier: number;
-  /** For a doc without ranges in its content; the other parts are 0 then. */
+  /** Only for a doc without ranges in its content; the other parts are 0 then. */
   readonly path: number;
   /** For the share of the query's leaves that hold. */
   readonly leaves: number;
 }
 
-/** Texts shared by the links of docs, as JSON (core/match/file-results.ts). */
+/** JSON texts shared by docs (core/match/file-results.ts). */
 export interface LinkTexts {
-  /** URL of a doc's page up to its path, with the opening quote. */
+  /** URL of a page up to the doc's path, with the opening quote. */
   readonly page: string;
-  /** Members shared by all docs, from a comma on. */
+  /** Members, from a comma on. */
   readonly members: string;
-  /** URL of a doc at the code host, before and after its path; empty: there is none. */
+  /** URL at the code host before and after the path; empty: none. */
   readonly external: string;
   readonly externalEnd: string;
 }
@@ -89,18 +82,17 @@ export interface RenderOptions {
   readonly links: readonly LinkTexts[];
   readonly contextLines: number;
   readonly isWhole: boolean;
-  /** Additional members of each result, from a comma on, as JSON, ASCII; absent: none. */
+  /** ASCII JSON members to add to each result, from a comma on. */
   readonly members?: readonly string[];
 }
 
-/** File results, JSON objects concatenated. */
+/** JSON objects, concatenated. */
 export interface RenderedDocs {
   readonly json: Uint8Array<ArrayBuffer>;
   /** Bytes of each object. */
   readonly sizes: Uint32Array;
-  /** Their total number of ranges. */
   readonly rangeCount: number;
-  /** Bytes of content of each doc that rendering read in addition to evaluation. */
+  /** Content read by rendering in addition to evaluation, by doc. */
   readonly bytesRead: Uint32Array;
   /** Docs whose content only rendering read. */
   readonly loadCount: number;
@@ -112,20 +104,16 @@ function align4(address: number): number {
   return Math.ceil(address / 4) * 4;
 }
 
-/**
- * How often testing names may continue. Measured: 2026-11-21: 64 checks take 100 ms; work is counted, not timed, so that the
- * same query is always refused or never.
- */
+/** Measured: 64 checks take 100 ms. Work is counted, not timed, so that a query is always refused or never. */
 const NAME_QUESTIONS_MAX = 8;
 
-/** Words of a rendering request: docId, most ranges, index of the links, number of kept ranges. */
+/** docId, maximum ranges, index of the links, number of kept ranges. */
 export const REQUEST_WORDS = 4;
-/** Words of a kept range. */
 export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
-/** Ranges kept of a unit for rendering. Bound: memory. */
+/** Bound: memory of one unit's ranges. */
 const KEPT_RANGES_MAX = 32_768;
 
-/** Bound: how long an idle thread keeps memory. Touching it again costs the next search 1 ms (daemon/DECISIONS.md). */
+/** Bound: how long an idle thread keeps memory. Touching it again costs a search 1 ms (daemon/DECISIONS.md). */
 const REST_MS = 3000;
 
 const NO_PLAN: EncodedPlan = {
@@ -136,15 +124,15 @@ const NO_PLAN: EncodedPlan = {
 };
 
 export interface SearcherOptions extends SpaceOptions {
-  /** Most mappings of its shards; default: no limit. */
+  /** Default: no limit. */
   readonly mappingMax?: number | undefined;
-  /** Further shards are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
+  /** Map shards beyond the limit only while searched, instead of refusing them. No view of their bytes may be kept. */
   readonly evicts?: boolean;
-  /** Interval of returning memory while there are searches, in ms; default: 3,000. */
+  /** Interval of releasing memory, ms; default: 3,000. */
   readonly restMs?: number;
-  /** Shards are opened on first use; that call gets the error. */
+  /** Open shards on first use; that call gets the error. */
   readonly opensLate?: boolean;
-  /** Where to note the current shard (search-note.ts); default: nowhere. */
+  /** Where to record the current shard (search-note.ts). */
   readonly note?: { readonly path: string; readonly slot: number } | undefined;
 }
 
@@ -154,17 +142,16 @@ export class Searcher {
   readonly #mappings: MappingBudget;
   readonly #note: SearchNote | undefined;
   readonly #files = new Map<string, ShardFile>();
-  /** Shards opened on first use, or not opened for lack of a resource that may return. */
+  /** To be opened on first use, or again when a resource is available. */
   readonly #waiting = new Map<string, ShardFile>();
   #spaces: Space[] = [];
   readonly #spaceByShard = new Map<string, Space>();
   #encodedPlan: EncodedPlan = NO_PLAN;
-  /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
-  /** `isWhole`: the plan is bound to all docs of the shard, not to only some. */
+  /** `isWhole`: bound to all docs of the shard. */
   #bound: { space: Space; shardId: string; isWhole: boolean } | undefined;
   #isTickAwaited = false;
-  /** At the last tick; if unchanged, a long search is running. */
+  /** If unchanged since the last tick, a long search is running. */
   #lastPlan: EncodedPlan | undefined;
   #isUsedSinceTick = false;
 
@@ -179,7 +166,7 @@ export class Searcher {
     });
   }
 
-  /** Opens the new shards in `files`, closes the missing ones; returns the errors. */
+  /** Opens new shards, closes missing ones; returns the errors. */
   setShards(files: readonly ShardFile[]): ShardError[] {
     const requested = new Set(files.map((file) => file.shardId));
     for (const shardId of this.#files.keys()) if (!requested.has(shardId)) this.#close(shardId);
@@ -215,7 +202,7 @@ export class Searcher {
     this.#mappings.add(shardId, count);
   }
 
-  /** A new space with the shard. Errors: as its `open`; ShardError: too large. */
+  /** Errors: as `Space.open`; ShardError: too large. */
   #addSpace(file: ShardFile): Space {
     const space = new Space(this.#module, this.#options);
     let isOpen = false;
@@ -229,7 +216,7 @@ export class Searcher {
     return space;
   }
 
-  /** The core keeps bindings by the shard's address, which another shard may get. */
+  /** The core keys bindings by address, which another shard may get. */
   #forgetBindings(): void {
     this.#bound = undefined;
     this.#compiled.clear();
@@ -243,17 +230,15 @@ export class Searcher {
     this.#mappings.remove(shardId);
   }
 
-  /** Number of spaces in use. */
   get spaceCount(): number {
     return this.#spaces.length;
   }
 
-  /** Whether a shard is open. */
   has(shardId: string): boolean {
     return this.#files.has(shardId);
   }
 
-  /** The space of a shard, with the shard's bytes in it. Errors: ShardError. */
+  /** With the shard's bytes in memory. Errors: ShardError. */
   spaceOf(shardId: string): Space {
     const space = this.#spaceByShard.get(shardId) ?? this.#openWaiting(shardId);
     this.#note?.set(shardId);
@@ -265,7 +250,6 @@ export class Searcher {
     return space;
   }
 
-  /** Opens a shard that is not open yet. Errors: ShardError. */
   #openWaiting(shardId: string): Space {
     const file = this.#waiting.get(shardId);
     if (file === undefined) throw new ShardError(shardId, 'not open');
@@ -278,16 +262,13 @@ export class Searcher {
     return this.#spaceByShard.get(shardId)!;
   }
 
-  /**
-   * Sets the plan of a new request, without bindings, even if the previous request had the same plan. The first use throws
-   * PlanError if the core refuses it.
-   */
+  /** Drops all bindings. If the core refuses the plan, its first use throws PlanError. */
   beginPlan(encodedPlan: EncodedPlan): void {
     this.#encodedPlan = encodedPlan;
     this.#forgetBindings();
   }
 
-  /** Sets the current plan; if unchanged, compiled and bound state is kept. Throws as beginPlan. */
+  /** As `beginPlan`, but keeps compiled and bound state if the plan is unchanged. */
   setPlan(encodedPlan: EncodedPlan): void {
     const { bytes, docSetsId } = this.#encodedPlan;
     const isSame =
@@ -311,15 +292,15 @@ export class Searcher {
     return space;
   }
 
-  /** Whether a shard has symbols named by the plan. Costs some microseconds. Errors: as `bind`. */
+  /** Whether the shard has symbols named by the plan. Takes some microseconds. Errors: as `bind`. */
   hasHeads(shardId: string): boolean {
     const space = this.#spaceWithPlan(shardId);
     return space.core.exports.hasHeads(space.viewOf(shardId)) !== 0;
   }
 
   /**
-   * Binds the plan to a shard; units and docs refer to it until the next call. Cheap for a shard that the plan was bound to
-   * before (core/match/bindings.ts). Undefined: it was stopped, and nothing is bound.
+   * Binds the plan to a shard; units and docs refer to it until the next call. Cheap when repeated (core/match/bindings.ts).
+   * Undefined: it was stopped, and nothing is bound.
    */
   bind(shardId: string): Binding;
   bind(shardId: string, isStopRequested: StopTest): Binding | undefined;
@@ -333,10 +314,7 @@ export class Searcher {
     return { ...binding, nodeCounts: nodeCountsOf(space.core, this.#encodedPlan) };
   }
 
-  /**
-   * As `bind`, but only for docs that define a symbol named by the query: they are the only unit, and the first one of `bind`
-   * too. Cheaper than `bind`, as it reads the lists of few segments.
-   */
+  /** Binds only docs that define a symbol named by the query: the first unit of `bind`. Cheaper, as it reads few lists. */
   bindHeads(shardId: string, isStopRequested: StopTest = neverStops): Binding | undefined {
     const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, statsStart }) =>
       core.exports.planBindHeads(view, statsStart),
@@ -344,7 +322,7 @@ export class Searcher {
     return space && bindingOf(space);
   }
 
-  /** As `bind`, but only for rendering these docs: there are no units. False: it was stopped. */
+  /** Binds only these docs, for rendering; there are no units. False: it was stopped. */
   bindDocs(shardId: string, docIds: readonly number[], isStopRequested: StopTest): boolean {
     const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, outputStart }) => {
       new Uint32Array(core.memory.buffer, outputStart, docIds.length).set(docIds);
@@ -353,7 +331,6 @@ export class Searcher {
     return space !== undefined;
   }
 
-  /** The space of the shard, to which `call` has bound the plan; undefined: it was stopped, and nothing is bound. */
   #bindBy(
     shardId: string,
     isStopRequested: StopTest,
@@ -381,10 +358,7 @@ export class Searcher {
     setTimeout(() => this.#tick(), this.#options.restMs ?? REST_MS).unref();
   }
 
-  /**
-   * Skipped for a search that has run since the last tick: it would have to compile its plan after each tick. Other running
-   * searches do so once.
-   */
+  /** Skips a search that runs since the last tick: it would have to compile its plan again after every tick. */
   #tick(): void {
     this.#isTickAwaited = false;
     const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#encodedPlan;
@@ -399,7 +373,7 @@ export class Searcher {
     for (const space of this.#spaces) space.rest();
   }
 
-  /** Whether the plan is bound to all docs of this shard now. */
+  /** Whether the plan is bound to all docs of this shard. */
   isBound(shardId: string): boolean {
     return this.#bound?.shardId === shardId && this.#bound.isWhole;
   }
@@ -410,7 +384,7 @@ export class Searcher {
     return this.#bound.space;
   }
 
-  /** Runs one unit of the bound shard; unit < unitCount of its binding. Undefined: it was stopped. */
+  /** Runs a unit of the bound shard. Undefined: it was stopped. */
   searchUnit(unit: number): UnitResult;
   searchUnit(unit: number, isStopRequested: StopTest): UnitResult | undefined;
   searchUnit(unit: number, isStopRequested = neverStops): UnitResult | undefined {
@@ -441,7 +415,6 @@ export class Searcher {
     };
   }
 
-  /** The components of the score of a matching doc of the bound shard. Undefined: it was stopped. */
   scoreDoc(docId: number, isStopRequested: StopTest): ScoreParts | undefined {
     const { core, outputStart } = this.#boundSpace();
     const status = untilStopped(core, isStopRequested, ({ exports }) =>
@@ -461,12 +434,9 @@ export class Searcher {
   }
 
   /**
-   * Renders matching docs of the bound shard; throws if a single doc does not fit the output area.
-   *
-   * @param requests  for each doc its docId, the most ranges to render, the index of its links, and the number of its ranges
-   *   in `kept`
-   * @param kept      start and end of each range, concatenated by doc
-   * @returns         undefined: it was stopped
+   * Renders matching docs of the bound shard; throws if a doc does not fit the output area. Undefined: it was stopped.
+   * @param requests  REQUEST_WORDS for each doc
+   * @param kept      starts and ends of the kept ranges, concatenated by doc
    */
   render(requests: Uint32Array, kept: Uint32Array, options: RenderOptions): RenderedDocs;
   render(
@@ -550,12 +520,7 @@ export class Searcher {
     };
   }
 
-  /**
-   * Tests which of the names a regular expression matches somewhere, including empty matches. Throws PlanError if the core
-   * refuses the program, or for too much work. Drops bindings.
-   *
-   * @param isTooMuch  called now and then to limit the work
-   */
+  /** Empty matches count. Drops bindings. Errors: PlanError if the core refuses the program, or `isTooMuch` ends the work. */
   testNames(
     program: Uint8Array,
     names: readonly string[],
@@ -574,7 +539,7 @@ export class Searcher {
       next += written;
     }
     memory.set(program, outputStart);
-    // All expressions share the core's scratch memory; the plan must set it up again.
+    // Expressions share the core's scratch memory with the plan.
     this.#forgetBindings();
     const status = untilStopped(core, isTooMuch, ({ exports }) =>
       exports.testNames(outputStart, program.length, rowsStart, names.length, out),
@@ -587,10 +552,7 @@ export class Searcher {
     return names.map((_, index) => memory[out + index] !== 0);
   }
 
-  /**
-   * The engine for a program on contents, or, if `isTest`, on names: ENGINE_* (core/shared/program.ts). Throws PlanError if
-   * the core refuses it. Drops bindings.
-   */
+  /** ENGINE_* (core/shared/program.ts) for contents, or if `isTest` for names. Drops bindings. Errors: PlanError. */
   engineOf(program: Uint8Array, isTest: boolean): number {
     this.#forgetBindings();
     const { core, outputStart } = (this.#spaces[0] ??= new Space(this.#module, this.#options));
@@ -600,7 +562,7 @@ export class Searcher {
     return answer;
   }
 
-  /** Replaces the space of a shard, whose instance trapped, by a new one with the same shards. */
+  /** Replaces the trapped instance of a shard by a new one with the same shards. */
   replaceSpaceOf(shardId: string): void {
     const dead = this.spaceOf(shardId);
     const files = [...this.#files.values()].filter((file) => dead.has(file.shardId));
@@ -612,13 +574,12 @@ export class Searcher {
       this.#spaceByShard.delete(shardId);
       this.#mappings.remove(shardId);
     }
-    // Why now: its memory would otherwise stay until it is collected. Other requests may still use views of it.
+    // Dropped now, as collection would release its memory late. Other requests may still use views of it.
     dead.drop(true);
     this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
   }
 }
 
-/** The result of the last `bind` of the space. */
 function bindingOf({ core, statsStart }: Space): Binding {
   const stats = new DataView(core.memory.buffer, statsStart);
   return {
@@ -633,7 +594,6 @@ function bindingOf({ core, statsStart }: Space): Binding {
   };
 }
 
-/** What the last `bind` counted of each node. */
 function nodeCountsOf({ exports, memory }: Core, { bytes }: EncodedPlan): Uint32Array {
   const start = exports.nodeCounts.value >>> 0;
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -641,7 +601,6 @@ function nodeCountsOf({ exports, memory }: Core, { bytes }: EncodedPlan): Uint32
   return new Uint32Array(memory.buffer, start, (nodeCount * layout.NODE_COUNTS_SIZE) / 4).slice();
 }
 
-/** Kept ranges of the first `count` requests. */
 function keptCountOf(requests: Uint32Array, count: number): number {
   let sum = 0;
   for (let i = 0; i < count; i++) sum += requests[i * REQUEST_WORDS + 3]!;
@@ -652,13 +611,11 @@ function memoryError({ arenaSize }: Space): PlanError {
   return new PlanError(`it takes more memory than the limit of ${arenaSize} bytes`);
 }
 
-/** A test that is true after `countMax` calls. */
 function asOften(countMax: number): StopTest {
   let count = 0;
   return () => ++count > countMax;
 }
 
-/** Calls the core with `isStopRequested` as its stop test. */
 function untilStopped(core: Core, isStopRequested: StopTest, call: (core: Core) => number): number {
   core.isStopRequested = isStopRequested;
   try {
@@ -668,7 +625,7 @@ function untilStopped(core: Core, isStopRequested: StopTest, call: (core: Core) 
   }
 }
 
-/** Writes the records of link texts and the texts behind them; returns the end, a multiple of 16. */
+/** Returns the end, a multiple of 16. */
 function writeLinks(
   memory: WebAssembly.Memory,
   records: number,
@@ -683,7 +640,7 @@ function writeLinks(
   let next = records + words.byteLength;
   let word = 0;
   const write = (text: string): void => {
-    // Why a bound: Node.js writes nothing where 2 GiB or more remain.
+    // The bound is needed: Node.js writes nothing where 2 GiB or more remain.
     const size = bytes.write(text, next, 3 * text.length);
     words[word++] = next;
     words[word++] = size;
@@ -698,7 +655,7 @@ function writeLinks(
   return Math.ceil(next / 16) * 16;
 }
 
-/** Writes the additional members of each request with their positions; returns the end, a multiple of 16. */
+/** Returns the end, a multiple of 16. */
 function writeMembers(
   memory: WebAssembly.Memory,
   start: number,
@@ -716,7 +673,6 @@ function writeMembers(
   return Math.ceil(next / 16) * 16;
 }
 
-/** The results of consecutive calls as those of one. */
 function joinRendered(parts: readonly RenderedDocs[]): RenderedDocs {
   const sumOf = (valueOf: (part: RenderedDocs) => number): number =>
     parts.reduce((sum, part) => sum + valueOf(part), 0);

@@ -1,6 +1,5 @@
-// One instance of the core with its memory of 4 GiB and the shards placed in it. Memory map:
-//   static data | views | checked pages | plan | counters | output | arena | shards from MAP_START up
-// Shards beyond the capacity of one space go to further spaces, one instance each (searcher.ts).
+// One instance of the core with 4 GiB of memory and the shards placed in it (further shards: searcher.ts). Memory map: static
+// data | views | checked pages | plan | counters | output | arena | shards from MAP_START up
 
 import * as format from '../../../core/shared/format.ts';
 import * as symbolLayout from '../../../core/shared/symbols.ts';
@@ -29,43 +28,40 @@ const OUTPUT_SIZE = 448 * MIB;
 /** Guess: arena of searches without expressions and long lists. */
 const IDLE_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
-/** One unused page, so that the end of the last shard is an address below 2^32. */
+/** Leaves a page, so that the end of the last shard is below 2^32. */
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
-/** Interval of checks of a shard's file. Bound: delay until a cut file is noticed; a check takes 4 us. */
+/** Bound: delay until a truncated file is noticed; a check takes 4 us. */
 const CHECK_PAUSE_MS = 10_000;
 
 /**
- * Checked pages are checked again when they are read after this time. Why: bytes may change behind a mapping, through another
- * name of the file, a bad disk or bad memory, also when a page is read from disk again.
- * Measured: 2026-11-28: 0.3 us a page. An index of 1.15 GB has tables of 28 MB, at most 9 MB a shard: 2 ms a thread each
- * time; if all of it is read all the time, 90 ms.
+ * Pages read after this time are checked again: bytes may change through another name of the file, a bad disk or bad memory.
+ * Measured: 0.3 us a page; 2 ms a thread for the tables of an index of 1.15 GB.
  */
 const VERIFIED_MS = 120_000;
-/** Share of the pages to forget at least at a time: one second of VERIFIED_MS. */
+/** Smallest share of pages to forget at a time: one second of VERIFIED_MS. */
 const FORGET_MIN = 1000 / VERIFIED_MS;
-/** Between two checks of the tables of a shard. Bound: delay of a search, which never waits for those of all shards. */
+/** Between checks of two shards' tables. Bound: delay of a search. */
 const TABLES_PAUSE_MS = 10;
-/** Bytes of tables that are checked, or skipped because they are not in memory, at a time. */
+/** Bytes of tables checked, or skipped because not in memory, at a time. */
 const TABLE_CHUNK_SIZE = 1 << 18;
 
-/** Bytes of shards that one space holds. */
+/** Bytes of shards in one space. */
 export const SPACE_CAPACITY = MAP_END - MAP_START;
 
-/** A shard file on disk. */
 export interface ShardFile {
-  /** Unique and constant: content with this id never changes. */
+  /** Content with this id never changes. */
   readonly shardId: string;
   readonly path: string;
   readonly size: number;
-  /** Its symbols file; absent: symbols are not available. */
+  /** Absent: symbols are not available. */
   readonly symbols?: { readonly path: string; readonly size: number };
 }
 
-/** The fault of a shard: its bytes, those of its symbols, or the machine's lack of resources or permission to read it. */
+/** Damaged bytes or symbols; `unmapped`: the machine lacks resources or permission to read it. */
 export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
 
-/** Location of a file kind's tables: from the start of one section to the start of another. */
+/** Where the tables of a kind of file are. */
 interface FileTables {
   readonly headSize: number;
   /** Offset of the section rows. */
@@ -74,7 +70,7 @@ interface FileTables {
   readonly sums: number;
 }
 
-/** Those that core/shard/open.ts checks. */
+/** As checked by core/shard/open.ts. */
 const SHARD_TABLES: FileTables = {
   headSize: format.HEADER_SIZE,
   sections: format.HEADER_SECTIONS_OFFSET,
@@ -84,7 +80,7 @@ const SHARD_TABLES: FileTables = {
   ],
   sums: format.SECTION_PAGE_SUMS,
 };
-/** Those that core/shard/symbols.ts checks. */
+/** As checked by core/shard/symbols.ts. */
 const SYMBOL_TABLES: FileTables = {
   headSize: symbolLayout.SYMBOLS_HEADER_SIZE,
   sections: symbolLayout.SYMBOLS_SECTIONS_OFFSET,
@@ -95,13 +91,11 @@ const SYMBOL_TABLES: FileTables = {
   sums: symbolLayout.SYMBOLS_SECTION_PAGE_SUMS,
 };
 
-/** The fault of a shard or its symbols. */
 export interface ShardProblem {
   readonly reason: string;
   readonly fault: ShardFault;
 }
 
-/** A shard that cannot be searched: `reason` tells the fault and its location. */
 export class ShardError extends Error {
   readonly shardId: string;
   readonly reason: string;
@@ -117,21 +111,20 @@ export class ShardError extends Error {
 interface PlacedShard {
   readonly file: ShardFile;
   readonly address: number;
-  /** Of both files, the second starting at a page border. */
+  /** Of both files; the second starts at a page border. */
   readonly size: number;
   readonly view: number;
   readonly kind: MappingKind;
   /** False: its range is reserved, but empty. */
   isIn: boolean;
-  /** When its files were last checked, ms; -Infinity: not since it was opened. */
+  /** -Infinity: not since it was opened. */
   sizeCheckedAtMs: number;
-  /** Pages that are checked on opening, not on reading. */
+  /** Checked on opening, not on reading. */
   readonly tables: readonly TableRange[];
-  /** When they were last checked, ms. */
   checkedAtMs: number;
 }
 
-/** Addresses of tables in a file at `base`, whose page sums are at `sums`. */
+/** Addresses in memory; `base` is the start of the file. */
 interface TableRange {
   readonly base: number;
   readonly headSize: number;
@@ -141,22 +134,22 @@ interface TableRange {
 }
 
 export interface SpaceOptions {
-  /** Capacity in bytes of shards; default and maximum: SPACE_CAPACITY. */
+  /** In bytes; default and maximum: SPACE_CAPACITY. */
   readonly capacity?: number | undefined;
-  /** Read shards even where they could be mapped. */
+  /** Read shards even where they can be mapped. */
   readonly wantsRead?: boolean | undefined;
-  /** For tests: after how many ms pages are checked again; default: 120,000. */
+  /** For tests; default: 120,000. */
   readonly verifiedMs?: number | undefined;
 }
 
-/** An instance with shards in it. Not to be used after a trap. */
+/** Not to be used after a trap. */
 export class Space {
   readonly core: Core;
   readonly planStart: number;
   readonly statsStart: number;
   readonly outputStart: number;
   readonly outputEnd: number;
-  /** Bytes available to a request besides its plan and output. */
+  /** Available to a request beside its plan and output. */
   readonly arenaSize: number;
   readonly #viewStart: number;
   readonly #wantsRead: boolean;
@@ -167,10 +160,8 @@ export class Space {
   #viewCount = 0;
   /** The last requested pages found no memory. */
   #isStarved = false;
-  /** Start of the pages to forget next, and the time of the last forgetting, ms. */
   #forgetStart = MAP_START;
   #forgotAtMs = performance.now();
-  /** When tables were last checked, ms. */
   #tablesCheckedAtMs = performance.now();
 
   constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
@@ -206,7 +197,6 @@ export class Space {
     return this.#shards.size;
   }
 
-  /** How a shard was placed in memory. */
   kindOf(shardId: string): MappingKind | undefined {
     return this.#shards.get(shardId)?.kind;
   }
@@ -215,13 +205,13 @@ export class Space {
     return this.#placed(shardId).view;
   }
 
-  /** The bytes of a shard: a view of the memory, valid while the shard is open. */
+  /** A view, valid while the shard is open. */
   bytesOf(shardId: string): Uint8Array {
     const { address, file } = this.#placed(shardId);
     return new Uint8Array(this.core.memory.buffer, address, file.size);
   }
 
-  /** The bytes of its symbols, as `bytesOf`; undefined: not available. */
+  /** As `bytesOf`; undefined: not available. */
   symbolBytesOf(shardId: string): Uint8Array | undefined {
     const { address, file } = this.#placed(shardId);
     if (file.symbols === undefined) return undefined;
@@ -254,11 +244,7 @@ export class Space {
     return blockIds;
   }
 
-  /**
-   * Places and opens a shard with its symbols; false if it does not fit.
-   *
-   * Errors: ShardError if a file is damaged; MappingError.
-   */
+  /** False: it does not fit. Errors: ShardError if a file is damaged; MappingError. */
   open(file: ShardFile): boolean {
     const { shardId } = file;
     const size = placedSize(file);
@@ -277,7 +263,7 @@ export class Space {
           exports.openSymbols(address + align(file.size), file.symbols.size, view),
           'symbols',
         );
-      // Why now: opening reads the tables sequentially.
+      // Only now: opening reads the tables sequentially.
       if (kind === 'mapped') expectLookups(this.core.memory, address, size);
       this.#shards.set(shardId, {
         file,
@@ -317,7 +303,7 @@ export class Space {
     return kind;
   }
 
-  /** Why the hint: several pages are read faster together than one after the other. */
+  /** The hint lets several pages be read together. */
   #bringIn(address: number, size: number): boolean {
     const { memory } = this.core;
     if (this.#wantsRead) return true;
@@ -327,7 +313,6 @@ export class Space {
     return outcome === 'in';
   }
 
-  /** An error that names the shard, or its symbols, with a damaged page. */
   #damageAt(address: number): Error {
     for (const [shardId, shard] of this.#shards) {
       const offset = address - shard.address;
@@ -352,10 +337,7 @@ export class Space {
     this.#ranges.give(address, size);
   }
 
-  /**
-   * To be called before a shard is searched. Checks now and then whether its mapped files still have their sizes, as touching
-   * a truncated part would end the process, and checks old pages again. Errors: ShardError.
-   */
+  /** Call before each search: touching a truncated file would end the process. Also checks old pages. Errors: ShardError. */
   checkNowAndThen(shardId: string): void {
     const shard = this.#placed(shardId);
     const nowMs = performance.now();
@@ -370,7 +352,7 @@ export class Space {
     shard.sizeCheckedAtMs = nowMs;
   }
 
-  /** Forgets which pages were checked, a part of them after each part of the time. */
+  /** Forgets checked pages in turn: a share of them for each share of the time. */
   #forgetOld(nowMs: number): void {
     const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#verifiedMs, 1));
     if (share < FORGET_MIN) return;
@@ -382,7 +364,7 @@ export class Space {
     if (end > MAP_END) exports.forgetPages(MAP_START, this.#forgetStart);
   }
 
-  /** Checks the tables of a shard again, as far as they are in memory. Errors: ShardError. */
+  /** Only tables in memory. Errors: ShardError. */
   #checkTables(shard: PlacedShard, nowMs: number): void {
     const { exports, memory } = this.core;
     shard.checkedAtMs = nowMs;
@@ -397,7 +379,7 @@ export class Space {
     this.#tablesCheckedAtMs = performance.now();
   }
 
-  /** All sections of a shard's files except those whose pages are checked on reading. */
+  /** Sections whose pages are not checked on reading. */
   #tablesOf({ size, symbols }: ShardFile, address: number): TableRange[] {
     const { buffer } = this.core.memory;
     const ranges = (base: number, { headSize, sections, checked, sums }: FileTables) => {
@@ -420,7 +402,7 @@ export class Space {
     return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
   }
 
-  /** Returns most of the memory of requests to the system. A plan must be compiled again. */
+  /** Returns most memory of requests to the system; plans must be compiled again. */
   rest(): void {
     const { memory } = this.core;
     const arenaStart = MAP_START - this.arenaSize;
@@ -429,19 +411,17 @@ export class Space {
     emptyRange(memory, arenaStart + IDLE_SIZE, this.arenaSize - IDLE_SIZE);
   }
 
-  /** Whether the bytes of a shard are in memory. */
   isIn(shardId: string): boolean {
     return this.#placed(shardId).isIn;
   }
 
-  /** Removes the bytes of an open shard from memory, until takeIn. It stays open. */
   takeOut(shardId: string): void {
     const shard = this.#placed(shardId);
     shard.isIn = false;
     releaseRange(this.core.memory, shard.address, shard.size);
   }
 
-  /** Places the bytes of a shard again. Errors: ShardError. */
+  /** Errors: ShardError. */
   takeIn(shardId: string): void {
     const shard = this.#placed(shardId);
     try {
@@ -460,7 +440,7 @@ export class Space {
     throw new ShardError(shardId, `${statusName(status)} (${position})`, fault);
   }
 
-  /** Closes all shards and releases all memory. Not to be used any more. @param isRead  as in `dropCore` */
+  /** Not to be used any more. @param isRead  as in `dropCore` */
   drop(isRead = false): void {
     this.#shards.clear();
     dropCore(this.core, isRead);
@@ -475,7 +455,7 @@ export class Space {
   }
 }
 
-/** A wrong size of a shard's files; a file that is missing or cannot be checked stays readable. */
+/** A file that is missing or cannot be checked is no problem: it stays readable. */
 export function sizeProblemOf(file: ShardFile): ShardProblem | undefined {
   const reason = wrongSize(file);
   if (reason !== undefined) return { reason, fault: 'damaged' };
@@ -498,22 +478,16 @@ function wrongSize({
   }
 }
 
-/** A wrong file size, as text; undefined: it is right. */
 export function sizeFault(actual: number, size: number): string | undefined {
   return actual === size ? undefined : `its file has ${actual} bytes instead of ${size}`;
 }
 
-/** Mappings of an open shard, if it is mapped. */
 export function mappingCountOf({ symbols }: ShardFile): number {
   if (!canMap()) return 0;
   return symbols === undefined ? 1 : 2;
 }
 
-/**
- * Converts any failure of a shard into an error that names it.
- *
- * @param fault  unless the cause is a lack of resources
- */
+/** @param fault  unless the cause is a lack of resources */
 export function shardErrorOf(
   shardId: string,
   error: unknown,
@@ -526,7 +500,7 @@ export function shardErrorOf(
   return new ShardError(shardId, messageOf(error), isUnmapped ? 'unmapped' : fault);
 }
 
-/** Bytes of address space; there is no gap between shards, which would be another mapping. */
+/** Without a gap between shards, which would be another mapping. */
 function placedSize({ size, symbols }: ShardFile): number {
   return align(size) + (symbols === undefined ? 0 : align(symbols.size));
 }
@@ -536,12 +510,12 @@ function align(size: number): number {
   return Math.ceil(size / page) * page;
 }
 
-/** Ranges that one probe stands for. Measured: 2026-11-22: a probe takes 4 us. */
+/** Measured: a probe takes 4 us. */
 const RANGES_PER_STEP = 4;
 
 /**
- * Has the system read ahead of scans of pages that are not in memory. For pages in memory the call is wasted, and takes a
- * tenth of the time of their scan (1 MiB: 16 us); so one of every few ranges is probed first.
+ * Lets the system read ahead of scans. For pages in memory this is wasted (16 us a MiB, a tenth of the scan), so it probes
+ * one of every few ranges first.
  */
 class ReadAhead {
   readonly #memory: WebAssembly.Memory;
@@ -552,7 +526,6 @@ class ReadAhead {
     this.#memory = memory;
   }
 
-  /** The range will be read soon. */
   expect(address: number, size: number): void {
     if (this.#count % RANGES_PER_STEP === 0) this.#isCold = !isInMemory(this.#memory, address);
     this.#count++;
@@ -565,7 +538,7 @@ interface Range {
   end: number;
 }
 
-/** An allocator for a range of addresses: first fit; neighbouring free parts are joined on release. One step per hole. */
+/** Allocates addresses, first fit; joins adjacent free parts. One step per hole. */
 export class RangeList {
   /** Ascending, never adjacent. */
   readonly #free: Range[];
@@ -574,7 +547,7 @@ export class RangeList {
     this.#free = [{ start, end }];
   }
 
-  /** Allocates `size` bytes at the lowest possible address; undefined if they do not fit. */
+  /** The lowest address; undefined: no room. */
   take(size: number): number | undefined {
     const index = this.#free.findIndex(({ start, end }) => end - start >= size);
     const range = this.#free[index];
@@ -585,7 +558,6 @@ export class RangeList {
     return start;
   }
 
-  /** Releases a range of `take`. */
   give(start: number, size: number): void {
     const end = start + size;
     const next = this.#free.findIndex((range) => range.start >= end);

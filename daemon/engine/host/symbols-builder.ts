@@ -1,5 +1,5 @@
-// Builds the symbols file of a shard (core/FORMAT.md): takes the symbols blob by blob and writes the file at the end. Opens
-// the shard in its own instance of the core. Finding symbols is left to daemon/engine/symbols.
+// Builds the symbols file of a shard (core/FORMAT.md): takes symbols (daemon/engine/symbols) blob by blob and writes the file
+// at the end.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import {
@@ -16,7 +16,6 @@ import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, mapBriefly } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
 
-/** A symbol in a content; `name` of its parent as written. */
 export interface BuilderSymbol {
   /** Bytes from the start of the content to the name, which is on one line. */
   readonly start: number;
@@ -30,14 +29,13 @@ export interface BuilderSymbol {
 export interface SymbolsSummary {
   /** SHA-256 of the file: its name. */
   readonly fileId: string;
-  /** Bytes of the file. */
   readonly size: number;
   readonly symbolCount: number;
   /** Distinct names, and words within names. */
   readonly nameCount: number;
 }
 
-/** Most symbols of one blob; further ones are dropped. Pages of the area are touched only as far as they are used. */
+/** For one blob; further symbols are dropped. Only used pages of the area are touched. */
 const INPUT_COUNT_MAX = 1 << 22;
 
 interface Section {
@@ -54,11 +52,7 @@ export class SymbolsFileBuilder {
   readonly #shardSize: number;
   readonly #parents = new ParentTable();
 
-  /**
-   * Opens the shard file.
-   *
-   * Errors: throws if it is damaged, or too large for symbols.
-   */
+  /** Errors: the shard file is damaged, or too large for symbols. */
   constructor(module: WebAssembly.Module, shardPath: string) {
     this.#module = module;
     this.#shardSize = statSync(shardPath).size;
@@ -81,19 +75,14 @@ export class SymbolsFileBuilder {
     }
   }
 
-  /** The bytes of the shard, valid until `drop`. */
+  /** Valid until `drop`. */
   get shardBytes(): Uint8Array {
     return new Uint8Array(this.#core.memory.buffer, this.#shardStart, this.#shardSize);
   }
 
   /**
-   * Adds the symbols of a blob; blob ids must ascend.
-   *
-   * @param symbols  ascending by start; a symbol is dropped if it overlaps the one before, is not within a single line, or
-   *   has too long a name
-   * @returns        how many were kept
-   *
-   * Errors: throws if the memory of the build is full.
+   * Adds the symbols of a blob and returns how many were kept; blob ids must ascend. Errors: the memory is full.
+   * @param symbols  ascending by start; those that overlap the one before or are invalid are dropped
    */
   addBlob(blobId: number, symbols: readonly BuilderSymbol[]): number {
     const { exports, memory } = this.#core;
@@ -116,7 +105,7 @@ export class SymbolsFileBuilder {
     return count;
   }
 
-  /** The bytes of a blob: a view of the memory. */
+  /** A view of the memory. */
   #contentOf(blobId: number): Uint8Array {
     const { memory } = this.#core;
     const header = new DataView(memory.buffer, this.#shardStart, format.HEADER_SIZE);
@@ -141,11 +130,7 @@ export class SymbolsFileBuilder {
     );
   }
 
-  /**
-   * Writes the file at `path`, synced. Nothing can be added any more.
-   *
-   * Errors: throws if the memory of the build is full, or the file cannot be written.
-   */
+  /** Nothing can be added any more. Errors: the memory is full, or the file cannot be written. */
   finish(path: string): SymbolsSummary {
     const { exports } = this.#core;
     check(exports.symbolsFinish());
@@ -186,7 +171,6 @@ export class SymbolsFileBuilder {
     return { fileId: hashFile(path), size, symbolCount, nameCount };
   }
 
-  /** Releases the shard and all memory. */
   drop(): void {
     dropCore(this.#core);
   }
@@ -271,7 +255,7 @@ export class SymbolsFileBuilder {
   }
 }
 
-/** Whether a symbol can be kept: a name of valid size on one line of the content. */
+/** A name of valid size on one line of the content. */
 function isValid({ start, size, kind }: BuilderSymbol, content: Uint8Array): boolean {
   if (size <= 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
     return false;
@@ -279,7 +263,6 @@ function isValid({ start, size, kind }: BuilderSymbol, content: Uint8Array): boo
   return !content.subarray(start, start + size).includes(0x0a);
 }
 
-/** The next possible start of a section. */
 function align(offset: number): number {
   return Math.ceil(offset / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
 }
@@ -294,7 +277,6 @@ function writeAll(file: number, bytes: Uint8Array, position: number): void {
   }
 }
 
-/** The distinct parents of a shard. */
 class ParentTable {
   readonly #ids = new Map<string, number>();
   readonly #list: { readonly name: Buffer; readonly kind: number }[] = [];
@@ -303,7 +285,7 @@ class ParentTable {
     return this.#list.length;
   }
 
-  /** Id of a parent; the last id if there are too many. */
+  /** Errors: too many parents. */
   idOf({ name, kind }: { readonly name: string; readonly kind: number }): number {
     const key = `${kind} ${name}`;
     const existing = this.#ids.get(key);
@@ -331,7 +313,7 @@ class ParentTable {
   readonly names = (): Uint8Array => Buffer.concat(this.#list.map(({ name }) => name));
 }
 
-/** The bytes of a name, cut to whole characters within the limit. */
+/** Whole characters within the limit. */
 function cutName(name: string): Buffer {
   const bytes = Buffer.from(name);
   if (bytes.length <= layout.SYMBOL_NAME_SIZE_MAX) return bytes;

@@ -1,5 +1,4 @@
-// The jobs of a search thread: run a search, or render docs. A job runs in slices, on any free searcher of the thread, and
-// reports its findings. search-worker.ts chooses the next job.
+// The jobs of a search thread: search and render, in slices, on any free searcher. search-worker.ts chooses the next job.
 
 import type { StopTest } from './core.ts';
 import type { SearchControl } from './control.ts';
@@ -10,39 +9,35 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
-/** A progressive search reports its first matches at once, then further ones in this interval. */
+/** Interval of a progressive search's reports after its first matches. */
 const PROGRESS_NS = 10_000_000n;
 /** Interval of reports without matches. */
 const STATISTICS_NS = 500_000_000n;
 
-/** Sends a message to the main thread. */
 export type Post = (message: FromSearchWorker) => void;
 
 export interface Job {
-  /** No more work is needed: only the rest must be reported. */
+  /** Only the rest must be reported. */
   readonly isHalted: boolean;
   /**
    * Works until `endNs` (process.hrtime), or the end of the current core call; false: it has ended and reported.
-   *
-   * @param isOut  called during core calls: whether to abandon one, which is repeated from its start later
+   * @param isOut  whether to abandon a core call, which is repeated from its start later
    */
   work(searcher: Searcher, endNs: bigint, isOut: StopTest): boolean;
-  /** Another job has used the searcher that it continues on. */
+  /** Another job has used this searcher. */
   resumeOn(searcher: Searcher): void;
 }
 
-/** Runs a search together with other threads. */
 export class SearchJob implements Job {
   readonly #id: number;
   readonly #loop: SearchLoop;
   readonly #control: SearchControl;
   readonly #isProgressive: boolean;
   readonly #post: Post;
-  /** When findings were last reported; initially the start of the search. */
+  /** Last report; initially the start of the search. */
   #postedNs = process.hrtime.bigint();
   #hasPostedMatches = false;
 
-  /** @param isProgressive  findings are reported while it runs, not only at its end */
   constructor(
     id: number,
     loop: SearchLoop,
@@ -85,7 +80,6 @@ export class SearchJob implements Job {
     return false;
   }
 
-  /** Reports new findings if it is time. */
   #postProgress(nowNs: bigint): void {
     const passedNs = nowNs - this.#postedNs;
     if (this.#hasPostedMatches && passedNs < PROGRESS_NS) return;
@@ -105,7 +99,6 @@ export class SearchJob implements Job {
   }
 }
 
-/** Renders docs, without pauses. */
 export class RenderJob implements Job {
   readonly isHalted = false;
   readonly #message: RenderMessage;

@@ -1,5 +1,4 @@
-// Checks every byte of a shard file: opens it in its own instance, then checks checksums, blocks and postings
-// (core/shard/verify.ts). Runs after every build and in `trawl verify`.
+// Checks every byte of a shard file (core/shard/verify.ts), after every build and in `trawl verify`.
 
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
@@ -7,18 +6,15 @@ import { HEADER_BLOCK_COUNT_OFFSET, SEGMENT_BLOCKS } from '../../../core/shared/
 import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, mapBriefly } from './mapping.ts';
 
-/** Most bytes of a file that fits into memory beside the scratch area. */
+/** Bytes that fit into memory beside the scratch area. */
 const FILE_SIZE_MAX = 0xe0000000;
 /** Memory for the core's sets and lists, in pages of 64 KiB. */
 const SCRATCH_PAGES = 256;
 
 /**
- * The fault of a shard file, as text; undefined: it is valid.
- *
- * @param sums  of the postings of each segment, from the build, which has just read the contents; without them the grams of
- *   every block are extracted again
- *
- * Errors: throws if the file cannot be read. Cost: with sums a quarter of building its postings, else the same as building.
+ * The fault of a shard file; undefined: it is valid. Errors: the file cannot be read. Cost: a quarter of building its
+ * postings with sums, else the same.
+ * @param sums  of each segment's postings, from the build; without them the grams of every block are extracted again
  */
 export function verifyShardFile(
   module: WebAssembly.Module,
@@ -41,13 +37,7 @@ export function verifyShardFile(
   }
 }
 
-/**
- * The fault of a symbols file, as text; undefined: it is valid.
- *
- * @param shardPath  the shard that it belongs to
- *
- * Errors: throws if a file cannot be read.
- */
+/** The fault of a symbols file; undefined: it is valid. Errors: a file cannot be read. */
 export function verifySymbolsFile(
   module: WebAssembly.Module,
   shardPath: string,
@@ -73,7 +63,6 @@ export function verifySymbolsFile(
   }
 }
 
-/** Where opening failed. */
 function positionOf({ exports }: Core): string {
   return `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
 }
@@ -88,9 +77,8 @@ function checkTables(core: Core, base: number, size: number): string | undefined
     : `${statusName(sums)} (section ${exports.verifyFailIndex.value >>> 0})`;
 }
 
-/** @param end  of the file in memory */
 function checkPathGrams({ exports, heapStart }: Core, end: number): string | undefined {
-  // After the mapping, which ends at a multiple of that.
+  // The mapping ends at a multiple of that.
   const scratch = Math.ceil(end / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
   const status = exports.verifyPathGrams(heapStart, scratch);
   return status === STATUS_OK

@@ -1,5 +1,4 @@
-// The part of the WebAssembly JavaScript interface that engine and tests use. Declared here because Node.js types lack it and
-// the browser's library is not loaded.
+// The part of the WebAssembly interface in use: Node.js types lack it, and the browser's library is not loaded.
 
 declare namespace WebAssembly {
   type ExportValue = (...values: never[]) => unknown;

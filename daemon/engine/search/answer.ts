@@ -1,5 +1,4 @@
-// Parts of answers and stream events: the numbers of API.md 7, the reasons of 6.6, repos, and JSON bytes around file results
-// that are already JSON.
+// Parts of answers and stream events: the numbers of API.md 7, the reasons of 6.6, repos, and JSON around file results.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
@@ -16,13 +15,12 @@ export interface WorkTimes {
   readonly matchTreeSearch: number;
 }
 
-/** Durations of API.md 7 in ns. */
+/** API.md 7, ns. */
 export interface Durations extends WorkTimes {
   readonly duration: number;
   readonly wait: number;
 }
 
-/** Counts of a search, rendering included. */
 export type CountNumbers = Counts & { readonly actualMatchCount: number };
 /** The numbers of `stats` that are sums over shards. */
 export type AdditiveNumbers = CountNumbers & WorkTimes;
@@ -30,7 +28,6 @@ export type StatsNumbers = CountNumbers & Durations;
 
 const NO_WORK: WorkTimes = { matchTreeConstruction: 0, matchTreeSearch: 0 };
 
-/** Sums times, added to `before`. */
 export function workTimes(times: readonly ShardTimes[], before = NO_WORK): WorkTimes {
   let { matchTreeConstruction, matchTreeSearch } = before;
   for (const { bindNs, searchNs } of times) {
@@ -54,7 +51,7 @@ export function statsNumbers(
   rendered: RenderSums,
   durations: Durations,
 ): StatsNumbers {
-  // Why not spread: 1 us of an answer against 8.
+  // Not spread: 1 us of an answer against 8.
   return {
     actualMatchCount: rendered.rangeCount,
     totalMatchCount: counts.totalMatchCount,
@@ -85,7 +82,6 @@ export function statsObject(numbers: StatsNumbers, reason: FlushReason): object 
   return { ...numbers, flushReason: `FLUSH_REASON_${reason}` };
 }
 
-/** What the search could not cover. */
 export interface Gaps {
   /** A shard in scope is out of service. */
   readonly hasQuarantined: boolean;
@@ -95,7 +91,7 @@ export interface Gaps {
   readonly lacksSymbols: boolean;
 }
 
-/** Why a search is not exhaustive, in the order of API.md 6.6; empty if it is. */
+/** In the order of API.md 6.6; empty: the search is exhaustive. */
 export function incompleteReasons(
   { counts, isOverLimit }: Pick<Totals, 'counts' | 'isOverLimit'>,
   returnedCount: number,
@@ -117,7 +113,6 @@ export function incompleteReasons(
 
 const SIZE_LIMIT = 'size_limit';
 
-/** The reasons, plus the size limit of answers. */
 export function withSizeLimit(reasons: readonly string[]): string[] {
   const limits = reasons.filter((reason) => reason === 'match_limit');
   return [...limits, SIZE_LIMIT, ...reasons.slice(limits.length)];
@@ -133,7 +128,6 @@ export function fittingCount(files: FileResults, sizeMax: number): number {
   return files.count;
 }
 
-/** The members that state whether the search was exhaustive. */
 export interface Exhaustiveness {
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
@@ -153,7 +147,7 @@ interface RepositoryInfo {
   readonly webUrl?: string;
 }
 
-/** Repos of the docs in order of first occurrence. */
+/** In order of first occurrence. */
 export function repositoryInfos({ found, docs }: DocList, view: ScopeView): RepositoryInfo[] {
   const repos = new Set<RepoRecord>();
   /** Shards of a single repo that is already listed. */
@@ -176,10 +170,7 @@ function repositoryInfo(repo: RepoRecord): RepositoryInfo {
   };
 }
 
-/**
- * One JSON object: the members of `head`, then `files` with the results from `start` to `end`, then the members of `tail`, at
- * least one.
- */
+/** One JSON object: `head`, `files` with the results from `start` to `end`, `tail` (at least one member). */
 export function writeWithFiles(
   head: object,
   files: FileResults,

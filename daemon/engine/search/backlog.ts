@@ -1,7 +1,6 @@
-// Docs that a stream has found and not sent: tells when a batch is due and which docs it holds, the best of the known ones.
-// Units come in the order of the search (unit-order.ts). The limit admits docs by that order only: the best of all heads,
-// then the best of each other unit. The timing of batches does not matter, so a limited stream always sends the same docs.
-// Bounded by the limit of the search.
+// Docs that a stream has found and not sent: when a batch is due, and its docs, the best known ones. The limit admits docs in
+// the order of the search (unit-order.ts): the best of all heads, then the best of each other unit. So a limited stream
+// always sends the same docs.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';
@@ -11,7 +10,7 @@ import { cutDocs, mergeDocs, type OrderContext, sortDocs, withDiversity } from '
 
 /** Bytes of file results that fill a chunk. */
 export const CHUNK_SIZE_MAX = 262_144;
-/** How long results wait for more. Threads may have held them for 10 ms before; rendering follows. */
+/** How long results wait for more. Threads may have held them for 10 ms before. */
 const FLUSH_MS = 25;
 /** How long the first results wait for FIRST_DOCS docs. */
 const FIRST_MS = 20;
@@ -20,10 +19,9 @@ const FIRST_DOCS = 50;
 /** Guess: bytes of a file result before the first is rendered. */
 const DOC_SIZE = 2048;
 const WHOLE_DOC_SIZE = 16_384;
-/** Guess: bytes that a range takes in a file result, its line included. */
+/** Guess: bytes of a range in a file result, its line included. */
 const RANGE_SIZE = 200;
 
-/** Docs to send together, best first. */
 export interface Batch extends DocList {
   readonly reason: FlushReason;
 }
@@ -38,19 +36,18 @@ export class Backlog {
   #docs: Uint32Array = new Uint32Array();
   /** Docs from this number on are new and unsorted. */
   #firstNew = 0;
-  /** End numbers of the groups of new docs: all heads together, then one group per unit. */
+  /** Of the groups of new docs: all heads together, then each unit. */
   #groupEnds: number[] = [];
   #moved: number | undefined;
-  /** Docs and ranges, sorted and new. */
+  /** Sorted and new. */
   #count = 0;
   #rangeCount = 0;
   /** When the oldest doc arrived (performance.now). */
   #sinceMs = 0;
   #hasDelivered = false;
   #isClosed = false;
-  /** Shards whose docs cannot be rendered. */
   readonly #lost = new Set<number>();
-  /** Ranges found that cannot be rendered. */
+  /** Ranges found in shards whose docs cannot be rendered. */
   lostCount = 0;
 
   /** @param limit  most ranges in total */
@@ -60,7 +57,7 @@ export class Backlog {
     this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
   }
 
-  /** Adds the next unit in the order of the search. All heads must be added before the first batch. */
+  /** Units come in the order of the search; all heads before the first batch. */
   add(unit: UnitFinding, isHead: boolean): void {
     if (this.#remainingRanges === 0 || this.#isClosed) return;
     if (this.#lost.has(unit.shard)) {
@@ -77,16 +74,12 @@ export class Backlog {
     this.#groupEnds.push(this.#found.count);
   }
 
-  /** Sets the average bytes of a file result. */
+  /** `docSize`: average bytes of a file result. */
   noteSize(docSize: number): void {
     this.#docSize = docSize;
   }
 
-  /**
-   * Milliseconds until a batch is due, 0: now; undefined: there is nothing.
-   *
-   * @param isOver  nothing more will be added
-   */
+  /** Until a batch is due, 0: now; undefined: there is nothing. `isOver`: nothing more will be added. */
   waitMs(isOver: boolean): number | undefined {
     if (this.#count === 0) return undefined;
     if (isOver || (this.#hasDelivered ? this.#isFull() : this.#count >= FIRST_DOCS)) return 0;
@@ -99,7 +92,7 @@ export class Backlog {
     return size >= CHUNK_SIZE_MAX;
   }
 
-  /** How many of the first docs fill a chunk: at least one. Why: a rendering call cannot be cancelled. */
+  /** Docs that fill a chunk, at least one; not more, as a rendering call cannot be cancelled. */
   #fittingCount(): number {
     let size = 0;
     let count = 0;
@@ -108,7 +101,7 @@ export class Backlog {
     return count;
   }
 
-  /** Sorts new docs in; docs added meanwhile wait for the next call. */
+  /** Docs added meanwhile wait for the next call. */
   *#sort(): Steps<void> {
     const found = this.#found;
     const ends = this.#groupEnds;
@@ -132,7 +125,7 @@ export class Backlog {
     this.#moved = this.#docs[2] === docs[2] ? undefined : this.#docs[2];
   }
 
-  /** The docs of a group that the remaining ranges admit: all of them, or the best. */
+  /** All docs of a group, or the best, as the remaining ranges admit. */
   *#letThrough(group: Uint32Array): Steps<Uint32Array> {
     const found = this.#found;
     const ranges = group.reduce((sum, doc) => sum + found.rangeCount(doc), 0);
@@ -164,12 +157,7 @@ export class Backlog {
     return { found: this.#found, docs, reason: this.#reason(isOver, isFull) };
   }
 
-  /**
-   * Drops past and future docs of a shard.
-   *
-   * @param batch  the last batch taken, or the rest of it
-   * @returns      its docs in other shards
-   */
+  /** Drops past and future docs of a shard; returns the docs of `batch`, the rest of the last one, in other shards. */
   lose(shard: number, batch: Uint32Array): Uint32Array {
     const found = this.#found;
     const isLost = (doc: number): boolean => found.shard(doc) === shard;
@@ -191,7 +179,6 @@ export class Backlog {
     return isOver || isFull ? 'MAX_SIZE' : 'TIMER_EXPIRED';
   }
 
-  /** Returns nothing from now on. */
   close(): void {
     this.#isClosed = true;
     this.#count = 0;

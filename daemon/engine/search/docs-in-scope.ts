@@ -6,9 +6,7 @@ import type { ShardTables } from '../shards/tables.ts';
 import type { ScopeView } from './scope.ts';
 import type { LiveShard } from './snapshot.ts';
 
-/**
- * Visits the docs of a shard. Errors: AbortError when the client is gone. Cost: reads each doc's row; yields to other work.
- */
+/** Errors: AbortError when the client is gone. Cost: reads each doc's row; yields to other work. */
 async function visitDocs(
   { parts }: LiveShard,
   signal: AbortSignal,
@@ -27,7 +25,7 @@ async function visitDocs(
   }
 }
 
-/** Number of files of each language; if `timeMs` runs out, only of the shards read so far. */
+/** Files of each language; if `timeMs` runs out, only of the shards read so far. */
 export async function languagesOf(
   shards: readonly LiveShard[],
   view: ScopeView,
@@ -60,7 +58,7 @@ function addNamed(
   }
 }
 
-/** Bytes of the files with searched content. */
+/** Of the files with searched content. */
 export async function bytesOf(
   shards: readonly LiveShard[],
   view: ScopeView,

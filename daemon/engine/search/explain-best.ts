@@ -1,5 +1,5 @@
-// The best files of an answer with the components of their scores (API.md 7.5), in answer order. Searches store only the sum,
-// so these files are evaluated again.
+// The best files of an answer with the components of their scores (API.md 7.5). Searches store only the sum, so these files
+// are evaluated again.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { isTrap } from '../host/core.ts';
@@ -9,7 +9,6 @@ import { ShardError } from '../host/space.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Completed } from './service.ts';
 
-/** A file of the answer. */
 export interface BestDoc {
   readonly repository: string;
   readonly fileName: string;
@@ -20,7 +19,7 @@ export interface BestDoc {
 }
 
 const BEST_MAX = 10;
-/** Bound: stop of the main thread by one file, ns. */
+/** Bound: stop of the main thread by one file. */
 const SCORE_NS = 20_000_000n;
 
 /** Each step evaluates one file. */
@@ -57,7 +56,7 @@ function rounded({ tier, leaves, ...parts }: ScoreParts): ScoreParts {
   };
 }
 
-/** Undefined: the shard has failed, which is left to searches to report, or it takes too long. */
+/** Undefined: it takes too long, or the shard has failed, which searches report. */
 function scoreDoc(
   searcher: Searcher,
   encodedPlan: EncodedPlan,

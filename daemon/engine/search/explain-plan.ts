@@ -1,5 +1,4 @@
-// The plan of a query for people (API.md 7.5): its tree of conditions with their counts, the grams of each literal and
-// expression, and the engine of each regular expression.
+// The plan of a query for people (API.md 7.5): conditions with counts, grams, and engines of regular expressions.
 
 import {
   ENGINE_DFA,
@@ -45,10 +44,7 @@ export interface RegexReport {
   readonly engine: string;
   /** Required in every match, compared without regard to case. */
   readonly requires: string;
-  /**
-   * For an expression that may span lines: requirements on the block where a match begins, and on that and the next one
-   * together.
-   */
+  /** If it may span lines: requirements on the block where a match begins, and on that and the next one together. */
   readonly begins?: string;
   /** Literals searched for, so that not all text is read. */
   readonly needles?: readonly string[];
@@ -57,10 +53,9 @@ export interface RegexReport {
 /** Parts printed of a list in `begins`, which may be long. */
 const START_PARTS_MAX = 4;
 
-/** Counts of the conditions; empty: they are withheld. */
+/** Empty: they are withheld. */
 export type CountsByNode = ReadonlyMap<PlanNode, ConditionCounts>;
 
-/** The tree of conditions. */
 export function explainConditions(plan: PlanNode, counts: CountsByNode): ConditionNode {
   switch (plan.kind) {
     case 'const':
@@ -112,17 +107,14 @@ function gramsOfLiteral(text: string): GramNode {
   return children.length === 1 ? children[0]! : { kind: 'and', children };
 }
 
-/**
- * The distinct trigrams that a literal of at least three characters is looked up by, folded, in order. None has a newline in
- * the middle: lines of one text may be in several blocks.
- */
+/** Distinct, folded, in order. None has a newline in the middle: lines of one text may be in several blocks. */
 function gramsOf(text: string): readonly string[] {
   const points = Array.from(foldText(text));
   const grams = points.slice(2).map((_, index) => points.slice(index, index + 3));
   return [...new Set(grams.filter((gram) => gram[1] !== '\n').map((gram) => gram.join('')))];
 }
 
-/** How the regular expressions of a query are run, in order; each step handles part of one. */
+/** In order; each step handles part of one. */
 export function* explainRegexps(
   query: QueryNode,
   searcher: Pick<Searcher, 'engineOf'>,
@@ -180,7 +172,6 @@ const ENGINE_NAMES: Readonly<Record<number, string>> = {
   [ENGINE_SIMULATION]: 'simulation',
 };
 
-/** The engine of an expression, from the core. */
 function engineOf(
   expression: Expression,
   isContent: boolean,

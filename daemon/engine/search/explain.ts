@@ -1,6 +1,5 @@
-// Explains a search (API.md 7.5): runs it as the blocking search does, then reports its plan, the outcome of each shard with
-// the reason, its share of the numbers, and the components of the best files' scores. Shares are counted per shard,
-// independent of the totals, so that a difference is visible.
+// Explains a search (API.md 7.5): runs it, then reports its plan, each shard's outcome and share of the numbers, and the
+// scores of the best files. Shares are counted independently of the totals, so that a difference is visible.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { printQuery, quoteText } from '../query/print.ts';
@@ -41,19 +40,18 @@ import { printPlan } from '../query/print-plan.ts';
 
 export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
 
-/** The outcome of an eligible shard. */
 export interface ShardRow {
   readonly id: string;
   /** Names of its repos, separated by ", ". */
   readonly repository: string;
   readonly class: ShardClass;
-  /** Why it is in this class, as text. */
+  /** Why it is in this class. */
   readonly reason: string;
   /** Live docs. */
   readonly docs: number;
-  /** Estimated bytes of content to read for verifying its candidates. */
+  /** Estimate of content to read for verifying its candidates. */
   readonly estimatedBytes: number;
-  /** Its share of the numbers in `stats`, except durations and waits. */
+  /** Its share of `stats`, except durations and waits. */
   readonly stats: AdditiveNumbers;
 }
 
@@ -66,7 +64,7 @@ export interface Explanation extends Exhaustiveness {
   readonly plan: {
     readonly conditions: ConditionNode;
     readonly regexps: readonly RegexReport[];
-    /** Bytes to verify, estimated from the index; bytes read only for the answer do not count. */
+    /** To verify, estimated from the index; bytes read only for the answer do not count. */
     readonly estimatedBytes: number;
     readonly verifiedBytes: number;
   };
@@ -77,14 +75,7 @@ export interface Explanation extends Exhaustiveness {
   readonly stats: object;
 }
 
-/**
- * Runs a search and explains it.
- *
- * @param isWhole  includes shards, and index data of docs that the caller cannot see; false: only what follows from visible
- *   docs
- *
- * Errors: as `search` of service.ts.
- */
+/** Errors: as `search` of service.ts. @param isWhole  includes shards, and index data of docs that the caller cannot see */
 export function explain(
   parts: EngineParts,
   request: SearchRequest,
@@ -177,7 +168,6 @@ async function scopeTotals(
   };
 }
 
-/** Each step explains one shard. */
 function* explainShards(
   completed: Completed,
   rendered: ReadonlyMap<number, RenderSums>,
@@ -253,7 +243,6 @@ function whyOf(
   }
 }
 
-/** The reason without the leading name of the shard. */
 function withoutName(reason: string, shardId: string): string {
   return reason.replace(`shard ${shardId}: `, '');
 }
@@ -261,11 +250,7 @@ function withoutName(reason: string, shardId: string): string {
 /** Sides of an `or` named in a reason. */
 const SIDES_MAX = 3;
 
-/**
- * Why no doc of `shard` satisfies `plan`, given that none does.
- *
- * @param isOut  whether no doc of the shard satisfies a part of the plan, as far as it was looked up
- */
+/** Why no doc of `shard` satisfies `plan`. @param isOut  no doc of the shard satisfies a part, as far as it was looked up */
 function reasonOf(
   plan: PlanNode,
   shard: Pick<LiveShard, 'symbols'>,

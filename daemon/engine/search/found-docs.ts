@@ -1,5 +1,5 @@
-// The docs that a search found, as rows of numbers; lists hold row numbers. Why no objects: an answer may hold 100,000 docs,
-// and creating and reading an object for each took longer than sorting them.
+// The docs that a search found, as rows of numbers. Not objects: creating and reading one for each of 100,000 docs took
+// longer than sorting them.
 
 import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
 import { sumOf } from '../../base/lists.ts';
@@ -22,21 +22,20 @@ const KEPT_COUNT = 6;
 const RANGE_MAX = 7;
 const DOC_WORDS = 8;
 
-/** Docs in some order. */
+/** In some order. */
 export interface DocList {
   readonly found: FoundDocs;
   /** Row numbers. */
   readonly docs: Uint32Array;
 }
 
-/** Docs by row number, in the order of addition. */
 export class FoundDocs {
   #count = 0;
   #words: Uint32Array<ArrayBuffer>;
   #kept: Uint32Array<ArrayBuffer>;
   #keptSize = 0;
 
-  /** Sized for these units, or growing. Why: discarded buffers outside the heap trigger collections. */
+  /** Sized for these units, or growing: discarded buffers outside the heap trigger collections. */
   constructor(units: readonly UnitFinding[] = []) {
     this.#words = new Uint32Array(
       sumOf(units, ({ rows }) => rows.length / MATCH_WORDS) * DOC_WORDS,
@@ -44,7 +43,6 @@ export class FoundDocs {
     this.#kept = new Uint32Array(sumOf(units, ({ kept }) => kept?.length ?? 0));
   }
 
-  /** Adds the docs found by a unit. */
   add({ shard, rows, kept = new Uint32Array() }: UnitFinding): void {
     const first = this.#count;
     this.#count += rows.length / MATCH_WORDS;
@@ -81,7 +79,7 @@ export class FoundDocs {
     return numbers;
   }
 
-  /** Index of the shard in the run. */
+  /** Index in the run. */
   shard(doc: number): number {
     return this.#words[doc * DOC_WORDS + SHARD]!;
   }
@@ -113,7 +111,7 @@ export class FoundDocs {
     return this.#words[doc * DOC_WORDS + PATH_RANK]!;
   }
 
-  /** Number of kept ranges (engine/host/searcher.ts). */
+  /** Kept ranges (engine/host/searcher.ts). */
   keptCount(doc: number): number {
     return this.#words[doc * DOC_WORDS + KEPT_COUNT]!;
   }
@@ -127,12 +125,10 @@ export class FoundDocs {
     this.#words[doc * DOC_WORDS + RANGE_MAX] = rangeMax;
   }
 
-  /** Most ranges in the answer of some docs, together. */
   rangeMaxOf(docs: Uint32Array): number {
     return docs.reduce((sum, doc) => sum + this.rangeMax(doc), 0);
   }
 
-  /** The kept ranges of some docs, concatenated. */
   keptOf(docs: readonly number[]): Uint32Array {
     const count = docs.reduce((sum, doc) => sum + this.keptCount(doc), 0);
     const joined = new Uint32Array(count * KEPT_WORDS);

@@ -1,10 +1,10 @@
-// A large answer of the search endpoint, assembled while it is sent: file results stay in the buffers of the threads that
-// rendered them, because a copy of all would double the memory. See daemon/DECISIONS.md.
+// A large answer, assembled while it is sent: file results stay in the buffers of the threads that rendered them, because a
+// copy of all would double the memory (daemon/DECISIONS.md).
 
 import { textsAround } from './answer.ts';
 import type { FileResults } from './render.ts';
 
-/** Bytes of a window: about what a socket takes at a time, and fits into the cache. */
+/** About what a socket takes at a time, and fits into the cache. */
 const WINDOW_SIZE = 256 * 1024;
 const COMMA = 0x2c;
 
@@ -41,7 +41,7 @@ export class LazyAnswer {
     this.memorySize = this.byteLength + this.#buffer.length;
   }
 
-  /** The bytes from `offset` < byteLength on, as many as the window has. */
+  /** From `offset` < byteLength on, as many bytes as the window has. */
   from(offset: number): Uint8Array {
     const isInWindow =
       offset >= this.#windowStart && offset < this.#windowStart + this.#window.byteLength;
@@ -53,7 +53,6 @@ export class LazyAnswer {
     this.#files.release();
   }
 
-  /** Moves the window to the part that contains `offset`: the text before the results, a result, or the text after them. */
   #move(offset: number): void {
     const { count } = this.#files;
     if (offset < this.#before.length) this.#setWindow(this.#before, 0);

@@ -1,5 +1,4 @@
-// Definitions and references of a symbol (API.md 10): runs searches built from a name and answers with locations, each with
-// its lines.
+// Definitions and references of a symbol (API.md 10): locations found by searches built from a name, with their lines.
 
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
@@ -14,7 +13,7 @@ export type NavigationKind = 'definitions' | 'references';
 
 export interface NavigationCall {
   readonly symbolName: string;
-  /** Name of a language; related languages count as the same. */
+  /** Related languages count as the same. */
   readonly language?: string;
   /** Full ref name, or `HEAD`. */
   readonly revisionName: string;
@@ -44,7 +43,6 @@ interface SpannedRange {
   readonly end: Location;
 }
 
-/** The members of a file result used for locations. */
 interface FoundFile {
   readonly fileName: { readonly text: string };
   readonly repository: string;
@@ -58,7 +56,7 @@ interface FoundFile {
   }[];
 }
 
-/** Most locations of an answer. */
+/** Of an answer. */
 const OCCURRENCES_MAX = 1000;
 
 /** Languages that use each other's symbols. */
@@ -67,13 +65,7 @@ const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
   ['TypeScript', 'JavaScript', 'JSX', 'TSX'],
 ];
 
-/**
- * Searches for the definitions of a symbol, or for references to it.
- *
- * @returns  the response object of API.md 10.2
- *
- * Errors: QueryError for a name that is too large; AbortError when the client is gone.
- */
+/** The response of API.md 10.2. Errors: QueryError: too large a name; AbortError when the client is gone. */
 export async function navigate(
   parts: EngineParts,
   kind: NavigationKind,
@@ -119,7 +111,7 @@ function queryOf(
   return allOf([name, ...filters]);
 }
 
-/** The name as an expression, with word boundaries at ends that are word characters. */
+/** With word boundaries at ends that are word characters. */
 function boundedPattern(name: string): string {
   const start = /^\w/.test(name) ? '\\b' : '';
   const end = /\w$/.test(name) ? '\\b' : '';
@@ -132,7 +124,7 @@ function languageFilter(language: string): QueryNode {
   return children.length === 1 ? children[0]! : { kind: 'or', children };
 }
 
-/** Items of one repo first; else the order is kept. */
+/** Keeps the order of equally near items. */
 function nearestFirst<Item>(
   items: Item[],
   near: NavigationCall['near'],
@@ -172,7 +164,7 @@ function lastLineOf({ start, end }: SpannedRange): number {
     : end.lineNumber;
 }
 
-/** The lines of a text, each with its newline. */
+/** Each with its newline. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

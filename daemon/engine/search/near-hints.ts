@@ -27,7 +27,6 @@ export const NEAR_MATCHES_MAX = 100;
 const FOUND_MAX = 1000;
 /** Bound: delay of an answer by searches of similar queries, all together. */
 const HINTS_MS = 200;
-/** Most filters of a query to test. */
 const FILTERS_MAX = 4;
 /** Characters of a filter shown in a message. */
 const VALUE_SIZE_MAX = 100;
@@ -36,7 +35,7 @@ type Filter = PatternNode | ValueNode;
 
 type Changed = Partial<Pick<SearchRequest, 'query' | 'matches' | 'isCaseSensitivityEnabled'>>;
 
-/** Number of matches of a changed request, up to the limit; undefined: unknown in time. */
+/** Of a changed request, up to the limit; undefined: unknown in time. */
 type Count = (changed: Changed) => Promise<number | undefined>;
 
 type Counted = Pick<CompletedSearch, 'numbers' | 'reasons'>;
@@ -49,7 +48,6 @@ type Search = (
   snapshot: Snapshot,
 ) => Promise<Counted>;
 
-/** A finished search. */
 interface Over {
   readonly parts: EngineParts;
   readonly request: SearchRequest;
@@ -69,7 +67,7 @@ export interface Found {
 /** Whether a filter matches a repo, with or without files. */
 type HasRepo = (filter: Filter) => Promise<boolean>;
 
-/** The hints of an answer. Errors: those of a search, except damage. */
+/** Errors: those of a search, except damage. */
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
   const { prepared, found } = over;
   const { matchCount, isWhole } = found;
@@ -82,7 +80,6 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   return hints.length === 0 ? {} : { hints };
 }
 
-/** Similar queries with results. */
 async function nearHintsOf(over: Over): Promise<Hint[]> {
   const { request, found } = over;
   const { matchCount } = found;
@@ -102,7 +99,7 @@ function hasOtherRevisions({ snapshot, environment }: Over): boolean {
   );
 }
 
-/** A hint on results in other revisions, for queries without `rev:`. */
+/** For queries without `rev:`. */
 async function revisionHint(
   text: string,
   { isRegexEnabled }: SearchRequest,
@@ -201,7 +198,7 @@ function isFilter(node: QueryNode): node is Filter {
 /** Revisions have their own hints (revision-hints.ts); the others give an error or match nothing. */
 const OF_THEIR_OWN: readonly string[] = ['rev', 'context', 'reposet'];
 
-/** A hint on filters that match no file. */
+/** On filters that match no file. */
 async function emptyFilters(filters: readonly Filter[], reader: NearReader): Promise<Hint[]> {
   const empty: Filter[] = [];
   for (const filter of filters)
@@ -233,7 +230,7 @@ function describeFilter(filter: Filter): string {
   return `${filter.prefix}:${value.length > VALUE_SIZE_MAX ? `${value.slice(0, VALUE_SIZE_MAX)}…` : value}`;
 }
 
-/** A hint that the query has results without these filters, if so. @param before  start of the message */
+/** A hint that the query has results without these filters. @param before  start of the message */
 async function withoutHint(
   filters: readonly Filter[],
   before: string,
@@ -277,7 +274,7 @@ function withLineEnds(text: string, expressions: readonly RegexNode[], isOptiona
   return characters.join('');
 }
 
-/** The text without filters; undefined: one has a form that is not recognized here. */
+/** Undefined: a filter has a form that is not recognized here. */
 function withoutFilters(text: string, filters: readonly Filter[]): string | undefined {
   const characters = Array.from(text);
   for (const filter of filters.toReversed()) {

@@ -1,4 +1,4 @@
-// What a search counted of each condition of its plan while it bound the shards, for explaining it (API.md 7.5).
+// What a search counted of each condition of its plan while it bound the shards (API.md 7.5).
 
 import { NODE_UNCOUNTED } from '../../../core/shared/plan.ts';
 import type { Binding } from '../host/searcher.ts';
@@ -6,7 +6,7 @@ import type { NodeRows } from '../query/encode.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
 import type { Steps } from '../../base/steps.ts';
 
-/** Results of a condition by itself, in the shards where it was looked up. */
+/** Of a condition by itself, in the shards where it was looked up. */
 export interface ConditionCounts {
   readonly blocks: number;
   readonly docs: number;
@@ -14,7 +14,7 @@ export interface ConditionCounts {
   readonly shardsScanned: number;
 }
 
-/** Sums over shards, without conditions that were looked up in none; each step adds one shard. */
+/** Leaves out conditions that were looked up in no shard; each step adds one shard. */
 export function* sumCounts(
   bindings: readonly Binding[],
   rows: NodeRows,

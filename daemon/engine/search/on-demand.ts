@@ -1,5 +1,5 @@
-// Searches in revisions that are not indexed (API.md 9.6, "Any revision"): finds the revisions that a search requests in the
-// repos visible to its caller, and the snapshot that has them. index/on-demand/on-demand.ts fetches and keeps their docs.
+// Finds the revisions that a search requests and that are not indexed (API.md 9.6, "Any revision"), and the snapshot that has
+// them. index/on-demand/on-demand.ts fetches and keeps their docs.
 
 import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';
@@ -24,10 +24,8 @@ interface Demand {
 }
 
 /**
- * The snapshot for a search, to be released: the current one, or one with the on-demand revisions that the query names. The
- * search gives up its permit while these are built.
- *
- * Errors: QueryError; UnknownContextError; those of RevisionPort.
+ * The current snapshot, or one with the on-demand revisions that the query names; to be released. The search gives up its
+ * permit while these are built. Errors: QueryError; UnknownContextError; those of RevisionPort.
  */
 export async function acquireFor(
   parts: EngineParts,
@@ -45,7 +43,7 @@ export async function acquireFor(
     throw error;
   }
   if (demand === undefined) return current;
-  // Why: the wait may be long, and a newer snapshot may be published meanwhile.
+  // The wait may be long, and a newer snapshot may be published meanwhile.
   snapshots.release(current);
   const { permit, signal } = environment;
   permit?.rest();
@@ -59,13 +57,13 @@ export async function acquireFor(
   }
 }
 
-/** Whether a query may have `rev:`. Why by text: nearly no query has it, and this saves parsing twice. */
+/** Whether a query may have `rev:`. By text: nearly no query has it, and this saves parsing twice. */
 function mayDemand({ query, filter }: QueryTexts): boolean {
   const hasRevision = typeof query === 'string' ? query.includes('rev:') : hasRevisionFilter(query);
   return hasRevision || filter?.includes('rev:') === true;
 }
 
-/** The requested revisions; undefined: all names are indexed. */
+/** Undefined: all names are indexed. */
 function* demandSteps(
   { searcher, connectionsOf }: EngineParts,
   request: SearchRequest,

@@ -1,5 +1,4 @@
-// Prepares a search: parses and plans the query against a snapshot, selects the shards in scope, and encodes the plan for the
-// core.
+// Prepares a search: parses and plans the query against a snapshot, selects the shards in scope, encodes the plan.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Gaps, StatsNumbers } from './answer.ts';
@@ -34,32 +33,29 @@ import type { StartThreads } from './start-threads.ts';
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;
-  /** Called now and then with the progress of a search that is answered as a whole. */
+  /** Called now and then for a search that is answered as a whole. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
-  /** Reserves bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
+  /** Reserves bytes for an answer that is sent as a whole. Errors end the search. */
   readonly takeMemory?: ((size: number) => void) | undefined;
   /** Without trailing slash. */
   readonly baseUrl: string;
-  /** The repos visible to the search. */
   readonly repoAccess: RepoAccess;
   /** Absent: `context:` matches no name. */
   readonly contexts?: SearchContexts | undefined;
-  /** Filled with the rows of the plan's nodes, which binding then counts; for explaining a search. */
+  /** For explaining: filled with the rows of the plan's nodes, which binding then counts. */
   readonly nodeRows?: NodeRows | undefined;
 }
 
 /**
- * A snapshot in which repos have the revisions that their git knows by these names, and which tells which of them could not
- * be read; to be released. Undefined: git knows none. The names are well formed, and no indexed revision name contains one.
- *
- * Errors: one with `errorCode` REVISION_TOO_LARGE; ShardError; those of git; the reason of the signal.
+ * A snapshot with the named revisions that git knows, to be released; undefined: git knows none. Names are well formed and
+ * part of no indexed revision name. Errors: REVISION_TOO_LARGE (`errorCode`); ShardError; those of git; the signal's.
  */
 export type RevisionPort = (
   repos: readonly RepoRecord[],
   names: readonly string[],
-  /** The caller's id, for fair scheduling of builds. */
+  /** For fair scheduling of builds. */
   clientKey: string,
   signal: AbortSignal,
 ) => Promise<Snapshot | undefined>;
@@ -78,25 +74,22 @@ export interface EngineParts {
   readonly startThreads?: StartThreads;
   /** 0: none. */
   readonly timeoutMs: number;
-  /** How long a search may run on this thread before the pool continues it. */
+  /** Time on this thread before the pool continues. */
   readonly inlineNs?: bigint;
-  /** Called for shards that failed a search. */
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
   readonly onCompleted?: ((seen: CompletedSearch) => void) | undefined;
 }
 
-/** Data of a search for metrics. */
 export interface CompletedSearch {
   readonly kind: 'search' | 'stream';
   readonly numbers: StatsNumbers;
   /** Why it is not exhaustive; empty if it is. */
   readonly reasons: readonly string[];
-  /** From start to the first results of a stream; undefined: not a stream, or none. */
+  /** From start to the first results of a stream. */
   readonly firstResultNs?: number | undefined;
 }
 
-/** A search ready to run. */
 export interface Prepared {
   readonly tree: QueryNode;
   /** The source of `run.encodedPlan`. */
@@ -108,19 +101,13 @@ export interface Prepared {
   readonly render: RenderContext;
   /** Most bytes of JSON in an answer; undefined: no limit. */
   readonly sizeMax: number | undefined;
-  /** Hints on the query's syntax; ambiguous ones only without results. */
+  /** On the query's syntax; ambiguous hints only without results. */
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
-  /** Hints on files whose content was not searched, for queries on contents. */
+  /** On files whose content was not searched, for queries on contents. */
   readonly unsearched: () => readonly Hint[];
 }
 
-/**
- * Prepares a search; yields to others where the query takes long.
- *
- * @param snapshot  the caller keeps it until the search is over
- *
- * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
- */
+/** The caller keeps the snapshot. Errors: QueryError; UnknownContextError; AbortError when the client is gone. */
 export function prepareSearch(
   parts: EngineParts,
   request: SearchRequest,
@@ -203,7 +190,7 @@ function gapsOf(plan: PlanNode, { shards, quarantined }: Scope, { unread }: Snap
   };
 }
 
-/** Hints for a search without results in the revisions of its query. @param resolved  the query as planned */
+/** For a search without results. @param resolved  the query as planned */
 function hintsOnRevisions(
   { query: text }: SearchRequest,
   tree: QueryNode,
@@ -228,7 +215,7 @@ function hasKind(plan: PlanNode, kinds: readonly PlanNode['kind'][]): boolean {
   return kinds.includes(plan.kind);
 }
 
-/** The error for the caller of a failed search: a plan that the core refuses is a bad query. */
+/** A plan that the core refuses is a bad query. */
 export function searchErrorOf(error: unknown): unknown {
   return error instanceof PlanError
     ? new QueryError(`the query is too large: ${error.message}`, 0)

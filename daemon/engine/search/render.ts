@@ -1,5 +1,5 @@
 // Renders the docs of an answer: few on the main thread, many on the pool. The core writes each file result
-// (core/match/file-results.ts); the texts that docs of a repo share, per set of revisions, are made here.
+// (core/match/file-results.ts); the texts shared by docs of a repo and its revisions are made here.
 
 import type { FileKind } from '../build/rank.ts';
 import { freeBuffers } from '../host/free-buffers.ts';
@@ -26,11 +26,11 @@ import type { Thread } from './start-threads.ts';
 
 /** Guess: rendering this many docs is faster than waking two threads. */
 const INLINE_DOCS = 150;
-/** Measured: 2026-11-21: this many ranges take about 2 ms, which the thread that owns the sockets can afford. */
+/** Measured: this many ranges take about 2 ms, which the thread that owns the sockets can afford. */
 const INLINE_RANGES = 4000;
 /** Bound: stop of the main thread; longer rendering moves to the pool. */
 const INLINE_NS = 10_000_000n;
-/** Guess: groups per thread, so that all threads end at about the same time. */
+/** Guess: makes all threads end at about the same time. */
 const GROUPS_PER_THREAD = 2;
 /** Bound: delay of other searches by one group, about 4 ms. */
 const GROUP_RANGES_MAX = 2 * INLINE_RANGES;
@@ -46,29 +46,23 @@ export interface RenderContext {
   readonly isWhole: boolean;
   /** Most bytes of a line in chunks; undefined: all. */
   readonly lineSizeMax: number | undefined;
-  /** Optional members of file results. */
   readonly fields: readonly ResultField[];
   /** The `rev:` texts for which results list revisions (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
   readonly view: ScopeView;
-  /** Reading done by rendering so far. */
   readonly reading: Reading;
-  /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
-  /** Called with the number of rendered bytes before rendering continues. Errors: what it throws ends the rendering. */
+  /** Gets the number of rendered bytes. Errors end the rendering. */
   readonly takeMemory?: ((size: number) => void) | undefined;
 }
 
-/**
- * Bytes that rendering read of each blob. Docs with the same content are rendered separately, by several threads and in
- * several batches, but shared content counts once.
- */
+/** Bytes that rendering read of each blob: content shared by docs of several threads or batches counts once. */
 export class Reading {
   readonly #bytes = new Map<string, number>();
 
-  /** Records bytes read of a blob; returns those not counted before. */
+  /** Returns the bytes not counted before. */
   add(shard: number, blobId: number, bytes: number): number {
     const key = `${shard} ${blobId}`;
     const counted = this.#bytes.get(key) ?? 0;
@@ -77,11 +71,9 @@ export class Reading {
   }
 }
 
-/** Rendering's share in the numbers of a search. */
 export interface RenderSums {
-  /** Rendered ranges. */
   rangeCount: number;
-  /** Bytes read in addition to those read for finding. */
+  /** Read in addition to those read for finding. */
   contentBytes: number;
   /** Docs read only by rendering. */
   loadCount: number;
@@ -91,7 +83,7 @@ export interface RenderedAnswer extends Readonly<RenderSums> {
   readonly files: FileResults;
 }
 
-/** The file results of an answer: parts of the groups rendered together. */
+/** Parts of the groups that were rendered together. */
 export class FileResults {
   readonly count: number;
   readonly #groups: Buffer[] = [];
@@ -106,7 +98,7 @@ export class FileResults {
     this.#ends = new Uint32Array(count);
   }
 
-  /** Adds the docs of a group; `ranks` has their indexes in the answer. */
+  /** `ranks`: indexes in the answer. */
   add({ json, sizes }: RenderedDocs, ranks: readonly number[]): void {
     const group = this.#groups.push(Buffer.from(json.buffer, json.byteOffset, json.length)) - 1;
     let start = 0;
@@ -119,14 +111,14 @@ export class FileResults {
     }
   }
 
-  /** Bytes of the results from index `start` to `end`, without separators. */
+  /** Without separators. */
   sizeOf(start: number, end: number): number {
     let size = 0;
     for (let rank = start; rank < end; rank++) size += this.#ends[rank]! - this.#starts[rank]!;
     return size;
   }
 
-  /** Writes results in order, separated by commas, from `position` on; returns the end. */
+  /** Separated by commas, from `position` on; returns the end. */
   writeTo(target: Buffer, position: number, start: number, end: number): number {
     for (let rank = start; rank < end; rank++) {
       if (rank > start) target[position++] = COMMA;
@@ -136,7 +128,7 @@ export class FileResults {
     return position;
   }
 
-  /** The first `count` results; this object must no longer be used. */
+  /** This object must no longer be used. */
   first(count: number): FileResults {
     const some = new FileResults(count);
     some.#groups.push(...this.#groups);
@@ -146,7 +138,6 @@ export class FileResults {
     return some;
   }
 
-  /** Frees the memory of the results, which must no longer be read. */
   release(): void {
     freeBuffers(this.#groups.map(({ buffer }) => buffer));
   }
@@ -154,7 +145,7 @@ export class FileResults {
 
 const COMMA = 0x2c;
 
-/** Parses the results to objects with the members of `File`. */
+/** `File`: the members to use. */
 export function parseFiles<File>(files: FileResults): File[] {
   const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
   const end = files.writeTo(json, 0, 0, files.count);
@@ -162,13 +153,7 @@ export function parseFiles<File>(files: FileResults): File[] {
   return JSON.parse(`[${json.toString('utf8', 0, end)}]`) as File[];
 }
 
-/**
- * Renders the docs; few of them on `thread`, which found them.
- *
- * @param onRendered  called for each part of the work with its numbers and its shard
- *
- * Errors: a doc that cannot be rendered; AbortError when the client is gone.
- */
+/** Few docs are rendered on `thread`, which found them. Errors: those of a doc; AbortError when the client is gone. */
 export async function renderAnswer(
   list: DocList,
   context: RenderContext,
@@ -195,7 +180,7 @@ export async function renderAnswer(
     context.takeMemory?.(done.json.byteLength);
     files.add(done, ranks);
     const { rangeCount } = done;
-    // For such shards the search's reading is withheld (totals.ts), but decides what rendering reads in addition.
+    // The search's reading of other shards is withheld (totals.ts); what rendering reads in addition would reveal it.
     const isExact = context.shards[shard]!.hidesDocs !== true;
     const loadCount = isExact ? done.loadCount : 0;
     const contentBytes = isExact ? readingOf(found, group, done, context) : 0;
@@ -209,7 +194,7 @@ export async function renderAnswer(
   return { files, ...sums };
 }
 
-/** Does all work, at most `laneCount` groups at a time, and only in the time slices of the search. */
+/** At most `laneCount` groups at a time, and only in the time slices of the search. */
 async function inLanes(
   groups: readonly Group[],
   laneCount: number,
@@ -219,7 +204,7 @@ async function inLanes(
   let next = 0;
   const lane = async (): Promise<void> => {
     for (let group = groups[next++]; group !== undefined; group = groups[next++]) {
-      // Why not always: a promise costs as much as rendering one doc.
+      // Not always: a promise costs as much as rendering one doc.
       const whenRunning = permit?.whenRunning();
       if (whenRunning !== undefined) await whenRunning;
       signal.throwIfAborted();
@@ -229,7 +214,7 @@ async function inLanes(
   await Promise.all(Array.from({ length: Math.min(laneCount, groups.length) }, lane));
 }
 
-/** Bytes of a shard's docs that rendering read first. */
+/** Bytes of the docs that rendering read first. */
 function readingOf(
   found: FoundDocs,
   { shard, docs }: Group,
@@ -250,16 +235,14 @@ function groupSize(count: number, { pool, isWhole }: RenderContext): number {
   return Math.max(50, Math.ceil(count / (pool.size * GROUPS_PER_THREAD)));
 }
 
-/** Docs of a shard that are rendered together. */
 interface Group {
   readonly shard: number;
-  /** Their numbers, and their indexes in the answer. */
+  /** `ranks`: indexes in the answer. */
   readonly docs: number[];
   readonly ranks: number[];
   rangeCount: number;
 }
 
-/** The docs of each shard, in groups of at most `sizeMax`. */
 function groupByShard({ found, docs }: DocList, sizeMax: number): Group[] {
   const groups: Group[] = [];
   const open = new Map<number, Group>();
@@ -312,7 +295,7 @@ async function renderGroup(
   return done?.docs ?? renderDocs(searcher, work);
 }
 
-/** Sets the index of the shared texts of each doc; returns the texts, and the members specific to each doc. */
+/** Sets each doc's index of shared texts; returns the texts, and the members of each doc. */
 function linkDocs(
   found: FoundDocs,
   { shard, docs }: Group,
@@ -339,7 +322,7 @@ function linkDocs(
   return { links, ...(context.fields.length === 0 ? {} : { members }) };
 }
 
-/** Docs of a shard with the same repo and the same revisions in the answer. */
+/** Docs with the same repo and the same revisions in the answer. */
 interface RepoGroup extends BranchGroup {
   readonly repo: RepoRecord;
 }
@@ -364,23 +347,22 @@ function branchGroups(
   );
 }
 
-/** Indexes of the docs of each part. */
 function indexesByPart(shard: LiveShard, docIds: readonly number[]): Map<ShardPart, number[]> {
   const [only] = shard.parts;
-  // Why separate: nearly all shards have one part, and answers have many docs.
+  // Nearly all shards have one part, and answers have many docs.
   if (shard.parts.length === 1) return new Map([[only!, [...docIds.keys()]]]);
   const byPart = new Map<ShardPart, number[]>();
   for (const [index, docId] of docIds.entries()) addToList(byPart, partOf(shard, docId), index);
   return byPart;
 }
 
-/** Most revisions named in a result; those of a repository with thousands of tags would fill the answer. */
+/** Named in a result; thousands of tags would fill the answer. */
 const BRANCHES_MAX = 100;
 
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
-/** The requested members of a doc, as JSON text from a comma on. Files on disk have no git id. */
+/** JSON text, from a comma on. Files on disk have no git id. */
 function membersOf(
   found: FoundDocs,
   doc: number,
@@ -394,12 +376,11 @@ function membersOf(
   return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
 }
 
-/** The link texts of a repo, by kind and revisions: many answers share them. */
+/** By kind and revisions: many answers share them. */
 const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, LinkTexts>>();
 /** Bound: revisions have many sets. */
 const LINK_TEXTS_MAX = 200;
 
-/** As `linkTexts`, made once. */
 function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTexts {
   const key = `${kind} ${baseUrl} ${group.branches.join(' ')}`;
   const known = linkTextsByRepo.get(group.repo) ?? new Map<string, LinkTexts>();
@@ -412,7 +393,6 @@ function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTex
   return texts;
 }
 
-/** The texts shared by results of a kind, a repo and a set of revisions. */
 function linkTexts(baseUrl: string, { repo, branches }: RepoGroup, kind: FileKind): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));

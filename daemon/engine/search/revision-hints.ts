@@ -19,15 +19,7 @@ const LISTED_REPOS_MAX = 100;
 /** Characters of a revision shown in a message. */
 const VALUE_SIZE_MAX = 100;
 
-/**
- * A hint for each text that matches no indexed revision. For answers without results.
- *
- * @param text      the query as written
- * @param hasQueriedGit  git was asked for revisions that are not indexed
- * @param unreadNames      names of revisions that another hint reports as unreadable
- *
- * Cost: tests each revision of each repo, for at most HINTS_MAX texts.
- */
+/** For answers without results; `unreadNames` have other hints. Cost: up to HINTS_MAX tests of each repo's revisions. */
 export function revisionHints(
   query: QueryNode,
   text: string,
@@ -51,7 +43,7 @@ export function revisionHints(
   });
 }
 
-/** A hint for each revision that git knows but could not read completely: its repos, and the reason in the first of them. */
+/** For each revision that git knows but could not read completely: its repos, and the first one's reason. */
 export function unreadHints(unread: readonly UnreadRevision[]): Hint[] {
   const byName = new Map<string, UnreadRevision[]>();
   for (const one of unread) addToList(byName, one.name, one);
@@ -89,7 +81,7 @@ function describe(name: string): string {
   return name === DEFAULT_REVISION ? 'HEAD (the files on disk, or a detached commit)' : name;
 }
 
-/** The query with `rev:HEAD` in place of `rev:` with this text; unchanged where it is written in another form. */
+/** With `rev:HEAD` in place of `rev:` with this text; unchanged where it is written in another form. */
 function withDefault(text: string, revision: string): string {
   const written = `rev:${revision}`;
   return text

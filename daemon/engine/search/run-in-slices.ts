@@ -1,5 +1,4 @@
-// Runs work in steps on the thread that owns the sockets: a few milliseconds per turn of the event loop, so that other
-// requests do not wait for the whole.
+// Runs work in steps on the thread that owns the sockets, a few milliseconds per turn of the event loop.
 
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -14,11 +13,7 @@ export interface Whose {
   readonly permit?: SearchPermit | undefined;
 }
 
-/**
- * Returns the value of the work. Work that fits into one slice is done synchronously.
- *
- * Errors: those of the work; AbortError between two slices if the client is gone.
- */
+/** Work that fits into one slice is done synchronously. Errors: those of the work; AbortError if the client is gone. */
 export async function runInSlices<Value>(
   steps: Steps<Value>,
   { signal, permit }: Whose,

@@ -1,6 +1,5 @@
-// Runs a plan over shards: on the main thread for the duration of a cheap query, then on all threads of the pool, which
-// continue there. Stops at the limit, at the deadline, or when the client is gone; pauses on request. Units lost with a dead
-// thread are run again here, once. Passes findings on as they come; `runSearch` collects all of them.
+// Runs a plan over shards: a cheap query on the main thread, longer ones then on all threads of the pool. Stops at the limit,
+// at the deadline, or when the client is gone; pauses on request. Units lost with a dead thread are run again here, once.
 
 import type { StopTest } from '../host/core.ts';
 import { SearchControl } from '../host/control.ts';
@@ -23,7 +22,7 @@ import { SEARCH_SLICE_MS } from './run-in-slices.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
-/** Bytes. Bound: stop of this thread; the core reads a plan of this size in about 0.5 ms, without checking the clock. */
+/** Bound: stop of this thread; the core reads a plan of this size (bytes) in 0.5 ms without checking the clock. */
 const INLINE_PLAN_SIZE_MAX = 65_536;
 
 /** Whether a plan is small enough for this thread. */
@@ -34,33 +33,29 @@ export function isForHere({ bytes }: EncodedPlan): boolean {
 export interface RunOptions {
   readonly shards: readonly LiveShard[];
   readonly encodedPlan: EncodedPlan;
-  /** Stop once more ranges than this are found; Infinity: count all. */
+  /** Stop once more ranges are found; Infinity: count all. */
   readonly limit: number;
   /** From the arrival of the request; 0: none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
-  /** How long the search may run on the thread that owns the sockets; default: a time slice. */
+  /** Time on the thread that owns the sockets; default: a time slice. */
   readonly inlineNs?: bigint | undefined;
 }
 
-/** Why a search ended early. */
 export type RunStop = 'deadline' | 'aborted' | 'failed';
 
-/** Receives findings as they come: each unit at most once; bindings and failures possibly several times. */
+/** Receives each unit at most once; bindings and failures possibly several times. */
 export type FindingsListener = (findings: Findings) => void;
 
-/** Time slice on this thread. */
 const SLICE_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
 
-/** The part of the pool that a run needs. */
 export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
 
 /** Guess: a search that takes longer on one thread moves to all of them. */
 const ALONE_MS = 8;
 
-/** One search, from its first unit to its end. */
 export class Run {
   readonly #searcher: Searcher;
   readonly #pool: SearchThreads;
@@ -68,7 +63,7 @@ export class Run {
   readonly #isProgressive: boolean;
   readonly #listener: FindingsListener;
   readonly #control: SearchControl;
-  /** The units whose findings have arrived; created when other threads take part. */
+  /** Units whose findings have arrived; created when other threads take part. */
   #arrived: SearchControl | undefined;
   readonly #failed = new Set<number>();
   #stop: RunStop | undefined;
@@ -93,7 +88,6 @@ export class Run {
     this.#control = newControl(options.shards);
   }
 
-  /** Why it ended early, if it did. */
   get stopReason(): RunStop | undefined {
     return this.#stop;
   }
@@ -112,7 +106,6 @@ export class Run {
     this.resume();
   }
 
-  /** No further unit is begun until `resume` or `stop`. */
   pause(): void {
     if (this.#resumed !== undefined || this.#stop !== undefined) return;
     this.#pauseCount++;
@@ -131,11 +124,8 @@ export class Run {
   }
 
   /**
-   * Searches on this thread at once for the duration of a cheap query, then on the pool. Or begins on the given pool thread.
-   *
-   * @returns  settles when the search has ended and all findings are reported
-   *
-   * Errors: PlanError, thrown at once if the plan can never run, else by the promise.
+   * Searches on this thread first, then on the pool; or begins on the given pool thread. Resolves when all findings are
+   * reported. Errors: PlanError, thrown at once if the plan can never run, else by the promise.
    */
   start(thread?: Thread): Promise<void> {
     const { timeoutMs, signal } = this.#options;
@@ -158,7 +148,7 @@ export class Run {
     });
   }
 
-  /** Time to the deadline; Infinity: there is none. */
+  /** Infinity: there is no deadline. */
   #remainingMs(): number {
     const { timeoutMs, permit } = this.#options;
     if (timeoutMs === 0) return Infinity;
@@ -209,7 +199,7 @@ export class Run {
     };
   }
 
-  /** Searches on one thread of the pool; on all of them if it takes long. */
+  /** Moves to all threads if it takes long. */
   async #searchOnThread(thread: number): Promise<void> {
     const alone = this.#pool.searchOn(thread, this.#message(), (findings) =>
       this.#report(findings),
@@ -226,7 +216,7 @@ export class Run {
     else if (this.#pauseCount > 0 && this.#stop === undefined) await this.#searchInPool();
   }
 
-  /** Reports what a thread returned at its end; false: it died. Errors: PlanError. */
+  /** False: the thread died. Errors: PlanError. */
   #takeDone(done: SearchDone | undefined): boolean {
     if (done === undefined) return false;
     if (done.planError !== undefined) throw new PlanError(done.planError);
@@ -283,12 +273,7 @@ export interface RunOutcome extends Findings {
   readonly stop: RunStop | undefined;
 }
 
-/**
- * Runs a search to its end and returns all findings.
- *
- * @param onFindings  receives findings as they come
- * Errors: PlanError.
- */
+/** Runs a search to its end. `onFindings` receives findings as they come. Errors: PlanError. */
 export async function runSearch(
   searcher: Searcher,
   pool: SearchThreads,
@@ -337,7 +322,6 @@ function firstOfShards(bindings: readonly BindFinding[]): BindFinding[] {
   return [...firsts.values()];
 }
 
-/** The smallest of the defined times. */
 function earliest(times: readonly (bigint | undefined)[]): bigint | undefined {
   return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }

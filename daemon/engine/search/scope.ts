@@ -1,5 +1,4 @@
-// The part of a snapshot that one search covers: the shards of the repos that may match, and the data of them that ordering
-// and answer need.
+// The part of a snapshot that one search covers, and the data of its shards that ordering and answer need.
 
 import type { Searcher } from '../host/searcher.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -15,19 +14,19 @@ export interface Scope {
   readonly quarantined: readonly QuarantinedShard[];
 }
 
-/** Repos with the rank of each by the bytes of its name. */
+/** Ranks by the bytes of the repos' names. */
 interface RepoOrder {
   readonly repos: readonly RepoRecord[];
-  /** Index of each in `repos`, by repoId. */
+  /** Index in `repos`, by repoId. */
   readonly positions: ReadonlyMap<number, number>;
   readonly ranks: ReadonlyMap<number, number>;
 }
 
 const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
-/** The last one computed. Why: consecutive lists usually have the same ids and names. */
+/** Kept, as consecutive lists usually have the same ids and names. */
 let lastOrder: RepoOrder = { repos: [], positions: new Map(), ranks: new Map() };
 
-/** The order of a list of repos, computed once per list; it also orders visible parts of the list. */
+/** Computed once per list; it also orders visible parts of the list. */
 export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   const cached = orders.get(repos);
   if (cached !== undefined) return cached;
@@ -58,7 +57,7 @@ function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'positions' | '
   };
 }
 
-/** The visible part of the repos that pass `isEligible`, without shards that have no live doc in it. */
+/** Without shards that have no live doc of such a repo. */
 export function scopeOf(
   snapshot: Snapshot,
   repoAccess: RepoAccess,
@@ -135,7 +134,7 @@ export class ScopeView implements OrderContext {
   }
 }
 
-/** The tables of an open shard. Errors: ShardError, also if its file size has changed. */
+/** Errors: ShardError, also if the file size has changed. */
 export function openTables(searcher: Searcher, shardId: string): ShardTables {
   const space = searcher.spaceOf(shardId);
   space.checkNowAndThen(shardId);

@@ -1,5 +1,5 @@
-// Runs one blocking search: orders, cuts, renders, and writes the response of API.md 6.2 as JSON bytes. Keeps the
-// intermediate results for explain.ts. The snapshot is its only state.
+// Runs one blocking search and writes the response of API.md 6.2 as JSON bytes. Keeps the intermediate results for
+// explain.ts. The snapshot is its only state.
 
 import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
@@ -22,12 +22,11 @@ import { RunningTotals, type Totals, totalsOfRun } from './totals.ts';
 /** Answers up to this size are assembled before they are sent. */
 const WHOLE_SIZE_MAX = 128 * 1024;
 
-/** A search that reached its end, limit or deadline. */
 export interface Completed {
   readonly prepared: Prepared;
   readonly outcome: RunOutcome;
   readonly totals: Totals;
-  /** Docs of the answer, best first. */
+  /** Best first. */
   readonly answered: DocList;
   readonly files: FileResults;
   readonly numbers: StatsNumbers;
@@ -35,11 +34,7 @@ export interface Completed {
   readonly reasons: readonly string[];
 }
 
-/**
- * Runs a search to its end, limit or deadline.
- *
- * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
- */
+/** Errors: QueryError; UnknownContextError; AbortError when the client is gone. */
 export function search(
   parts: EngineParts,
   request: SearchRequest,
@@ -61,7 +56,6 @@ export function search(
   });
 }
 
-/** The members before and after the results. */
 function membersOf(
   { prepared, answered, numbers, reasons }: Completed,
   hints: object,
@@ -96,7 +90,7 @@ function fitted(completed: Completed, hints: object, sizeMax: number): Completed
 /** Bound: a search that finds damage before anything is sent restarts without the shard. */
 const ATTEMPTS_MAX = 3;
 
-/** Runs a search to its end, and makes an answer of it while its snapshot is open. Errors: as `search`. */
+/** Makes an answer of a finished search while its snapshot is open. Errors: as `search`. */
 export function withAnswer<Answer>(
   parts: EngineParts,
   request: SearchRequest,
@@ -108,7 +102,7 @@ export function withAnswer<Answer>(
   );
 }
 
-/** Does `work` on the snapshot for a search, like `withSnapshot`. Errors: also those of acquireFor. */
+/** Does `work` on the snapshot for a search. Errors: also those of acquireFor. */
 export function withSnapshotFor<Value>(
   parts: EngineParts,
   request: SearchRequest,
@@ -118,9 +112,7 @@ export function withSnapshotFor<Value>(
   return withSnapshot(parts, work, () => acquireFor(parts, request, environment));
 }
 
-/**
- * Does `work` on a snapshot, by default the current one, and keeps it open meanwhile; converts errors to those of a search.
- */
+/** Keeps the snapshot, by default the current one, open during `work`; converts errors to those of a search. */
 export function withSnapshot<Value>(
   parts: EngineParts,
   work: (snapshot: Snapshot) => Promise<Value>,
@@ -152,13 +144,7 @@ export async function withoutDamaged<Value>(
   }
 }
 
-/**
- * Parses, plans, runs, orders, cuts and renders.
- *
- * @param onRendered  as for renderAnswer
- *
- * Errors: as `search`, and PlanError.
- */
+/** Parses, plans, runs, orders, cuts and renders. `onRendered` as for renderAnswer. Errors: as `search`, and PlanError. */
 export async function completeSearch(
   parts: EngineParts,
   request: SearchRequest,
@@ -182,10 +168,8 @@ export async function completeSearch(
   return { prepared, outcome, ...answered };
 }
 
-/** Interval of progress reports. */
 const PROGRESS_MS = 250;
 
-/** Converts findings to progress reports. */
 function progressReporter(
   { scope }: Prepared,
   onProgress: NonNullable<SearchEnvironment['onProgress']>,
@@ -202,7 +186,6 @@ function progressReporter(
   };
 }
 
-/** Counts, orders, cuts and renders the findings. */
 async function answerOf(
   { scope, view, run: { limit }, gaps }: Prepared,
   outcome: RunOutcome,

@@ -1,5 +1,4 @@
-// Cuts long lines in chunks of file results: the surroundings of their ranges remain, each cut is marked (API.md 6.1,
-// `maxLineBytes`). Positions stay those of the file.
+// Cuts long lines in chunks (API.md 6.1, `maxLineBytes`) to the surroundings of their ranges; positions stay.
 
 import type { RenderedDocs } from '../host/searcher.ts';
 
@@ -20,13 +19,13 @@ interface Chunk {
   readonly matchRanges: readonly { readonly start: Position; readonly end: Position }[];
 }
 
-/** From code point `start` up to `end`. */
+/** In code points. */
 interface Stretch {
   start: number;
   end: number;
 }
 
-/** The results with each line of a chunk cut to `sizeMax` bytes, not counting marks. */
+/** Cuts lines to `sizeMax` bytes, not counting marks. */
 export function withShortLines(docs: RenderedDocs, sizeMax: number): RenderedDocs {
   const all = Buffer.from(docs.json.buffer, docs.json.byteOffset, docs.json.byteLength);
   const parts: Buffer[] = [];
@@ -78,7 +77,7 @@ function shortContent(chunk: Chunk, sizeMax: number): string {
     .join('\n');
 }
 
-/** The parts of a line covered by a chunk's ranges, in code points. */
+/** The parts of a line covered by a chunk's ranges. */
 function stretchesIn({ matchRanges }: Chunk, lineNumber: number): Stretch[] {
   return matchRanges
     .filter(({ start, end }) => start.lineNumber <= lineNumber && end.lineNumber >= lineNumber)

@@ -1,5 +1,5 @@
-// Lists the docs of a repo that are indexed by name only, with the reason (API.md 13.3, 20.4), from the tables of its shards.
-// Searches find these docs by name. The caller has already checked access to the repo.
+// Lists the docs of a repo that are indexed by name only, with the reason (API.md 13.3, 20.4). The caller has already checked
+// access to the repo.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
@@ -14,7 +14,6 @@ import { withSnapshot } from './service.ts';
 export interface SkippedDoc {
   readonly path: string;
   readonly reason: string;
-  /** Size of the file. */
   readonly bytes: number;
 }
 
@@ -26,7 +25,7 @@ export interface SkippedWindow {
   readonly limit: number;
 }
 
-/** Skipped docs of one shard by path; `next`: the first not yet returned. */
+/** Of one shard, by path; `next`: the first not yet returned. */
 interface Found {
   readonly tables: ShardTables;
   readonly docIds: readonly number[];
@@ -34,11 +33,8 @@ interface Found {
 }
 
 /**
- * A page of the skipped docs of the repo's default revision, by the bytes of their paths, and their total. Shards out of
- * service are omitted.
- *
- * Errors: ShardError where changed shards stay in service.
- * Cost: reads each doc's row, 5 ns; yields to other work.
+ * A page of the skipped docs of the default revision, by path, and their total, without shards out of service. Errors:
+ * ShardError where changed shards stay in service. Cost: reads each doc's row, 5 ns; yields to other work.
  */
 export function listSkipped(
   parts: EngineParts,
@@ -87,7 +83,7 @@ async function skippedIn(
   return docIds;
 }
 
-/** Removes and returns the doc with the first path; undefined: none remains. */
+/** Undefined: none remains. */
 function takeFirst(found: readonly Found[]): SkippedDoc | undefined {
   let first: Found | undefined;
   let firstPath: Uint8Array | undefined;

@@ -1,5 +1,5 @@
 // What searches see: the live shards and their repos. Each publish makes a new snapshot; running searches keep theirs, and a
-// shard is closed everywhere once no snapshot in use holds it. The main thread's searcher and the pool open the shards.
+// shard is closed once no snapshot in use holds it.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Searcher } from '../host/searcher.ts';
@@ -15,18 +15,15 @@ export interface LiveShard extends ShardFile {
   readonly hidesDocs?: true | undefined;
 }
 
-/** A shard that is out of service. */
 export interface QuarantinedShard extends LiveShard {
-  /** The fault, as text. */
   readonly reason: string;
 }
 
 export interface Snapshot {
   /** In search order. */
   readonly shards: readonly LiveShard[];
-  /** All repos, indexed or not. */
+  /** Indexed or not. */
   readonly repos: readonly RepoRecord[];
-  /** Shards that are out of service. */
   readonly quarantined: readonly QuarantinedShard[];
   /** Names of on-demand revisions that some of its repos have; absent: none. */
   readonly onDemand?: ReadonlySet<string> | undefined;
@@ -43,7 +40,7 @@ export interface UnreadRevision {
   readonly detail: string;
 }
 
-/** Marked copies of shards. Why kept: nearly all shards of a publish were in the one before. */
+/** Cached, as nearly all shards of a publish were in the one before. */
 const marks = new WeakMap<LiveShard, LiveShard>();
 
 /** A shard with docs of no current repo hides them: they may be secret. */
@@ -64,7 +61,6 @@ export class SnapshotManager {
   readonly #pool: SearchPool;
   readonly #users = new Map<Snapshot, number>();
   #current: Snapshot = { shards: [], repos: [], quarantined: [] };
-  /** Ids of the open shards. */
   #open: ReadonlySet<string> = new Set();
 
   constructor(searcher: Searcher, pool: SearchPool) {
@@ -76,22 +72,18 @@ export class SnapshotManager {
     return this.#current;
   }
 
-  /** Makes a snapshot the current one; returns the shards that could not be opened. */
+  /** Returns the shards that could not be opened. */
   publish(snapshot: Snapshot): ShardError[] {
     this.#current = { ...snapshot, shards: snapshot.shards.map(marked) };
     return this.#openNeeded();
   }
 
-  /** The current snapshot, kept open until `release`. */
   acquire(): Snapshot {
     this.#users.set(this.#current, (this.#users.get(this.#current) ?? 0) + 1);
     return this.#current;
   }
 
-  /**
-   * Opens a snapshot for some searches, and keeps it open until `release`; returns the shards that could not be opened. Each
-   * call needs its own release.
-   */
+  /** Keeps a snapshot open until `release`, once for each call; returns the shards that could not be opened. */
   retain(snapshot: Snapshot): ShardError[] {
     const count = this.#users.get(snapshot) ?? 0;
     this.#users.set(snapshot, count + 1);
@@ -106,7 +98,7 @@ export class SnapshotManager {
     if (this.#leave(snapshot)) this.#openNeeded();
   }
 
-  /** Why together: open shards are compared only once. */
+  /** Together: open shards are compared only once. */
   releaseAll(snapshots: readonly Snapshot[]): void {
     const gone = snapshots.filter((snapshot) => this.#leave(snapshot));
     if (gone.length > 0) this.#openNeeded();

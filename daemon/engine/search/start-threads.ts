@@ -1,12 +1,10 @@
 // Chooses the thread where a search begins: the thread that owns the sockets, the fastest for a cheap query, or, when others
-// wait for it, a pool thread with little load. So one client gets the lowest latency, and many get all cores. Searches wait
-// in order of arrival; between two of them the sockets are served.
-// Measured: 2026-11-21: a mix of rare words on 8 connections, see daemon/DECISIONS.md. http/admission.ts has already admitted
-// the search.
+// wait for it, a pool thread with little load. So one client gets the lowest latency, and many get all cores (measured in
+// daemon/DECISIONS.md).
 
 import type { SearchPool } from '../host/pool.ts';
 
-/** Index of a thread of the pool, reserved until it gets a search; undefined: the calling thread. */
+/** A pool thread, reserved until it gets a search; undefined: the calling thread. */
 export type Thread = number | undefined;
 
 export class StartThreads {
@@ -18,7 +16,7 @@ export class StartThreads {
     this.#pool = pool;
   }
 
-  /** Resolves when it is the caller's turn, with the thread where its search must begin at once. */
+  /** Resolves in order of arrival, with the thread where the search must begin at once. */
   take(): Promise<Thread> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -29,7 +27,7 @@ export class StartThreads {
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    // Why delayed: all requests that arrived together are in the queue then.
+    // Delayed: all requests that arrived together are in the queue then.
     setImmediate(() => this.#pump());
   }
 

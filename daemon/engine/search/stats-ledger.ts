@@ -1,5 +1,5 @@
-// The numbers of a stream over time: since the previous event, and for the whole stream. Each event takes the difference to
-// what was reported before, so that sums are exact.
+// The numbers of a stream since the previous event and in total. Each event takes the difference to what was reported before,
+// so that sums are exact.
 
 import type { Findings } from '../host/search-messages.ts';
 import {
@@ -22,10 +22,7 @@ export class StatsLedger {
   #reported: StatsNumbers | undefined;
   #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
 
-  /**
-   * @param counts  the running totals of the search
-   * @param startNs  when the search began (process.hrtime)
-   */
+  /** `counts`: running totals of the search; `startNs`: process.hrtime. */
   constructor(counts: Counts, startNs: bigint) {
     this.#counts = counts;
     this.#startNs = startNs;
@@ -36,13 +33,11 @@ export class StatsLedger {
     if (firstUnitNs !== undefined) this.#waitNs ??= Number(firstUnitNs - this.#startNs);
   }
 
-  /** Adds what a batch's rendering read. */
   addReading({ contentBytes, loadCount }: Omit<RenderSums, 'rangeCount'>): void {
     this.#rendered.contentBytes += contentBytes;
     this.#rendered.loadCount += loadCount;
   }
 
-  /** Adds ranges of the next chunk. */
   addRanges(rangeCount: number): void {
     this.#rendered.rangeCount += rangeCount;
     if (rangeCount > 0) this.#firstResultNs ??= this.#sinceStart();
@@ -61,7 +56,6 @@ export class StatsLedger {
     return reported === undefined ? totals : difference(totals, reported);
   }
 
-  /** The numbers of the whole stream, and the time of its first results. */
   close(): { totals: StatsNumbers; reason: FlushReason; firstResultNs: number | undefined } {
     // A search without a unit waited until its end.
     this.#waitNs ??= this.#sinceStart();

@@ -1,7 +1,5 @@
-// Answers one search as a stream of events (API.md 8.3): sends known results in batches, the best first, while the search
-// runs. Findings count in the order of the search (unit-order.ts), so that a limited stream always sends the same files. The
-// reader pulls: an event is made on request and the search pauses in between, so that a slow reader delays only its own
-// search and memory stays bounded.
+// Answers a search as a stream of events (API.md 8.3): known results in batches, best first, while the search runs. The
+// reader pulls events and the search pauses in between: a slow reader delays only its search, and memory is bounded.
 
 import { deferredFor } from '../../base/deferred.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
@@ -26,7 +24,7 @@ import { StatsLedger } from './stats-ledger.ts';
 import { RunningTotals } from './totals.ts';
 import { UnitOrder } from './unit-order.ts';
 
-/** How long a stream searches on the thread that owns the sockets; then the first chunk is made. */
+/** Time on the thread that owns the sockets; then the first chunk is made. */
 const INLINE_NS = 2_000_000n;
 /** Interval of statistics while a search finds nothing. */
 const PROGRESS_MS = 1000;
@@ -34,18 +32,17 @@ const PROGRESS_MS = 1000;
 const ENVELOPE_SIZE = 65_536;
 
 export interface StreamEnvironment extends SearchEnvironment {
-  /** Most bytes of JSON in an event; a single larger doc cannot be sent. */
+  /** Most bytes of JSON; a single larger doc cannot be sent. */
   readonly eventSizeMax: number;
 }
 
-/** An event as JSON on one line, or the error of a batch of results. */
+/** JSON on one line, or the error of a batch of results. */
 export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unknown };
 
 /**
- * Starts a search whose results are pulled by `next`; the caller must call `close`. Damage before the first event restarts it
- * without the shard, as in `search`; later damage drops the shard, and `final` reports it (API.md 8.4).
- *
- * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
+ * The caller must call `close`. Damage before the first event restarts the search without the shard, as in `search`; later
+ * damage drops the shard, and `final` reports it (API.md 8.4). Errors: QueryError; UnknownContextError; AbortError when the
+ * client is gone.
  */
 export function startStream(
   parts: EngineParts,
@@ -73,10 +70,8 @@ type StreamPrepared = Omit<Prepared, 'hints'> & {
   readonly hints: (found: Found) => ReturnType<typeof answerHints>;
 };
 
-/** Docs and their results. */
 type IntactAnswer = RenderedAnswer & DocList;
 
-/** A search whose events are pulled. */
 export class SearchStream {
   readonly #parts: EngineParts;
   readonly #prepared: StreamPrepared;
@@ -136,9 +131,7 @@ export class SearchStream {
 
   /**
    * The next event; undefined after the last one. One call at a time. The search pauses until the next call, unless that
-   * follows at once.
-   *
-   * Errors: what ended the whole search; AbortError when the client is gone.
+   * follows at once. Errors: what ended the whole search; AbortError when the client is gone.
    */
   async next(): Promise<StreamEvent | undefined> {
     clearImmediate(this.#pausing);
@@ -163,7 +156,7 @@ export class SearchStream {
     else permit.want();
   }
 
-  /** Ends a running search and releases everything it holds. Idempotent. */
+  /** Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -222,21 +215,20 @@ export class SearchStream {
     return runInSlices(this.#backlog.takeBatch(isOver), this.#prepared.run);
   }
 
-  /** Waits at most `waitMs` for results to send; reports progress meanwhile. */
+  /** Waits at most `waitMs` for results; reports progress meanwhile. */
   async #sleepOrReport(waitMs: number | undefined): Promise<void> {
     const progressMs = this.#reportedMs + PROGRESS_MS - performance.now();
     if (progressMs > 0) await this.#sleep(Math.min(waitMs ?? progressMs, progressMs));
     else this.#makeChunk(NO_DOCS, new FileResults(0), 0, 0, 'TIMER_EXPIRED');
   }
 
-  /** Sleeps until woken, at most for `timeMs`. */
   #sleep(timeMs: number): Promise<void> {
     const { promise, resolve } = deferredFor(timeMs);
     this.#wake = resolve;
     return promise;
   }
 
-  /** Makes the chunks of a batch, or, on failure, the error that ends the results. */
+  /** On failure makes the error that ends the results. */
   async #makeChunks(batch: Batch): Promise<void> {
     try {
       await this.#prepared.run.permit?.whenRunning();
@@ -257,7 +249,7 @@ export class SearchStream {
     }
   }
 
-  /** The results that fit; if some are left out, the search stops. */
+  /** If some results do not fit, the search stops. */
   #fitted(rendered: IntactAnswer): IntactAnswer {
     const { files, docs } = rendered;
     const count = fittingCount(files, this.#remainingSize);
@@ -269,10 +261,7 @@ export class SearchStream {
     return { ...rendered, docs: docs.subarray(0, count), files: files.first(count) };
   }
 
-  /**
-   * Renders the docs except those of shards found damaged, which are dropped from now on. A search answered as a whole
-   * restarts instead; a stream may already have sent results.
-   */
+  /** Drops the shards found damaged: a stream may already have sent results, so it cannot restart. */
   async #renderIntact({ found, docs: all }: DocList): Promise<IntactAnswer> {
     for (let docs = all; ;) {
       try {
@@ -310,7 +299,7 @@ export class SearchStream {
 
   async #makeFinal(): Promise<void> {
     this.#isFinalMade = true;
-    // Why last: rendering may find damage in a shard.
+    // Last, as rendering may find damage in a shard.
     this.#totals.close();
     const { totals, reason, firstResultNs } = this.#ledger.close();
     const runTotals = { counts: this.#totals.counts, isOverLimit: this.#order.isOverLimit };
@@ -335,7 +324,7 @@ export class SearchStream {
   }
 }
 
-/** Where to cut file results into chunks: after results that fill one. */
+/** Indexes of results after which a chunk ends. */
 function chunkEnds(files: FileResults): number[] {
   const ends: number[] = [];
   let start = 0;

@@ -35,14 +35,14 @@ export interface Suggestion {
   readonly description?: string;
 }
 
-/** A suggestion with its number of repositories or files. */
+/** `weight`: number of repositories or files. */
 interface Candidate extends Suggestion {
   readonly weight: number;
 }
 
-/** Most matches of a search for suggestions. Bound: time and memory. */
+/** Bound: time and memory of a search for suggestions. */
 const MATCHES_MAX = 500;
-/** Unit: ms. Time limit of the search, so that the answer takes less than 100. */
+/** Time limit of the search, so that an answer takes less than 100 ms. */
 const SEARCH_MS = 50;
 
 const EVERYTHING: QueryNode = { kind: 'const', value: true };
@@ -54,11 +54,7 @@ const OPTIONS = {
   isCaseSensitivityEnabled: false,
 };
 
-/**
- * Completions of the typed text, best first. Only what the caller sees, and only indexed revisions.
- *
- * Errors: QueryError of the rest of the query; UnknownContextError; AbortError when the client is gone.
- */
+/** Best first. Errors: QueryError of the rest of the query; UnknownContextError; AbortError when the client is gone. */
 export function suggest(
   parts: EngineParts,
   call: SuggestCall,
@@ -163,7 +159,6 @@ function contextsOf(
   });
 }
 
-/** The members of a file result that provide names. */
 interface NameSource {
   readonly fileName: { readonly text: string };
   readonly repository: string;
@@ -172,7 +167,7 @@ interface NameSource {
   }[];
 }
 
-/** Paths, or names of symbols, that contain the text; those of the best files first. */
+/** Paths or symbols that contain the text; those of the best files first. */
 async function findNames(
   parts: EngineParts,
   kind: 'file' | 'sym',
@@ -208,10 +203,7 @@ function symbolCandidates({ fileName, chunks }: NameSource): Candidate[] {
   );
 }
 
-/**
- * How a value contains the typed text: equal; at its start; at the start of its last part; of another part; inside a part;
- * not at all.
- */
+/** How a value contains the typed text; `lastPart`, `part`: at the start of one; `inside`: in a part. */
 const RANKS = { equal: 0, start: 1, lastPart: 2, part: 3, inside: 4, none: 5 };
 
 function rankOf(value: string, typed: string): number {
@@ -224,7 +216,7 @@ function rankOf(value: string, typed: string): number {
   return /[\p{L}\p{N}]/u.test(whole[at - 1]!) ? RANKS.inside : RANKS.part;
 }
 
-/** The best candidates, each value once; ties keep their order. @param exactValue  the value that comes first */
+/** Each value once; ties keep their order. @param exactValue  the value that comes first */
 function best(
   candidates: readonly Candidate[],
   typed: string,

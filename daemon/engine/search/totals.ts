@@ -1,6 +1,5 @@
-// Counts what a run found (API.md 6.6 and 7). `totalsOfRun` counts for a final answer: it walks the head units of all shards,
-// then the other units shard by shard, and stops after the unit that exceeds the limit, so that a cut answer depends only on
-// the snapshot, not on how threads race. A stream counts everything it gets.
+// Counts what a run found (API.md 6.6 and 7). `totalsOfRun` counts for a final answer, in the order of the search up to the
+// limit, so that a cut answer depends only on the snapshot. A stream counts everything it gets.
 
 import { addToList } from '../../base/lists.ts';
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
@@ -34,35 +33,30 @@ export interface ShardFindings {
   /** Only of its heads. */
   readonly headBinding: BindFinding | undefined;
   readonly binding: BindFinding | undefined;
-  /** In order. */
   readonly units: readonly UnitFinding[];
   readonly isFailed: boolean;
 }
 
-/** The findings of a search, cut at its limit. */
+/** Cut at the limit of the search. */
 export interface Totals {
   readonly counts: Counts;
   /** In order; shards in which the search has not started are missing. */
   readonly shards: readonly ShardFindings[];
-  /** Units that count, in the order of the search. */
+  /** In the order of the search. */
   readonly units: readonly UnitFinding[];
-  /** More ranges than the limit were found. */
   readonly isOverLimit: boolean;
 }
 
-/** How many of the eligible shards are finished. */
 export interface SearchProgress {
   readonly shardsDone: number;
   readonly shardsEligible: number;
 }
 
-/** What is known of a shard. */
 interface ShardTotals {
-  /** Only of its heads: counts until the whole shard is bound. */
+  /** Counts until the whole shard is bound. */
   headBinding: BindFinding | undefined;
   binding: BindFinding | undefined;
   unitCount: number;
-  /** Docs. */
   considered: number;
   isFailed: boolean;
 }
@@ -74,10 +68,7 @@ export class RunningTotals {
   readonly #quarantined: Snapshot['quarantined'];
   readonly #shardTotals: ShardTotals[];
 
-  /**
-   * @param shards  the shards of the run, in order
-   * @param quarantined  eligible shards out of service
-   */
+  /** @param quarantined  eligible shards out of service */
   constructor(shards: readonly LiveShard[], quarantined: Snapshot['quarantined']) {
     this.#shards = shards;
     this.#quarantined = quarantined;
@@ -90,7 +81,7 @@ export class RunningTotals {
     }));
   }
 
-  /** Counts only the first one of a shard, and only until the whole shard is bound. */
+  /** Only the first of a shard counts, until the whole shard is bound. */
   addHeadBinding(binding: BindFinding): void {
     const totals = this.#shardTotals[binding.shard]!;
     if (totals.headBinding !== undefined || totals.binding !== undefined) return;
@@ -98,7 +89,7 @@ export class RunningTotals {
     this.#count(binding, 1);
   }
 
-  /** Counts only the first binding of a shard. */
+  /** Only the first binding of a shard counts. */
   addBinding(binding: BindFinding): void {
     const totals = this.#shardTotals[binding.shard]!;
     if (totals.binding !== undefined) return;
@@ -142,7 +133,6 @@ export class RunningTotals {
     return true;
   }
 
-  /** How many of the eligible shards are finished. */
   get progress(): SearchProgress {
     const done = this.#shardTotals.filter(
       ({ binding, unitCount, isFailed }) =>
@@ -193,10 +183,7 @@ export class RunningTotals {
   }
 }
 
-/**
- * @param shards  the shards of the run, in order
- * @param quarantined  eligible shards out of service
- */
+/** @param quarantined  eligible shards out of service */
 export function totalsOfRun(
   shards: readonly LiveShard[],
   quarantined: Snapshot['quarantined'],
@@ -249,11 +236,7 @@ function addFindings(
   if (isFailed) totals.addFailure(shard);
 }
 
-/**
- * A shard's share of the counts of its tally.
- *
- * @param findings  undefined: the search has not started in it
- */
+/** A shard's share of the counts. @param findings  undefined: the search has not started in it */
 export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): Counts {
   const totals = new RunningTotals([shard], []);
   if (findings !== undefined) {
@@ -270,7 +253,6 @@ export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): 
   return totals.counts;
 }
 
-/** The share of a shard out of service. */
 export function shareOfQuarantined(shard: QuarantinedShard): Counts {
   const totals = new RunningTotals([], [shard]);
   totals.close();

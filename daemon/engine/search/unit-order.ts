@@ -1,10 +1,8 @@
-// Puts the findings of threads into the order of the search: the head units of all shards, then the other units, shard by
-// shard, up to the one that exceeds the limit. The result, its counts and the docs of a cut answer depend only on the
-// snapshot, not on how threads race.
+// Puts findings into the order of the search: the head units of all shards, then the other units, shard by shard, up to the
+// one that exceeds the limit. So an answer depends only on the snapshot, not on how threads race.
 
 import type { BindFinding, Findings, UnitFinding } from '../host/search-messages.ts';
 
-/** Receives findings in order. */
 export interface UnitSink {
   /** The heads of a shard come next, if there are any. */
   addHeadBinding(binding: BindFinding): void;
@@ -13,7 +11,6 @@ export interface UnitSink {
   addUnit(unit: UnitFinding, isHead: boolean): void;
 }
 
-/** What is known of a shard. */
 interface ShardState {
   headBinding: BindFinding | undefined;
   binding: BindFinding | undefined;
@@ -26,7 +23,7 @@ interface ShardState {
 export class UnitOrder {
   readonly #sink: UnitSink;
   readonly #shards: readonly ShardState[];
-  /** By index, in order; undefined: unknown yet. */
+  /** In order; undefined: unknown yet. */
   #headShards: readonly number[] | undefined;
   #headIndex = 0;
   #shard = 0;
@@ -48,17 +45,15 @@ export class UnitOrder {
     this.#sink = sink;
   }
 
-  /** The units passed on have more ranges than the limit. */
   get isOverLimit(): boolean {
     return this.#remaining < 0;
   }
 
-  /** All head units were passed on. */
   get hasPassedHeads(): boolean {
     return this.#headIndex === this.#headShards?.length;
   }
 
-  /** Adds findings, each unit once, and passes on those in order without a gap. */
+  /** Passes on the units in order without a gap. Each unit must be added once. */
   add(findings: Omit<Findings, 'times' | 'firstUnitNs'>): void {
     const { bindings, headBindings, units, failures, headShards } = findings;
     this.#headShards ??= headShards;
@@ -69,7 +64,7 @@ export class UnitOrder {
     this.#handOn();
   }
 
-  /** No more will come: passes on the rest up to the limit, ignoring gaps. */
+  /** Passes on the rest up to the limit, ignoring gaps. */
   end(): void {
     this.#isEnded = true;
     this.#headShards ??= [];
@@ -86,7 +81,7 @@ export class UnitOrder {
     }
   }
 
-  /** Passes on the head unit of a shard; false: it is missing and may come. */
+  /** False: the head unit is missing and may come. */
   #passHead(state: ShardState): boolean {
     const { headBinding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;
@@ -98,7 +93,7 @@ export class UnitOrder {
     return true;
   }
 
-  /** Passes on the units of a shard; false: a missing one may come, or the limit is exceeded. */
+  /** False: a missing unit may come, or the limit is exceeded. */
   #passUnits(state: ShardState): boolean {
     const { binding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;

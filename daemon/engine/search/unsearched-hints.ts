@@ -12,7 +12,7 @@ interface LargeFiles {
 /** Computed once a snapshot, so that answers cost nothing where no repo has such files. */
 const cached = new WeakMap<Snapshot, readonly LargeFiles[]>();
 
-/** One hint with the number of files and the repo with most of them; none without such files. */
+/** Names the repo with most such files; none without such files. */
 export function unsearchedHints(
   snapshot: Snapshot,
   isSearched: (repo: RepoRecord) => boolean,
@@ -28,7 +28,7 @@ export function unsearchedHints(
   return [{ message, repo: first.repo.name }];
 }
 
-/** Repos with such files, most first. */
+/** Most first. */
 function largeFilesOf(
   snapshot: Snapshot,
   tooLargeOf: (repoId: number) => number,
