@@ -1,5 +1,4 @@
-// Run by the build: writes the API description as a file beside the code that serves it. Generating it takes 0.3 s,
-// during which a daemon could answer nobody. The address is filled in when it is served.
+// Run by the build: writes the API description, which takes 0.3 s. The address is filled in when it is served.
 
 import { writeFileSync } from 'node:fs';
 import { readProductVersion } from '../base/config/version.ts';

@@ -49,7 +49,7 @@ export interface DaemonOptions {
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   /** Environment with secrets of connections and proxy addresses; default: empty. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Answers on the control socket only; no connections. */
+  /** Answers on the control socket only, and ignores the connections of the configuration. */
   readonly isLocal?: boolean;
 }
 

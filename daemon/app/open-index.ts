@@ -62,7 +62,7 @@ function instanceIdOf(dataDir: string): string {
   }
 }
 
-/** The owner may be another process. Errors: CatalogError. */
+/** The catalog of a data directory that another process may own. Errors: CatalogError. */
 export async function readCatalog(dataDir: string): Promise<Catalog> {
   const catalog = new Catalog(dataDir);
   try {

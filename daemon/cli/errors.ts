@@ -20,7 +20,7 @@ export function noIndexError(dataDir: string): NoIndexError {
   );
 }
 
-/** As after a restore. */
+/** The data directory has repos, after a restore for example, but none was indexed yet. */
 export function notIndexedYetError(dataDir: string, repoCount: number): UsageError {
   const folder = path.resolve(dataDir);
   return new UsageError(

@@ -82,7 +82,7 @@ function searchEventOf(event: StreamEvent): SearchEvent {
   return { type: 'error', error: error.toObject() };
 }
 
-/** Adds the members of the API's error object. */
+/** Adds the members of the API's error object to errors of a search, as a daemon does. */
 async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;

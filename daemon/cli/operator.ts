@@ -174,7 +174,7 @@ async function isThere(socketPath: string): Promise<boolean> {
   }
 }
 
-/** In some containers an account has no name: `uid` and its number. */
+/** The system account of this process; without a name, as in some containers, `uid` and its number. */
 export function systemAccount(): string {
   try {
     return userInfo().username;

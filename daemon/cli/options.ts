@@ -38,7 +38,7 @@ export function readBoolean(env: Environment, name: string): boolean | undefined
   return value === 'true';
 }
 
-/** From the variable, or the first line of the file in NAME_FILE. */
+/** A secret: the variable itself, or the first line of the file in NAME_FILE. */
 export function readSecret(env: Environment, name: string): string | undefined {
   const file = readVariable(env, `${name}_FILE`);
   if (readVariable(env, name) !== undefined || file === undefined) return readVariable(env, name);
@@ -85,7 +85,7 @@ function isOwn(folder: string): boolean {
   return stat?.isDirectory() === true && stat.uid === (process.getuid?.() ?? stat.uid);
 }
 
-/** An unnamed data directory is searched for as git does. */
+/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for as git does. */
 export function addCommonOptions(command: Command): Command {
   return addOwnOptions(command).hook('preAction', (_, called) => {
     if (called.getOptionValueSource('dataDir') === 'default')

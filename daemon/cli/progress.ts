@@ -20,7 +20,7 @@ export type ProgressListener = (progress: IndexProgress) => void;
 export interface ProgressView {
   readonly update: ProgressListener;
   stop(): void;
-  /** For good: a daemon continues to index, and its log reports that. */
+  /** Ends the display for good: a daemon continues to index, and its log reports that. */
   end(): void;
 }
 

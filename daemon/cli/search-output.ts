@@ -121,7 +121,7 @@ function lineBody({ text, spans }: ChunkLine, { palette, escape, dropsReturn }: 
   return markSpans(isCut ? text.slice(0, -1) : text, spans, palette, '', escape);
 }
 
-/** Without line feeds, `--` between chunks. */
+/** The chunks of one file in line order, as lines without line feeds, `--` between chunks. */
 function chunkLines(file: FileResult, lead: (separator: string) => string, style: Style): string[] {
   const { lineNumber, reset } = style.palette;
   const chunks = file.chunks.toSorted(
@@ -173,7 +173,7 @@ export function formatResponse(response: SearchResponse, options: OutputOptions)
   return text === '' ? '' : `${text}\n`;
 }
 
-/** Durations, which are nanoseconds, also in ms. */
+/** One line for each field: name and value; durations, which are nanoseconds, also in ms. */
 export function formatStats(stats: NumberTable): string {
   const names = Object.keys(stats);
   const width = Math.max(0, ...names.map((name) => name.length));

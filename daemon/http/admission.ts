@@ -115,7 +115,7 @@ export class Admission {
     return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
-  /** In a full queue the client with the most entries makes room for another client. */
+  /** Whether a new search may enter; in a full queue the client with the most entries makes room for another client. */
   #canQueue(share: Share): boolean {
     if (share.idleCount >= this.#waitingMax) return false;
     if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;

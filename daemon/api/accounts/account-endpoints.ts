@@ -1,5 +1,4 @@
-// /api/auth and /api/user: signing in and out, and the caller's own account, request count, API keys and tokens (API.md
-// 15.1, 15.2). Only our own pages use them, so the API description omits them.
+// /api/auth and /api/user (API.md 15.1, 15.2): sign-in and the caller's own account. Only our own pages use them.
 
 import { z } from 'zod';
 import { endedSessionCookie, sessionCookie } from '../../accounts/credentials.ts';

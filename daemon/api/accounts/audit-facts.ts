@@ -1,9 +1,8 @@
-// The facts of an audit record in one line for people; long lists are shortened. The JSON has everything.
+// The facts of an audit record in one shortened line; the JSON has everything.
 
-/** Bound: length of a line. */
 const LISTED_MAX = 5;
 
-/** `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */
+/** Such as `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */
 export function factsText(metadata: Readonly<Record<string, unknown>>): string {
   // Ids add nothing to repository names.
   const { repoIds: _, ...rest } = metadata;

@@ -1,5 +1,4 @@
-// Access of OAuth clients to accounts (API.md 16.6): shows and answers a request, lists and revokes what was
-// allowed. Only our own pages use them, so the API description omits them.
+// Access of OAuth clients to accounts (API.md 16.6). Only our own pages use them, so the API description omits them.
 
 import { z } from 'zod';
 import { redirectHost } from '../../accounts/oauth/redirects.ts';

@@ -12,7 +12,6 @@ import { userText } from './user-schemas.ts';
 
 const PATH = '/api/ee/grants';
 const REPO_IDS_MAX = 10_000;
-/** Name of a repository as callers give it. */
 export const repoNameText = z.string().max(1_000);
 
 const grant = z

@@ -1,5 +1,4 @@
-// /api/auth/oidc: sends a browser to an identity provider and handles its return (API.md 15.1). On failure browsers get
-// a page that shows the reason; programs get the error object.
+// /api/auth/oidc: sends a browser to an identity provider and handles its return (API.md 15.1).
 
 import { z } from 'zod';
 import {
@@ -38,10 +37,7 @@ function led(address: string, ...cookies: readonly string[]): Answer {
   return fetched(new Response(null, { status: 302, headers }));
 }
 
-/**
- * Redirects to the page that shows the reason; programs get the refusal. Errors: `error` itself, if it is a fault of
- * ours.
- */
+/** Redirects to the page that shows the reason; programs get the refusal. Rethrows a fault of ours. */
 function refused(error: unknown, request: Request, { baseUrl, accounts }: CallContext): Answer {
   const isForPeople = request.headers.get('accept')?.includes('text/html') === true;
   if (!(error instanceof SignOnRefusal) || !isForPeople) throw error;
@@ -53,7 +49,6 @@ function refused(error: unknown, request: Request, { baseUrl, accounts }: CallCo
   return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookieScope));
 }
 
-/** Runs `work`; a refusal redirects to the page that shows the reason. */
 function leading(
   path: string,
   lead: (id: string, request: Request, context: CallContext) => Promise<Answer>,

@@ -1,5 +1,4 @@
-// /api/ee/scoped_access_token: creates and revokes short-lived tokens for some repositories, with an API key (API.md
-// 15.3, 15.4).
+// /api/ee/scoped_access_token: short-lived tokens for some repositories, with an API key (API.md 15.3, 15.4).
 
 import { z } from 'zod';
 import { answer, type CallContext, endpoint, noContent } from '../shapes/endpoint.ts';
@@ -69,7 +68,7 @@ export const revokeScopedAccessToken = endpoint(
   },
 );
 
-/** The caller with its account, for endpoints whose access is not `opt`. */
+/** For endpoints whose access is not `opt`. */
 export function withPerson({ caller }: CallContext) {
   if (caller?.person === undefined)
     throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');

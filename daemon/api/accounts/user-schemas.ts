@@ -49,7 +49,6 @@ export function toUser(person: Person) {
 
 const EMAIL_LENGTH_MAX = 254;
 
-/** An e-mail address of a new user. */
 export const newEmail = z
   .email({ error: 'expected an e-mail address' })
   .max(EMAIL_LENGTH_MAX, { error: `longer than ${EMAIL_LENGTH_MAX} characters` })
@@ -59,16 +58,13 @@ export const userName = shortText(200)
   .min(1, { error: 'empty' })
   .meta({ description: 'Display name.' });
 
-/** Ids of keys and tokens as callers give them. */
 export const idText = z.string({ error: 'required' }).max(128, { error: 'too long' });
 
-/** A user as callers give it. */
 export const userText = z
   .string({ error: 'required' })
   .max(EMAIL_LENGTH_MAX, { error: 'too long' })
   .meta({ description: 'Id or e-mail address of the user.' });
 
-/** Query of a request about one user. */
 export const userQuery = z.object({
   userId: requiredText().meta({ description: 'Id or e-mail address of the user.' }),
 });

@@ -1,5 +1,5 @@
-// Parses dates that select commits, as listed in API.md 12.4: ISO 8601, `3 weeks ago`, `yesterday`, `last month`.
-// Relative dates count from now, in UTC. A date without a time is the whole day.
+// Parses dates that select commits (API.md 12.4), relative ones from now in UTC. A date without a time is the whole
+// day.
 
 import { z } from 'zod';
 import { instantText } from '../shapes/input.ts';
@@ -29,11 +29,7 @@ const instant = instantText();
 /** The end of the day that a date without a time stands for. */
 export type DayEnd = 'start' | 'end';
 
-/**
- * Whole seconds since 1970, at least 0; undefined: not a date.
- *
- * @param now  ms since 1970
- */
+/** `now` in ms since 1970. Whole seconds since 1970, at least 0; undefined: not a date. */
 export function parseCommitDate(text: string, dayEnd: DayEnd, now: number): number | undefined {
   const relative = parseRelative(text.trim().toLowerCase().replaceAll(/\s+/g, ' '));
   if (relative !== undefined) return clamp(before(now, ...relative));
@@ -71,7 +67,6 @@ export interface CommitDate {
   readonly seconds: number;
 }
 
-/** A query value that is a date. */
 export function commitDateText(dayEnd: DayEnd) {
   const error = 'expected an ISO 8601 date or date-time, `N days ago`, `yesterday` or `last week`';
   return z

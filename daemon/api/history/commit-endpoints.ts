@@ -1,5 +1,5 @@
-// GET /api/commit, /api/commits and /api/commits/authors: one commit, the commits reachable from a ref, and their authors
-// (API.md 12.3 to 12.5). Order of the checks: parameters, syntax of the ref, repo, path, then whether the ref resolves.
+// GET /api/commit, /api/commits and /api/commits/authors (API.md 12.3 to 12.5). Order of the checks: parameters, syntax
+// of the ref, repo, path, then whether the ref resolves.
 
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';
@@ -24,7 +24,6 @@ const commitFields = {
   authorEmail: text('E-mail of the author, by the mailmap of the default branch.'),
 };
 
-/** A commit of a list. */
 const listedCommit = z.object(commitFields).meta({ id: 'ListedCommit', description: 'A commit.' });
 
 const commitObject = z

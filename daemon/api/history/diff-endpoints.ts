@@ -1,5 +1,4 @@
-// GET /api/diff: the differences between two commits (API.md 12.2). Order of the checks: syntax of both refs, repo,
-// path, then whether the refs resolve.
+// GET /api/diff (API.md 12.2). Order of the checks: syntax of both refs, repo, path, then whether the refs resolve.
 
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';
@@ -55,7 +54,7 @@ interface DiffRequest extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignor
   readonly path?: string | undefined;
 }
 
-/** JSON of the changed files. Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
+/** Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
 export async function diffOf(
   { repo: name, base, head, path, window, ignoresWhitespace }: DiffRequest,
   context: HistoryContext,

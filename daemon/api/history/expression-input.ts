@@ -1,5 +1,5 @@
-// Checks POSIX basic regular expressions from callers before git gets them: the C library copies what an interval
-// repeats, so a few nested intervals would fill the memory.
+// Checks POSIX basic regular expressions before git gets them: the C library copies what an interval repeats, so a few
+// nested intervals would fill the memory.
 
 import { z } from 'zod';
 

@@ -16,12 +16,11 @@ export const pathField = z.string().optional().meta({
   description: 'Only this file, or files below this folder.',
 });
 
-/** The parts of a request context that history endpoints need. */
 export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'clientKey'> {
   readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
 }
 
-/** An optional ref. Why: an empty optional ref counts as absent, unlike any other empty value. */
+/** An empty optional ref counts as absent, unlike any other empty value. */
 export function refOf(ref: string | undefined): string | undefined {
   if (ref === undefined || ref === '') return undefined;
   checkRef(ref);

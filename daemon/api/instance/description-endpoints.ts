@@ -1,6 +1,4 @@
-// GET /api/openapi.json and /api/reference: the API description, for programs and for people. The build creates the
-// document (api/write-document.ts), without the daemon's address. GET /schemas/config.json: the schema of the
-// configuration file.
+// The API description for programs and people, created by the build, and GET /schemas/config.json.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -11,7 +9,6 @@ import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from '../shapes/static-fil
 import { schemaDocument } from '../../base/config/schema-document.ts';
 import { programFile } from '../../base/program-files.ts';
 
-/** The document of the build, and its placeholder for the address. */
 export const DOCUMENT_FILE = programFile('api/instance/openapi.json');
 export const OPEN_ADDRESS = 'http://address.invalid';
 
@@ -39,7 +36,6 @@ function documentFor(baseUrl: string): Asset {
 
 let schema: Asset | undefined;
 
-/** The JSON schema of the configuration file. */
 function configurationSchema(): Asset {
   schema ??= makeAsset(Buffer.from(JSON.stringify(schemaDocument())), SCHEMA_TYPE);
   return schema;

@@ -1,4 +1,4 @@
-// The responses of an endpoint in the API description: one per status, with bodies, headers and error codes.
+// The responses of an endpoint in the API description: one per status.
 
 import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { z } from 'zod';
@@ -10,7 +10,6 @@ import { RATE_LIMIT_HEADERS } from '../../accounts/limits.ts';
 /** Content types of every value that is not a stream. */
 const NEGOTIABLE = ['application/json', 'application/x-msgpack'];
 
-/** Headers that several responses have. */
 export const SHARED_HEADERS: Readonly<Record<string, HeaderShape>> = {
   'X-Request-Id': {
     description:

@@ -1,5 +1,4 @@
-// Creates the API description: an OpenAPI 3.1 document from the endpoints. The label v5.1.6 names the API; the product
-// version stands beside it.
+// Creates the API description, OpenAPI 3.1, from the endpoints. The label v5.1.6 names the API, not the product.
 
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
@@ -37,11 +36,9 @@ const CREDENTIALS = [{ bearer: [] }, { serviceApiKey: [] }];
 export interface DocumentOptions {
   /** Without trailing slash. */
   readonly baseUrl: string;
-  /** Of the product, without `v`. */
   readonly version: string;
 }
 
-/** The OpenAPI document of the described endpoints, as a JSON value. */
 export function makeDocument(endpoints: readonly Endpoint[], options: DocumentOptions): object {
   const described = endpoints.filter(({ isDescribed }) => isDescribed);
   const document = createDocument(
@@ -99,8 +96,7 @@ function leaveOpen({
 }
 
 /**
- * A copy without references that forbid members. Why: beside a reference with its own description the library repeats
- * what `leaveOpen` removes, which would then forbid every member.
+ * Beside a reference with its own description the library repeats what `leaveOpen` removes, so members are forbidden.
  */
 function withOpenReferences(document: object): object {
   const json = JSON.stringify(document, (_, value: unknown) => {
@@ -157,7 +153,6 @@ const WHO_MAY: Readonly<Record<Endpoint['access'], string | undefined>> = {
   owner: 'For owners, but not with a scoped access token.',
 };
 
-/** The endpoint's description, with who may call it under which licence. */
 function descriptionOf({ description, access, entitlement }: Endpoint): string {
   const licence = entitlement && `Requires a licence with the entitlement \`${entitlement}\`.`;
   const rules = [WHO_MAY[access], licence].filter((text) => text !== undefined).join(' ');

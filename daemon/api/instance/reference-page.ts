@@ -1,11 +1,9 @@
-// The page with the API description for people: a little HTML, style and script around swagger-ui-dist. All addresses
-// are relative and served by the daemon, so it works below any base URL, without a network, and under a policy without
-// inline scripts.
+// The page with the API description: a little HTML, style and script around swagger-ui-dist. All addresses are
+// relative, so it works below any base URL, without a network, and under a policy without inline scripts.
 
 import { packageFile } from '../../base/program-files.ts';
 import { type Asset, AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
 
-/** Content-Security-Policy of the page. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -50,7 +48,7 @@ main > p { padding: 1rem 1.25rem; font: 16px/1.5 system-ui, sans-serif; }
 .swagger-ui .info table td, .swagger-ui table.model td table td { vertical-align: top; }
 `;
 
-// Why the server is replaced: calls from the page must go to the address of the page.
+// The server is replaced: calls from the page must go to the address of the page.
 const SCRIPT = `'use strict';
 (async () => {
   const description = await (await fetch('openapi.json')).json();

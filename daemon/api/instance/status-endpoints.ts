@@ -1,4 +1,4 @@
-// /api/status and /api/backup: the state of the daemon and a backup of the instance, for the operator (API.md 22.4).
+// /api/status and /api/backup, for the operator (API.md 22.4).
 
 import { z } from 'zod';
 import { endpoint, fetched, ok } from '../shapes/endpoint.ts';

@@ -1,4 +1,4 @@
-// GET /api/health, /api/health/series, /api/ready and /api/version: liveness, recent health, readiness, version (API.md 18).
+// GET /api/health, /api/health/series, /api/ready and /api/version (API.md 18).
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../accounts/caller.ts';

@@ -1,5 +1,5 @@
-// Connections (API.md 13.2, 13.3, 13.5): the origins of the repositories, the state of their listings, and requests for
-// a listing. Each served source is a connection of its own, of type `git`, with the name and id of its only repository.
+// Connections (API.md 13.2, 13.3, 13.5). Each served source is a connection of its own, of type `git`, with the name
+// and id of its only repository.
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../accounts/caller.ts';

@@ -1,4 +1,4 @@
-// Jobs (API.md 13.3 to 13.5): the index state of repositories, jobs with their log lines, and requests for a job.
+// Jobs (API.md 13.3 to 13.5): index states, jobs with their log lines, and requests for a job.
 
 import { z } from 'zod';
 import { JOB_QUEUES, JOB_STATES } from '../../repos/jobs.ts';

@@ -50,7 +50,6 @@ export const job = z
   })
   .meta({ id: 'Job', description: 'A job.' });
 
-/** The answer to a request for a job. */
 export const JOB_REQUESTED = {
   202: { description: 'The job is queued.', body: z.object({ jobId: text('Id of the job.') }) },
 } as const;

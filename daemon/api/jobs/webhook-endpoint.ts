@@ -1,12 +1,11 @@
-// POST /api/webhook: pushes reported by code hosts (API.md 13.6). The sender proves itself with the secret of the
-// configuration; without a secret the endpoint does not exist.
+// POST /api/webhook: pushes reported by code hosts (API.md 13.6). Without a configured secret it does not exist.
 
 import { z } from 'zod';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint } from '../shapes/endpoint.ts';
 import { integer } from '../shapes/schemas.ts';
 
-/** Unit: bytes. GitHub's maximum. */
+/** Bytes; GitHub's maximum. */
 export const DELIVERY_MAX = 25 * 1024 * 1024;
 
 export const receiveWebhook = endpoint(

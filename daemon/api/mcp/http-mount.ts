@@ -1,5 +1,4 @@
-// The tool server over HTTP: sessions, versions and errors as in API.md 17.1; the library handles the messages. Each
-// tool call is counted and admitted separately.
+// The tool server over HTTP (API.md 17.1). Each tool call is counted and admitted separately.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../../base/log.ts';
@@ -14,7 +13,6 @@ const VERSION_HEADER = 'mcp-protocol-version';
 /** Assumed for clients that name no version; only this version has batches. */
 const OLDEST_VERSION = '2025-03-26';
 
-/** Messages in one batch. */
 const BATCH_MAX = 100;
 
 export class HttpMount {
@@ -28,15 +26,10 @@ export class HttpMount {
     this.#sessions = new Sessions(limits);
   }
 
-  /**
-   * Answers messages.
-   *
-   * @param messages  JSON
-   * Errors: INVALID_REQUEST_BODY; those of finding a session.
-   */
+  /** Errors: INVALID_REQUEST_BODY; those of finding a session. */
   async post(messages: unknown, context: CallContext): Promise<Answer> {
     const request = context.fetchRequest();
-    // The header names the negotiated version; before that clients send the one they prefer.
+    // Before the header names the negotiated version, clients send the one they prefer.
     if (isOpening(messages))
       return await passTo(await this.#open(context), request, messages, context);
     checkVersion(request, messages);
@@ -44,7 +37,7 @@ export class HttpMount {
     return await passTo(session, request, messages, context);
   }
 
-  /** Ends a session. Errors: those of finding it. */
+  /** Errors: those of finding the session. */
   end(context: CallContext): void {
     const { headers } = context.fetchRequest();
     this.#sessions.end(this.#sessions.find(headers.get(SESSION_HEADER), context));
@@ -93,7 +86,6 @@ function checkVersion({ headers }: Request, messages: unknown): void {
     throw new ApiError('INVALID_REQUEST_BODY', `A batch has at most ${BATCH_MAX} messages.`);
 }
 
-/** A message that starts a session. */
 interface Opening {
   readonly method: 'initialize';
   readonly params?: unknown;
@@ -123,7 +115,7 @@ async function passTo(
   messages: unknown,
   context: CallContext,
 ): Promise<Answer> {
-  // Why another request: the body was already read, and JSON is accepted with any content type (API.md 2.2).
+  // The body was already read, and JSON is accepted with any content type (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
   const ids = inFlight.begin(messages);
@@ -144,14 +136,12 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   413: 'REQUEST_BODY_TOO_LARGE',
 };
 
-/** The reason in the library's error. */
 async function reasonOf(response: Response): Promise<string> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an error of JSON-RPC
   const { error } = (await response.json()) as { readonly error: { readonly message: string } };
   return error.message;
 }
 
-/** A call with the context of its request. */
 async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- put there by `passTo`
   const context = extra.authInfo?.extra?.['context'] as CallContext;

@@ -1,5 +1,5 @@
-// The unanswered requests of a session, by their ids. Why: if two requests have the same id the library sends both
-// answers to the later one, and the other waits for ever.
+// The unanswered requests of a session. If two requests have the same id the library sends both answers to the later
+// one, and the other waits for ever.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -10,7 +10,6 @@ type RequestId = string | number;
 export class InFlightRequests {
   readonly #ids = new Set<RequestId>();
 
-  /** Observes the answers that a transport sends. */
   constructor(transport: Pick<Transport, 'send'>) {
     const send = transport.send.bind(transport);
     transport.send = (message, options) => {
@@ -20,11 +19,7 @@ export class InFlightRequests {
     };
   }
 
-  /**
-   * Registers the requests among messages; returns their ids.
-   *
-   * Errors: INVALID_REQUEST_BODY for an id that is in use, or twice in the messages.
-   */
+  /** Returns their ids. Errors: INVALID_REQUEST_BODY for an id that is in use, or twice in the messages. */
   begin(messages: unknown): RequestId[] {
     const ids = (Array.isArray(messages) ? messages : [messages]).flatMap(requestId);
     const twice = ids.find((id, index) => this.#ids.has(id) || ids.indexOf(id) < index);

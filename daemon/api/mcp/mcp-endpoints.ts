@@ -6,7 +6,6 @@ import { type Endpoint, endpoint, noContent } from '../shapes/endpoint.ts';
 import type { HttpMount } from './http-mount.ts';
 import type { SessionLimits } from './sessions.ts';
 
-/** Shared by both endpoints. */
 const SHAPE = {
   path: '/api/mcp',
   access: 'opt',
@@ -15,7 +14,6 @@ const SHAPE = {
   isForTools: true,
 } as const;
 
-/** The endpoints of one server, with its sessions. */
 export function mcpEndpoints(
   version: string,
   log: Log,

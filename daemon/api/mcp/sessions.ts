@@ -1,5 +1,4 @@
-// Sessions of tool clients (API.md 17.1). Each belongs to the caller that opened it. They are kept in memory, limited
-// per caller and in total, and end after an hour without use.
+// Sessions of tool clients (API.md 17.1), each of one caller: in memory, limited, and ended after an hour without use.
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -56,11 +55,7 @@ export class Sessions {
     });
   }
 
-  /**
-   * Creates a session; it can be found once the library has processed its first message.
-   *
-   * Errors: SERVER_OVERLOADED.
-   */
+  /** It can be found once the library has processed its first message. Errors: SERVER_OVERLOADED. */
   async open(caller: Caller, makeServer: (connection: Connection) => Server): Promise<Session> {
     const { clientKey } = caller;
     const owner = ownerOf(caller);

@@ -1,5 +1,4 @@
-// A tool server (MCP) with our tools, on the official library. Shared by all transports: the list of tools, results as
-// text, and failures as results. The transport provides the context of a call.
+// A tool server (MCP) on the official library, for any transport. The transport provides the context of a call.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -27,13 +26,12 @@ const INSTRUCTIONS =
   'Exact search over indexed repositories. Find code with grep and glob, follow names with find_symbol_definitions and ' +
   'find_symbol_references, read with read_file. Repository names come from list_repos and from results.';
 
-/** The library's data about a call. */
 export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 export interface ToolMount {
   readonly version: string;
   readonly log: Log;
-  /** Runs a call. Errors: those of the tool, and of the checks before it. */
+  /** Errors: those of the tool, and of the checks before it. */
   run(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult>;
 }
 
@@ -46,14 +44,13 @@ const LIST: ListToolsResult = {
   })),
 };
 
-/** We request nothing from clients that needs validation. Why: otherwise the library creates a validator per server. */
+/** We request nothing from clients that needs validation; the library would create a validator per server. */
 const NO_VALIDATOR = {
   getValidator: () => {
     throw new Error('nothing is requested from clients');
   },
 };
 
-/** A server for one session. */
 export function makeToolServer(mount: ToolMount): Server {
   const server = new Server(
     { name: SERVER_NAME, version: mount.version },
@@ -64,8 +61,7 @@ export function makeToolServer(mount: ToolMount): Server {
     },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => LIST);
-  // Why not by a registered handler: the library rejects arguments that are not an object, but those must become
-  // failures of the tool.
+  // The library rejects arguments that are not an object, but those must become failures of the tool.
   server.fallbackRequestHandler = async ({ method, params }, extra) => {
     if (method !== 'tools/call') throw new McpError(RpcCode.MethodNotFound, 'Method not found');
     const name = params?.['name'];
@@ -94,7 +90,6 @@ async function call(
 
 const NAMES = TOOLS.map(({ name }) => name).join(', ');
 
-/** @param remedy  the next step, if the reason does not name it */
 function failure(name: string, reason: string, remedy?: string): CallToolResult {
   const isLong = reason.length > REASON_SIZE_MAX;
   const shortened = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
@@ -110,7 +105,6 @@ const REASON_SIZE_MAX = 1000;
 
 type Reason = readonly [reason: string, remedy: string | undefined];
 
-/** Next step for errors whose message has none. */
 const REMEDIES: Partial<Readonly<Record<ErrorCode, string>>> = {
   FILE_NOT_FOUND: 'glob finds files by name, list_tree shows a folder at any ref',
   INVALID_GIT_REF: 'list_branches shows branches; names of tags and ids of commits are refs, too',
@@ -128,7 +122,6 @@ function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): Re
   return ['an unexpected error occurred', 'call again; if it fails again, see the log of Trawl'];
 }
 
-/** Sends progress to clients that request it. */
 export function progressOf(extra: CallExtra): ToolContext['onProgress'] {
   const { _meta: { progressToken } = {}, sendNotification } = extra;
   if (progressToken === undefined) return undefined;

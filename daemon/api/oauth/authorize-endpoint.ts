@@ -1,6 +1,5 @@
-// GET /oauth/authorize: where a client sends a browser. A valid request is stored for the signed-in user, and the
-// browser is redirected to the page that shows it; other users sign in first. Errors are shown here: before the user
-// has answered, nobody is redirected to an address that a client chose.
+// GET /oauth/authorize: stores a valid request for the signed-in user and redirects to the page that shows it. Errors
+// are shown here: before the user has answered, nobody is redirected to an address that a client chose.
 
 import type { RequestedConsent } from '../../accounts/oauth/consents.ts';
 import { Parameters } from '../../accounts/oauth/parameters.ts';
@@ -9,7 +8,6 @@ import { answerAlonePage } from '../page/page-endpoints.ts';
 import { AUTHORIZE_PATH } from './addresses.ts';
 import { count, oauthEndpoint } from './oauth-answers.ts';
 
-/** Query parameter of that page: the id of the request. */
 const REQUEST_PARAMETER = 'request';
 
 export const authorize = oauthEndpoint(

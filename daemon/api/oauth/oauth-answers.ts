@@ -1,5 +1,4 @@
-// What the OAuth endpoints share: entitlement, limits, form bodies, and answers in OAuth's format, whose errors also
-// have our three members (API.md 16.4). Always JSON.
+// What the OAuth endpoints share. Answers are JSON in OAuth's format; errors also have our members (API.md 16.4).
 
 import { OAuthError, type OAuthErrorCode } from '../../accounts/oauth/error.ts';
 import { FORM_SIZE_MAX } from '../../accounts/oauth/parameters.ts';
@@ -13,13 +12,11 @@ interface OAuthShape extends Pick<
   Endpoint,
   'method' | 'path' | 'requiresSameOrigin' | 'usesOptionalCredential'
 > {
-  /** Status of a successful answer. */
   readonly status?: number;
-  /** Replaces an error answer. */
   readonly refuse?: (refusal: Answer, context: CallContext) => Answer;
 }
 
-/** @param handle  counts the request; its errors become answers */
+/** `handle` counts the request; its errors become answers. */
 export function oauthEndpoint(
   { status = 200, refuse = (refusal) => refusal, ...shape }: OAuthShape,
   handle: (context: CallContext) => Answer | Promise<Answer>,
@@ -47,7 +44,7 @@ function requireOAuth({ accounts }: CallContext): void {
   throw new OAuthError('access_denied', 'This requires a licence with the entitlement "oauth".');
 }
 
-/** Counts a request. @param userId  the owner of its code or token. Errors: OAuthError temporarily_unavailable. */
+/** `userId`: the owner of its code or token. Errors: OAuthError temporarily_unavailable. */
 export function count(context: CallContext, userId?: string): void {
   context.accounts.oauth.count(userId ?? context.clientKey);
 }
@@ -61,7 +58,7 @@ export function json(status: number, value: unknown, headers: Headers = {}): Ans
   };
 }
 
-/** The body as text. Errors: OAuthError invalid_request; those of reading it. */
+/** Errors: OAuthError invalid_request; those of reading the body. */
 export async function readText(context: CallContext): Promise<string> {
   const text = await context.fetchRequest().text();
   if (text.length <= FORM_SIZE_MAX) return text;
@@ -73,7 +70,7 @@ const CODES: Partial<Record<OAuthErrorCode, ErrorCode>> = {
   temporarily_unavailable: 'TOO_MANY_SIGN_IN_ATTEMPTS',
 };
 
-/** Errors: rethrows `error` if it is a fault of ours. */
+/** Rethrows a fault of ours. */
 function refusalOf(error: unknown): Answer {
   if (error instanceof OAuthError) {
     const { code, message, retryAfterSeconds } = error;

@@ -1,4 +1,4 @@
-// The OAuth endpoints for tool clients: metadata (RFC 8414, RFC 9728), registration, tokens, revocation (API.md 16).
+// The OAuth endpoints for tool clients (RFC 8414, RFC 9728; API.md 16).
 
 import { z } from 'zod';
 import { OAuthError } from '../../accounts/oauth/error.ts';

@@ -1,5 +1,5 @@
-// Serves the web page: one small document for every address, with the files of the build (scripts/web.mjs). The
-// document has no data and no inline script; a policy with a fresh nonce allows only our own files.
+// Serves the web page: one document for every address, with the files of the build (scripts/web.mjs), without data or
+// inline script. A policy with a fresh nonce allows only our own files.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,6 @@ const GUARDED_PAGE = '/oauth/authorize';
 
 const ASSETS = '/assets';
 
-/** Files of an entry point, and those loaded with it. */
 const manifest = z.record(
   z.string(),
   z.object({
@@ -57,7 +56,6 @@ function openAssets(): AssetFiles {
   return folderFiles(fileURLToPath(builtFile('web/assets')), /-[\w-]{8}\.\w+$/);
 }
 
-/** Read once, on first use. */
 let cached: PageParts | undefined;
 
 /** Errors: those of the system if there is no build. */
@@ -150,7 +148,6 @@ export function answerAlonePage(status: number, context: CallContext): Answer {
   return { ...page, headers: { ...headers, ...alone } };
 }
 
-/** @param status  404 for the page of unknown addresses */
 function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
   const parameter = /[{*](\w+)/.exec(route)?.[1];
   return endpoint(
@@ -168,7 +165,6 @@ function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
   );
 }
 
-/** The page for unknown addresses, with status 404. */
 export const UNKNOWN_PAGE: Endpoint = pageEndpoint('/{unknown}', 404);
 
 export const PAGE_ENDPOINTS: readonly Endpoint[] = [

@@ -1,5 +1,4 @@
-// POST /api/find_definitions and /api/find_references: definitions and occurrences of a symbol. The search service does
-// the work.
+// POST /api/find_definitions and /api/find_references: definitions and occurrences of a symbol.
 
 import { z } from 'zod';
 import { behindMark, utf8Text } from '../../base/utf8-text.ts';
@@ -13,7 +12,6 @@ import { linesOf } from '../sources/content-lines.ts';
 import { fileFields, readFile } from '../sources/file-reading.ts';
 import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
 
-/** A position in a file, with a name at it. */
 const position = z
   .object({
     ...fileFields,
@@ -86,7 +84,6 @@ const navigationAnswer = z
 
 export type NavigationResponse = z.infer<typeof navigationAnswer>;
 
-/** Shared by both endpoints. */
 const SHAPE = {
   method: 'POST',
   access: 'opt',
@@ -113,7 +110,7 @@ const NO_OCCURRENCES = {
   isSearchExhaustive: true,
 };
 
-/** The name under a position. Errors: as `readFile`. */
+/** Errors: as `readFile`. */
 async function nameUnder(
   { line, column, ...request }: z.output<typeof position>,
   context: CallContext,
@@ -181,11 +178,7 @@ const DOLLAR_LANGUAGES: ReadonlySet<string> = new Set([
 const NAME = /[\p{ID_Continue}]+/gu;
 const DOLLAR_NAME = /[\p{ID_Continue}$]+/gu;
 
-/**
- * The name that contains or ends at a column; undefined: none.
- *
- * @param column  in code points, 1-based
- */
+/** The name that contains or ends at `column` (code points, 1-based); undefined: none. */
 function nameAt(line: string, column: number, language: string): string | undefined {
   const at = Array.from(line)
     .slice(0, column - 1)

@@ -1,5 +1,4 @@
-// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, as a stream, or explained.
-// Validates and clamps the request; the search service does the rest.
+// POST /api/search, /api/stream_search and /api/explain. Validates and clamps; the search service does the rest.
 
 import { ORG } from '../../accounts/audit-log.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -113,7 +112,7 @@ export const streamSearch = endpoint(
   async ({ body }, context) => {
     const { services, signal, permit, baseUrl, repoAccess, contexts, eventSizeMax, accounts } =
       context;
-    // Why not all of the context: a stream's output is not counted as one answer.
+    // Not all of the context: a stream's output is not counted as one answer.
     const environment = { signal, permit, baseUrl, repoAccess, contexts, eventSizeMax };
     const found = services.search.stream(callOf(body, context), environment);
     const events = await withContexts(accounts, found);

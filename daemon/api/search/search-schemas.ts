@@ -61,7 +61,6 @@ export const searchBody = z
   })
   .meta({ id: 'SearchRequest', description: 'What to search for. Unknown members are ignored.' });
 
-/** A validated search request with defaults. */
 export type SearchCall = z.output<typeof searchBody>;
 
 const location = z
@@ -166,7 +165,9 @@ export const statsShares = {
   contentBytesLoaded: integer('Bytes of the distinct blocks of content read.'),
   indexBytesLoaded: integer('Encoded bytes of posting lists decoded.'),
   crashes: integer('Shards with incomplete work.'),
-  shardFilesConsidered: integer('Files in scope in shards that were scanned, skipped by the index, or crashed.'),
+  shardFilesConsidered: integer(
+    'Files in scope in shards that were scanned, skipped by the index, or crashed.',
+  ),
   filesConsidered: integer('Files evaluated at least in part.'),
   filesLoaded: integer('Files of which content was read.'),
   shardsScanned: integer('Shards in which evaluation started.'),
@@ -179,7 +180,6 @@ export const statsShares = {
   matchTreeSearch: integer('Evaluation, summed over threads, in nanoseconds.'),
 };
 
-/** All numbers of `stats`. */
 export const statsNumbers = {
   ...statsShares,
   duration: integer('Wall time of the search, in nanoseconds.'),

@@ -1,5 +1,4 @@
-// GET /api/suggestions: completions for a query that is being typed. The search service finds them; files and symbols
-// need a search permit.
+// GET /api/suggestions: completions for a query; files and symbols need a search permit.
 
 import { z } from 'zod';
 import { SUGGESTION_KINDS } from '../../engine/query/request.ts';
@@ -48,7 +47,7 @@ const suggestion = z
   })
   .meta({ id: 'Suggestion', description: 'A completion of a query.' });
 
-/** The context with a search permit; undefined: none is free soon. Errors: those of `admit`. */
+/** Undefined: no permit is free soon. Errors: those of `admit`. */
 async function withPermit(context: CallContext): Promise<CallContext | undefined> {
   const admitted = context.calls.admit();
   const timeUp = new Promise<undefined>((resolve) => {

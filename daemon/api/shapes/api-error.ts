@@ -1,9 +1,7 @@
-// All error codes with status and meaning; a test compares API.md 25. Converts errors of lower layers, which the HTTP
-// layer encodes.
+// All error codes with status and meaning (API.md 25), and the conversion of errors of lower layers.
 
 import { QueryError } from '../../engine/regex/query-error.ts';
 
-/** All codes, without the reserved ones of API.md 25: HTTP status and meaning. */
 export const ERRORS = {
   API_RATE_LIMIT_EXCEEDED: [429, 'more requests today than the caller may send'],
   UNEXPECTED_ERROR: [500, 'a fault of the daemon; the log has the details under the request id'],
@@ -83,9 +81,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The error to answer with; undefined if `error` is a fault of ours whose text must not be shown. Besides ApiError and
- * QueryError it accepts any Error whose `errorCode` is in the table, so that lower layers can name a code without
- * importing it.
+ * Undefined: a fault of ours whose text must not be shown. Any Error whose `errorCode` is in the table is accepted, so
+ * that lower layers can name a code without importing it.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;

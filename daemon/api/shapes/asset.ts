@@ -1,5 +1,4 @@
-// Response bodies with their own content type that are the same for everybody: the API description, a page, a script.
-// Never MessagePack; clients cache and revalidate them, unless their headers say otherwise.
+// Bodies that are the same for everybody: the API description, a page, a script. Never MessagePack; clients cache them.
 
 import { createHash } from 'node:crypto';
 import { constants, open } from 'node:fs/promises';
@@ -10,7 +9,6 @@ export interface Asset {
   readonly contentType: string;
   /** As in the header, with quotes. Weak, as it covers all codings of the bytes. Absent: not cacheable. */
   readonly etag?: string;
-  /** Headers of each answer with it. */
   readonly headers: Readonly<Record<string, string>>;
   /** Codings that the build created; others are created on demand. */
   readonly coded?: Readonly<Partial<Record<'br' | 'gzip', Uint8Array>>>;
@@ -25,7 +23,6 @@ export function makeAsset(
   return { bytes, contentType, etag: `W/"${digest}"`, headers };
 }
 
-/** Content types by file extension. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -46,7 +43,6 @@ export const FILE_TYPES: readonly string[] = [...Object.values(CONTENT_TYPES), U
   (type) => type.split(';')[0] ?? type,
 );
 
-/** The content type of a file of this name. */
 export function contentTypeOf(name: string): string {
   return CONTENT_TYPES[path.extname(name)] ?? UNKNOWN_TYPE;
 }
@@ -57,7 +53,6 @@ export class AssetFiles {
   readonly #headersOf: (name: string) => Readonly<Record<string, string>>;
   readonly #assets = new Map<string, Promise<Asset>>();
 
-  /** @param locationOf  the path of a file by name; undefined: unknown */
   constructor(
     locationOf: (name: string) => string | URL | undefined,
     headersOf: (name: string) => Readonly<Record<string, string>> = () => ({}),
@@ -66,7 +61,7 @@ export class AssetFiles {
     this.#headersOf = headersOf;
   }
 
-  /** Undefined: unknown name. Errors: rejects if it cannot be read; the next call tries again. */
+  /** Undefined: unknown name. Rejects if it cannot be read; the next call tries again. */
   get(name: string): Promise<Asset> | undefined {
     const cached = this.#assets.get(name);
     const location = cached === undefined ? this.#locationOf(name) : undefined;
@@ -101,10 +96,8 @@ export class AssetFiles {
 }
 
 /**
- * The bytes of a file. Why not readFile: a listed file may have become a link or a pipe, and a few pipes without a
- * writer would block all threads that read files.
- *
- * Errors: those of the system, ELOOP for a link; Error if it is not a file.
+ * Not readFile: a listed file may have become a link or a pipe, and a few pipes without a writer would block all
+ * threads that read files. Errors: those of the system, ELOOP for a link; Error if it is not a file.
  */
 async function readPlain(location: string | URL): Promise<Buffer> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -117,7 +110,6 @@ async function readPlain(location: string | URL): Promise<Buffer> {
   }
 }
 
-/** Whether the If-None-Match value names the asset. */
 export function isUnchanged({ etag }: Asset, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false;
   const requested = ifNoneMatch.split(',').map(opaqueTag);

@@ -1,5 +1,4 @@
-// The services that endpoints need from the rest of the daemon; app/main.ts provides them. Only types are imported.
-// Nothing here knows of HTTP.
+// The services that endpoints need from the daemon; app/main.ts provides them. Only types; knows nothing of HTTP.
 
 import type { ConnectionType } from '../../base/config/connections.ts';
 import type { SearchRequest } from '../../engine/query/request.ts';
@@ -23,26 +22,19 @@ export type EventStream = Pick<SearchStream, 'next' | 'close'>;
 
 export type { StreamEvent };
 
-/** A search request. */
 type SearchCall = SearchRequest & { readonly query: string };
 
-/**
- * Searches of engine/search in the index of this instance (joined in `servicesOf` of daemon/app/main.ts); errors as
- * there. `matches` and `contextLines` are limited.
- */
+/** Errors as in engine/search. `matches` and `contextLines` are limited. */
 export interface SearchService {
-  /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
+  /** The response object as UTF-8 JSON. */
   search(
     call: SearchRequest,
     context: SearchEnvironment,
   ): Promise<{ json: Uint8Array | LazyBytes }>;
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
-  /**
-   * @param isWhole  the caller may see shards, and docs that nobody sees
-   * @returns        the complete response object of the explain endpoint
-   */
+  /** `isWhole`: the caller may see shards, and docs that nobody sees. Returns the response object. */
   explain(call: SearchCall, context: SearchEnvironment, isWhole: boolean): Promise<object>;
-  /** @returns  the complete response object of the endpoint */
+  /** The response object. */
   navigate(kind: NavigationKind, call: NavigationCall, context: SearchEnvironment): Promise<object>;
   suggest(call: SuggestCall, context: SearchEnvironment): Promise<readonly Suggestion[]>;
 }
@@ -59,7 +51,6 @@ export interface ReadinessStatus {
   readonly degraded: readonly string[];
 }
 
-/** Size of the index of a repo. */
 export interface RepoSizes {
   readonly docs: number;
   readonly contentBytes: number;
@@ -69,9 +60,9 @@ export interface RepoSizes {
   readonly skipped: Readonly<Record<string, number>>;
 }
 
-/** The jobs of this instance. Errors of reads: NOT_READY. */
+/** Errors of reads: NOT_READY. */
 export interface JobService {
-  /** Indexes a repo; returns the job id. Undefined: no such repo. */
+  /** Returns the job id. Undefined: no such repo. */
   index(repoId: number): Promise<string | undefined>;
   /** The last job of each of these repos, by repoId, if there is one. */
   latest(repoIds: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
@@ -86,7 +77,6 @@ export interface JobService {
   counts(repos: readonly RepoRecord[]): JobCounts;
   /** The indexed commit of the default revision. */
   commitOf(repoId: number): string | undefined;
-  /** The current state of each repo. */
   states(): (repo: RepoRecord) => RepoState;
   /** Undefined: not indexed. */
   sizesOf(repoId: number): RepoSizes | undefined;
@@ -94,7 +84,6 @@ export interface JobService {
   askedAt(repoId: number): number | undefined;
 }
 
-/** Health of the daemon in one interval. */
 export interface HealthPoint {
   /** Its end, ms since the epoch. */
   readonly at: number;
@@ -109,7 +98,6 @@ export interface HealthPoint {
   readonly shards: number;
 }
 
-/** A shard out of service. */
 export interface ShardFailure {
   readonly shardId: string;
   readonly bytes: number;
@@ -117,7 +105,6 @@ export interface ShardFailure {
   readonly repositories: readonly string[];
 }
 
-/** A connection of the configuration. */
 export interface ConnectionView {
   readonly id: number;
   readonly name: string;
@@ -130,23 +117,19 @@ export interface ConnectionView {
   readonly readers?: { readonly count: number; readonly known: number };
 }
 
-/** The connections of this instance. Errors of reads: NOT_READY. */
+/** Errors of reads: NOT_READY. */
 export interface ConnectionService {
   list(): readonly ConnectionView[];
   /** Ids of the connections of a repo; empty: a source of this machine. */
   idsOf(repoId: number): readonly number[];
-  /** The last job of each of these connections, by id, if there is one. */
   latest(ids: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
-  /** Lists a connection; returns the job id. Undefined: no such connection. */
+  /** Returns the job id. Undefined: no such connection. */
   sync(id: number): Promise<string | undefined>;
   /** Counts of connections: never listed and not failed; last listing failed; last listing incomplete. */
   counts(): JobCounts;
 }
 
-/**
- * Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the
- * table are for the caller.
- */
+/** Paths and refs have passed sources/git/names.ts. Errors with an `errorCode` of the table are for the caller. */
 export interface Services {
   readonly search: SearchService;
   readonly repos: RepoDirectory;
@@ -163,7 +146,6 @@ export interface Services {
   };
   readonly jobs: JobService;
   readonly connections: ConnectionService;
-  /** Webhook deliveries of code hosts. */
   readonly webhooks: {
     /** Whether there is a secret. */
     isOn(): boolean;
@@ -176,7 +158,6 @@ export interface Services {
   };
   readonly readiness: {
     status(): ReadinessStatus;
-    /** The first shards out of service. */
     quarantine(): readonly ShardFailure[];
   };
   readonly operator: OperatorService;

@@ -1,6 +1,5 @@
-// An endpoint: its address, who may call it, the schemas of input and answers, and its handler. The HTTP layer runs the
-// checks in their fixed order and knows endpoints only through this file; the API description is generated from the
-// same values.
+// An endpoint: address, access, schemas, handler. The HTTP layer and the API description know it only through this
+// file.
 
 import type { z } from 'zod';
 import type { Settings } from '../../base/config/settings.ts';
@@ -22,12 +21,11 @@ import type { EventStream, Services } from './endpoint-services.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `none`: credentials are ignored; `opt`: any caller, guests too; `user`: any account; `session`: a browser session;
- * `key`: an API key; `owner`: the owner role, but no scoped token; `operator`: a command on this machine.
+ * `none`: credentials are ignored; `opt`: anybody; `user`: any account; `session`: a browser session; `key`: an API
+ * key; `owner`: the owner role, but no scoped token; `operator`: a command on this machine.
  */
 export type Access = 'none' | 'opt' | 'user' | 'session' | 'key' | 'owner' | 'operator';
 
-/** Groups of endpoints in the API description. */
 export type Tag =
   | 'Search & Navigation'
   | 'Repositories'
@@ -37,10 +35,7 @@ export type Tag =
   | 'Enterprise'
   | 'System';
 
-/**
- * The answer of a handler: a value to encode, JSON bytes, a stream of events, an asset, typed bytes sent unchanged, a
- * Fetch response (whose status and headers apply, bytes unchanged), or no body.
- */
+/** The status and headers of a Fetch response apply; its bytes are sent unchanged. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,17 +57,11 @@ export interface TypedBytes {
   readonly memorySize: number;
 }
 
-/**
- * The checks for a handler that makes several calls per request, such as a batch of tool calls: what the flags and
- * rights of an endpoint are for one request. They never change the headers of the answer.
- */
+/** The checks for a handler that makes several calls per request, such as a batch of tool calls. */
 export interface Calls {
   /** Counts one call of the caller, and waits for its time slice. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
   count(): Promise<void>;
-  /**
-   * A search permit. Released by the handler, at the latest when the response ends.
-   * Errors: SERVER_OVERLOADED; ClientGoneError, also if the response has already ended.
-   */
+  /** Released at the latest when the response ends. Errors: SERVER_OVERLOADED; ClientGoneError if it has ended. */
   admit(): Promise<ReleasablePermit>;
   /** Errors: INSUFFICIENT_PERMISSIONS; NOT_AUTHENTICATED. */
   require(rights: Rights): void;
@@ -83,7 +72,6 @@ export interface ReleasablePermit extends SearchPermit {
   release(): void;
 }
 
-/** The context of a handler, besides its input. */
 export interface CallContext {
   readonly baseUrl: string;
   readonly caller: Caller | undefined;
@@ -95,7 +83,6 @@ export interface CallContext {
   readonly contexts: SearchContexts;
   /** The actor in audit records; undefined: nothing is recorded. */
   readonly actor: Actor | undefined;
-  /** The client's address. */
   readonly address: string;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
@@ -103,31 +90,24 @@ export interface CallContext {
   readonly settings: Settings;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
-  /** The permit of a search. */
   readonly permit: SearchPermit | undefined;
   readonly calls: Calls;
   /** The request in Fetch form, for libraries; only for endpoints without `input.body`. */
   readonly fetchRequest: () => Request;
-  /**
-   * Reserves bytes until the response ends. Errors: ApiError SERVER_OVERLOADED if there is no room; ClientGoneError.
-   */
+  /** Reserves bytes until the response ends. Errors: SERVER_OVERLOADED; ClientGoneError. */
   readonly takeMemory: (size: number) => void;
   readonly memory: ReaderMemory;
   /** Limit for an event of a stream in bytes of JSON, in the accepted format. */
   readonly eventSizeMax: number;
   readonly isStopping: boolean;
-  /** Product version without `v`. */
   readonly version: string;
 }
 
-/** The input before validation. */
 export interface RawInput {
-  /** Parsed JSON body; undefined for endpoints without a body. */
   readonly json: unknown;
   readonly rawQuery: string;
   /** The caller is the operator, who may have longer pages. */
   readonly isOperator: boolean;
-  /** Decoded values of the path parameters. */
   readonly pathValues: Readonly<Record<string, string>>;
 }
 
@@ -138,13 +118,11 @@ export interface InputShape {
   /** One member for each path parameter. */
   readonly path?: z.ZodObject;
   readonly query?: z.ZodObject;
-  /** Of the JSON body. */
   readonly body?: z.ZodType;
 }
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** The validated input. */
 export interface Input<Shape extends InputShape> {
   readonly path: Parsed<Shape['path']>;
   readonly query: Parsed<Shape['query']>;
@@ -156,13 +134,10 @@ export interface HeaderShape {
   readonly description: string;
   /** `integer`: a decimal integer of at least 0. */
   readonly type: 'string' | 'integer';
-  /** Always present; default: false. */
   readonly isRequired?: boolean;
 }
 
-/** A successful response. */
 export interface ResponseShape {
-  /** For the API description. */
   readonly description?: string;
   /** Of the body, or of an event of a stream. Absent: no body. */
   readonly body?: z.ZodType;
@@ -171,7 +146,6 @@ export interface ResponseShape {
   readonly headers?: Readonly<Record<string, HeaderShape>>;
 }
 
-/** What a caller needs. */
 export interface Rights {
   readonly access: Access;
   /** Refused if the licence lacks it. */
@@ -188,12 +162,9 @@ export interface Rights {
 
 export type ResponseShapes = Readonly<Record<number, ResponseShape>>;
 
-/** What only the API description needs. */
 interface Description {
-  /** Name of the operation. */
   readonly operationId: string;
   readonly tag: Tag;
-  /** A few words. */
   readonly summary: string;
 }
 
@@ -203,7 +174,6 @@ interface EndpointHead extends Rights {
   readonly path: string;
   /** Markdown. */
   readonly description?: string;
-  /** Successful answers, by status. */
   readonly responses: ResponseShapes;
   /** Error codes of the endpoint itself; others follow from the checks (api/instance/openapi-responses.ts). */
   readonly errors?: readonly ErrorCode[];
@@ -220,10 +190,7 @@ interface EndpointFlags {
   readonly usesOptionalCredential?: boolean;
   /** Refuses pages of other origins, whoever the caller is. */
   readonly requiresSameOrigin?: boolean;
-  /**
-   * Bytes of a body that the handler reads; bodies of this endpoint share the memory of one caller. Default: the setting
-   * `maxRequestBodyBytes`, and 64 KiB without a caller.
-   */
+  /** Bytes; shared by one caller's bodies. Default: the setting `maxRequestBodyBytes`, and 64 KiB without a caller. */
   readonly bodySizeMax?: number;
 }
 
@@ -231,9 +198,8 @@ export interface Endpoint extends Description, EndpointHead, EndpointFlags {
   readonly input: InputShape;
   readonly errors: readonly ErrorCode[];
   /**
-   * Validates the input and returns the bound handler.
-   * Errors: ApiError INVALID_REQUEST_BODY or INVALID_QUERY_PARAMS, naming the culprit; NOT_FOUND if the path cannot be
-   * one of the endpoint's.
+   * Validates the input and returns the bound handler. Errors: INVALID_REQUEST_BODY or INVALID_QUERY_PARAMS, naming the
+   * culprit; NOT_FOUND if the path cannot be one of the endpoint's.
    */
   prepare(raw: RawInput): BoundHandler;
 }
@@ -267,7 +233,6 @@ export type AnswerOf<E extends TypedEndpoint> = {
     : never;
 }[keyof E['responses']];
 
-/** JSON body that an endpoint takes. */
 export type BodyOf<E extends TypedEndpoint> = E['input'] extends {
   readonly body: infer Body extends z.ZodType;
 }

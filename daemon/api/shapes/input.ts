@@ -1,16 +1,9 @@
-// Validates request input with zod schemas, and has the schema parts that endpoints share: integers in JSON and in
-// query text, choices. An error always names the field or parameter. `override` adds descriptions that zod cannot
-// express.
+// Validates request input with zod, and has the schema parts that endpoints share. An error names field or parameter.
 
 import { z } from 'zod';
 import { ApiError, type ErrorCode } from './api-error.ts';
 
-/**
- * The validated body; unknown keys are dropped unless the schema refuses them.
- *
- * @param name  name of the whole value in errors
- * Errors: INVALID_REQUEST_BODY.
- */
+/** `name`: of the whole value in errors. Unknown keys are dropped. Errors: INVALID_REQUEST_BODY. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   json: unknown,
@@ -21,14 +14,7 @@ export function parseBody<Schema extends z.ZodType>(
   throw refusal('INVALID_REQUEST_BODY', result.error, name);
 }
 
-/**
- * The validated query parameters: the first of repeated ones counts, unknown ones are dropped, an empty value is an
- * empty string.
- *
- * @param missingCode  for a missing required parameter
- *
- * Errors: INVALID_QUERY_PARAMS, `missingCode`.
- */
+/** The first of repeated parameters counts, unknown ones are dropped. Errors: INVALID_QUERY_PARAMS, `missingCode`. */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,
   rawQuery: string,
@@ -45,10 +31,7 @@ export function parseQuery<Schema extends z.ZodType>(
   throw refusal(isMissing ? missingCode : 'INVALID_QUERY_PARAMS', result.error, 'query');
 }
 
-/**
- * The validated path parameters.
- * Errors: NOT_FOUND, as no such path exists.
- */
+/** Errors: NOT_FOUND, as no such path exists. */
 export function parsePath<Schema extends z.ZodType>(
   schema: Schema,
   values: Readonly<Record<string, string>>,
@@ -73,13 +56,11 @@ export function jsonInteger(min: number) {
     .meta({ override: { type: 'integer', minimum: min } });
 }
 
-/** JSON: 1 to 100 ids. */
 export function jsonIds() {
   const error = 'expected 1 to 100 ids';
   return z.array(jsonInteger(1), { error }).min(1, { error }).max(100, { error });
 }
 
-/** A text of at most this many characters. */
 export function shortText(lengthMax: number) {
   return z
     .string({ error: 'expected a text' })
@@ -93,7 +74,6 @@ export function boundedText(sizeMax: number) {
   });
 }
 
-/** A query value that is a decimal integer in [min, max]. */
 export function integerText(
   min: number,
   max: number,
@@ -138,12 +118,10 @@ export function instantText() {
     .meta({ override: { type: 'string', format: 'date-time' } });
 }
 
-/** A required query value; may be empty. */
 export function requiredText() {
   return z.string({ error: 'required' });
 }
 
-/** A query value from a fixed set. */
 export function choiceText<const Choices extends readonly [string, ...string[]]>(choices: Choices) {
   return z.enum(choices, { error: `expected ${choices.join(' or ')}` });
 }

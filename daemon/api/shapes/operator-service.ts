@@ -1,14 +1,11 @@
-// What the operator's endpoints need besides the accounts: repositories with their permissions, status, backup.
-// Provided by app/main.ts, or without a daemon by app/offline.ts.
+// What the operator's endpoints need besides the accounts; by app/main.ts, or without a daemon app/offline.ts.
 
 import type { Actor } from '../../accounts/audit-log.ts';
 import type { Enforcement, RepoRecord, Visibility } from '../../repos/records.ts';
 import type { StatusSource } from './status-report.ts';
 
-/** A repository as the operator sees it. */
 export interface RepoRule extends Pick<RepoRecord, 'repoId' | 'name' | 'visibility'> {
   readonly enforcement: Enforcement;
-  /** Where the source is. */
   readonly place?: { readonly path: string };
   /** Why its last job failed; absent: it did not, or no daemon runs. */
   readonly failure?: string | undefined;
@@ -31,10 +28,7 @@ export interface RepoRules {
   list(): readonly RepoRule[];
   /** In effect when it resolves; recorded with it. Errors: NOT_READY. */
   change(repoIds: ReadonlySet<number>, change: RuleChange, actor: Actor): Promise<void>;
-  /**
-   * Removes repos that are neither served nor listed, with index, grants and mirror. Recorded.
-   * Errors: NOT_READY; those of the disk.
-   */
+  /** Only those that are neither served nor listed. Recorded. Errors: NOT_READY; those of the disk. */
   remove(repoIds: ReadonlySet<number>, actor: Actor): Promise<void>;
 }
 

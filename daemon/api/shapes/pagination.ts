@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { HeaderShape } from './endpoint.ts';
 import { integerText, perPageText, PER_PAGE_MAX } from './input.ts';
 
-/** Schema fields `page` and `perPage`, to be spread into a query schema. */
 export function pageFields(perPageDefault: number) {
   return {
     page: integerText(1, Number.MAX_SAFE_INTEGER)
@@ -19,7 +18,6 @@ export function pageFields(perPageDefault: number) {
   };
 }
 
-/** The headers of `paginate`. */
 export const PAGE_HEADERS: Readonly<Record<string, HeaderShape>> = {
   'X-Total-Count': {
     description: 'Number of items over all pages.',
@@ -33,7 +31,6 @@ export const PAGE_HEADERS: Readonly<Record<string, HeaderShape>> = {
   },
 };
 
-/** The successful answer of an endpoint with pages. */
 export function pageAnswer<Item extends z.ZodType>(description: string, item: Item) {
   return { 200: { description, body: z.array(item), headers: PAGE_HEADERS } };
 }
@@ -63,12 +60,7 @@ export function windowOf({ page, perPage }: PageRequest): { offset: number; limi
   return { offset: (page - 1) * perPage, limit: perPage };
 }
 
-/**
- * The headers of a page.
- *
- * @param query  its own parameters are repeated in the links, in this order
- * @param path   of the list, below the base URL
- */
+/** Own parameters of `query` are repeated in the links, in this order; `path` is below the base URL. */
 export function pageHeaders(
   total: number,
   { page, perPage, ...own }: ListQuery,

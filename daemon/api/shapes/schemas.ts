@@ -1,5 +1,4 @@
-// Schema parts of answers that endpoints share: integers, times, code hosts, the error object. Answers are not
-// validated by them at run time; the API description is generated from them, and tests check answers against it.
+// Schema parts of answers. Answers are not validated by them at run time; the description and the tests use them.
 
 import { z } from 'zod';
 import { CODE_HOST_TYPES } from '../../repos/records.ts';
@@ -22,12 +21,10 @@ export function time(description: string) {
     .meta({ format: 'date-time', description: `${description} ISO 8601, UTC, milliseconds.` });
 }
 
-/** As `time`, or null. */
 export function nullableTime(description: string) {
   return time(description).nullable();
 }
 
-/** ISO 8601 of milliseconds since the epoch; null stays null. */
 export function isoTime<Value extends number | null>(
   timeMs: Value,
 ): Value extends number ? string : null;
@@ -51,7 +48,6 @@ export const codeHostType = z
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 
-/** Code, status and meaning of every error, as a Markdown table. */
 function errorTable(): string {
   const rows = CODES.map((code) => `| ${[code, ...ERRORS[code]].join(' | ')} |`);
   return ['| errorCode | Status | Meaning |', '| --- | --- | --- |', ...rows].join('\n');

@@ -1,5 +1,4 @@
-// Endpoints that serve assets, outside the API description. Files of a folder of the build are listed once, so no path
-// can reach anything else.
+// Endpoints that serve assets, outside the API description. Folders are listed once: no path reaches anything else.
 
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -28,13 +27,7 @@ const FILE: ResponseShape = {
   headers: ASSET_HEADERS,
 };
 
-/**
- * An endpoint that serves assets.
- *
- * @param route  its path, which may have a parameter or wildcard named `file`
- * @param find  the asset by name ('' without a parameter); undefined: 404
- * @param file  the shape of the answer
- */
+/** `route` may have a parameter or wildcard named `file`, which `find` gets; undefined: 404. */
 export function assetEndpoint(
   route: string,
   find: (name: string) => Asset | Promise<Asset> | undefined,
@@ -60,12 +53,8 @@ export function assetEndpoint(
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
- * The files now in a folder and its subfolders; no links, no later files. `NAME.br` and `NAME.gz` are compressed forms
- * of NAME.
- *
- * @param hashed  matches names with a content hash: clients keep those files without revalidation; default: none
- *
- * Errors: throws if the folder cannot be listed.
+ * No links, no later files; `NAME.br` and `NAME.gz` are compressed forms of NAME. Clients keep names that match
+ * `hashed`, which have a content hash, without revalidation. Throws if the folder cannot be listed.
  */
 export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {
   const files = filesIn(folder);
@@ -75,7 +64,6 @@ export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {
   );
 }
 
-/** Paths of files by their path below the folder, with `/`. */
 function filesIn(folder: string): ReadonlyMap<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return new Map(

@@ -1,4 +1,4 @@
-// The state of the running daemon, as the operator sees it.
+// The state of the running daemon, for the operator.
 
 import { z } from 'zod';
 import { JOB_UNITS } from '../../repos/jobs.ts';
@@ -62,7 +62,6 @@ export interface StatusSource {
 }
 
 export interface Freshness {
-  /** Names of the connections of the repository. */
   readonly connections: readonly string[];
   /** When its host was last checked for changes. */
   readonly askedAt: string | null;

@@ -17,12 +17,7 @@ export async function lineCountOf(bytes: Uint8Array): Promise<number> {
   return start < bytes.length ? count + 1 : count;
 }
 
-/**
- * Lines with their newlines; lines after the end are left out. A view of the bytes.
- *
- * @param first  1-based
- * @param last  inclusive
- */
+/** With their newlines, as a view of the bytes; `first` (1-based) to `last`, inclusive. */
 export async function linesOf(bytes: Uint8Array, first: number, last: number): Promise<Uint8Array> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const yielder = new LoopYielder();

@@ -1,5 +1,4 @@
-// Shared by endpoints for a file or a position in it: finds the file and reads its content. Order of the checks: repo,
-// path syntax, ref syntax, then those of the reader.
+// Finds a file and reads its content. Order of the checks: repo, path syntax, ref syntax, then those of the reader.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -14,7 +13,6 @@ import {
   type AuditContext,
 } from './git-calls.ts';
 
-/** Parameters that name a file. */
 export const fileFields = {
   path: requiredText().meta({ description: 'Path from the root of the repository.' }),
   repo: requiredText().meta({ description: 'Name of the repository.' }),
@@ -23,14 +21,12 @@ export const fileFields = {
   }),
 };
 
-/** A file as the caller names it. */
 export type FileRequest = z.output<z.ZodObject<typeof fileFields>>;
 
 interface FileSource {
   readonly services: Pick<CallContext['services'], 'source'>;
 }
 
-/** What `readFile` found. */
 export interface ReadFile {
   readonly repo: RepoRecord;
   /** Undefined: the default revision. */
@@ -39,11 +35,8 @@ export interface ReadFile {
 }
 
 /**
- * The content of a file.
- *
- * @param isStored  the stored bytes; default: UTF-16 is converted to UTF-8
- *
- * Errors: NOT_FOUND, FILE_NOT_FOUND, INVALID_GIT_REF; those of the reader.
+ * `isStored`: the stored bytes; default: UTF-16 is converted to UTF-8. Errors: NOT_FOUND, FILE_NOT_FOUND,
+ * INVALID_GIT_REF; those of the reader.
  */
 export async function readFile(
   request: FileRequest,
@@ -51,7 +44,7 @@ export async function readFile(
   isStored = false,
 ): Promise<ReadFile> {
   const { services, settings, clientKey, memory } = context;
-  // Why: an empty optional ref counts as absent, unlike any other empty value.
+  // An empty optional ref counts as absent, unlike any other empty value.
   const ref = request.ref === '' ? undefined : request.ref;
   const repo = findRepo(request.repo, context);
   checkPath(request.path);
@@ -66,7 +59,6 @@ export async function readFile(
   return { repo, ref, content };
 }
 
-/** Records that a file was read. */
 export function noteFile({ accounts, actor }: AuditContext, repo: RepoRecord, path: string): void {
   accounts.auditLog.note(actor, 'user.fetched_file_source', {
     id: `${repo.name}/${path}`,

@@ -1,5 +1,4 @@
-// Shared by endpoints that read repositories: finding the repo, the time limit for git, and the schemas of names and
-// folders.
+// Shared by endpoints that read repositories: finding the repo, git's time limit, and schemas.
 
 import { z } from 'zod';
 import { limitedSignal } from '../../base/time-limit.ts';
@@ -11,7 +10,6 @@ import type { CallContext } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { text } from '../shapes/schemas.ts';
 
-/** Error codes of all endpoints that read a repository at a revision. */
 export const READ_ERRORS = [
   'NOT_FOUND',
   'FILE_NOT_FOUND',
@@ -19,7 +17,6 @@ export const READ_ERRORS = [
   'SERVER_OVERLOADED',
 ] as const;
 
-/** Shared by endpoints that read a repository at a revision. */
 export const GIT_READ = {
   access: 'opt',
   tag: 'Git',
@@ -27,13 +24,11 @@ export const GIT_READ = {
   errors: READ_ERRORS,
 } as const;
 
-/** The repos that a caller sees. */
 export interface RepoView {
   readonly services: Pick<CallContext['services'], 'repos'>;
   readonly repoAccess: CallContext['repoAccess'];
 }
 
-/** Where actions of a caller are recorded. */
 export interface AuditContext extends Pick<CallContext, 'actor'> {
   readonly accounts: {
     readonly auditLog: Pick<CallContext['accounts']['auditLog'], 'note' | 'noteRepeated'>;
@@ -47,7 +42,7 @@ export function findRepo(name: string, { services, repoAccess }: RepoView): Repo
   return repo;
 }
 
-/** The repo with this id. Errors: as `findRepo`. */
+/** Errors: as `findRepo`. */
 export function findRepoById(repoId: number, { services, repoAccess }: RepoView): RepoRecord {
   const repo = canSee(repoAccess, repoId) ? services.repos.byId(repoId) : undefined;
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
@@ -68,11 +63,7 @@ interface FolderContext extends GitTime, AuditContext, Pick<CallContext, 'client
   readonly services: Pick<CallContext['services'], 'trees'>;
 }
 
-/**
- * Folders and their parents at a revision, with an audit record, and the signal of `gitSignal`.
- *
- * Errors: INVALID_GIT_REF; those of `trees.folders`.
- */
+/** With an audit record, and the signal of `gitSignal`. Errors: INVALID_GIT_REF; those of `trees.folders`. */
 export async function readFolders(
   repo: RepoRecord,
   revisionName: string,
@@ -88,7 +79,6 @@ export async function readFolders(
   return { folders, signal };
 }
 
-/** Fields of a request for a repository at a revision. */
 export const revisionFields = {
   repoName: z.string({ error: 'required' }).meta({ description: 'Name of the repository.' }),
   revisionName: z
@@ -96,7 +86,6 @@ export const revisionFields = {
     .meta({ description: 'Branch, tag, commit or any revision that git can resolve.' }),
 };
 
-/** Fields of a folder's child in an answer. */
 export const folderItemFields = {
   type: z
     .enum(['tree', 'blob', 'commit'])

@@ -1,5 +1,4 @@
-// GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so browsers must never
-// run them: a type from a short list, no sniffing, a policy that allows nothing.
+// GET /api/raw: bytes of one file at a ref. Browsers must never run them: a short list of types, no sniffing.
 
 import { READ_ERRORS } from './git-calls.ts';
 import { z } from 'zod';
@@ -34,9 +33,7 @@ const IMAGE_HEADS: readonly (readonly [RegExp, string])[] = [
 
 const UTF16_MARKS = ['\xff\xfe', '\xfe\xff'];
 
-/**
- * The content type of a file; text has its charset. Cost: text is read to its end, at memory speed.
- */
+/** Text has its charset, and is read to its end, at memory speed. */
 function rawTypeOf(path: string, bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = buffer.toString('latin1', 0, 16);
@@ -56,7 +53,6 @@ function header(description: string): HeaderShape {
   return { description, type: 'string', isRequired: true };
 }
 
-/** Headers of answers 200, 206 and 304. */
 const FILE_HEADERS: Readonly<Record<string, HeaderShape>> = {
   ETag: header('Identifies the content; a request with it in If-None-Match gets 304.'),
   'Accept-Ranges': header('`bytes`'),
@@ -96,7 +92,6 @@ function dispositionOf(path: string, type: string): string {
   return `${isDisplayable(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`;
 }
 
-/** Conditional and range headers of the client. */
 interface ConditionalRequest {
   readonly headers: Headers;
 }
@@ -176,7 +171,8 @@ interface ByteRange {
 }
 
 /**
- * The range of a Range header (RFC 9110, 14.1.2), clipped to `size` bytes; several ranges are ignored, as the standard allows. Undefined: everything. 'none': no byte of the content is in the range.
+ * RFC 9110, 14.1.2; clipped to `size` bytes; several ranges are ignored, as the standard allows. Undefined: everything.
+ * 'none': no byte of the content is in the range.
  */
 function byteRangeOf(header: string | null, size: number): ByteRange | 'none' | undefined {
   const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '') ?? [];

@@ -16,7 +16,6 @@ import { codeHostType, flag, integer, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/repos';
 
-/** The connections of a repo. */
 export function connectionIdsOf(services: Services, { repoId }: RepoRecord): readonly number[] {
   const ids = services.connections.idsOf(repoId);
   return ids.length === 0 ? [repoId] : ids;
@@ -98,7 +97,6 @@ function toListItem(
   };
 }
 
-/** Whether a repo matches the filters. */
 function filterOf(
   { query = '', connectionId, state, name }: z.output<typeof listQuery>,
   services: Services,
@@ -136,8 +134,8 @@ export const listRepos = endpoint(
     const { items, headers } = paginate(sorted, query, context, PATH);
     const sizesOf = ({ repoId }: RepoRecord): Partial<RepoSizes> => {
       const { shardBytes, ...sizes } = services.jobs.sizesOf(repoId) ?? {};
-      // Why: its share of a shared shard depends on the other repos in it. Why by role: the presence of the member must
-      // not reveal whether anything is hidden.
+      // Its share of a shared shard depends on the other repos in it. By role: the member must not reveal that anything
+      // is hidden.
       return shardBytes === undefined || !isOwner ? sizes : { ...sizes, shardBytes };
     };
     return ok(

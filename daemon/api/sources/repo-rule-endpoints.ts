@@ -1,4 +1,4 @@
-// /api/ee/repos: all repositories of the instance, their permissions and how fresh they are, for the operator (API.md 22.4).
+// /api/ee/repos: all repositories, their permissions and how fresh they are, for the operator (API.md 22.4).
 
 import { z } from 'zod';
 import { OPERATOR } from '../../accounts/audit-log.ts';

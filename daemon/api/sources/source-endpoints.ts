@@ -32,7 +32,6 @@ function checkLines({ startLine = 1, endLine = LINE_MAX }: Lines): void {
     throw new ApiError('INVALID_QUERY_PARAMS', 'endLine: less than startLine');
 }
 
-/** The bytes of the requested lines. */
 async function selectedLines(
   bytes: Uint8Array,
   { startLine, endLine }: Lines,

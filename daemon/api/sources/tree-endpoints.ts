@@ -1,5 +1,5 @@
-// POST /api/files and /api/tree, GET /api/folder_contents: all files of a repository at a revision; its root with some
-// folders; the children of one folder. Order of the checks: repo, path syntax, ref syntax, ref resolves.
+// POST /api/files and /api/tree, GET /api/folder_contents. Order of the checks: repo, path syntax, ref syntax, ref
+// resolves.
 
 import { z } from 'zod';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
@@ -114,10 +114,7 @@ function checkFolderCount(folderPaths: readonly string[]): void {
   );
 }
 
-/**
- * The folders to show: requested ones that exist, and their parents.
- * Errors: INVALID_REQUEST_BODY if they have too many entries.
- */
+/** Requested folders that exist, and their parents. Errors: INVALID_REQUEST_BODY if they have too many entries. */
 function openFolders(folders: Folders, folderPaths: readonly string[]): ReadonlySet<string> {
   const open = withFoldersAbove(folderPaths.filter((path) => folders.has(path)));
   let nodeCount = 0;

@@ -86,7 +86,7 @@ class LogNotes {
     this.#lines.push(JSON.parse(line));
   };
 
-  /** Each with its line feed. */
+  /** Lines, each with its line feed, that none of these results repeats. */
   beyond(results: readonly LoggedResult[]): string {
     const reported = new Set(results.flatMap(({ error, warnings }) => [error, ...warnings]));
     const isReported = ({ message, error }: LogLine): boolean =>

@@ -37,7 +37,7 @@ interface VerifyFlags {
   readonly json?: true;
 }
 
-// As other commands start faster without it.
+// Loaded on first use, as other commands start faster without it.
 const loadKeys = () => import('../../accounts/licence-key.ts');
 const loadLicences = () => import('../../accounts/licence.ts');
 const loadIssuing = () => import('../../accounts/licence-issue.ts');

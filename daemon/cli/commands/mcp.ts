@@ -18,7 +18,7 @@ async function runMcp(
   context.setExitCode(EXIT_OK);
 }
 
-/** Some programs start others in folders that nobody wants to index as a whole. */
+/** Errors: UsageError for folders that nobody wants to index as a whole: some programs start others there. */
 function currentFolder(): string {
   const folder = process.cwd();
   if (folder !== path.parse(folder).root && folder !== homedir()) return '.';

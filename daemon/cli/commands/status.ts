@@ -21,7 +21,7 @@ interface StatusFlags extends OperatorFlags {
   readonly repos?: true;
 }
 
-/** Only the longest running jobs. */
+/** Jobs that a progress line names: the longest running ones. */
 const STEPS_MAX = 2;
 /** Reasons of failures are among the problems. */
 const CONNECTION_COLUMNS = ['name', 'type', 'repos', 'indexed', 'syncedAt', 'state'] as const;

@@ -7,7 +7,7 @@ import type { AdapterOptions, HttpAdapter } from './adapter.ts';
 import { NodeAdapter } from './node-adapter.ts';
 import { UwsAdapter, loadUws } from './uws-adapter.ts';
 
-/** As in package.json, for tests. No dependency: 257 MB that a default start never loads. */
+/** The version that package.json uses for tests. Why not a dependency: 257 MB that a default start never loads. */
 const INSTALL = 'npm install uWebSockets.js@npm:uwebsockets@3.0.6';
 
 /** Does not listen yet. `load` imports uWebSockets.js; tests pass one that fails. */

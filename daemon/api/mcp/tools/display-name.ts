@@ -1,10 +1,10 @@
-// File names in results with one name per line: a name with a line end or an invisible character is written as JSON,
-// which a model can pass back. Otherwise a repository could forge lines of results by its file names.
+// File names, one per line: one with a line end or an invisible character is written as JSON, which a model can pass
+// back. Otherwise a repository could forge lines of results.
 
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 export function displayName(name: string): string {
-  // Why not JSON alone: it does not escape characters beyond ASCII.
+  // JSON alone does not escape characters beyond ASCII.
   return name.search(UNPRINTABLE) === -1
     ? name
     : JSON.stringify(name).replaceAll(UNPRINTABLE, escaped);

@@ -27,7 +27,6 @@ interface Range {
   readonly end: Position;
 }
 
-/** Line of a range's last character. */
 function lastLineOf({ start, end }: Range): number {
   const isAtStart = end.column === 1 && end.lineNumber > start.lineNumber;
   return isAtStart ? end.lineNumber - 1 : end.lineNumber;
@@ -74,12 +73,7 @@ export function firstLines(files: readonly FoundLines[], countMax: number): Foun
 /** Characters shown of a line. */
 const LINE_SIZE_MAX = 2000;
 
-/**
- * Adds files while they fit.
- *
- * @param linesOf  called only for added files
- * @returns        number of complete files
- */
+/** Returns the number of complete files; `linesOf` is called only for added ones. */
 export function addFiles<File>(
   text: BoundedText,
   files: readonly File[],

@@ -1,6 +1,5 @@
-// Converts a glob over paths to a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It matches from any path segment
-// to the end of the path; a leading slash anchors it at the root, and a trailing slash matches everything below a
-// folder.
+// A glob over paths as a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It matches from any path segment to the
+// end; a leading slash anchors it at the root, and a trailing one matches everything below a folder.
 
 import { quotePattern } from '../../../engine/regex/quote.ts';
 
@@ -39,12 +38,7 @@ function patternOf(glob: string): string {
   return pattern;
 }
 
-/**
- * The length of the next part of the glob, and its expression.
- *
- * @param depth  number of open braces
- * @param isClosed  it starts with a brace that is closed later
- */
+/** `depth`: number of open braces; `isClosed`: it starts with a brace that is closed later. */
 function partAt(
   rest: string,
   depth: number,
@@ -61,7 +55,6 @@ function partAt(
   return [character.length, quotePattern(character)];
 }
 
-/** Positions of opening braces that are closed. */
 function closedBraces(glob: string): ReadonlySet<number> {
   const open: number[] = [];
   const closed = new Set<number>();

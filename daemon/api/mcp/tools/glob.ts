@@ -68,7 +68,6 @@ function listOf(answer: SearchResponse, requestedMax: number, limitMax: number):
   return text.toString();
 }
 
-/** Lines about what is missing, and how to get it. */
 function endLines(
   answer: SearchResponse,
   unshown: number,

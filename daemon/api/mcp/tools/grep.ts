@@ -89,7 +89,6 @@ interface Limits {
   readonly matches: number;
   readonly limitMax: number;
   readonly contextLines: number;
-  /** About arguments above their limit. */
   readonly notes: readonly string[];
 }
 
@@ -146,11 +145,7 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
   return { repository, path: fileName.text, lines: inOrder(lines) };
 }
 
-/**
- * Lines about what is missing, and how to get it.
- *
- * @param isFull  the text is full, whatever the limit
- */
+/** `isFull`: the text is full, whatever the limit. */
 function endLines(
   answer: SearchResponse,
   { matches, limitMax, notes }: Limits,

@@ -50,7 +50,6 @@ export const listCommits = tool(
   },
 );
 
-/** Files of a diff per read. */
 const FILES_MAX = 200;
 
 export const getDiff = tool(
@@ -97,7 +96,6 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
   return text.toString();
 }
 
-/** Adds as much of a long file as fits. */
 function addStart(text: BoundedText, file: FileDiff): void {
   const lines = linesOf(file).flatMap((part) => part.split('\n'));
   const addedCount = lines.findIndex((line) => !text.add(line));

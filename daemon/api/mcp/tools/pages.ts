@@ -4,7 +4,6 @@ import { jsonInteger } from '../../shapes/input.ts';
 import { PER_PAGE_MAX } from '../../shapes/input.ts';
 import type { PageRequest } from '../../shapes/pagination.ts';
 
-/** The arguments `page` and `perPage`. */
 export function pageArguments(perPage: number) {
   return {
     page: jsonInteger(1).default(1),
@@ -14,7 +13,6 @@ export function pageArguments(perPage: number) {
   };
 }
 
-/** A page as JSON, with `nextPage` if there is one. */
 export function partOf(
   list: { readonly totalCount: number; readonly [name: string]: unknown },
   { page, perPage }: PageRequest,

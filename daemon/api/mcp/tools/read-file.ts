@@ -58,7 +58,6 @@ export const readFileTool = tool(
   },
 );
 
-/** As many lines as fit, at least one. */
 function numbered(lines: readonly string[], first: number): string[] {
   const numberedLines: string[] = [];
   let remaining = SIZE_MAX;

@@ -1,4 +1,4 @@
-// The scope of tool searches (folder, glob, repository, revision) as conditions of a query; and the search itself.
+// The scope of tool searches as conditions of a query, and the search itself.
 
 import { z } from 'zod';
 import { allOf, patternNode, repoNode, valueNode } from '../../../engine/query/nodes.ts';
@@ -12,7 +12,6 @@ import { globPattern } from './glob-pattern.ts';
 import { requestedRepo, pathField } from './tool-arguments.ts';
 import type { ToolContext } from './tool.ts';
 
-/** Arguments of tools that search. */
 export const scopeFields = {
   path: pathField('Only this folder or file.').exactOptional(),
   repo: z.string().exactOptional().meta({ description: 'Only this repository (exact name).' }),
@@ -23,13 +22,12 @@ export const scopeFields = {
 
 export interface SearchScope {
   readonly path?: string;
-  /** A glob. */
   readonly include?: string;
   readonly repo?: string;
   readonly ref?: string;
 }
 
-/** The conditions, by their argument. Errors: NOT_FOUND; FILE_NOT_FOUND; QueryError. */
+/** Errors: NOT_FOUND; FILE_NOT_FOUND; QueryError. */
 export function conditionsOf(
   { path = '', include = '', repo = '', ref = '' }: SearchScope,
   context: ToolContext,
@@ -43,21 +41,14 @@ export function conditionsOf(
   return conditions;
 }
 
-/** Limit for ranges. */
 export const LIMIT_MAX = 10_000;
 
-/** The same, within the settings. */
+/** `LIMIT_MAX`, within the settings. */
 export function limitMaxOf({ settings }: Pick<ToolContext, 'settings'>): number {
   return Math.min(LIMIT_MAX, settings.maxMatchCount);
 }
 
-/**
- * Next step for a cut result.
- *
- * @param limit     the limit that cut it
- * @param limitMax  the largest possible limit
- * @param count     lower bound of the results
- */
+/** The next step after `limit` cut a result; `count`: lower bound of the results. */
 export function beyondLimit(limit: number, limitMax: number, count: number): string {
   if (limit >= limitMax) return 'this is the largest limit; narrow';
   return `call again with limit ${Math.min(limitMax, Math.max(count, 4 * limit))}, or narrow`;
@@ -68,7 +59,6 @@ const LINE_SIZE_MAX = 2000;
 /** Bytes of an answer, which the serving thread parses at once: more than fits into a text. */
 const ANSWER_SIZE_MAX = 8_000_000;
 
-/** Whether results did not fit into the answer. */
 export function isAnswerFull({ incompleteReasons = [] }: SearchResponse): boolean {
   return incompleteReasons.includes('size_limit');
 }
@@ -78,7 +68,7 @@ export interface ToolSearch {
   readonly contextLines?: number;
 }
 
-/** Searches with all of the conditions. Errors: those of a search. */
+/** Errors: those of a search. */
 export async function searchFor(
   conditions: readonly [QueryNode, ...QueryNode[]],
   { matches, contextLines = 0 }: ToolSearch,
@@ -105,7 +95,6 @@ export async function searchFor(
   return JSON.parse(text) as SearchResponse;
 }
 
-/** The search environment of a tool call. */
 export function environmentOf(context: ToolContext): SearchEnvironment {
   const { onProgress } = context;
   if (onProgress === undefined) return { ...context, onProgress };

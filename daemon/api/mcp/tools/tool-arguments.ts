@@ -1,16 +1,16 @@
-// Argument handling that tools share: lenient numbers and paths, the repository, and notes about values above a limit.
+// Arguments that tools share: lenient numbers and paths, the repository, and notes about values above a limit.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import type { RepoView } from '../../sources/git-calls.ts';
 
-/** The argument that names a repository; see `requestedRepo`. */
+/** See `requestedRepo`. */
 export const repoField = z.string().exactOptional().meta({
   description: 'Name of the repository; optional if there is only one.',
 });
 
-/** A path in a repository; `./x` and `/x` are `x`. */
+/** `./x` and `/x` are `x`. */
 export function pathField(description: string) {
   return z
     .string()
@@ -20,11 +20,7 @@ export function pathField(description: string) {
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 
-/**
- * Interprets arguments as models mean them: numbers and booleans may be texts, and null is absent.
- *
- * @param properties  of the JSON schema
- */
+/** As models mean them: numbers and booleans may be texts, and null is absent. */
 export function coercedArguments(args: unknown, properties: Properties): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
   const entries = Object.entries(args).filter(([, value]) => value !== null);
@@ -44,11 +40,7 @@ function coercedValue(value: unknown, type: unknown): unknown {
 const LISTED_MAX = 5;
 const WRONG_NAME_SIZE_MAX = 100;
 
-/**
- * The repository with this name; without a name the only visible one.
- *
- * Errors: INVALID_REQUEST_BODY, NOT_FOUND; both name visible repositories and the next call.
- */
+/** Without a name the only visible one. Errors: INVALID_REQUEST_BODY, NOT_FOUND, naming visible ones. */
 export function requestedRepo(
   name: string | undefined,
   { services, repoAccess }: RepoView,
@@ -78,11 +70,7 @@ function someOf(repos: readonly RepoRecord[], name = ''): string {
   return `there ${repos.length === 1 ? 'is' : 'are'} ${listed.join(', ')}${more}; call again with one as repo`;
 }
 
-/**
- * A line for each argument above its limit, which was used instead.
- *
- * @param pairs  by name, the given value and the limit
- */
+/** By name, the given value and the limit, which was used instead. */
 export function aboveMost(
   pairs: Readonly<Record<string, readonly [given: number, most: number]>>,
 ): string[] {

@@ -1,5 +1,4 @@
-// A tool: its name, its description for models, the schema of its arguments, and a function that returns text. Tools
-// know nothing of the protocol, and call the same services as the endpoints.
+// A tool: its name, description and argument schema, and a function that returns text. Knows nothing of the protocol.
 
 import { z } from 'zod';
 import { ApiError } from '../../shapes/api-error.ts';
@@ -12,7 +11,6 @@ export interface ToolContext extends CallContext {
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** Progress of a call. */
 export interface ToolProgress {
   readonly done: number;
   readonly total: number;
@@ -30,9 +28,7 @@ interface ArgumentsSchema {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** Counts against the limit of concurrent searches. */
   readonly isSearch: boolean;
-  /** JSON schema of its arguments. */
   readonly inputSchema: ArgumentsSchema;
   /** Errors: INVALID_REQUEST_BODY naming the argument; those of what it calls. */
   run(args: unknown, context: ToolContext): Promise<string>;
@@ -46,7 +42,6 @@ interface ToolShape<Schema extends z.ZodObject> {
   readonly input: Schema;
 }
 
-/** A tool of this shape. */
 export function tool<Schema extends z.ZodObject>(
   { name, description, isSearch = false, input }: ToolShape<Schema>,
   answer: (args: z.output<Schema>, context: ToolContext) => Promise<string> | string,

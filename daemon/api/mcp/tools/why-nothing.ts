@@ -1,5 +1,4 @@
-// Explains why a tool search found nothing: unindexed repositories, filters without files, a similar pattern with
-// results. Considers only what the caller sees.
+// Explains why a tool search found nothing, from what the caller sees.
 
 import { patternNode, regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
@@ -15,11 +14,9 @@ import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
 
-/** A search that found nothing. */
 interface EmptySearch {
-  /** The content pattern; undefined: a search for paths. */
+  /** Undefined: a search for paths. */
   readonly pattern?: string;
-  /** Globs by argument. */
   readonly globs: Readonly<Record<string, string>>;
   /** All but `pattern`, by argument. */
   readonly conditions: Conditions;
@@ -59,7 +56,6 @@ function searchAgain(
   return searchFor(conditions, { matches }, { ...context, onProgress: undefined });
 }
 
-/** The path of a file that meets all conditions; undefined: none. */
 async function pathWith(conditions: OneOrMore, context: ToolContext): Promise<string | undefined> {
   const { files } = await searchAgain(conditions, 1, context);
   return files[0]?.fileName.text;
@@ -115,7 +111,6 @@ async function nearGlob(
     : [`Case counts; without it ${name} fits files such as ${displayName(path)}`];
 }
 
-/** Alternative forms of a pattern, each with the hint for it. */
 function nearFormsOf(pattern: string): readonly (readonly [message: string, near: string])[] {
   const [, slashed, flags = ''] = /^\/(.+)\/([a-z]*)$/s.exec(pattern) ?? [];
   const [, inner] = /^"(.+)"$/s.exec(pattern) ?? [];
