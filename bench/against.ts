@@ -1,5 +1,4 @@
-// `--against REV`: serves the corpus with this build and with that of another commit, sends both the same requests in turn,
-// and says for each class which is faster. A class whose counts are wrong gets no time.
+// `--against REV`: serves the corpus with this build and another one, and compares their times by class.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +23,6 @@ export interface Build {
   readonly folder: string | undefined;
 }
 
-/** One of the two servers; this build is the first. */
 interface Side {
   readonly daemon: RunningDaemon;
   readonly client: SearchClient;
@@ -61,13 +59,12 @@ export const QUICK_PAIRS: PairedEffort = {
 const ROUNDS_MIN = 7;
 const LOAD_ROUNDS = 7;
 const LOAD_CONNECTION_COUNTS = [8, 64];
-/** Lines of a case that many connections send. */
 const RARE_LINES_MAX = 1000;
 
 interface PairedRow {
   readonly name: string;
   readonly starts: Pair[][];
-  /** What is wrong with an answer: there is no verdict. */
+  /** Why there is no verdict. */
   readonly problem?: string;
   readonly comparison?: Comparison;
 }
@@ -88,11 +85,8 @@ function run(command: string, args: readonly string[], cwd: string): string {
 }
 
 /**
- * The build of a commit, made in the cache folder unless it is there.
- *
- * @param rev  a revision of this repository, or the folder of a checkout that is built
- *
- * Errors: no such revision; it does not build.
+ * `rev`: a revision, or the folder of a checkout. The build is kept in `cache`. Errors: no such revision; it does not
+ * build.
  */
 export function buildOf(rev: string, cache: string): Build {
   const own = path.resolve(rev, 'build');
@@ -109,11 +103,7 @@ export function buildOf(rev: string, cache: string): Build {
 }
 
 /**
- * Compares this build with another on a corpus.
- *
- * @param countsOf  the cases with the counts to expect; the client is of this build's server
- *
- * Errors: rejects if a build cannot index or serve the corpus, or an answer is not 200.
+ * `countsOf` gives the expected counts. Rejects if a build cannot index or serve the corpus, or an answer is not 200.
  */
 export async function runAgainst(
   corpus: Corpus,
@@ -173,7 +163,6 @@ async function withSides(
   }
 }
 
-/** Adds the pairs of one start to the rows. */
 async function measureStart(
   sides: readonly Side[],
   counts: CaseCounts,
@@ -212,7 +201,6 @@ async function measureStart(
     );
 }
 
-/** What is wrong with an answer of either side. */
 async function problemOf(
   sides: readonly Side[],
   body: string,
@@ -251,7 +239,6 @@ async function timed(client: SearchClient, body: string): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** A row for each class, and the private memory of both. */
 export function formatAgainst({ other, rows, privateMemory }: PairedReport): string {
   const columns = [
     { title: 'class', align: 'left' } as const,

@@ -1,6 +1,5 @@
-// The benchmark cases as data: what is searched, of which class (targets go by class), why the
-// case exists, and how ripgrep would answer it. Expected counts depend on the version of the corpus; for
-// a corpus that is not listed in expected.ts they are worked out with ripgrep before the run.
+// The benchmark cases: query, class (targets go by class), reason, and the searches that ripgrep would do. Expected
+// counts depend on the corpus; those that expected.ts lacks are computed with ripgrep.
 
 /** Classes of queries, each with its own target. */
 export type CaseClass =
@@ -21,10 +20,7 @@ export type CaseClass =
   | 'alternation'
   | "ripgrep's suite";
 
-/**
- * What a query means, in terms of single searches that ripgrep can answer. `regex` is in Trawl's syntax;
- * `path` holds for files whose path matches the expression; a file has to hold all of `and`.
- */
+/** A query in terms of searches by ripgrep. `path`: the path of the file matches; a file must have all of `and`. */
 export type Meaning =
   | { readonly literal: string }
   | { readonly regex: string }
@@ -34,7 +30,7 @@ export type Meaning =
   | { readonly not: Meaning };
 
 export interface BenchCase {
-  /** Stable name, key of expected counts and baselines. */
+  /** Key of expected counts and baselines. */
   readonly id: string;
   readonly query: string;
   readonly class: CaseClass;
@@ -45,7 +41,6 @@ export interface BenchCase {
   readonly meaning: Meaning;
 }
 
-/** What to search for, of a meaning that is a single literal or regular expression. */
 export function leafOf(meaning: Meaning): { text: string; isRegex: boolean } | undefined {
   if ('literal' in meaning) return { text: meaning.literal, isRegex: false };
   if ('regex' in meaning) return { text: meaning.regex, isRegex: true };
@@ -104,9 +99,8 @@ function words(count: number, between: string): string {
 
 const BOTH_CASES = [true, false];
 
-/** Cases for the Linux source tree. */
 export const LINUX_CASES: readonly BenchCase[] = [
-  // The peers were measured on these literals.
+  // The peers were measured on these.
   literal('PM_RESUME', 'rare literal', 'a handful of files; the price of a query as such'),
   literal('kmalloc', 'medium literal', 'frequent name, part of longer names'),
   literal('EXPORT_SYMBOL_GPL', 'medium literal', 'one hit a line in many files'),
@@ -123,7 +117,6 @@ export const LINUX_CASES: readonly BenchCase[] = [
   literal('err_free', 'medium literal', 'common grams, few matches'),
   literal('copyright', 'medium literal', 'the rarer spelling under common folded grams'),
   literal('if (ret)', 'common literal', 'punctuation, dense'),
-  // Both letter cases.
   literal('pm_resume', 'any case', 'rare in any case', false),
   literal('kmalloc', 'any case', 'medium in any case', false),
   literal('copyright', 'any case', 'common, several spellings', false),
@@ -133,7 +126,6 @@ export const LINUX_CASES: readonly BenchCase[] = [
   literal('->', '1-2 characters', 'two characters of punctuation'),
   literal('~/', '1-2 characters', 'two characters, rare together'),
   literal('§', '1-2 characters', 'one character of two bytes, rare'),
-  // Absent.
   literal('kmalloc_zzzq_absent', 'no match, gram missing', 'common start, then an absent gram'),
   literal(
     'mutex_lock_return_int',
@@ -141,7 +133,6 @@ export const LINUX_CASES: readonly BenchCase[] = [
     'every gram exists, the whole does not',
   ),
   literal('EXPORT_SYMBOL_interruptible', 'no match, grams present', 'two real names joined'),
-  // Boolean structure.
   composite('PM_RESUME kmalloc', 'boolean', 'AND of rare and medium', {
     and: [{ literal: 'PM_RESUME' }, { literal: 'kmalloc' }],
   }),
@@ -154,7 +145,6 @@ export const LINUX_CASES: readonly BenchCase[] = [
   composite('mutex_lock_interruptible -(kmalloc)', 'boolean', 'NOT of a medium literal', {
     and: [{ literal: 'mutex_lock_interruptible' }, { not: { literal: 'kmalloc' } }],
   }),
-  // Filters.
   composite('file:^drivers/net/ kmalloc', 'file filter', 'one folder', {
     and: [{ path: /^drivers\/net\// }, { literal: 'kmalloc' }],
   }),
@@ -165,7 +155,6 @@ export const LINUX_CASES: readonly BenchCase[] = [
     and: [{ path: /\.rs$/ }, { literal: 'unsafe' }],
   }),
   composite('file:mutex\\.c$', 'file name', 'by name only, no content', { path: /mutex\.c$/ }),
-  // Regular expressions.
   regex('copyright.*torvalds', 'regex with literal', 'two literals in a line, any case', false),
   regex('err(no)?\\s*=\\s*-E[A-Z]+;', 'regex with literal', 'weak literals'),
   regex('[A-Z]+_SUSPEND', 'regex with literal', 'literal at the end'),
@@ -193,7 +182,7 @@ export const LINUX_CASES: readonly BenchCase[] = [
 /** Ids of the cases whose first streamed result is timed as well: words in most files. */
 export const STREAM_CASE_IDS: ReadonlySet<string> = new Set(['return', 'Copyright', 'function']);
 
-/** A few cases that make sense on any tree of source code, for small corpora. */
+/** Cases for any tree of source code. */
 export const COMMON_CASES: readonly BenchCase[] = [
   literal('function', 'common literal', 'a word in most files'),
   literal('Copyright', 'medium literal', 'in the head of files'),

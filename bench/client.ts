@@ -1,5 +1,4 @@
-// A client of the daemon for measuring: plain HTTP over kept-alive connections. The timed call reads the
-// whole body but does not parse it, because that would measure this process.
+// A client for measuring, over kept-alive connections. The timed call does not parse: that would measure this process.
 
 import { Agent, request } from 'node:http';
 import type { RequestOptions } from 'node:http';
@@ -9,9 +8,8 @@ import type { BenchCase } from './cases.ts';
 import type { SearchAll } from './differential.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
 
-/** Most ranges that one answer can hold. */
+/** The most ranges that an answer can have. */
 export const MATCHES_MAX = 100_000;
-/** What a first page asks for. */
 export const MATCHES_PAGE = 100;
 
 export interface Answer {
@@ -20,19 +18,16 @@ export interface Answer {
 }
 
 export interface SearchClient {
-  /** The raw answer. Errors: rejects if the connection fails. */
+  /** Rejects if the connection fails. */
   post(body: string): Promise<Answer>;
-  /**
-   * Milliseconds from the request to the first chunk with files of a streamed search, undefined if none has any; the
-   * stream is read to its end. Errors: rejects if it has no end.
-   */
+  /** Milliseconds to the first chunk with files; undefined: no files. Rejects if the stream has no end. */
   firstResult(body: string): Promise<number | undefined>;
-  /** Paths of the files of a streamed search, in the order in which they come. Errors: rejects if it has no end. */
+  /** In order of arrival. Rejects if the stream has no end. */
   stream(body: string): Promise<readonly string[]>;
   close(): void;
 }
 
-/** @param connectionCount  connections kept open at most */
+/** `connectionCount`: maximum of open connections. */
 export function createClient(url: string, connectionCount: number): SearchClient {
   const agent = new Agent({ keepAlive: true, maxSockets: connectionCount });
   const address = new URL('/api/search', url);
@@ -50,7 +45,7 @@ export function createClient(url: string, connectionCount: number): SearchClient
             text += part;
             if (firstMs === undefined && FIRST_RESULT.test(text))
               firstMs = performance.now() - startMs;
-            // What is left decides on the end alone.
+            // Only the end is still needed.
             if (firstMs !== undefined) text = text.slice(-STREAM_END.length);
           });
           reply.on('error', reject);
@@ -69,7 +64,7 @@ export function createClient(url: string, connectionCount: number): SearchClient
   };
 }
 
-/** Paths of the files in all chunks of a stream. Errors: throws if it failed or has no end. */
+/** Throws if the stream failed or has no end. */
 function pathsOf({ status, body }: Answer): string[] {
   const text = body.toString();
   if (status !== 200 || !text.endsWith(STREAM_END) || text.includes('data: {"type":"error"'))
@@ -82,7 +77,7 @@ function pathsOf({ status, body }: Answer): string[] {
   });
 }
 
-/** A request and its whole answer. Errors: rejects if the connection fails. */
+/** Rejects if the connection fails. */
 export function send(address: URL, options: RequestOptions, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const call = request(address, options, (reply) => {
@@ -102,7 +97,6 @@ export function send(address: URL, options: RequestOptions, body?: string): Prom
 const FIRST_RESULT = /^data: \{"type":"chunk".*"files":\[\{.*\n\n/m;
 const STREAM_END = 'data: [DONE]\n\n';
 
-/** The request of a case. */
 export function callOf(benchCase: BenchCase, matches: number) {
   return {
     query: benchCase.query,
@@ -112,12 +106,11 @@ export function callOf(benchCase: BenchCase, matches: number) {
   };
 }
 
-/** The request body of a case. */
 export function bodyOf(benchCase: BenchCase, matches: number): string {
   return JSON.stringify(callOf(benchCase, matches));
 }
 
-/** The parsed answer. Errors: rejects with status and body if it is not 200. */
+/** Rejects with status and body if the status is not 200. */
 export async function ask(client: SearchClient, body: string): Promise<SearchResponse> {
   const answer = await client.post(body);
   const text = answer.body.toString();
@@ -142,7 +135,7 @@ export function rangesByPath(response: SearchResponse): MatchMap {
   return map;
 }
 
-/** Finds all ranges of a literal or a regular expression through the daemon, for the differential test. */
+/** For the differential test. */
 export function searchAllThrough(client: SearchClient): SearchAll {
   return async (text, isCaseSensitive, isRegex = false) => {
     const body = JSON.stringify({
@@ -156,7 +149,7 @@ export function searchAllThrough(client: SearchClient): SearchAll {
   };
 }
 
-/** Docs of the index, all (by path) and those whose content is left out, with the reason. */
+/** All docs of the index by path, and those whose content is omitted, with the reason. */
 export async function listDocs(
   client: SearchClient,
 ): Promise<{ paths: Set<string>; skipped: Map<string, string> }> {

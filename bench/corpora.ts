@@ -1,5 +1,4 @@
-// Where the trees come from that are searched. `linux` is the kernel source as Debian packages it
-// (linux-source-6.1), fetched without root and kept in a cache folder; anything else is a path.
+// The trees to search: `linux` (Debian's linux-source-6.1, fetched without root and cached), or any path.
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -12,9 +11,8 @@ const LINUX_PACKAGE = 'linux-source-6.1';
 
 export interface Corpus {
   readonly name: string;
-  /** Names the exact content; expected counts are kept by `name@version`. `unknown` for a mere path. */
+  /** Expected counts are kept by `name@version`; `unknown` for a path. */
   readonly version: string;
-  /** Absolute path of the tree. */
   readonly root: string;
   readonly cases: readonly BenchCase[];
 }
@@ -29,7 +27,7 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Version of the package that apt would download. Errors: apt does not know the package. */
+/** Errors: apt does not know the package. */
 async function packageVersion(): Promise<string> {
   const { stdout } = await spawn('apt-cache', ['show', '--no-all-versions', LINUX_PACKAGE]);
   const version = /^Version: (\S+)$/m.exec(stdout)?.[1];
@@ -37,7 +35,7 @@ async function packageVersion(): Promise<string> {
   return version;
 }
 
-/** The package unpacked into `folder`; done in a folder beside it that is renamed at the end. */
+/** Unpacks into a folder beside `folder`, which is renamed at the end. */
 async function unpackLinux(folder: string): Promise<void> {
   const work = `${folder}.partial`;
   rmSync(work, { recursive: true, force: true });
@@ -55,19 +53,13 @@ async function unpackLinux(folder: string): Promise<void> {
   await spawn('tar', ['xf', path.join(sources, tar), '-C', 'tree', '--strip-components=1'], {
     cwd: work,
   });
-  // Why: Debian's own ignore file ignores everything, so that nothing would be indexed.
+  // Debian's own ignore file ignores everything.
   rmSync(path.join(work, 'tree', '.gitignore'));
   renameSync(path.join(work, 'tree'), folder);
   rmSync(work, { recursive: true, force: true });
 }
 
-/**
- * The Linux tree.
- *
- * @param given  an unpacked tree of the package to use instead of a download
- *
- * Errors: rejects on a machine without apt, or without network on the first use.
- */
+/** `given`: an unpacked tree. Rejects without apt, or without network on the first use. */
 async function openLinux(cache: string, given: string | undefined): Promise<Corpus> {
   const version = await packageVersion();
   const root = given ?? path.join(cache, `${LINUX_PACKAGE}_${version.replaceAll(':', '%3a')}`);
@@ -78,13 +70,7 @@ async function openLinux(cache: string, given: string | undefined): Promise<Corp
   return { name: 'linux', version, root: path.resolve(root), cases: LINUX_CASES };
 }
 
-/**
- * The corpus `name`: `linux`, or the path of a folder.
- *
- * @param treePath  where the tree of a named corpus lies already
- *
- * Errors: rejects if the folder does not exist or the download fails.
- */
+/** `linux`, or the path of a folder; `treePath`: an unpacked tree. Rejects if there is no folder or no download. */
 export async function openCorpus(
   name: string,
   cache: string,

@@ -1,5 +1,4 @@
-// The daemon under test as child processes of its real command line: one run of `index`, timed and its
-// memory watched, then `serve`. Reads memory from /proc, so memory is known on Linux only.
+// The daemon under test as child processes of its command line: `index`, then `serve`. Memory is known on Linux only.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -8,13 +7,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JobResult } from '../daemon/sync/jobs/jobs.ts';
 
-/** The build that this file belongs to. */
 const BUILD = fileURLToPath(new URL('..', import.meta.url));
 const POLL_MS = 50;
 const START_MS_MAX = 300_000;
 const STOP_MS_MAX = 60_000;
 
-/** What `trawl` runs; builds before 2026-11-23 have no bundle. */
+/** Builds before 2026-11-23 have no bundle. */
 function mainOf(build: string): string {
   const bundle = path.join(build, 'bundle', 'cli', 'main.js');
   return existsSync(bundle) ? bundle : path.join(build, 'daemon', 'cli', 'main.js');
@@ -22,7 +20,7 @@ function mainOf(build: string): string {
 
 export interface BuildFigures {
   readonly durationMs: number;
-  /** Highest RssAnon of the building process, mapped files apart; 0 where /proc is missing. */
+  /** Highest RssAnon in bytes; 0 without /proc. */
   readonly memoryPeakSize: number;
   /** Bytes of all files in the data directory. */
   readonly dataSize: number;
@@ -31,11 +29,10 @@ export interface BuildFigures {
 }
 
 export interface SymbolFigures {
-  /** Of the pass, start of the process and look at the source included. */
+  /** Of the pass, with the start of the process. */
   readonly durationMs: number;
-  /** Highest RssAnon of the process, those of the parsers apart. */
+  /** Highest RssAnon, without the parsers' processes. */
   readonly memoryPeakSize: number;
-  /** Bytes of the files of symbols. */
   readonly dataSize: number;
 }
 
@@ -44,9 +41,8 @@ export interface RunningDaemon {
   readonly pid: number;
   /** From the start of the process until it listens. */
   readonly startMs: number;
-  /** Settles with the end of the process. */
   readonly ended: Promise<unknown>;
-  /** Asks it to stop, kills it after a minute, and waits until it has ended. */
+  /** Asks the process to exit; kills it after a minute. */
   stop(): Promise<void>;
 }
 
@@ -54,11 +50,11 @@ export interface StartOptions {
   /** Default: guests may search. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Folder of the build to run, default: our own. */
+  /** Default: our own. */
   readonly build?: string | undefined;
 }
 
-/** A field of a /proc file in bytes; 0 if the file or the field is missing. */
+/** In bytes; 0 if file or field is missing. */
 export function procSize(pid: number, file: string, field: string): number {
   try {
     const text = readFileSync(`/proc/${String(pid)}/${file}`, 'utf8');
@@ -68,13 +64,12 @@ export function procSize(pid: number, file: string, field: string): number {
   }
 }
 
-/** Private bytes that are not backed by a mapped file: heap, scratch memory, stacks. */
+/** Heap, scratch memory and stacks, in bytes. */
 export function privateMemorySize(pid: number): number {
   const fields = ['Private_Dirty', 'Swap'];
   return fields.reduce((sum, field) => sum + procSize(pid, 'smaps_rollup', field), 0);
 }
 
-/** Bytes of all files below `folder`. */
 export function folderSize(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -88,11 +83,7 @@ function exitOf(child: ChildProcess): Promise<number | null> {
   });
 }
 
-/**
- * Indexes sources into the data directory `dataDir`, without their symbols.
- *
- * Errors: rejects if the command fails; its messages are on standard error.
- */
+/** Without symbols. Rejects if the command fails; its messages are on standard error. */
 export async function buildIndex(
   sources: readonly string[],
   dataDir: string,
@@ -107,7 +98,7 @@ export async function buildIndex(
   };
 }
 
-/** Finds the symbols of an index that `buildIndex` made. Errors: as there. */
+/** Rejects as `buildIndex`. */
 export async function findSymbols(
   sources: readonly string[],
   dataDir: string,
@@ -143,7 +134,6 @@ async function runIndex(
   return { results, durationMs, memoryPeakSize };
 }
 
-/** The address that `serve` prints, once it is there. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

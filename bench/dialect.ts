@@ -1,11 +1,6 @@
-// Says a regular expression of Trawl's syntax (RE2, `\d \w \s \b` ASCII, bad bytes are characters) in the
-// syntaxes of ripgrep and of JavaScript, so that both mean the same. Leftmost, first alternative, and the
-// kinds of repeats mean the same in all three.
-//
-// ripgrep: the ASCII classes are written out, and a run of "any character but" becomes one of bytes, so that
-// it takes bad ones too. Beyond it: a bad byte under a wide class without `*` or `+` (`a.b`, `[^x]{3}`); in
-// any case, the long s and the Kelvin sign under `[^s]*`; `\A` and `\z` of a file. Cases do not use them.
-// JavaScript is asked about the targets of links only.
+// Translates Trawl's regular expressions (RE2; ASCII classes; bad bytes are characters) to ripgrep and, for targets of
+// links, JavaScript. Beyond ripgrep: bad bytes under a wide class without `*` or `+`; the long s and the Kelvin sign
+// under `[^s]*` in any case; `\A` and `\z` of a file. Cases do not use them.
 
 /** An escape, a quotation, a property, a class, or one character. */
 const TOKEN =
@@ -22,12 +17,11 @@ const ASCII_CLASSES: ReadonlyMap<string, string> = new Map([
   ['\\S', '[^\\t\\n\\f\\r ]'],
 ]);
 
-/** `text` as a regular expression that matches only itself, in all dialects. */
 export function escapeLiteral(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 }
 
-/** Why: ripgrep refuses to escape what needs no escape. */
+/** ripgrep refuses to escape what needs no escape. */
 function ripgrepEscape(token: string): string {
   const character = token.slice(1);
   return /[A-Za-z0-9\\.+*?()|[\]{}^$#&\-~]/.test(character) ? token : character;
@@ -37,7 +31,7 @@ function ripgrepMember(member: string): string {
   const members = ASCII_CLASSES.get(member);
   if (members !== undefined) return members;
   if (/^\\[^pP]$/su.test(member)) return ripgrepEscape(member);
-  // Why: alone, doubled or in pairs these are operators in ripgrep's classes.
+  // Alone, doubled or in pairs these are operators in ripgrep's classes.
   return /^[[&~]$/.test(member) ? `\\${member}` : member;
 }
 
@@ -54,12 +48,12 @@ function ripgrepToken(token: string): string {
   return `${head}${start}${rest.map(ripgrepMember).join('')}]`;
 }
 
-/** Whether a token stands for all characters but a few, all of them ASCII. */
+/** Whether a token matches all characters but some ASCII ones. */
 function isWide(token: string): boolean {
   return token === '.' || /^\\[DWS]$/.test(token) || /^\[\^(?!.*\\[pPx])[\0-\x7f]*\]$/s.test(token);
 }
 
-/** `pattern` as ripgrep understands it, in both of its modes (see `canSpanLines`). */
+/** For both modes of ripgrep (see `canSpanLines`). */
 export function toRipgrep(pattern: string): string {
   const tokens = pattern.match(TOKEN) ?? [];
   return tokens
@@ -70,12 +64,12 @@ export function toRipgrep(pattern: string): string {
     .join('');
 }
 
-/** Whether a match may hold a line feed: ripgrep then needs `--multiline`. Says yes too often. */
+/** A match may contain a line feed, so ripgrep needs `--multiline`. Says yes too often. */
 export function canSpanLines(pattern: string): boolean {
   return /\\[snDWPQx]|\[\^|\[:|\(\?[imU]*s|\n/.test(pattern);
 }
 
-/** `pattern` for `new RegExp(…, 'gmu')`. Flags within it are beyond JavaScript. */
+/** For `new RegExp(…, 'gmu')`; flags within the pattern are not supported. */
 export function toJavaScript(pattern: string): string {
   const tokens = pattern.match(TOKEN) ?? [];
   return tokens

@@ -1,10 +1,6 @@
-// Differential test: literals drawn from a real tree and regular expressions made of them, each searched by Trawl and by
-// ripgrep in both case modes; files and byte offsets of every match must be the same. Knows neither engine nor server: the
-// caller passes a function that finds all ranges of one of them.
-//
-// One ripgrep process for each search and mode: several patterns in one run would hide matches that
-// overlap. That costs a walk of the tree each time, so the tree should have a few thousand files at most
-// for a thousand literals; two processes run at a time.
+// Differential test: literals from a real tree and expressions made of them; files and byte offsets of every match must
+// equal ripgrep's in both case modes. One ripgrep process per search and mode, as several patterns in one run would
+// hide overlapping matches; so a tree should have a few thousand files at most for a thousand literals.
 
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -16,10 +12,7 @@ import { drawPatterns } from './patterns.ts';
 import { drawSamples, seededRandom } from './samples.ts';
 import type { Sample } from './samples.ts';
 
-/**
- * Every range of `text`, a literal or a regular expression, in the whole tree, by path relative to its root, ascending;
- * undefined if there are too many to return.
- */
+/** All ranges of `text` in the tree, by relative path, ascending; undefined: too many. */
 export type SearchAll = (
   text: string,
   isCaseSensitive: boolean,
@@ -29,21 +22,20 @@ export type SearchAll = (
 export interface DifferentialOptions {
   readonly root: string;
   readonly sampleCount: number;
-  /** Regular expressions besides the literals; absent: none. */
+  /** Absent: no regular expressions. */
   readonly patternCount?: number;
   readonly seed: number;
   /** Searches with more ranges than this are not compared. */
   readonly rangeCountMax: number;
-  /** Files whose content Trawl leaves out: holding a NUL byte, or larger than this. */
+  /** Trawl omits the content of larger files, and of those with a NUL byte. */
   readonly fileSizeMax: number;
   readonly searchAll: SearchAll;
-  /** Paths whose content Trawl leaves out for other reasons. */
+  /** Paths whose content Trawl omits for other reasons. */
   readonly excludedPaths?: ReadonlySet<string>;
   /** Only these paths below the root (folders or files); absent: all. */
   readonly paths?: readonly string[];
 }
 
-/** One search in one mode on which the two disagree. */
 export interface Difference {
   readonly sample: Sample;
   readonly isCaseSensitive: boolean;
@@ -56,15 +48,13 @@ export interface Difference {
 export interface DifferentialReport {
   readonly seed: number;
   readonly comparedCount: number;
-  /** Searches with more ranges than `rangeCountMax`. */
   readonly uncomparedCount: number;
-  /** Compared searches that found nothing. */
   readonly absentCount: number;
   readonly rangeCount: number;
   readonly differences: readonly Difference[];
 }
 
-/** Whether Trawl searches the content of a file; remembers its answers. */
+/** Remembers its answers. */
 function contentFilter(options: DifferentialOptions): (file: string) => boolean {
   const cached = new Map<string, boolean>();
   const isSearched = (file: string): boolean => {
@@ -91,7 +81,7 @@ function firstDifference(
   return undefined;
 }
 
-/** The first differing range of every path on which two match maps disagree, by path. */
+/** The first differing range of each path. */
 export function compareMatches(
   expected: MatchMap,
   actual: MatchMap,
@@ -103,13 +93,11 @@ export function compareMatches(
   });
 }
 
-/** What of the tree is searched. */
 interface Scope {
   readonly isSearched: (file: string) => boolean;
   readonly links: LinkMap;
 }
 
-/** What one search of both sides came to. */
 type Outcome =
   | { readonly kind: 'uncompared' }
   | { readonly kind: 'compared'; rangeCount: number; differences: readonly Difference[] };
@@ -157,7 +145,7 @@ function summarize(seed: number, outcomes: readonly Outcome[]): DifferentialRepo
   };
 }
 
-/** Literals and regular expressions to compare; the literals do not depend on `patternCount`. */
+/** The literals do not depend on `patternCount`. */
 function drawSearches(
   { root, sampleCount, patternCount = 0, seed }: DifferentialOptions,
   files: readonly string[],
@@ -167,11 +155,7 @@ function drawSearches(
   return [...samples, ...drawPatterns(drawSamples(root, files, patternCount, random), random)];
 }
 
-/**
- * Compares `sampleCount` literals and `patternCount` regular expressions in both case modes.
- *
- * Errors: rejects if ripgrep is missing or a search fails.
- */
+/** Rejects if ripgrep is missing or a search fails. */
 export async function runDifferential(options: DifferentialOptions): Promise<DifferentialReport> {
   const isSearched = contentFilter(options);
   const { root, paths, seed } = options;
@@ -198,7 +182,6 @@ function showRange(range: ByteRange | undefined): string {
   return range ? range.join('-') : 'nothing';
 }
 
-/** One line for each difference, without line feed. */
 export function describeDifference(difference: Difference): string {
   const { sample, isCaseSensitive, path: file, expected, actual } = difference;
   const mode = isCaseSensitive ? 'case-sensitive' : 'any case';
@@ -206,7 +189,7 @@ export function describeDifference(difference: Difference): string {
   return `${literal} (${sample.kind}, ${mode}) in ${file}: ripgrep ${showRange(expected)}, Trawl ${showRange(actual)}`;
 }
 
-/** The report in words, at most 20 differences. */
+/** At most 20 differences. */
 export function describeReport(report: DifferentialReport): string {
   const { seed, comparedCount, uncomparedCount, absentCount, rangeCount, differences } = report;
   const lines = [

@@ -1,6 +1,5 @@
-// Regular expressions made of real text: a piece of a file, generalized at random (classes for characters,
-// gaps for words, optional, repeated and absent parts, anchors, flags, other case), so that it matches at
-// least there, or nearly. They are in the syntax of Trawl; what ripgrep is to be asked, dialect.ts makes of them.
+// Regular expressions made of a piece of real text, generalized at random so that they match it, or nearly. In Trawl's
+// syntax; dialect.ts translates them for ripgrep.
 
 import type { Random } from './samples.ts';
 
@@ -12,11 +11,10 @@ const CONTROLS: ReadonlyMap<string, string> = new Map([
   ['\n', String.raw`\n`],
   ['\r', String.raw`\r`],
   ['\t', String.raw`\t`],
-  // Why: a quote would end a quoted query.
+  // A quote would end a quoted query.
   ['"', String.raw`\x22`],
 ]);
 
-/** The character as itself, inside and outside of a class. */
 function escaped(character: string): string {
   const control = CONTROLS.get(character);
   if (control !== undefined) return control;
@@ -34,7 +32,6 @@ function swapped(character: string): string {
   return Array.from(other).length === 1 ? other : character;
 }
 
-/** A class of which the character is a member. */
 function classOf(character: string, random: Random): string {
   if (/[a-z]/.test(character)) return pick(['[a-z]', String.raw`\w`], random);
   if (/[A-Z]/.test(character)) return pick(['[A-Z]', String.raw`\w`], random);
@@ -57,7 +54,6 @@ function generalizeCharacter(character: string, random: Random): string {
   return `(?i:${escaped(swapped(character))})`;
 }
 
-/** Something that takes the place of a run of characters, which it may match. */
 function gap(run: string, random: Random): string {
   const size = Array.from(run).length;
   const choices: [string, ...string[]] = [
@@ -112,11 +108,7 @@ function generalizeText(characters: readonly string[], random: Random): string {
   return [start, ...parts, end].join('');
 }
 
-/**
- * An expression that the text, or something like it, matches. Of the same numbers comes the same expression.
- *
- * @param text  some well-formed characters, not empty
- */
+/** `text`: some well-formed characters, not empty. The same random numbers give the same expression. */
 export function generalize(text: string, random: Random): string {
   const characters = Array.from(text);
   const half = Math.floor(characters.length / 2);

@@ -23,7 +23,7 @@ interface KernelExports {
   writeJsonString(out: number, start: number, end: number): number;
 }
 
-/** One function over one piece of text; the numbers of all pieces are added up and shown. */
+/** The results of all pieces are added up. */
 interface Kernel {
   readonly name: string;
   readonly run: (start: number, end: number) => number;
@@ -31,7 +31,7 @@ interface Kernel {
 
 const REFERENCE = 'countByte \\n';
 const NEWLINE = 10;
-/** Bytes of one call: long enough that the call itself costs nothing. */
+/** Long enough that the call itself costs nothing. */
 const CHUNK_SIZE = 1 << 16;
 const PAGE_SIZE = 1 << 16;
 const NEEDLE_CAPACITY = 1 << 12;
@@ -140,7 +140,7 @@ class Bench {
     ];
   }
 
-  /** One pass over the whole text: its duration in ns and the sum of what the calls returned. */
+  /** ns, and the sum of the results. */
   pass(kernel: Kernel): { ns: number; sum: number } {
     let sum = 0;
     const begin = process.hrtime.bigint();

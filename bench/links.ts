@@ -1,15 +1,12 @@
-// Symbolic links: to Trawl, as to git, a link is a doc whose content is the path it points to. ripgrep
-// neither lists nor searches links, so what it would find in their targets is worked out here.
+// Symbolic links: Trawl searches their targets as content, ripgrep does not, so this does.
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { escapeLiteral, toJavaScript } from './dialect.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
 
-/** Target by path of the link, both relative texts as they stand. */
 export type LinkMap = ReadonlyMap<string, string>;
 
-/** All symbolic links below `root`, outside git's own folder. */
 export function readLinks(root: string): LinkMap {
   const links = new Map<string, string>();
   const visit = (folder: string): void => {
@@ -24,10 +21,7 @@ export function readLinks(root: string): LinkMap {
   return links;
 }
 
-/**
- * Ranges of `text`, a literal or a regular expression, in the targets; in any case by Unicode simple
- * folding, as ripgrep does it.
- */
+/** In any case by Unicode simple folding, as ripgrep does. */
 export function findInLinks(
   links: LinkMap,
   text: string,

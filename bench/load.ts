@@ -1,7 +1,5 @@
-// Load generator: many kept-alive connections, each sending the next prepared request after the last answer.
-// It shares the processor with the daemon, so it does as little as possible: requests are bytes made once,
-// data is read into one buffer for all sockets, and of an answer only the head is looked at; the body is
-// counted, not kept. What it costs is measured with it.
+// Load generator: kept-alive connections, each sending the next prepared request after an answer. It shares the
+// processor with the daemon, so it parses only heads; its own cost is measured.
 
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -12,22 +10,21 @@ import type { Latency } from './statistics.ts';
 export interface LoadFigure {
   readonly connectionCount: number;
   readonly requestsPerSecond: number;
-  /** Of one request under this load. */
   readonly latency: Latency;
-  /** Share of the generator in the processor time that it and the daemon used; undefined without /proc. */
+  /** Share of the processor time of generator and daemon; undefined without /proc. */
   readonly generatorShare: number | undefined;
 }
 
 const READ_SIZE = 1 << 16;
 const HEAD_END = '\r\n\r\n';
-/** Unit: clock ticks a second in /proc, fixed on Linux for user space. */
+/** Clock ticks in /proc; fixed on Linux for user space. */
 const TICKS_PER_SECOND = 100;
 
-/** Processor time of a process, user and system, in ms; undefined where /proc is missing. */
+/** User and system time in ms; undefined without /proc. */
 export function processorMs(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-    // Why: the name of the program stands in parentheses and may hold blanks.
+    // The program's name stands in parentheses and may contain blanks.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   } catch {
@@ -35,7 +32,6 @@ export function processorMs(pid: number): number | undefined {
   }
 }
 
-/** The request as bytes. */
 function requestBytes(url: URL, body: string): Buffer {
   const head = [
     'POST /api/search HTTP/1.1',
@@ -46,13 +42,7 @@ function requestBytes(url: URL, body: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}${HEAD_END}${body}`);
 }
 
-/**
- * Follows the answers on one connection.
- *
- * @returns  takes the next bytes and says whether they complete an answer
- *
- * Errors: throws if an answer is not 200 or does not tell its size.
- */
+/** The function returns whether the bytes complete an answer. Throws if an answer is not 200 or has no size. */
 export function createAnswerReader(): (data: Buffer) => boolean {
   let head = '';
   let missingSize = 0;
@@ -60,7 +50,7 @@ export function createAnswerReader(): (data: Buffer) => boolean {
     if (missingSize > 0) {
       missingSize -= data.length;
     } else {
-      // Why: in one character for each byte, the offset in the text is that in the data.
+      // Latin-1: an offset in the text is one in the data.
       head += data.toString('latin1');
       const end = head.indexOf(HEAD_END);
       if (end === -1) return false;
@@ -83,7 +73,7 @@ interface Driver {
   readonly buffer: Buffer;
 }
 
-/** Sends requests on one connection, the first being number `first`, until the time is over. */
+/** `first`: number of the first request. */
 function drive(url: URL, { requests, latenciesMs, endMs, buffer }: Driver, first: number) {
   return new Promise<void>((resolve, reject) => {
     const isComplete = createAnswerReader();
@@ -119,12 +109,8 @@ function drive(url: URL, { requests, latenciesMs, endMs, buffer }: Driver, first
 }
 
 /**
- * Runs a mix of requests over several connections at once; each begins at another place of the mix.
- *
- * @param pid     the daemon's process, for its processor time
- * @param bodies  bodies of `POST /api/search`, at least one
- *
- * Errors: rejects if an answer is not 200, or a connection fails.
+ * Each connection begins at another place of `bodies` (of `POST /api/search`, at least one); `pid`: of the daemon.
+ * Rejects if an answer is not 200, or a connection fails.
  */
 export async function measureLoad(
   { url, pid }: { readonly url: string; readonly pid: number },

@@ -1,5 +1,4 @@
-// `npm run bench`: builds an index of a corpus with the real command line, serves it, checks and times the
-// cases, and sets the peers beside them. `--differential` compares with ripgrep instead of timing.
+// `npm run bench`: indexes and serves a corpus, checks and times the cases and the peers, or compares with ripgrep.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,7 +83,6 @@ interface Flags {
   readonly seed: number;
 }
 
-/** A corpus with its index and a daemon that serves it. */
 interface Setup {
   readonly corpus: Corpus;
   readonly build: BuildFigures;
@@ -103,7 +101,7 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** The files of the corpus as the daemon lists them; says where ripgrep sees others. */
+/** Prints where ripgrep sees other files. */
 async function corpusFiles({
   corpus,
   client,
@@ -120,7 +118,7 @@ async function corpusFiles({
   return { root: corpus.root, searched, excluded, links };
 }
 
-/** Counts to expect of each case: kept ones, else worked out with ripgrep. */
+/** Kept counts, else computed with ripgrep. */
 async function expectedCounts(
   setup: Pick<Setup, 'corpus' | 'client'>,
   cases: readonly BenchCase[],
@@ -138,7 +136,6 @@ async function expectedCounts(
   return counts;
 }
 
-/** The peers, and the files that they search and we do not; no files if there are no peers. */
 interface PeerScope {
   readonly all: readonly Peer[];
   readonly excluded: ReadonlySet<string>;
@@ -168,14 +165,12 @@ async function runCase(
   return isWrong ? { ...row, figure: { kind: 'wrong', problem: 'no streamed result' } } : row;
 }
 
-/** How the daemon answers the first page of a case. */
 async function explainCase({ daemon }: Setup, benchCase: BenchCase): Promise<string> {
   const call = { ...callOf(benchCase, MATCHES_PAGE), contextLines: 0, whole: false };
   const source = openRemoteSearch(daemon.url, undefined);
   return formatExplanation(await source.explain(call, new AbortController().signal));
 }
 
-/** Bodies of the rare literals, first page only: the mix for many connections. */
 function rareBodies(cases: readonly CaseReport[], corpus: Corpus): string[] {
   const ids = new Set(
     cases
@@ -200,7 +195,7 @@ async function measureMix(
   return figures;
 }
 
-/** Runs the first pages of cases in turn, so that the first case timed meets the same daemon as the last. */
+/** So that the first case meets the same daemon as the last. */
 async function warmUp({ daemon }: Setup, cases: readonly BenchCase[], timeMs: number) {
   const bodies = cases.map((entry) => bodyOf(entry, MATCHES_PAGE));
   if (bodies.length > 0) await measureLoad(daemon, bodies, 1, timeMs);
@@ -253,7 +248,7 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
   };
 }
 
-/** Prints tables, writes the baseline; exit code 1 if an answer was wrong. */
+/** Exit code 1 for a wrong answer. */
 async function benchmark(setup: Setup, flags: Flags): Promise<void> {
   const report = await runBenchmark(setup, flags);
   process.stdout.write(
@@ -287,7 +282,6 @@ async function differential(setup: Setup, { samples, patterns, seed }: Flags): P
   if (report.differences.length > 0) process.exitCode = 1;
 }
 
-/** A table for expected.ts, worked out anew. */
 async function printExpected(setup: Setup, only = ''): Promise<void> {
   const chosen = setup.corpus.cases.filter(({ id }) => id.includes(only));
   const counts = await expectedCounts(setup, chosen, true);
@@ -299,7 +293,6 @@ async function printExpected(setup: Setup, only = ''): Promise<void> {
   process.stdout.write(`${JSON.stringify({ [key]: Object.fromEntries(rows) }, undefined, 2)}\n`);
 }
 
-/** Builds, serves, and runs `use`; leaves nothing behind. */
 async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-bench-'));
   const dataDir = path.join(folder, 'data');
@@ -324,7 +317,6 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
   }
 }
 
-/** The attacks, on what they make and, but in a quick run, the corpus. */
 async function attack(flags: Flags): Promise<void> {
   const cache = cacheFolder(flags.cache);
   const isSmall = flags.quick === true && flags.corpus === undefined && flags.path === undefined;
@@ -342,7 +334,7 @@ async function attack(flags: Flags): Promise<void> {
     writeFileSync(flags.out, `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
-/** This build beside that of another commit; exit code 1 if an answer of either was wrong. */
+/** Exit code 1 for a wrong answer. */
 async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise<void> {
   const other = buildOf(rev, cacheFolder(flags.cache));
   const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
@@ -360,7 +352,6 @@ async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise
   if (report.rows.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
 }
 
-/** Where the definitions of names of the Linux tree stand in answers. */
 async function rankDefinitions({ path: root, full, out, ...flags }: Flags) {
   if (root === undefined) throw new Error('--ranking definitions needs --path, an unpacked C tree');
   const options = { ...flags, root, count: NAME_COUNT, isFull: full === true };
@@ -369,7 +360,6 @@ async function rankDefinitions({ path: root, full, out, ...flags }: Flags) {
   if (out !== undefined) writeFileSync(out, `${JSON.stringify(figures, undefined, 2)}\n`);
 }
 
-/** Where the files that are meant stand in answers. */
 async function rank(name: keyof typeof QUERY_SETS, flags: Flags) {
   const { only = '', path: linux, misses, out } = flags;
   const set = QUERY_SETS[name];

@@ -1,19 +1,17 @@
-// The page of results, in a real browser: what is loaded before it can be used, how long a search takes from the key to the
-// first result that is painted, the longest frame and the memory while many results stream in, and the way back to them.
+// The page of results in a real browser: first load, time to the first painted result, longest frame, memory, and back.
 
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { formatMs, median, quantile } from './statistics.ts';
 
-/** Two words that few files have, asked in turn, so that each search replaces another one; and one that most have. */
+/** Two words that few files have, so that each search replaces another, and one that most have. */
 const RARE = ['PM_RESUME', 'PM_FREEZE'] as const;
 const FREQUENT = 'return';
 const SEARCHES = 30;
 const REST_MS = 500;
-/** What one answer has at most, and takes at most. */
+/** Ranges and ms of an answer. */
 const MATCHES = 10_000;
 const END_MS_MAX = 120_000;
 
-/** In the page: when the box takes keys, when a search has its first result, the longest time between two frames. */
 const SCRIPT = `
   window.bench_ = { interactive: 0, longest: 0, last: 0 };
   const painted = (then) => {
@@ -62,7 +60,7 @@ interface FirstLoad {
   readonly interactiveMs: number;
 }
 
-/** With nothing in the browser: bytes on the wire until nothing is asked any more, and when the box took keys. */
+/** Bytes until the network is idle, and when the box took keys, with an empty cache. */
 async function firstLoad(browser: Browser, url: string): Promise<FirstLoad> {
   const page = await openPage(browser);
   const sizes: Promise<number>[] = [];
@@ -86,20 +84,20 @@ async function ask(page: Page, query: string): Promise<void> {
   await box.press('Enter');
 }
 
-/** From the key to the frame behind the one that has the first result. */
+/** Until the frame after the first result. */
 async function keyToResult(page: Page): Promise<number[]> {
   const samples: number[] = [];
   for (let run = 0; run < SEARCHES + 2; run++) {
     const word = RARE[run % RARE.length] ?? RARE[0];
     await page.getByRole('combobox', { name: 'Query' }).fill(word);
-    // Why not one call: the key must not come before the page waits for it.
+    // Two calls: the key must not come before the page waits for it.
     await page.evaluate(`awaitFirst(${JSON.stringify(word)})`);
     await page.keyboard.press('Enter');
     samples.push(Number(await page.evaluate('bench_.first')));
     await page.locator('#search-summary').getByText('that is all').waitFor();
     await page.waitForTimeout(REST_MS);
   }
-  // The first of each word finds nothing in memory yet.
+  // The first search of each word finds nothing in memory.
   return samples.slice(RARE.length);
 }
 
@@ -113,7 +111,6 @@ function sizeOf({ usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 }: 
   return usedSize + embedderHeapUsedSize + backingStorageSize;
 }
 
-/** What the workers of a page hold, garbage apart. */
 async function workerHeaps(session: CDPSession): Promise<number> {
   const sessions: string[] = [];
   session.on('Target.attachedToTarget', ({ sessionId }) => sessions.push(sessionId));
@@ -163,7 +160,7 @@ async function streamMany(page: Page): Promise<Stream> {
   return { longestFrameMs, memorySize: await memoryOf(page) };
 }
 
-/** From the press of back to the frame behind the one that has results. */
+/** Until the frame after the results. */
 async function backToResults(page: Page): Promise<number> {
   await page.locator('article .result-line').nth(1).click();
   await page.locator('.cm-content').waitFor();
@@ -175,7 +172,7 @@ function middle<Of>(all: readonly Of[], figure: (one: Of) => number): number {
   return median(all.map(figure));
 }
 
-/** Rows of a table: what, to land and goal, measured. */
+/** Label, targets, measurement. */
 export async function searchRows(
   browser: Browser,
   url: string,

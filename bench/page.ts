@@ -39,7 +39,6 @@ function linesOf(count: number): string {
   return `${Array.from({ length: count }, (_, index) => lineAt(index)).join('\n')}\n`;
 }
 
-/** A repository with the files, and one whose lines come from many commits. */
 function makeRepository(place: string): void {
   const git = (...args: string[]): void => {
     const identity = ['-c', 'user.name=Bench', '-c', 'user.email=bench@example.com'];
@@ -59,7 +58,6 @@ function makeRepository(place: string): void {
   }
 }
 
-/** In the page: notes the longest time between two frames, and waits for what is to be seen. */
 const PAGE_SCRIPT = `
   window.frames_ = { longest: 0, last: 0 };
   const tick = (now) => {
@@ -112,7 +110,7 @@ async function scrollToEnd(page: Page, lineCount: number): Promise<number> {
 }
 
 async function openFile(page: Page, base: string, name: string): Promise<Figures> {
-  // The code of the view is there: what is measured is the file.
+  // Loads the code of the view, so that only the file is measured.
   await page.goto(`${base}/small.ts`);
   await page.locator('.cm-content').waitFor();
   await page.getByRole('treeitem', { name }).waitFor();
@@ -128,7 +126,7 @@ async function openFile(page: Page, base: string, name: string): Promise<Figures
   return { openMs, openFrameMs, scrollFrameMs: await scrollToEnd(page, lineCount) };
 }
 
-/** The answer is in the daemon before. */
+/** The daemon has already cached the answer. */
 async function blameFile(page: Page, base: string): Promise<number> {
   await page.goto(`${base}/blamed.ts?blame=1`);
   await page.locator('.blame-mark').first().waitFor();
@@ -150,7 +148,7 @@ makeRepository(repository);
 const dataDir = path.join(work, 'data');
 const sources = tree === undefined ? [repository] : [repository, tree];
 await buildIndex(sources, dataDir);
-// Why before: to find them takes a core for a minute.
+// Before, as it takes a core for a minute.
 await findSymbols(sources, dataDir);
 const daemon = await startDaemon(sources, dataDir);
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });

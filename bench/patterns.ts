@@ -1,11 +1,9 @@
-// Regular expressions to search for, made from literals that were drawn from a tree: pieces of the literal
-// stay, others become classes, repeats, gaps or alternatives, so that most expressions match somewhere.
-// Only what all dialects can say (dialect.ts).
+// Regular expressions made from drawn literals, so that most match. Only what all dialects support (dialect.ts).
 
 import { escapeLiteral } from './dialect.ts';
 import type { Random, Sample } from './samples.ts';
 
-/** Classes that stand for a character, the narrower ones first. */
+/** Narrower ones first. */
 const STAND_INS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/[0-9]/, ['\\d', '[0-9]', '\\d+', '\\w']],
   [/[A-Z]/, ['[A-Z]', '\\w', '[A-Z]+', '[^a-z\\s]+']],
@@ -17,13 +15,12 @@ function pick(items: readonly string[], random: Random): string {
   return items[Math.floor(random() * items.length)] ?? '';
 }
 
-/** `character` as it stands, or sometimes as a class that holds it. */
 function standIn(character: string, random: Random): string {
   const choices = STAND_INS.find(([kind]) => kind.test(character))?.[1];
   return choices && random() < 0.3 ? pick(choices, random) : escapeLiteral(character);
 }
 
-/** The two halves of `literal`, both with a character; undefined if it is too short. */
+/** Neither is empty; undefined: too short. */
 function halves(literal: string, random: Random): [string, string] | undefined {
   const characters = Array.from(literal);
   if (characters.length < 2) return undefined;
@@ -54,7 +51,6 @@ function anchored(literal: string, random: Random): string {
   return pick([`\\b${text}`, `${text}\\b`, `\\B${text}`, `^\\s*${text}`, `${text}.*$`], random);
 }
 
-/** One expression for each sample, of its literal and now and then that of the next. */
 export function drawPatterns(samples: readonly Sample[], random: Random): Sample[] {
   const drawn = samples.map(({ literal }, i) => {
     const other = samples[(i + 1) % samples.length]?.literal ?? literal;

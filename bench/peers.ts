@@ -1,7 +1,5 @@
-// Other tools on the same tree and the same single literals and regular expressions: ripgrep, git grep and
-// csearch, each as a whole command that lists every matching line, output to /dev/null, because that is how
-// they are used. All search line by line; ripgrep gets ASCII classes, git grep PCRE, where they are so anyway.
-// A tool that is not installed is left out. Counting runs come first and are not timed.
+// Other tools on the same tree: ripgrep, git grep and csearch as whole commands that list every matching line to
+// /dev/null. ripgrep gets ASCII classes, git grep PCRE. Missing tools are skipped; counting runs come first, untimed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, closeSync, statSync } from 'node:fs';
@@ -15,12 +13,10 @@ import { median } from './statistics.ts';
 
 export interface Peer {
   readonly name: string;
-  /** As the tool states it. */
   readonly version: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Command and arguments that list all matching lines of a literal or a regular expression. */
   command(text: string, isRegex: boolean, isCaseSensitive: boolean): readonly string[];
-  /** Set for a tool with an index: what the index cost. */
+  /** Of a tool with an index. */
   readonly index?: { readonly size: number; readonly durationMs: number | undefined };
 }
 
@@ -29,7 +25,7 @@ export interface PeerFigure {
   readonly medianMs: number;
 }
 
-/** First line of what `command` prints; undefined if it is not installed. */
+/** Undefined: not installed. */
 function firstLine(command: string, args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
   return status === 0 ? stdout.split('\n', 1)[0] : undefined;
@@ -78,7 +74,7 @@ function gitGrep(root: string): Peer | undefined {
   };
 }
 
-/** Version of a Debian package; its tools do not tell one. */
+/** Its tools do not print their version. */
 function packageVersion(name: string): string {
   return firstLine('dpkg-query', ['--show', '--showformat=${Version}\\n', name]) ?? 'unknown';
 }
@@ -109,7 +105,7 @@ function csearch(corpus: Corpus, cache: string): Peer | undefined {
   };
 }
 
-/** The peers that are installed, with their indexes built (kept in `cache`). */
+/** Their indexes are kept in `cache`. */
 export function findPeers(corpus: Corpus, cache: string): Peer[] {
   const peers = [ripgrep(), gitGrep(corpus.root), csearch(corpus, cache)];
   return peers.filter((peer) => peer !== undefined);
@@ -120,7 +116,7 @@ interface PeerRun {
   readonly lineCount: number;
 }
 
-/** Runs a command once; `lineCount` is 0 unless the output is counted. */
+/** `lineCount` is 0 unless the output is counted. */
 function runOnce(
   peer: Peer,
   root: string,
@@ -148,10 +144,7 @@ function runOnce(
   });
 }
 
-/**
- * Median wall times of all peers on one literal or regular expression, their runs interleaved so that a
- * disturbance hits all. Other cases have no figures.
- */
+/** Median wall times, runs interleaved so that a disturbance hits all. Only for one literal or expression. */
 export async function measurePeers(
   peers: readonly Peer[],
   benchCase: BenchCase,

@@ -1,6 +1,5 @@
-// Questions about three real repositories, answered by an agent without a model with our tools and with those of a shell: what a
-// question costs, and whether the answer was in what was read. Half of the questions are for tuning, the other half is
-// reported. bench/README.md says how the repositories are made.
+// Questions about three real repositories, answered by an agent without a model with our tools and a shell's: the cost,
+// and whether the answer was read. Half are for tuning, half are reported. Repositories: bench/README.md.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +12,8 @@ import { openTrawl } from './questions/trawl-toolbox.ts';
 import { seededRandom } from './samples.ts';
 import { type Column, formatTable } from './statistics.ts';
 
-/** Of the drawing of lots which half a question is of. */
 const SEED = 16;
-/** Bytes of a token. Source: what vendors of models give for English and code. */
+/** Bytes. Source: what model vendors state for English and code. */
 const TOKEN_SIZE = 4;
 const REPOS = ['go', 'linux-kernel', 'trawl'] as const;
 
@@ -28,7 +26,7 @@ interface AnswerLine {
 interface Question {
   readonly repo: string;
   readonly ask: string;
-  /** All of them are asked for. */
+  /** All are required. */
   readonly locations?: readonly AnswerLine[];
   readonly commit?: string;
 }
@@ -52,7 +50,7 @@ function readQuestions(folder: string): Question[] {
   });
 }
 
-/** Errors: the tree is another one than the questions are about. */
+/** Errors: the tree is not the one of the questions. */
 function checkLine(root: string, { path: file, line, text }: AnswerLine): void {
   const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
   if (lines[line - 1]?.trim() !== text)
@@ -78,7 +76,7 @@ async function answerAll(toolbox: Toolbox, questions: readonly Question[]): Prom
   return outcomes;
 }
 
-/** Two halves, by lot, the same ones each time. */
+/** At random, but always the same halves. */
 function halvesOf<Item>(items: readonly Item[]): readonly [Item[], Item[]] {
   const random = seededRandom(SEED);
   const drawn = items.map((item) => ({ item, lot: random() })).sort((a, b) => a.lot - b.lot);
@@ -116,7 +114,6 @@ function tokensOf({ walk: { text } }: Outcome): number {
   return Math.round(Buffer.byteLength(text) / TOKEN_SIZE);
 }
 
-/** A line a question, for tuning. */
 function writeEach(name: string, outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) {
     const { question, walk: taken } = outcome;

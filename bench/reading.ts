@@ -1,6 +1,4 @@
-// Times the endpoints that read repositories, on a repository made for it: a folder of 10,000 files and one file of
-// 20 KB. Each answer is compared with what git says before it is timed; beside it stands what one git process takes
-// for the same.
+// Times the endpoints that read repositories, beside one git process that does the same, after comparing the answers.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +18,6 @@ const GIT_RUNS = 9;
 export interface ReadingRow {
   readonly id: string;
   readonly latency: Latency;
-  /** Median of one git process that does the same. */
   readonly gitMs: number;
 }
 
@@ -29,9 +26,8 @@ interface ReadingCase {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** Arguments of the git that does the same. */
   readonly git: readonly string[];
-  /** Items of its listing, or the text. Errors: throws if the answer has another form. */
+  /** Number of items, or the text. Throws if the answer has another form. */
   readonly read: (answer: unknown) => string | number;
   readonly expect: (output: string) => string | number;
 }
@@ -45,7 +41,6 @@ function runGit(cwd: string, ...args: string[]): string {
   return result.stdout.toString();
 }
 
-/** A work tree `tree`, and a bare clone `bare.git` of it. */
 function makeRepos(folder: string): void {
   const tree = path.join(folder, 'tree');
   mkdirSync(path.join(tree, 'wide'), { recursive: true });
@@ -133,7 +128,7 @@ function casesOf(kind: 'commit' | 'disk'): ReadingCase[] {
   ];
 }
 
-/** Errors: rejects if an answer is not what git says. */
+/** Rejects if an answer is not git's. */
 async function measureCase(
   url: string,
   agent: Agent,
@@ -156,7 +151,6 @@ async function measureCase(
   return { id: reading.id, latency, gitMs: median(gitTimes) };
 }
 
-/** Makes the repository, serves it, checks and times. Leaves nothing behind. */
 export async function measureReading(effort: Effort): Promise<ReadingRow[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-bench-'));
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -188,7 +182,6 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-/** Times in ms. */
 export function formatReading(rows: readonly ReadingRow[]): string {
   return formatTable(
     [{ title: 'case', align: 'left' }, ...['p50', 'p95', 'p99', 'git process'].map(right)],

@@ -1,6 +1,5 @@
-// Works out with ripgrep what a case must find: ranges, lines and files. The boolean structure is put
-// together from the ranges of its literals and regular expressions, by the rules of the query language: AND is per file; ranges
-// under a negation are not shown; overlapping ranges count once. Literals are looked for in paths too.
+// Computes with ripgrep what a case must find. By the query language AND is per file, ranges under a negation are not
+// shown, overlapping ranges count once, and literals are found in paths too.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,26 +10,22 @@ import type { LinkMap } from './links.ts';
 import { ripgrepAll } from './ripgrep.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
 
-/** What a complete answer holds. */
 export interface Counts {
   readonly files: number;
-  /** Lines that hold the start of a range; 0 for results by name. */
+  /** Lines with the start of a range; 0 for results by name. */
   readonly lines: number;
   readonly matches: number;
 }
 
-/** The files of a corpus whose content Trawl searches, and those it knows by name only. */
 export interface CorpusFiles {
   readonly root: string;
   readonly searched: ReadonlySet<string>;
   readonly excluded: ReadonlySet<string>;
-  /** Symbolic links; they are in neither set. */
   readonly links: LinkMap;
 }
 
 type Finder = (text: string, isRegex: boolean) => Promise<MatchMap>;
 
-/** Ranges of a file. */
 interface Ranges {
   readonly content: readonly ByteRange[];
   readonly path: readonly ByteRange[];
@@ -39,7 +34,7 @@ type Found = ReadonlyMap<string, Ranges>;
 
 const NOTHING: Ranges = { content: [], path: [] };
 
-/** Sorted by start, the longer first at equal start; a range that overlaps a kept one is dropped. */
+/** Sorts by start, then the longer first; a range that overlaps a kept one is dropped. */
 export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
   const kept: ByteRange[] = [];
   for (const range of ranges.toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
@@ -60,7 +55,7 @@ function joined(maps: readonly Found[], keep: (file: string) => boolean): Found 
   );
 }
 
-/** Where a literal stands in a path; letters beyond ASCII do not fold. */
+/** Letters beyond ASCII do not fold. */
 function pathRanges(file: string, literal: string, isCaseSensitive: boolean): ByteRange[] {
   const bytes = (text: string): Buffer =>
     Buffer.from(isCaseSensitive ? text : text.replaceAll(/[A-Z]/g, (one) => one.toLowerCase()));
@@ -75,7 +70,7 @@ function pathRanges(file: string, literal: string, isCaseSensitive: boolean): By
   return ranges;
 }
 
-/** Ranges by file for which `meaning` holds; a file without a range has empty lists. */
+/** Ranges by file; a file for which `meaning` holds without a range has empty lists. */
 async function evaluate(
   { meaning, isCaseSensitive }: Pick<BenchCase, 'meaning' | 'isCaseSensitive'>,
   corpus: CorpusFiles,
@@ -112,7 +107,7 @@ async function evaluate(
   return joined(maps, (file) => !isAnd || maps.every((map) => map.has(file)));
 }
 
-/** Number of lines of `content` that hold the start of a range; ranges ascending. */
+/** Lines with the start of a range; `ranges` ascending. */
 export function countLines(content: Buffer, ranges: readonly ByteRange[]): number {
   let lineCount = 0;
   let lineEnd = -1;
@@ -130,12 +125,7 @@ function contentOf(file: string, { root, links }: CorpusFiles): Buffer {
   return target === undefined ? readFileSync(path.join(root, file)) : Buffer.from(target);
 }
 
-/**
- * Counts of a complete answer to `benchCase` by ripgrep.
- *
- * Cost: one ripgrep run for each literal and regular expression, and reading every file with a range.
- * Errors: rejects if ripgrep is missing.
- */
+/** Cost: a ripgrep run per literal and expression, and a read of each matching file. Rejects without ripgrep. */
 export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles): Promise<Counts> {
   const { isCaseSensitive } = benchCase;
   const found = await evaluate(benchCase, corpus, async (text, isRegex) => {
@@ -146,19 +136,14 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
   });
   let [lines, matches] = [0, 0];
   for (const [file, ranges] of found) {
-    // A result by name has one range over its path (several if the expression matches again).
+    // A result by name has a range per match of its path.
     matches += Math.max(1, ranges.content.length + ranges.path.length);
     if (ranges.content.length > 0) lines += countLines(contentOf(file, corpus), ranges.content);
   }
   return { files: found.size, lines, matches };
 }
 
-/**
- * Lines that a line tool finds in the files that Trawl knows by name only; 0 for a case that is not a single
- * literal or regular expression.
- *
- * Errors: rejects if ripgrep is missing.
- */
+/** Lines in files known by name only; 0 unless the case is one literal or expression. Rejects without ripgrep. */
 export async function countExcluded(
   { meaning, isCaseSensitive }: BenchCase,
   root: string,

@@ -1,4 +1,4 @@
-// The result of a run: the plain object that `--out` writes as a baseline, and the tables for people.
+// The result of a run: the object that `--out` writes as a baseline, and tables.
 
 import os from 'node:os';
 import { formatBytes, formatDuration } from '../daemon/cli/format.ts';
@@ -12,23 +12,19 @@ import type { CaseFigure } from './runner.ts';
 import { formatMs, formatTable } from './statistics.ts';
 import type { Column, Latency } from './statistics.ts';
 
-/**
- * A peer's count may differ by this share, or by the lines of the files that we leave out, and still show a
- * time, marked `~`.
- */
+/** A count of a peer may differ by this share, or by the omitted files; its time is then marked `~`. */
 const PEER_TOLERANCE = 0.005;
 
 export interface CaseReport {
   readonly id: string;
   readonly class: CaseClass;
   readonly expected: Counts;
-  /** Lines that peers find in files that are known by name only; 0 if there are no peers. */
+  /** Lines in files known by name only; 0 without peers. */
   readonly excludedLineCount: number;
   readonly figure: CaseFigure;
-  /** Time to the first streamed result, for some cases. */
+  /** For some cases. */
   readonly firstResult?: Latency;
   readonly peers: Readonly<Record<string, PeerFigure>>;
-  /** How the daemon did it, as text. */
   readonly explanation?: string;
 }
 
@@ -51,14 +47,13 @@ export interface RunReport {
   readonly openMs: number;
   readonly firstAnswerMs: number;
   readonly privateMemorySize: number;
-  /** Rare literals on several connections at once; empty if there were none among the cases. */
+  /** Empty without rare literals. */
   readonly load: readonly LoadFigure[];
   readonly symbols: SymbolFigures & { readonly cases: readonly SymbolRow[] };
   readonly peers: readonly PeerReport[];
   readonly cases: readonly CaseReport[];
 }
 
-/** What the figures depend on. */
 export function describeMachine() {
   const cpus = os.cpus();
   return {
@@ -102,10 +97,7 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-/**
- * Times in ms; streamed: to the first result. Peers: median of whole commands; `~`: line count within 0.5% of ours, or ours and
- * left-out files.
- */
+/** Times in ms; streamed: to the first result. `~`: line count within 0.5% of ours, or with the omitted files. */
 export function formatCases(report: RunReport): string {
   const columns: Column[] = [
     { title: 'case', align: 'left' },
@@ -126,7 +118,6 @@ export function formatCases(report: RunReport): string {
   return `${[head, rule, ...explained].join('\n')}\n`;
 }
 
-/** Lines to stand under the row of a case. */
 function explanationOf({ explanation }: Partial<CaseReport> = {}): string[] {
   if (explanation === undefined) return [];
   const lines = explanation.trimEnd().split('\n');
@@ -137,7 +128,6 @@ function ratio(size: number, contentSize: number): string {
   return contentSize > 0 ? `${(size / contentSize).toFixed(3)} x content` : '-';
 }
 
-/** Build, size and memory figures and the versions, one a line. */
 export function formatSummary(report: RunReport): string {
   const { build, machine, corpus, corpusVersion } = report;
   const speed = build.contentSize / (build.durationMs / 1000);
@@ -158,7 +148,7 @@ export function formatSummary(report: RunReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Requests a second and latencies in ms of rare literals, a row for each number of connections; or nothing. */
+/** Latencies in ms, a row per number of connections. */
 export function formatLoad({ load }: RunReport): string {
   if (load.length === 0) return '';
   const columns: Column[] = [
@@ -174,7 +164,6 @@ export function formatLoad({ load }: RunReport): string {
   return formatTable(columns, rows);
 }
 
-/** Whether a case was answered wrongly. */
 export function hasWrongCase(report: RunReport): boolean {
   return report.cases.some(({ figure }) => figure.kind === 'wrong');
 }

@@ -1,21 +1,16 @@
-// Runs ripgrep so that it searches exactly what Trawl searches, and reads what it found: byte ranges of
-// every match, by path. Used to check counts and for the differential test.
-//
-// Flags, and why: --no-config and --no-ignore and --hidden: nothing but the file tree decides; the glob
-// leaves out git's own folder; --text and --encoding none: raw bytes, no guess about binaries, no
-// transcoding of UTF-16 and no removal of a byte order mark, which would shift offsets. Files that Trawl
-// knows by name only (binary, too large) are taken out by the caller. Regular expressions are translated
-// (dialect.ts); those whose match may hold a line feed are searched with --multiline, whose dot still stops
-// at line feeds. Empty matches do not count.
+// Runs ripgrep on exactly what Trawl searches, and reads the byte ranges of all matches. Flags: --no-config,
+// --no-ignore, --hidden: only the tree decides; --text, --encoding none: raw bytes, as transcoding would shift offsets;
+// --multiline if a match may contain a line feed. The caller removes files known by name only. Empty matches do not
+// count.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { canSpanLines, toRipgrep } from './dialect.ts';
 
-/** Start and end (exclusive), bytes from the start of the file. */
+/** In bytes; the end is exclusive. */
 export type ByteRange = readonly [start: number, end: number];
 
-/** Ranges by path (relative, `/` separators), ascending; files without a match are absent. */
+/** Relative path with `/`; ascending; only files with a match. */
 export type MatchMap = Map<string, ByteRange[]>;
 
 export const RIPGREP_FLAGS = [
@@ -30,11 +25,10 @@ export const RIPGREP_FLAGS = [
 
 export interface RipgrepOptions {
   readonly isCaseSensitive: boolean;
-  /** Whether the text is a regular expression in Trawl's syntax; absent: a literal. */
+  /** In Trawl's syntax; absent: a literal. */
   readonly isRegex?: boolean;
-  /** Paths below the root to search; absent: all. */
+  /** Absent: all paths. */
   readonly paths?: readonly string[];
-  /** Give up beyond this many ranges. */
   readonly rangeCountMax?: number;
 }
 
@@ -42,7 +36,7 @@ export function caseFlag(isCaseSensitive: boolean): string {
   return isCaseSensitive ? '--case-sensitive' : '--ignore-case';
 }
 
-/** Text of ripgrep's JSON: `text`, or base64 `bytes` where it is not UTF-8. */
+/** `text`, or base64 `bytes` if it is not UTF-8. */
 interface JsonText {
   readonly text?: string;
   readonly bytes?: string;
@@ -57,12 +51,12 @@ interface JsonMatch {
   };
 }
 
-/** Why latin1 for bytes: a path that is not UTF-8 stays distinct; no answer of Trawl can equal it. */
+/** Latin-1: a path that is not UTF-8 stays distinct, and equals none of Trawl's. */
 function decodeText({ text, bytes }: JsonText): string {
   return text ?? Buffer.from(bytes ?? '', 'base64').toString('latin1');
 }
 
-/** Adds what one line of `rg --json` tells; returns the number of ranges added. */
+/** Adds the ranges in a line of `rg --json`; returns their number. */
 function addJsonLine(line: string, matches: MatchMap): number {
   if (!line.startsWith('{"type":"match"')) return 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the format is ripgrep's promise
@@ -77,7 +71,7 @@ function addJsonLine(line: string, matches: MatchMap): number {
   return found.length;
 }
 
-/** What ripgrep is to search for. Why not --regexp=...: its parser drops a further `=` at the start of the value. */
+/** Not --regexp=...: its parser drops a further `=` at the start of the value. */
 function patternFlags(
   text: string,
   { isCaseSensitive, isRegex = false }: RipgrepOptions,
@@ -87,12 +81,8 @@ function patternFlags(
 }
 
 /**
- * Every non-empty range of `text` below `root`, or undefined if there are more than `rangeCountMax`, or if
- * ripgrep crashes on an expression that may span lines.
- *
- * @param text  a literal, UTF-8 without line feed and NUL, or a regular expression
- *
- * Errors: rejects if ripgrep is not installed or refuses.
+ * Undefined: more than `rangeCountMax` ranges, or ripgrep crashes on an expression that may span lines. A literal is
+ * UTF-8 without line feed and NUL. Rejects if ripgrep is not installed or refuses.
  */
 export async function ripgrepAll(
   root: string,
@@ -110,7 +100,7 @@ export async function ripgrepAll(
     child.on('error', reject);
     child.on('close', resolve);
   });
-  // Why: the reader below may end with an error first; the rejection is still awaited at the end.
+  // The reader below may fail first; the rejection is awaited at the end.
   ended.catch(() => undefined);
   const matches: MatchMap = new Map();
   let rangeCount = 0;
@@ -120,14 +110,13 @@ export async function ripgrepAll(
   }
   if (rangeCount > rangeCountMax) child.kill();
   const code = await ended;
-  // Of matches over several lines version 13 cannot print all, and crashes.
+  // Version 13 crashes on some matches over several lines.
   const hasCrashed = mayCrash && ![0, 1, 2].includes(code ?? -1);
   if (rangeCount > rangeCountMax || hasCrashed) return undefined;
   if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(text)}`);
   return matches;
 }
 
-/** Paths of all files that ripgrep would search below `root`. */
 export async function ripgrepFiles(root: string): Promise<string[]> {
   const child = spawn('rg', [...RIPGREP_FLAGS, '--files', '--null', './'], {
     cwd: root,

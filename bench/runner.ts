@@ -1,5 +1,4 @@
-// Measures one case: first one checked request for each column, then timed ones. A time is only given
-// for an answer whose counts are right. Knows the daemon by its HTTP interface alone.
+// Measures one case over HTTP: first a checked request per column, then timed ones. A wrong answer gets no time.
 
 import { Bench } from 'tinybench';
 import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
@@ -10,10 +9,10 @@ import type { Counts } from './reference.ts';
 import { summarizeLatency } from './statistics.ts';
 import type { Latency } from './statistics.ts';
 
-/** What ordinary clients ask for. */
+/** As ordinary clients request. */
 const MATCHES_STREAMED = 10_000;
 
-/** How long and how often to measure; whatever takes longer ends a series. */
+/** Whichever limit comes first ends a series. */
 export interface Effort {
   readonly timeMs: number;
   readonly iterationCount: number;
@@ -23,7 +22,6 @@ export interface Effort {
 export const FULL_EFFORT: Effort = { timeMs: 2000, iterationCount: 20, warmupMs: 300 };
 export const QUICK_EFFORT: Effort = { timeMs: 100, iterationCount: 5, warmupMs: 20 };
 
-/** Fields of `stats` that say what a search cost. */
 const WORK_FIELDS = [
   'contentBytesLoaded',
   'indexBytesLoaded',
@@ -43,7 +41,7 @@ export type CaseFigure =
   | { readonly kind: 'measured'; readonly limited: ColumnFigure; readonly all: ColumnFigure }
   | { readonly kind: 'wrong'; readonly problem: string };
 
-/** Distinct lines that hold the start of a range. */
+/** Distinct lines with the start of a range. */
 function lineCountOf(response: SearchResponse): number {
   return response.files.reduce((sum, { chunks }) => {
     const lines = chunks.flatMap(({ matchRanges }) => matchRanges.map((r) => r.start.lineNumber));
@@ -62,10 +60,7 @@ function rangeCountOf(response: SearchResponse): number {
   );
 }
 
-/**
- * What is wrong with an answer, in one sentence; undefined if its counts are right: complete answers
- * have exactly the expected counts, cut ones exactly as many ranges as were asked for, and say so.
- */
+/** Undefined: complete answers have the expected counts; cut ones have the requested number of ranges, and say so. */
 export function findProblem(
   response: SearchResponse,
   expected: Counts,
@@ -104,7 +99,7 @@ function workOf({ stats }: SearchResponse): Work {
   };
 }
 
-/** Latencies of one search repeated on one connection. Errors: rejects if an answer is not 200. */
+/** Rejects if an answer is not 200. */
 export function measureLatency(
   client: SearchClient,
   body: string,
@@ -113,7 +108,7 @@ export function measureLatency(
   return measureCalls(() => client.post(body), effort);
 }
 
-/** Latencies of one request repeated. Errors: rejects if an answer is not 200. */
+/** Rejects if an answer is not 200. */
 export async function measureCalls(call: () => Promise<Answer>, effort: Effort): Promise<Latency> {
   const bench = new Bench({
     time: effort.timeMs,
@@ -133,10 +128,7 @@ export async function measureCalls(call: () => Promise<Answer>, effort: Effort):
   return summarizeLatency(measured.result.latency.samples ?? []);
 }
 
-/**
- * Times to the first streamed result of a case, that asks for as many matches as ordinary clients do; undefined if a
- * stream has no result. Errors: rejects if one has no end.
- */
+/** With an ordinary number of matches; undefined: a stream has no result. Rejects if one has no end. */
 export async function measureFirstResult(
   client: SearchClient,
   benchCase: BenchCase,
@@ -154,7 +146,6 @@ export async function measureFirstResult(
   return summarizeLatency(samples);
 }
 
-/** Checks and measures one case in both columns. */
 export async function measureCase(
   client: SearchClient,
   benchCase: BenchCase,

@@ -1,13 +1,12 @@
-// Literals to search for, drawn from the files of a tree with a seed: pieces at random places, pieces of
-// identifiers, pieces across a word border, and mutations of all of them that mostly do not exist.
+// Literals drawn from a tree with a seed: random pieces, identifiers, pieces across words, and mutations of them.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A number from 0 (inclusive) to 1 (exclusive). */
+/** From 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** Mulberry32, a small generator of public domain: the same seed gives the same numbers anywhere. */
+/** Mulberry32, of public domain. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -18,7 +17,6 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** All items in a random order. */
 export function shuffled<T>(items: readonly T[], random: Random): T[] {
   const list = [...items];
   for (let i = list.length - 1; i > 0; i--) {
@@ -33,9 +31,9 @@ export type SampleKind = (typeof SAMPLE_KINDS)[number];
 
 export interface Sample {
   readonly kind: SampleKind | 'expression';
-  /** 1 to 60 bytes of UTF-8 (a little more where a character ends), no line feed, no NUL. */
+  /** 1 to about 60 bytes of UTF-8, no line feed, no NUL. */
   readonly literal: string;
-  /** Set if `literal` holds a regular expression, of any size. */
+  /** A regular expression, of any size. */
   readonly isRegex?: true;
 }
 
@@ -46,12 +44,12 @@ function pick<T>(items: readonly T[], random: Random): T | undefined {
   return items[Math.floor(random() * items.length)];
 }
 
-/** Sizes 1 to 60: every third one is small, where most of the special cases are. */
+/** 1 to 60; every third is small, where most special cases are. */
 function sampleSize(random: Random): number {
   return 1 + Math.floor(random() * (random() < 0.33 ? 8 : SIZE_MAX));
 }
 
-/** The prefix of `text` of about `size` bytes, at least one character. */
+/** About `size` bytes, at least one character. */
 function prefixOfSize(text: string, size: number): string {
   let prefix = '';
   for (const character of Array.from(text.slice(0, size + 1))) {
@@ -61,7 +59,7 @@ function prefixOfSize(text: string, size: number): string {
   return prefix;
 }
 
-/** A whole character starts at `index`; a low surrogate is moved to its pair. */
+/** A low surrogate is moved to its pair. */
 function characterStart(text: string, index: number): number {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff && index > 0 ? index - 1 : index;
@@ -72,7 +70,6 @@ function pieceAtLocation(text: string, random: Random): string {
   return prefixOfSize(text.slice(start, start + SIZE_MAX + 1), sampleSize(random));
 }
 
-/** A random word near a random place, with its index in `text`. */
 function wordNear(text: string, random: Random): { word: string; index: number } | undefined {
   const from = Math.floor(random() * text.length);
   WORD.lastIndex = from;
@@ -95,7 +92,7 @@ function pieceAcrossBorder(text: string, random: Random): string {
   return prefixOfSize(text.slice(start, start + SIZE_MAX + 1), Math.max(size, before + 1));
 }
 
-/** `literal` with one character replaced, doubled, left out, or its letters in another case. */
+/** One character replaced, doubled, left out, or the letters in another case. */
 function mutate(literal: string, random: Random): string {
   const characters = Array.from(literal);
   const at = Math.floor(random() * characters.length);
@@ -116,7 +113,7 @@ function swapCase(text: string, random: Random): string {
   }).join('');
 }
 
-/** Why no U+FFFD: to Trawl every bad byte is one, to ripgrep only the character itself. */
+/** No U+FFFD: to Trawl every bad byte is one, to ripgrep only the character itself. */
 function isUsable(literal: string): boolean {
   return literal !== '' && !/[\n\0\ufffd\p{Surrogate}]/u.test(literal);
 }
@@ -128,12 +125,7 @@ function drawLiteral(kind: SampleKind, text: string, random: Random): string {
   return mutate(pieceAtLocation(text, random), random);
 }
 
-/**
- * `count` distinct literals from the files `paths` below `root`, all kinds alike often. Fewer, if the
- * files do not hold that many.
- *
- * Errors: throws if a file cannot be read.
- */
+/** Distinct, all kinds alike often; fewer if the files have no more. Throws if a file cannot be read. */
 export function drawSamples(
   root: string,
   paths: readonly string[],
@@ -141,7 +133,7 @@ export function drawSamples(
   random: Random,
 ): Sample[] {
   const samples = new Map<string, Sample>();
-  // Bound: an attempt fails on empty files, line feeds and repeats; 50 attempts a sample are plenty.
+  // An attempt fails on empty files, line feeds and repeats; 50 a sample are plenty.
   for (let attempt = 0; attempt < count * 50 && samples.size < count; attempt++) {
     const file = pick(paths, random);
     const kind = SAMPLE_KINDS[attempt % SAMPLE_KINDS.length] ?? 'place';

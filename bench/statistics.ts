@@ -1,21 +1,15 @@
-// Statistics of samples and the table that shows them. No statistics beyond order ones: latencies are
-// not normally distributed, so nothing is said of means and deviations.
+// Order statistics of samples, and tables. No means: latencies are not normally distributed.
 
 export interface Latency {
   readonly sampleCount: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Requests a second of one client that waits for each answer. */
+  /** Of one client that waits for each answer. */
   readonly perSecond: number;
 }
 
-/**
- * The nearest-rank quantile: the smallest sample that at least `share` of all samples do not exceed.
- *
- * @param sorted  ascending, not empty
- * @param share   above 0, at most 1
- */
+/** The nearest-rank quantile; `sorted`: ascending, not empty; `share`: above 0, at most 1. */
 export function quantile(sorted: readonly number[], share: number): number {
   const rank = Math.ceil(share * sorted.length);
   const value = sorted[Math.min(sorted.length, Math.max(1, rank)) - 1];
@@ -30,7 +24,7 @@ export function median(samples: readonly number[]): number {
   );
 }
 
-/** @param samplesMs  in any order, not empty */
+/** Not empty, in any order. */
 export function summarizeLatency(samplesMs: readonly number[]): Latency {
   const sorted = samplesMs.toSorted((a, b) => a - b);
   const totalMs = sorted.reduce((sum, value) => sum + value, 0);
@@ -54,7 +48,6 @@ export interface Column {
   readonly align: 'left' | 'right';
 }
 
-/** Width in characters; the cases hold no wide ones. */
 function widthOf(text: string): number {
   return Array.from(text).length;
 }
@@ -64,7 +57,7 @@ function padCell(text: string, width: number, align: Column['align']): string {
   return align === 'left' ? text + blanks : blanks + text;
 }
 
-/** Aligned text with a rule under the titles; every row has one cell a column. */
+/** Every row has one cell a column. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -1,5 +1,4 @@
-// Times searches for symbols and goes to definitions and references, on the corpus of the other cases. Every symbol of an
-// answer is checked against the expression by JavaScript before the case is timed.
+// Times symbol searches, definitions and references. Every symbol of an answer is checked against the expression.
 
 import { MATCHES_MAX, MATCHES_PAGE, send } from './client.ts';
 import type { Answer } from './client.ts';
@@ -9,14 +8,12 @@ import { type Column, formatMs, formatTable, type Latency } from './statistics.t
 interface SymbolCase {
   readonly id: string;
   readonly path: string;
-  /** For searches: what the names of its symbols match. */
   readonly expression?: RegExp;
   readonly body: (matches: number) => object;
 }
 
 export interface SymbolRow {
   readonly id: string;
-  /** Ranges of the whole answer. */
   readonly count: number;
   readonly limited: Latency;
   readonly all: Latency;
@@ -63,7 +60,7 @@ interface SymbolAnswer {
   }[];
 }
 
-/** Ranges of an answer. Errors: throws for a symbol that the expression does not match. */
+/** Throws for a symbol that the expression does not match. */
 function countOf(answer: Answer, { id, expression }: SymbolCase): number {
   const text = answer.body.toString();
   if (answer.status !== 200) throw new Error(`${id}: HTTP ${String(answer.status)}: ${text}`);
@@ -76,7 +73,7 @@ function countOf(answer: Answer, { id, expression }: SymbolCase): number {
   return stats.actualMatchCount ?? stats.matchCount ?? 0;
 }
 
-/** The rows of all cases. Errors: an answer that is wrong, or not 200. */
+/** Errors: an answer that is wrong, or not 200. */
 export async function measureSymbols(url: string, effort: Effort): Promise<SymbolRow[]> {
   const rows: SymbolRow[] = [];
   for (const one of CASES) {
@@ -96,7 +93,6 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-/** Times in ms. */
 export function formatSymbols(rows: readonly SymbolRow[]): string {
   return formatTable(
     [

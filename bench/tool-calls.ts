@@ -21,7 +21,6 @@ import {
   summarizeLatency,
 } from './statistics.ts';
 
-/** Words that stand in few files of the Linux tree. */
 const RARE_WORDS = [
   'sanity_check_segment_list',
   'tracing_mark_write',
@@ -36,14 +35,14 @@ const WARM_ROUNDS = 30;
 const MATCHES = 100;
 const LINE_SIZE = 2000;
 
-/** Sessions that are there before memory is looked at, and those that are counted. */
+/** Sessions before memory is measured, and those counted. */
 const FIRST_SESSIONS = 1000;
 const MORE_SESSIONS = 3000;
-/** Each guest has its own address, and so many sessions. */
+/** Each guest has its own address. */
 const SESSIONS_OF_ONE = 100;
 const REST_MS = 60_000;
 const IDLE_MS = 20_000;
-/** Guess: nobody has it. */
+/** Nobody should use it. */
 const INSPECTOR_PORT = 39_229;
 
 interface Reply {
@@ -56,7 +55,6 @@ class ToolClient {
   readonly #agent: Agent;
   #session: string | undefined;
 
-  /** @param localAddress  where it calls from */
   constructor(url: string, localAddress = '127.0.0.1') {
     this.#url = url;
     this.#agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress });
@@ -71,7 +69,7 @@ class ToolClient {
     await this.post('/api/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' });
   }
 
-  /** Errors: an answer that is no success. */
+  /** Rejects if the answer is no success. */
   post(address: string, body: unknown): Promise<Reply> {
     const headers = {
       'content-type': 'application/json',
@@ -112,7 +110,6 @@ async function timed(work: () => Promise<Reply>, isRight: (body: string) => bool
   return tookMs;
 }
 
-/** The tool and the endpoint in turn, on a connection each. */
 async function compare(url: string): Promise<Readonly<Record<'grep' | 'search', Latency>>> {
   const [tools, plain] = [new ToolClient(url), new ToolClient(url)];
   await tools.open();
@@ -137,7 +134,6 @@ async function compare(url: string): Promise<Readonly<Record<'grep' | 'search', 
   return { grep: summarizeLatency(times.grep), search: summarizeLatency(times.search) };
 }
 
-/** The search that the tool does. */
 function searchFor(query: string): object {
   return {
     query,
@@ -148,7 +144,7 @@ function searchFor(query: string): object {
   };
 }
 
-/** @param first  number of the first, which says where it calls from */
+/** `first` determines the addresses. */
 async function openSessions(url: string, first: number, count: number): Promise<void> {
   for (let number = first; number < first + count; number += SESSIONS_OF_ONE) {
     const client = new ToolClient(url, `127.0.1.${String(1 + number / SESSIONS_OF_ONE)}`);
@@ -160,7 +156,7 @@ async function openSessions(url: string, first: number, count: number): Promise<
   }
 }
 
-/** Bytes that the main thread's heap holds when what nobody uses is collected, by the inspector of Node.js. */
+/** After a collection, by Node's inspector. */
 async function heapSize(): Promise<number> {
   const targets = await fetch(`http://127.0.0.1:${String(INSPECTOR_PORT)}/json/list`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the inspector's own protocol
@@ -181,7 +177,6 @@ async function heapSize(): Promise<number> {
   return Number(/"usedSize":(\d+)/.exec(usage)?.[1]);
 }
 
-/** Share of a core. */
 async function idleShareOf(pid: number): Promise<number> {
   const before = processorMs(pid) ?? NaN;
   await sleep(IDLE_MS);
@@ -221,7 +216,6 @@ async function thenStop<Result>(
   }
 }
 
-/** On the tree, as an index of it answers. */
 async function showCalls(tree: string, dataDir: string): Promise<void> {
   const daemon = await startDaemon([tree], dataDir);
   const { grep, search } = await thenStop(daemon, () => compare(daemon.url));
@@ -233,7 +227,7 @@ async function showCalls(tree: string, dataDir: string): Promise<void> {
   process.stdout.write(`grep takes ${formatMs(grep.p50Ms - search.p50Ms)} ms more (p50)\n`);
 }
 
-/** On a folder with one file, so that the daemon has nothing else to do. */
+/** On one file, so that the daemon has nothing else to do. */
 async function showSessions(folder: string): Promise<void> {
   const source = path.join(folder, 'source');
   mkdirSync(source);

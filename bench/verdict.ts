@@ -1,9 +1,8 @@
-// The verdict on two builds that were asked in turn: faster, slower or undecided. Each start of the processes has its own
-// speed, which more rounds do not change; so a verdict needs every start to agree.
+// The verdict on two builds: faster, slower or undecided. Starts differ in speed, so all of them must agree.
 
 import { median, quantile } from './statistics.ts';
 
-/** Times of one request to this build and to the other, taken one right after the other. */
+/** Times of one request to both builds, one right after the other. */
 export type Pair = readonly [ownMs: number, otherMs: number];
 
 export interface Comparison {
@@ -12,7 +11,6 @@ export interface Comparison {
   readonly otherMs: number;
   /** Own time over the other's: median of all pairs. */
   readonly ratio: number;
-  /** The lowest and the highest bound of the intervals of the starts. */
   readonly low: number;
   readonly high: number;
 }
@@ -22,9 +20,7 @@ const TOLERANCE = 0.02;
 /** Standard errors of an interval of 99 %. */
 const WIDTH = 2.576;
 
-/**
- * @param starts  pairs by start of the processes; at least one start, each with at least one pair
- */
+/** By start of the processes; at least one start, each with at least one pair. */
 export function compare(starts: readonly (readonly Pair[])[]): Comparison {
   const intervals = starts.map((pairs) => intervalOf(pairs.map(([own, other]) => own / other)));
   const all = starts.flat();
@@ -40,7 +36,7 @@ export function compare(starts: readonly (readonly Pair[])[]): Comparison {
   };
 }
 
-/** Bounds of the median with 99 % confidence, by ranks: they assume no distribution. */
+/** 99 % confidence, by ranks: no distribution is assumed. */
 function intervalOf(values: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = values.toSorted((a, b) => a - b);
   const reach = WIDTH / (2 * Math.sqrt(sorted.length));

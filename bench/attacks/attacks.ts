@@ -1,5 +1,4 @@
-// The attacks: who sends which calls how often, how its answers are read, and what never ends. All but the one without
-// credential are what a single caller with a key may do. Each ends with the signal of its crew.
+// The attacks: what a single caller with a key may do, and one without credential. Each ends with its crew's signal.
 
 import {
   BODY_SIZE_MAX,
@@ -23,30 +22,29 @@ import type { World } from './world.ts';
 export interface Scene {
   readonly crew: Crew;
   readonly world: World;
-  /** A number of connections or parts in the scale of the run, at least one. */
   readonly scaled: (count: number) => number;
-  /** Says whose doing is what is seen from now on. */
+  /** Attributes what is measured from now on. */
   readonly blame: (name: string) => void;
 }
 
 export interface Attack {
   readonly name: string;
   readonly why: string;
-  /** Guests may not search: the caller beside the attack is the one with the key, the attack has none. */
+  /** Guests may not search: the attack has no key. */
   readonly isClosed?: true;
-  /** It lasts until it is through, not for a time. */
+  /** Not for a time, but until it is complete. */
   readonly isOnce?: true;
   readonly run: (scene: Scene) => Promise<void>;
 }
 
-/** So that what one call leaves behind is not taken for the next one's. */
+/** So that effects of one call are not attributed to the next. */
 const BETWEEN_MS = 100;
 const NAME_SIZE_MAX = 40;
 const WAITING_REQUEST = 'GET /api/health HTTP/1.1\r\nHost: localhost\r\n';
 
 const BODY_PART = Buffer.alloc(1 << 16, 'x');
 
-/** Sends all that may be sent of a body of `size` bytes, but the last byte. */
+/** Sends all but the last byte of a body of `size` bytes. */
 function holdBody(crew: Crew, size: number): void {
   const head = 'POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
   const parts = Array.from({ length: Math.ceil(size / BODY_PART.length) }, (_, i) =>

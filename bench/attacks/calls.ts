@@ -1,11 +1,9 @@
-// The requests of the attacks: large answers of every endpoint, expressions that are costly to compile or to run,
-// queries of many filters, and bodies that are slow to read. Each is such as an ordinary client may send.
+// The requests of the attacks: large, costly or slow ones that an ordinary client may send.
 
 import type { Call } from './crew.ts';
 import { BIG_PATH, HISTORY_PATH, WIDE_PATH } from './world.ts';
 import type { World } from './world.ts';
 
-/** A request and how tables name it. */
 export interface NamedCall {
   readonly name: string;
   readonly call: Call;
@@ -25,10 +23,8 @@ export const COSTLY_EXPRESSIONS: readonly string[] = [
 
 /** Bytes of the longest query, nearly. */
 const QUERY_SIZE = 60_000;
-/** The largest body that the daemon takes. */
 export const BODY_SIZE_MAX = 1 << 20;
 
-/** The item at `index` of the list repeated without end; the list must hold one. */
 export function pick<T>(items: readonly T[], index: number): T {
   const item = items[index % items.length];
   if (item === undefined) throw new Error('nothing to pick from');
@@ -44,7 +40,6 @@ function post(path: string, body: object): Call {
   return { path, body: JSON.stringify(body) };
 }
 
-/** A search for all that a request may ask for. */
 export function searchCall(query: string, more: object = {}): Call {
   return post('/api/search', { query, matches: 100_000, ...more });
 }
@@ -62,7 +57,7 @@ function nameOf({ path, body }: Call): string {
   return `${body === undefined ? 'GET' : 'POST'} ${place}`;
 }
 
-/** One large answer of every endpoint that reads; those of searches differ by `index`. */
+/** Searches differ by `index`. */
 export function endpointCalls({ treeRepo: repo }: World, index: number): NamedCall[] {
   const history = { repo, path: HISTORY_PATH, ref: 'main' };
   const at = { repoName: repo, revisionName: 'main' };
@@ -88,7 +83,7 @@ export function endpointCalls({ treeRepo: repo }: World, index: number): NamedCa
   ].map((call) => ({ name: nameOf(call), call }));
 }
 
-/** Listings and contents below very many folders, of which the work tree has none. */
+/** The work tree has no such folders. */
 export function deepCalls({ deepRepo, treeRepo, deepPath }: World): NamedCall[] {
   const at = { repoName: deepRepo, revisionName: 'main' };
   const folder = deepPath.slice(0, deepPath.lastIndexOf('/'));
@@ -130,12 +125,7 @@ const FILTER_KINDS = [
   ['file', 500],
 ] as const;
 
-/**
- * Queries of very many filters; no two have an expression in common.
- *
- * @param index  which of them
- * @param scaled  gives their numbers
- */
+/** No two queries have an expression in common; `scaled` gives the number of filters. */
 export function filterCall(index: number, scaled: (count: number) => number): NamedCall {
   const [prefix, count] = pick(FILTER_KINDS, index);
   const part = (_: unknown, i: number): string => `${prefix}:q${index}[a-f]x${i}.*\\.c$`;
@@ -177,7 +167,6 @@ export function packedCalls(world: World): NamedCall[] {
   }));
 }
 
-/** Bodies of almost the largest size, each slow to read in another way. */
 export function bodyCalls(): NamedCall[] {
   const size = BODY_SIZE_MAX - 1000;
   const repeated = (part: string): string => part.repeat(Math.floor(size / part.length));

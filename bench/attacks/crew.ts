@@ -1,6 +1,5 @@
-// The attacking clients: requests over HTTP, read at full speed or 1 KB a second, and bare connections. Their answers
-// are counted by status; an answer that is no success must be a proper refusal, with the error object and, where the
-// daemon is overloaded, the time to come back. Of a large answer only what the sockets hold is in memory.
+// The attacking clients: requests over HTTP, read at full speed or 1 KB a second, and bare connections. An answer that
+// is no success must be a proper refusal.
 
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -8,11 +7,9 @@ import { connect } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 
 export interface Call {
-  /** Path and parameters. */
   readonly path: string;
-  /** Sent as JSON. */
   readonly body?: string;
-  /** What type of answer is asked for; default: any. */
+  /** Default: any type. */
   readonly accept?: string;
 }
 
@@ -21,7 +18,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const SLOW_SIZE = 1024;
 const SLOW_MS = 1000;
 const REFUSAL_SIZE_MAX = 1 << 16;
-/** After a refusal: faster than `Retry-After` asks for, as one who attacks. */
+/** Shorter than `Retry-After` says, as an attacker waits. */
 const REFUSED_PAUSE_MS = 20;
 
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -37,7 +34,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What is wrong with a refusal, '' if nothing is. */
+/** The problem of a refusal; '' if there is none. */
 function faultOf(answer: IncomingMessage, text: string): string {
   if (answer.statusCode === 503 && !/^\d+$/.test(answer.headers['retry-after'] ?? ''))
     return ' without Retry-After';
@@ -50,7 +47,7 @@ function faultOf(answer: IncomingMessage, text: string): string {
   }
 }
 
-/** Reads an answer to its end: the first bytes as text, the others are dropped. */
+/** Keeps only the first bytes. */
 function readAll(answer: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -66,10 +63,7 @@ function readAll(answer: IncomingMessage): Promise<string> {
   });
 }
 
-/**
- * Takes a little at a time until the answer ends, or the signal is given: what has arrived by then would take its time
- * otherwise. Errors: rejects if it is cut.
- */
+/** Reads a little at a time until the answer ends or the signal aborts. Rejects if the answer is cut. */
 function readSlowly(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
   addAbortSignal(signal, answer);
   return new Promise((resolve, reject) => {
@@ -84,7 +78,6 @@ function readSlowly(answer: IncomingMessage, signal: AbortSignal): Promise<void>
 }
 
 interface AskOptions {
-  /** Reads 1 KB a second. */
   readonly isSlow?: boolean;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
@@ -96,13 +89,10 @@ export class Crew {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #signal: AbortSignal;
-  /** Answers by outcome: a status, what is wrong with it, or how there was none. */
+  /** By status, by fault, or by the kind of failure. */
   readonly counts = new Map<string, number>();
 
-  /**
-   * @param headers  of every call
-   * @param signal   ends all requests under way, all connections and all loops
-   */
+  /** The signal ends all requests, connections and loops. */
   constructor(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
     this.#url = new URL(url);
     this.#headers = headers;
@@ -117,7 +107,7 @@ export class Crew {
     this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
   }
 
-  /** Sends one request and counts its answer; true if it was a success. */
+  /** True: a success. */
   async ask(call: Call, { isSlow = false, agent, end }: AskOptions = {}): Promise<boolean> {
     const signal = end === undefined ? this.#signal : AbortSignal.any([end, this.#signal]);
     let answer: IncomingMessage;

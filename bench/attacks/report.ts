@@ -40,7 +40,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
   return parts.length > 0 ? parts.join(', ') : 'none';
 }
 
-/** The longest stops by who is to blame, where several are known. */
+/** The longest stops by cause, if several are known. */
 function describeStops(stopsMs: Readonly<Record<string, number>>): string[] {
   const all = Object.entries(stopsMs).toSorted(([, a], [, b]) => b - a);
   if (all.length < 2) return [];

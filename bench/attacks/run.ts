@@ -1,5 +1,4 @@
-// Runs attacks, each against a daemon of its own that serves one index: watched for a while in calm, attacked, and
-// watched until its memory has come back. Leaves nothing behind but the index, where one is to be kept.
+// Runs attacks, each against a daemon of its own: watched before, during, and until its memory has come back.
 
 import { setMaxListeners } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,22 +18,22 @@ import type { Scale, World } from './world.ts';
 const KEY = `svk_${'5eed'.repeat(16)}`;
 const AUTHORIZATION = { authorization: `Bearer ${KEY}` };
 const OWNER = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY };
-/** Flags of who may ask without a credential: nobody, everybody. */
+/** Flags for access without a credential. */
 const CLOSED: readonly string[] = [];
 const OPEN: readonly string[] = ['--anonymous'];
-/** Where an attack ends at once, so that the machine lives on. */
+/** Bytes at which an attack ends, so that the machine survives. */
 const MEMORY_MAX = 6_000_000_000;
-/** Memory is back where it is at most this many times that of before. */
+/** Memory is back at up to this many times the value before. */
 const MEMORY_RATIO_MAX = 1.3;
 
 export interface AttackOptions {
   readonly attacks: readonly Attack[];
   readonly scale: Scale;
-  /** A tree that is searched besides what the attacks need. */
+  /** A tree to search besides what the attacks need. */
   readonly corpus?: string | undefined;
-  /** Folder of the build to attack, default: our own. */
+  /** Default: our own. */
   readonly build?: string | undefined;
-  /** Folder where what is made stays for the next run; default: nowhere. */
+  /** Where files are kept for the next run; default: nowhere. */
   readonly keep?: string | undefined;
   readonly onResult?: (result: AttackResult) => void;
 }
@@ -50,7 +49,7 @@ export interface PhaseFigures {
   /** Undefined: no answer at all. */
   readonly health: Quantiles | undefined;
   readonly word: Quantiles | undefined;
-  /** Longest stop of the event loop, and the longest of each that is to blame by name. */
+  /** Longest stop of the event loop, also by cause. */
   readonly stopMs: number;
   readonly stopsMs: Readonly<Record<string, number>>;
   readonly memorySizeMax: number;
@@ -132,7 +131,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits until the daemon has looked at its sources, and asks every endpoint once: what it keeps from then on is its own. */
+/** Requests every endpoint once, so that later memory is the attack's. */
 async function warmUp({ url, ended }: RunningDaemon, world: World): Promise<void> {
   const stop = new AbortController();
   void ended.then(() => stop.abort());
@@ -141,7 +140,6 @@ async function warmUp({ url, ended }: RunningDaemon, world: World): Promise<void
   for (const { call } of endpointCalls(world, 0)) await crew.ask(call);
 }
 
-/** How an attack ends before its time. */
 class Ending {
   readonly #stop = new AbortController();
   readonly #dead = new AbortController();
@@ -158,7 +156,7 @@ class Ending {
     this.end('the daemon died');
   }
 
-  /** Ends the attack; `why` if that is not as it should be. */
+  /** `why`: it ended early. */
   end(why?: string): void {
     this.why ??= why;
     this.#stop.abort();
@@ -177,7 +175,6 @@ class Ending {
   }
 }
 
-/** Attacks a running daemon once. */
 async function attackOnce(
   attack: Attack,
   daemon: RunningDaemon,
@@ -190,7 +187,7 @@ async function attackOnce(
   const watch = startWatch({ url, pid, headers: beside, word: RARE_WORD }, (size) =>
     ending.noteMemory(size),
   );
-  /** Lasts at least so long, and until something was seen of it; no longer than the daemon lives. */
+  /** At least `ms`, and until there is a sample, unless the daemon exits. */
   const pass = async (phase: Phase, ms: number, signal: AbortSignal): Promise<void> => {
     await Promise.all([pause(ms, signal), Promise.race([watch.enter(phase), aborted(signal)])]);
   };
@@ -220,7 +217,7 @@ async function prepare(folder: string, options: AttackOptions): Promise<Prepared
   return { world, sources, dataDir, configPath };
 }
 
-/** Runs the attacks in turn, each against a new daemon or, where the scale allows and access is the same, the last one. */
+/** In turn, each against a new daemon unless the scale lets it share the last one. */
 async function attackAll(prepared: Prepared, options: AttackOptions): Promise<AttackResult[]> {
   const { attacks, scale, build, onResult } = options;
   const results: AttackResult[] = [];
@@ -250,7 +247,7 @@ async function attackAll(prepared: Prepared, options: AttackOptions): Promise<At
   return results;
 }
 
-/** Errors: rejects if an index cannot be made or the daemon does not start; what it does later is a result. */
+/** Rejects if an index cannot be created or the daemon does not start; later failures are results. */
 export async function runAttacks(options: AttackOptions): Promise<AttackResult[]> {
   const { keep } = options;
   const folder = keep ?? mkdtempSync(path.join(tmpdir(), 'trawl-attacks-'));

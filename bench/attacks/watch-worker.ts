@@ -1,6 +1,5 @@
-// The thread that watches a daemon while it is attacked, apart from the attackers so that their work delays nothing:
-// asks for health every 10 ms and for a rare word every 50 ms, each on one connection, and reads the daemon's memory.
-// A slow answer counts for all the requests that it kept from being sent, as if clients came at a fixed pace.
+// The thread that watches a daemon under attack: health every 10 ms, a rare word every 50 ms, and memory. A slow answer
+// also counts for the requests that it delayed, as if clients came at a fixed pace.
 
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -29,10 +28,9 @@ const phases: Record<Phase, PhaseSamples> = {
 let phase: Phase = 'calm';
 let blamed = '';
 const over = new AbortController();
-/** Requests under way, by what gives their age. */
 const pending = new Set<() => void>();
 
-/** Processor time that the daemon's main thread has had, in ms; 0 where /proc is missing. */
+/** ms; 0 without /proc. */
 function mainThreadMs(): number {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
@@ -46,12 +44,11 @@ interface Probe {
   readonly path: string;
   readonly intervalMs: number;
   readonly body?: string;
-  /** Must stand in the answer. */
   readonly expected: string;
   readonly record: (samples: PhaseSamples, ms: number, stopMs: number, blamed: string) => void;
 }
 
-/** One answer as text. Errors: rejects with what kind of fault it is. */
+/** Rejects with the kind of fault. */
 function askOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST';
@@ -90,14 +87,14 @@ async function ask(agent: Agent, probe: Probe): Promise<number> {
     fault = error instanceof Error ? error.message : String(error);
     samples.faults[fault] = (samples.faults[fault] ?? 0) + 1;
   }
-  // Why: a request that nobody answers has waited; a refusal is no time of the service.
+  // A request without an answer has waited; a refusal says nothing about speed.
   const hasWaited = fault === undefined || fault.endsWith(NO_ANSWER);
   if (hasWaited && pending.has(note)) note();
   pending.delete(note);
   return performance.now() - startMs;
 }
 
-/** Why: one waiting client would otherwise count once however long it waits. */
+/** One waiting client would otherwise count once however long it waits. */
 function addPaced(list: number[], ms: number, intervalMs: number): void {
   for (let late = ms; late > 0; late -= intervalMs) list.push(late);
 }
@@ -135,7 +132,7 @@ function finish(): void {
   over.abort();
   clearInterval(memoryTimer);
   check();
-  // What has no answer by now counts with the time that it has waited.
+  // Requests without an answer count with their time so far.
   for (const note of pending) note();
   pending.clear();
   parentPort?.postMessage({ kind: 'over', phases } satisfies WatchReport);

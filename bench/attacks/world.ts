@@ -1,18 +1,15 @@
-// What the attacks need on disk: a work tree with a wide folder, some history and a word that stands in one file alone; a
-// folder with a file of 24 MB, which no git reads; and a bare repository whose only file lies below thousands of
-// folders, which no file system holds. The sizes come from a scale, so that a test makes the same in small.
+// Repositories for the attacks: a work tree with a wide folder, some history and a rare word; a folder with a large
+// file; and a bare repository whose only file lies below thousands of folders. A scale sets the sizes, so tests create
+// small ones.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** How large and how long everything is. */
 export interface Scale {
   /** Divides the numbers of connections and folders. */
   readonly divisor: number;
-  /** Bytes of the large file. */
   readonly fileSize: number;
-  /** How long an attack lasts. */
   readonly attackMs: number;
   /** How long the daemon is watched before it. */
   readonly calmMs: number;
@@ -39,7 +36,6 @@ export const TINY_SCALE: Scale = {
   isFresh: false,
 };
 
-/** What was made, as requests name it. */
 export interface World {
   /** Absolute paths of the repositories. */
   readonly sources: readonly string[];
@@ -47,14 +43,12 @@ export interface World {
   /** A folder that is no repository, with the large file. */
   readonly plainRepo: string;
   readonly deepRepo: string;
-  /** The file below many folders. */
   readonly deepPath: string;
 }
 
 export const BIG_PATH = 'big.txt';
 export const HISTORY_PATH = 'src/changed.ts';
 export const WIDE_PATH = 'wide';
-/** Stands in one file alone. */
 export const RARE_WORD = 'quixotic_zephyr_vow';
 
 const WIDE_COUNT = 10_000;
@@ -67,7 +61,7 @@ function runGit(cwd: string, args: readonly string[], input = ''): void {
   if (result.status !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr.toString()}`);
 }
 
-/** Lines of code that differ, `size` bytes of them. */
+/** Lines of code that differ, `size` bytes in total. */
 function linesOf(size: number): string {
   const lines: string[] = [];
   for (let i = 0, remaining = size; remaining > 0; i++) {
@@ -99,7 +93,7 @@ function makeDeep(bare: string, deepPath: string): void {
   runGit(bare, ['fast-import', '--quiet'], [...commit, 'data 0', ...file, ''].join('\n'));
 }
 
-/** Makes the repositories below `folder`, unless they are there from a run before. Errors: throws if git fails. */
+/** Below `folder`, unless they exist. Throws if git fails. */
 export function makeWorld(folder: string, scale: Scale): World {
   const tree = path.join(folder, 'attacked');
   const plain = path.join(folder, 'plain');

@@ -1,6 +1,5 @@
-// The key alphabets under comparison: each maps a byte of text to a letter of `bits` bits. A trigram key
-// is three letters. Bytes beyond ASCII are taken one by one here; the product maps code points, which
-// matters for other scripts and not for the sizes of a source tree.
+// The key alphabets under comparison: each maps a byte to a letter of `bits` bits; a trigram key is three letters. The
+// product maps code points instead of bytes beyond ASCII.
 
 export interface Alphabet {
   readonly name: string;
@@ -14,13 +13,13 @@ function alphabet(name: string, bits: number, letter: (byte: number) => number):
   return { name, bits, table: Uint8Array.from({ length: 256 }, (_, byte) => letter(byte)) };
 }
 
-/** Folded ASCII keeps its byte; 55 free codes (capitals, controls) take the bytes from 0x80. */
+/** 55 free codes (capitals, controls) take the bytes from 0x80. */
 function letter7(byte: number): number {
   if (byte < 128) return byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 ? 0 : lower(byte);
   return 65 + (byte % 26);
 }
 
-/** Letters, digits and the most frequent punctuation alone; the rest in classes. */
+/** Letters, digits and the most frequent punctuation; the rest in classes. */
 function letter6(byte: number): number {
   const folded = lower(byte);
   if (folded >= 97 && folded <= 122) return 1 + folded - 97;

@@ -1,6 +1,4 @@
-// Deterministic automata for the expressions of experiment X4: sequences of byte sets, of which one may
-// repeat, built by the subset construction and not minimised. A newline leads back to the start. Nothing
-// here is used by the product.
+// Automata for experiment X4: sequences of byte sets, by the subset construction, not minimised. Newline restarts.
 
 /** A set of bytes that is read once, or once and more. */
 export interface Step {
@@ -8,7 +6,7 @@ export interface Step {
   readonly isRepeated: boolean;
 }
 
-/** States are numbered so that those from `acceptFrom` on are accepting; `next` has 256 for each. */
+/** States from `acceptFrom` on are accepting; `next` has 256 entries for each. */
 export interface Automaton {
   readonly stateCount: number;
   readonly first: number;
@@ -18,7 +16,6 @@ export interface Automaton {
 
 const NEWLINE = 10;
 
-/** Finds any of the sequences anywhere in a line. */
 export function buildAutomaton(sequences: readonly (readonly Step[])[]): Automaton {
   const existing = new Map<string, number>();
   const positions: string[][] = [];
@@ -46,7 +43,6 @@ export function buildAutomaton(sequences: readonly (readonly Step[])[]): Automat
   return renumber(rows, accepts);
 }
 
-/** A place `sequence,step` is a step that was read last. */
 function parsePosition(position: string): [sequence: number, step: number] {
   const [sequence = 0, step = 0] = position.split(',').map(Number);
   return [sequence, step];
@@ -89,7 +85,7 @@ function renumber(rows: readonly number[][], accepts: readonly boolean[]): Autom
   };
 }
 
-/** The class of each byte, such that bytes of one class lead to the same states, and their count. */
+/** Bytes of one class lead to the same states. */
 export function byteClasses(automaton: Automaton): { classOf: Uint8Array; count: number } {
   const existing = new Map<string, number>();
   const classOf = new Uint8Array(256);

@@ -1,19 +1,15 @@
-// The text under the experiments: every file below a folder that holds no NUL byte, back to back in one
-// buffer, and queries sampled from it. Nothing here is used by the product.
+// The text of the experiments: files below a folder without a NUL byte in one buffer, and queries sampled from it.
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface Corpus {
   readonly bytes: Buffer;
-  /** Start of each file in `bytes`, with one more element for the end of the last. */
+  /** Of each file, and the end of the last. */
   readonly starts: readonly number[];
 }
 
-/**
- * Reads text files below `folder` in path order until they are `bytesMax` bytes or more; with `endings` only
- * files whose name has one of them.
- */
+/** In path order until there are `bytesMax` bytes; only files with one of `endings`, if given. */
 export function readCorpus(
   folder: string,
   bytesMax = Infinity,
@@ -46,10 +42,7 @@ function* listFiles(folder: string): Generator<string> {
   }
 }
 
-/**
- * Starts of the blocks: cut after the last line end within `blockSize`; a longer line is a block of its
- * own. One more element for the end.
- */
+/** Starts of blocks that end with the last line end within `blockSize` (a longer line is one block), and the end. */
 export function cutBlocks(corpus: Corpus, blockSize: number): Uint32Array {
   const { bytes, starts } = corpus;
   const cuts: number[] = [];
@@ -73,7 +66,7 @@ function blockEnd(bytes: Buffer, start: number, end: number, blockSize: number):
   return next < 0 || next >= end ? end : next + 1;
 }
 
-/** A small seeded generator (mulberry32): numbers in [0, 1). */
+/** mulberry32: numbers in [0, 1). */
 export function randomSource(seed: number): () => number {
   let state = seed;
   return () => {
@@ -85,8 +78,8 @@ export function randomSource(seed: number): () => number {
 }
 
 /**
- * `count` queries: 78% identifiers (half by occurrence, so common ones, half of them changed in one
- * letter, so mostly absent), 22% pieces of lines of 8 to 30 bytes.
+ * 78% identifiers (half by occurrence; half of them changed in one letter, so mostly absent), 22% pieces of lines of 8
+ * to 30 bytes.
  */
 export function sampleQueries(corpus: Corpus, count: number, seed: number): string[] {
   const random = randomSource(seed);

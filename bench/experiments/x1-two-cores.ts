@@ -24,10 +24,9 @@ type KernelName = (typeof KERNELS)[number];
 const NEEDLE = 'mutex_lock_interruptible';
 const PAGE_SIZE = 1 << 16;
 const NEEDLE_CAPACITY = 1 << 12;
-/** Bytes of one call, as bounded as those of a search. */
+/** Bytes per call, bounded as those of a search. */
 const CHUNK_SIZE = 1 << 20;
 
-/** A worker: takes the name of a kernel, scans its half, answers with the sum of the results. */
 async function work(half: Half): Promise<void> {
   const pages = Math.ceil(half.byteLength / PAGE_SIZE) + 64;
   const entry = 'test/core/assembly/kernels.ts';
@@ -51,7 +50,6 @@ async function work(half: Half): Promise<void> {
   parentPort?.postMessage(0);
 }
 
-/** The next message of `worker`. */
 function answer(worker: Worker): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject);
@@ -62,7 +60,6 @@ function answer(worker: Worker): Promise<number> {
   });
 }
 
-/** Wall time in ms of `workers` all scanning their halves. */
 async function pass(workers: readonly Worker[], name: KernelName): Promise<number> {
   const begin = process.hrtime.bigint();
   const answers = workers.map(answer);

@@ -20,7 +20,7 @@ import {
 import { mappingShares, mappingWarning } from '../../daemon/engine/host/mapping-budget.ts';
 
 const SHARD_COUNT = Number(process.argv[2] ?? 12_000);
-/** Distinct shards; the others are links to them, which are mapped like files of their own. */
+/** The others are links to them, which are mapped like files of their own. */
 const DISTINCT_COUNT = 50;
 const RUNS = 20;
 const THREADS = 2;

@@ -47,7 +47,6 @@ async function readShards() {
   return { catalog, shards };
 }
 
-/** Words of 8 letters and more, from places all over the shards. */
 async function drawWords(count: number): Promise<string[]> {
   const words: string[] = [];
   while (words.length < count) {
@@ -71,10 +70,9 @@ function textAt(path: string, start: number): string {
   return bytes.toString('latin1');
 }
 
-/** Unmaps everything, and has the system forget it. */
 async function forgetAll(): Promise<void> {
   engine.publish([], records);
-  // Threads close what they have when they are asked next.
+  // Threads close what they have with the next search.
   await engine.search('anything').catch(() => {});
   await new Promise((resolve) => void setTimeout(resolve, 50));
   for (const { path } of shards) {
@@ -87,7 +85,6 @@ async function forgetAll(): Promise<void> {
   await new Promise((resolve) => void setTimeout(resolve, 200));
 }
 
-/** Bytes that this process has had read from disks. */
 function readBytes(): number {
   return Number(/^read_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'latin1'))![1]);
 }

@@ -17,7 +17,6 @@ const [folder, commitCount = '200'] = process.argv.slice(2);
 if (folder === undefined) throw new Error('which folder?');
 const SIZES = [1, 10, 1000];
 const ROUNDS = 5;
-/** Of the Linux tree. */
 const RARE_WORDS = [
   'sb800_fch_wdt_probe',
   'PM_RESUME_NOTHING',
@@ -105,7 +104,7 @@ async function builtAnew(): Promise<Instance> {
   return built;
 }
 
-/** With what is built anew, in turn: code that has run more is faster, and the machine is not always alike. */
+/** In turn with a new build, as warm code is faster. */
 async function compare(what: string): Promise<void> {
   const costs: { grown: number; built: number }[] = [];
   for (let round = 0; round < COMPARE_ROUNDS; round++)
@@ -130,7 +129,7 @@ function open(mergeLimits: MergeLimits, name = 'data'): Promise<Instance> {
 }
 
 async function report(what: string): Promise<void> {
-  // Why first: a daemon's threads have searched before, and code that has runs several times as fast.
+  // Warms up the threads, which run code several times as fast later.
   await rareMs(instance);
   const ms = await rareMs(instance);
   process.stdout.write(
@@ -142,7 +141,6 @@ function docCounts({ catalog }: Instance): number[] {
   return catalog.repos[0]!.shards.map(({ docCount }) => docCount);
 }
 
-/** The median time of searches for words that few files hold. */
 async function rareMs({ parts }: Instance): Promise<number> {
   const signal = new AbortController().signal;
   const costs: number[] = [];
@@ -162,7 +160,7 @@ async function rareMs({ parts }: Instance): Promise<number> {
 
 interface Cost {
   readonly ms: number;
-  /** Of this process and the git processes that it waited for. */
+  /** Of this process and its git processes. */
   readonly cpuMs: number;
   readonly bytes: number;
 }
@@ -178,14 +176,14 @@ async function job(): Promise<Cost> {
 }
 
 function usage(): { cpuMs: number; bytes: number } {
-  // Source: proc(5): times of the process and of children that were waited for, in hundredths of a second.
+  // Source: proc(5): times of the process and its waited-for children, in hundredths of a second.
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]!.split(' ');
   const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
   const io = readFileSync('/proc/self/io', 'latin1');
   return { cpuMs: ticks * 10, bytes: Number(/^write_bytes: (\d+)$/m.exec(io)?.[1]) };
 }
 
-/** Bytes of disk that the index takes: its files, and those removed that are still mapped. */
+/** Bytes on disk, with removed files that are still mapped. */
 function diskSize(): number {
   const dataDir = path.join(work, 'data');
   let size = 0;
@@ -203,7 +201,6 @@ function diskSize(): number {
   return size;
 }
 
-/** Appends a line to files that are spread over the tree. */
 function commit(count: number): void {
   version++;
   const changed = Array.from(

@@ -55,14 +55,12 @@ await followSome();
 client.close();
 await daemon.stop();
 
-/** A round of checks that finds nothing: a process that opens the index, looks at each repository, and ends. */
 async function checkAll(): Promise<void> {
   const before = childSeconds();
   const { durationMs } = await buildIndex([], dataDir);
   print('nothing changed', `${seconds(durationMs)}, ${(childSeconds() - before).toFixed(1)} CPU s`);
 }
 
-/** While the checks of the start go on, and the shards are read to see whether they are sound. */
 async function healthSinceStart(): Promise<void> {
   const waits: number[] = [];
   for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(10)) {
@@ -74,7 +72,6 @@ async function healthSinceStart(): Promise<void> {
   print('health in the first 5 s, p99', `${p99.toFixed(1)} ms`);
 }
 
-/** From a commit until its word is found: in repositories that have not moved for long, and in one that has. */
 async function followSome(): Promise<void> {
   const some = [5, 4, 3, 2, 1.5].map((part) => repos[Math.floor(repos.length / part)]!);
   print('a commit until it is found, calm', await medianOf(some));
@@ -110,7 +107,6 @@ async function time(name: string, query: string, more: object): Promise<void> {
   print(name, `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms`);
 }
 
-/** Of processes that were waited for. */
 function childSeconds(): number {
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]!.split(' ');
   return (Number(fields[13]) + Number(fields[14])) / 100;

@@ -23,7 +23,7 @@ const SECRET = 'of-the-webhook';
 const POLL_MS = 500;
 /** Until symbols are found and shards merged. */
 const CALM_MS = 30_000;
-/** Between two searches for what was pushed: they take processors as well. */
+/** Searches take processor time as well. */
 const FOUND_MS = 20;
 const KEY = `svk_${'0'.repeat(64)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
@@ -34,7 +34,6 @@ process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 if (folder !== '-') await measureSync();
 if (big !== undefined) await measurePush(big);
 
-/** A code host with the repositories of a folder. */
 async function startHost(repos: string, listed: number) {
   const script = fileURLToPath(new URL('../../test/hosts/code-host.js', import.meta.url));
   const child = spawn(process.execPath, [script, repos, String(listed), String(DELAY_MS)], {
@@ -44,7 +43,6 @@ async function startHost(repos: string, listed: number) {
   return { url: String(line).trim(), pid: child.pid ?? 0, stop: () => child.kill() };
 }
 
-/** A daemon with one connection to a host of these repositories. */
 async function serve(repos: string, listed: number) {
   const server = await startHost(repos, listed);
   const config = path.join(work, 'trawl.json');
@@ -94,7 +92,6 @@ function printWaits(name: string, waits: number[]): void {
   print(`${name}, p50, p99`, `${at(waits, 0.5).toFixed(1)} ms, ${at(waits, 0.99).toFixed(1)} ms`);
 }
 
-/** The host tells of each repository, and has nothing new of it. */
 async function measureRound({ url, pid }: RunningDaemon, host: string): Promise<void> {
   const names = (await listedRepos(url)).map(({ repoName }) => path.basename(repoName));
   const [startMs, cpu] = [performance.now(), cpuSeconds(pid)];
@@ -106,7 +103,6 @@ async function measureRound({ url, pid }: RunningDaemon, host: string): Promise<
   print('nothing changed', `${seconds(tookMs)}, ${spent.toFixed(1)} CPU s; ${reported}`);
 }
 
-/** Ten files change; the host tells of it. */
 async function measurePush(source: string): Promise<void> {
   const repos = path.join(work, 'big');
   mkdirSync(repos);
@@ -127,7 +123,7 @@ async function measurePush(source: string): Promise<void> {
     while ((await ask(client, query)).files.length < 10) await sleep(FOUND_MS);
     const foundMs = performance.now() - startMs;
     costs.push(foundMs);
-    // Repeats within 5 s are one job; the upkeep of the clone is over by then.
+    // Repeats within 5 s are one job; the clone's maintenance is over by then.
     await sleep(6000);
     const spent = cpuSeconds(daemon.pid) - cpu;
     print(
@@ -142,9 +138,6 @@ async function measurePush(source: string): Promise<void> {
   server.stop();
 }
 
-/**
- * Since the push: its webhook was answered, its job began, it was found, and its job had ended, with the upkeep of the clone.
- */
 async function phasesOf(url: string, atMs: number, reportedMs: number, foundMs: number) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
   const [job] = (await get(url, '/api/jobs?queue=repo-index&perPage=1')) as {
@@ -224,7 +217,7 @@ async function indexedCount(url: string): Promise<number> {
   return (await listedRepos(url)).filter(({ indexedAt }) => indexedAt !== undefined).length;
 }
 
-/** Whether all are listed, and indexed. Errors: one failed. */
+/** Errors: one failed. */
 async function areIndexed(url: string): Promise<boolean> {
   const last = await get(url, `/api/repos?perPage=1&page=${count}`);
   if (!Array.isArray(last) || last.length === 0) return false;
@@ -240,7 +233,7 @@ async function openJobs(url: string): Promise<number> {
   return [pending, running].flat().length;
 }
 
-/** Of a process and the children that it has waited for. */
+/** Of the process and its waited-for children. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
   return [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0) / 100;

@@ -31,7 +31,6 @@ if (!existsSync(repo)) makeHistory();
 await measureRevisions();
 await measureSaves();
 
-/** As many commits behind the indexed one: the first answer, then others. */
 async function measureRevisions(): Promise<void> {
   const dataDir = path.join(work, 'data');
   rmSync(dataDir, { recursive: true, force: true });
@@ -50,7 +49,6 @@ async function measureRevisions(): Promise<void> {
   await daemon.stop();
 }
 
-/** From the moment at which a file is written until its word is found. */
 async function measureSaves(): Promise<void> {
   const tree = path.join(work, 'tree');
   if (!existsSync(tree)) run(['clone', '-q', repo, tree]);
@@ -62,7 +60,6 @@ async function measureSaves(): Promise<void> {
   const client = createClient(daemon.url, 1);
   const anything = JSON.stringify({ query: 'kmalloc', matches: 1 });
   while ((await ask(client, anything)).files.length === 0) await sleep(500);
-  // Symbols are found meanwhile.
   await sleep(SETTLE_MS);
   const costs: number[] = [];
   const names = filesOf(tree);
@@ -82,7 +79,6 @@ async function measureSaves(): Promise<void> {
   await daemon.stop();
 }
 
-/** One commit of everything, then many of two files. */
 function makeHistory(): void {
   run(['init', '-q', '--bare', '-b', 'main', repo]);
   const author = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];

@@ -53,7 +53,6 @@ async function costOf(repo: CatalogRepo): Promise<{ cpuMs: number; size: number 
   return { cpuMs: (user + system) / 1000, size: writtenSize() - sizeBefore };
 }
 
-/** Bytes that this process has handed to the system. */
 function writtenSize(): number {
   return Number(/^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'latin1'))?.[1]);
 }

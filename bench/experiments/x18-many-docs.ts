@@ -37,7 +37,7 @@ function* commit(): Generator<string> {
   }
 }
 
-/** About 85 bytes of text, no two alike. */
+/** About 85 bytes, no two alike. */
 function fileOf(at: number): string {
   const folder = Math.floor(at / FANOUT);
   const place = `part${Math.floor(folder / FANOUT)}/folder${folder % FANOUT}/file${at}.txt`;

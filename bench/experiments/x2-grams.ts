@@ -19,7 +19,6 @@ interface Outcome {
 
 const BLOCK_SIZES = [2048, 4096, 8192, 16384];
 
-/** The keys of a query in an alphabet, without repetition. */
 function queryKeys(query: string, alphabet: Alphabet): number[] {
   const letters = [...Buffer.from(query, 'latin1')].map((byte) => alphabet.table[byte]!);
   const keys = new Set<number>();
@@ -106,7 +105,6 @@ function measure(
   };
 }
 
-/** Bytes of the blocks that every one of the bitmaps holds. */
 function survivorBytes(bitmaps: Uint8Array[], blocks: Uint32Array): number {
   let bytes = 0;
   for (let i = 0; i < bitmaps[0]!.length; i++) {

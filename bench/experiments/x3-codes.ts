@@ -16,7 +16,7 @@ const blockCount = blocks.length - 1;
 const table = ALPHABETS[2]!.table;
 const SPACE = 1 << 21;
 
-/** Calls `emit(key, block)` for each distinct trigram of each block whose middle is no newline. */
+/** Skips trigrams with a newline in the middle. */
 function eachPosting(emit: (key: number, block: number) => void): void {
   const last = new Int32Array(SPACE).fill(-1);
   for (let b = 0; b < blockCount; b++) {
@@ -57,7 +57,7 @@ class BitWriter {
   }
 }
 
-/** Rice parameter for `count` ids below `universe`: gaps have the mean universe / count. */
+/** Gaps have the mean universe / count. */
 function riceParameter(count: number, universe: number): number {
   return Math.max(0, Math.floor(Math.log2((universe / count) * 0.69)));
 }
@@ -94,7 +94,7 @@ function sizeGamma(list: Uint32Array): number {
   return (bits + 7) >> 3;
 }
 
-/** Frames of 128 gaps packed at the frame's width, wide gaps kept as exceptions (1 + 2 bytes each). */
+/** Frames of 128 gaps; wide gaps are exceptions (1 + 2 bytes each). */
 function sizePacked(list: Uint32Array): number {
   let size = 0;
   let previous = -1;
@@ -127,7 +127,6 @@ function sizeRice(list: Uint32Array): number {
   return size;
 }
 
-/** The pieces of a list: one for each stripe that holds some of it. */
 function frames(list: Uint32Array): { segment: number; ids: Uint32Array }[] {
   const out = [];
   let start = 0;
@@ -154,7 +153,7 @@ function sizeStriped(list: Uint32Array, bitmapFrom: number): number {
   return size;
 }
 
-/** Bits of the gaps of a piece in the exponential Golomb code of order k (order 0 is Elias gamma). */
+/** Order 0 is Elias gamma. */
 function golombBits(list: Uint32Array, base: number, k: number): number {
   let previous = base - 1;
   let bits = 0;
@@ -166,7 +165,7 @@ function golombBits(list: Uint32Array, base: number, k: number): number {
   return bits;
 }
 
-/** As sizeStriped with the best exponential Golomb order of each piece instead of Rice. */
+/** With the best exponential Golomb order of each piece instead of Rice. */
 function sizeGolomb(list: Uint32Array, bitmapFrom: number, orderMax: number): number {
   if (list.length === 1) return 0;
   let size = 4;
@@ -221,7 +220,7 @@ for (const [name, bytes] of Object.entries(total)) {
   );
 }
 
-// Time to the candidate set: decode each list of the query into a bitmap, rarest first, AND them.
+// Decodes each list into a bitmap, rarest first, and ANDs them.
 const queries = sampleQueries(corpus, 1000, 20261121).map((query) => {
   const letters = [...Buffer.from(query, 'latin1')].map((byte) => table[byte]!);
   const keys = new Set<number>();

@@ -38,7 +38,6 @@ interface AutomataExports {
   countByte(start: number, end: number, byte: number): number;
 }
 
-/** A piece of text and where it is cut for two and for four streams. */
 interface Chunk {
   readonly start: number;
   readonly end: number;
@@ -110,7 +109,7 @@ class Bench {
     return found < 0 || found >= end ? end : found + 1;
   }
 
-  /** `count` parts of [start, end), cut at line ends, as count + 1 numbers in memory. */
+  /** Cut at line ends, as count + 1 numbers in memory. */
   private cut(start: number, end: number, count: number): number {
     const bounds = this.take(4 * (count + 1));
     for (let i = 0; i <= count; i++) {
@@ -172,7 +171,7 @@ class Bench {
       : [...kernels, ...this.shuffleKernels(label, automaton)];
   }
 
-  /** Rows of `width` u32 for each state, each the address of a row; `byteOf` a byte of a column. */
+  /** A row of `width` u32 per state holds addresses of rows; `byteOf` gives a byte of a column. */
   private table(
     { stateCount, first, acceptFrom, next }: Automaton,
     width: number,
@@ -209,7 +208,7 @@ class Bench {
     ];
   }
 
-  /** Runs of a class: behind the first n bytes of one the next is looked for. */
+  /** Runs of at least `runSizeMin` bytes. */
   runKernel(name: string, isMember: Step['isMember'], runSizeMin: number): Kernel {
     const { exports, bytes } = this.core;
     const set = this.take(32);
@@ -296,7 +295,7 @@ function kernelsOf(bench: Bench): Kernel[] {
   ];
 }
 
-/** Processor time, so that what others do on the machine counts less, and what was found. */
+/** Processor time, so that other processes count less. */
 function pass(kernel: Kernel, chunks: readonly Chunk[]): { ns: number; found: number } {
   let found = 0;
   const begin = process.cpuUsage();

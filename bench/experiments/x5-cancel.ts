@@ -15,7 +15,6 @@ import { formatMs, formatTable, summarizeLatency } from '../statistics.ts';
 
 const QUIET_MS = 10;
 const WATCH_MS_MAX = 2000;
-/** The client stays this long at most. */
 const STAY_MS_MAX = 60;
 
 interface Kind {
@@ -30,7 +29,6 @@ const KINDS: readonly Kind[] = [
   { name: 'blocking', path: '/api/search', query: '(\\w+\\s+){4}\\d{17}' },
 ];
 
-/** Whether a thread of the process runs or wants to. */
 function isRunning(pid: number): boolean {
   const tasks = `/proc/${String(pid)}/task`;
   return readdirSync(tasks).some((task) => {
@@ -42,7 +40,7 @@ function isRunning(pid: number): boolean {
   });
 }
 
-/** Milliseconds until the last moment at which a thread was seen running; undefined: none was at the start. */
+/** Undefined: no thread was running at the start. */
 async function timeToRest(pid: number, leave: () => void): Promise<number | undefined> {
   if (!isRunning(pid)) return undefined;
   const startMs = performance.now();
@@ -87,7 +85,7 @@ async function main(folder: string, rounds: number): Promise<void> {
     for (const kind of KINDS) {
       const samples: number[] = [];
       for (let round = 0; round < rounds; round++) {
-        // What is left of the round before, such as collecting garbage, is not to count.
+        // Work left from the round before must not count.
         for (let quiet = 0; quiet < 30; quiet = isRunning(daemon.pid) ? 0 : quiet + 1)
           await sleep(1);
         const restMs = await leaveOnce(

@@ -38,7 +38,6 @@ const SECRET = 'x'.repeat(32);
 const random = seededRandom(6);
 const pick = (count: number): number => Math.floor(random() * count);
 
-/** API key of the user at this place. */
 function keyOf(index: number): string {
   return `svk_${index.toString(16).padStart(64, '0')}`;
 }
@@ -67,7 +66,7 @@ const SNAPSHOT: Snapshot = {
   })),
 };
 
-/** The rows in the form of a dump, which the store takes in at once. */
+/** The rows as a dump, which the store reads at once. */
 async function* parts(header: DumpPart): AsyncGenerator<DumpPart> {
   yield header;
   const ids = Array.from({ length: USER_COUNT }, () => randomUUID());
@@ -119,7 +118,6 @@ async function fill({ store }: ControlPlane): Promise<void> {
   }
 }
 
-/** Stands for a search that is answered at once. */
 const probe = endpoint(
   {
     operationId: 'probe',
@@ -179,7 +177,7 @@ async function measure(pipeline: Pipeline, activeCount: number): Promise<string[
 
 const request = () => ({ method: 'POST', path: '/api/search', origins: [] });
 
-/** The step of a search that takes the shards it may see: all of them, or those of a member. */
+/** All shards, or those of a member. */
 async function scopeTimes({ accounts }: ControlPlane): Promise<string> {
   const times = { all: [] as number[], member: [] as number[] };
   for (let i = 0; i < 1000; i++) {

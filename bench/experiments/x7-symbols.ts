@@ -155,7 +155,6 @@ function print(): void {
     align: i === 0 ? ('left' as const) : ('right' as const),
   }));
   console.log(formatTable(titles, table));
-  // Spread over the files, not the first few.
   const step = Math.max(1, Math.ceil(displayed.length / ROWS_MAX));
   for (let i = 0; i < displayed.length; i += step) console.log(displayed[i]);
 }

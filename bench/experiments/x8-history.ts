@@ -30,7 +30,7 @@ const random = seededRandom(8);
 const pick = (count: number): number => Math.floor(random() * count);
 
 function fileName(): string {
-  // Why squared: some files change often, most do not.
+  // Squared: some files change often, most do not.
   const folder = Math.floor(random() ** 2 * FOLDER_COUNT);
   return `folder${folder}/file${pick(FILES_EACH)}.txt`;
 }
@@ -45,7 +45,6 @@ function changeOf(name: string, text: string): string {
   return `M 100644 inline ${name}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 }
 
-/** The commit of this number in the language of fast-import. */
 function commitText(index: number): string {
   const author = pick(AUTHOR_COUNT);
   const isMerge = index % MERGE_EVERY === MERGE_EVERY - 1;
@@ -79,7 +78,6 @@ async function elapsedMs(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Files that some of the newest commits changed. */
 async function samplePaths(repoPath: string): Promise<string[]> {
   const args = [
     'log',
@@ -98,7 +96,6 @@ async function samplePaths(repoPath: string): Promise<string[]> {
 
 interface Question {
   readonly name: string;
-  /** One for each round. */
   readonly paths: readonly (string | undefined)[];
   readonly ask: (history: History, repo: RepoRecord, target: HistoryTarget) => Promise<unknown>;
   /** The command that people would type. */

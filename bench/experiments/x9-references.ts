@@ -14,13 +14,11 @@ import { type Column, formatTable } from '../statistics.ts';
 const FILE_SIZE_MAX = 1 << 20;
 const FILES_PER_LANGUAGE = 400;
 const WORD = /\w+/g;
-/** Names of one or two characters are words of any text. */
+/** Shorter names are words of any text. */
 const NAME = /^[A-Za-z_]\w{2,}$/;
 
 interface Parsed {
-  /** Words of the text, by place. */
   readonly words: ReadonlyMap<number, string>;
-  /** Places where identifiers begin. */
   readonly identifiers: ReadonlySet<number>;
 }
 
@@ -58,7 +56,7 @@ async function read(file: string): Promise<void> {
   if (!('symbols' in found)) return;
   for (const { start, size } of found.symbols)
     counts.names.add(content.toString('latin1', start, start + size));
-  // One character for each byte, so that places are those of the symbols.
+  // One character per byte, so that places equal those of the symbols.
   const text = content.toString('latin1');
   parser.setLanguage(grammars.get(grammar) ?? (await loadGrammar(grammar)));
   const tree = parser.parse(text);

@@ -1,69 +1,54 @@
-// An agent without a model: it walks the tools of a toolbox by a fixed strategy, the same for all of them, and pays for what it
-// reads. It takes names and words from the question, looks for a name where one is given, else for lines with two of the
-// words, then with one, and reads two files around the lines that say most of what is asked for: of equal ones those that the
-// toolbox puts first. What a result calls the next step is taken where nothing was found.
+// An agent without a model: a fixed strategy over any toolbox. It looks for a name of the question, else for lines with
+// two of its words, then with one, and reads two files around the best lines. If nothing was found it follows the
+// result's hint. It pays for what it reads.
 
 import { addToList } from '../../daemon/base/lists.ts';
 
-/** A line of a file; or a commit. */
 export type Location =
   | { readonly path: string; readonly line: number; readonly content?: string }
   | { readonly commit: string };
 
-/** What a call of a tool gave. */
 export interface Reading {
-  /** Characters that the agent reads: what it asked, and the answer. */
+  /** The call and the answer. */
   readonly text: string;
-  /** What they show, the best first. */
+  /** The best first. */
   readonly locations: readonly Location[];
-  /** Another pattern that the result says finds something. */
+  /** A pattern that the result says finds something. */
   readonly next?: string | undefined;
 }
 
-/** The same steps by other tools. */
 export interface Toolbox {
   readonly name: string;
-  /** It reads files whole: nothing has to be looked for in them. */
+  /** It reads files whole. */
   readonly isWhole: boolean;
-  /** Lines that hold a match, of all files or one; a regular expression, without regard to case. */
+  /** A regular expression, any case, in all files or one. */
   search(repo: string, pattern: string, path?: string): Promise<Reading>;
-  /** Where a name is defined. */
   define(repo: string, name: string): Promise<Reading>;
-  /** Where a name stands. */
   refer(repo: string, name: string): Promise<Reading>;
-  /** Commits whose message holds a match; a basic regular expression, without regard to case. */
+  /** A basic regular expression in the message, any case. */
   commits(repo: string, pattern: string): Promise<Reading>;
-  /** What a commit changed. */
   show(repo: string, commit: string): Promise<Reading>;
-  /**
-   * A file, of a long one at least what is from a line on.
-   *
-   * @param isAgain  the first call has not shown the line
-   */
+  /** Of a long file at least the lines from `line`; `isAgain`: the first call has not shown the line. */
   read(repo: string, path: string, line: number, isAgain: boolean): Promise<Reading>;
 }
 
-/** What a walk took, and what it came by. */
 export interface Walk {
   readonly calls: readonly string[];
   readonly text: string;
   readonly locations: readonly Location[];
 }
 
-/** Calls of a walk. */
 const CALLS_MAX = 10;
-/** Searches for words that find something, and all of them. */
+/** Searches that find something, and all of them. */
 const SEARCHES = 2;
 const SEARCHES_MAX = 6;
-/** Files that are read. */
 const FILES_READ = 2;
-/** Calls for a file: what one does not show of its lines with matches the next one does. */
+/** Calls per file: the next shows lines that one omits. */
 const READS = 2;
-/** Words of a question that are searched for, two at a time, and in a file. */
+/** Words of a question, two at a time, and in a file. */
 const WORDS_MAX = 4;
 const WORDS_IN_FILE = 6;
 
-/** Words that say nothing of what is looked for. */
 const STOP_WORDS = new Set(
   (
     'where which what who how does do is are was were the a an of in on to by for from with that this when its it be and or not ' +
@@ -72,7 +57,7 @@ const STOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Walks the tools for a question. Errors: those of the toolbox. */
+/** Errors: those of the toolbox. */
 export async function walk(toolbox: Toolbox, repo: string, ask: string): Promise<Walk> {
   const walker = new Walker(toolbox, repo);
   await walker.run(ask);
@@ -140,11 +125,7 @@ class Walker implements Walk {
     return await this.#take(what, (box, repo) => box.search(repo, pattern, path));
   }
 
-  /**
-   * The files of the places that have most, each where most of them stand together, then where others do.
-   *
-   * @param pattern  looked for in a file that is not read whole
-   */
+  /** By number of matches, each where they are densest first; `pattern`: for a file that is not read whole. */
   async #readFiles(
     locations: readonly Location[],
     scoreOf: (content: string) => number,
@@ -169,7 +150,7 @@ class Walker implements Walk {
     }
   }
 
-  /** Does a call, and the one that its result asks for; what they found. */
+  /** A call, and the one that its result suggests. */
   async #take(
     what: string,
     call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
@@ -195,13 +176,12 @@ function isAboutUse(ask: string): boolean {
   return /\b(?:calls|uses|throws|returned|checked)\b/.test(ask);
 }
 
-/** What looks like a definition of a name in the languages of the questions. */
+/** A definition of a name in the languages of the questions. */
 function definitionOf(name: string): RegExp {
   const words = 'function|class|struct|type|const|interface|#define|func(?: \\([^)]*\\))?';
   return new RegExp(`(?:${words})\\s+${name}\\b|^\\w[\\w\\s*]*\\b${name}\\(.*[^;]$`);
 }
 
-/** How many words of a question a line has. */
 function wordCounter(ask: string): (content: string) => number {
   const words = wordsOf(ask, WORDS_MAX);
   return (content) => {
@@ -213,7 +193,6 @@ function wordCounter(ask: string): (content: string) => number {
 /** Lines that are read together, about. */
 const WINDOW_LINES = 80;
 
-/** A line with a match, and how much of what is asked for it has. */
 interface ScoredLine {
   readonly line: number;
   readonly score: number;
@@ -233,10 +212,10 @@ function scored(
   );
 }
 
-/** What is read last: no question is about it. */
+/** Read last: no question is about it. */
 const ASIDE = /(?:^|[/_.])tests?[/_.]|\.md$/;
 
-/** The files of places, that with the best line first. */
+/** The one with the best line first. */
 function filesOf(
   locations: readonly Location[],
   scoreOf: (content: string) => number,
@@ -249,7 +228,6 @@ function filesOf(
   return files.toSorted((a, b) => aside(a) - aside(b) || best(b) - best(a));
 }
 
-/** The line behind which the lines have most together. */
 function bestStart(lines: readonly ScoredLine[]): number {
   const sumFrom = (start: number): number =>
     lines.reduce((sum, { line, score }) => {
@@ -273,12 +251,11 @@ function either({ first, second }: Pair): string {
   return `${first}.*${second}|${second}.*${first}`;
 }
 
-/** Lines with two of the words. */
 function patternOf(ask: string): string {
   return pairsOf(wordsOf(ask, WORDS_IN_FILE)).map(either).join('|');
 }
 
-/** Expressions for pairs of words, the longest first, and then for each of them. */
+/** For pairs of words, the longest first, then for each word. */
 function patternsFor(ask: string, both: (pair: Pair) => string): string[] {
   const words = wordsOf(ask, WORDS_MAX);
   const pairs = pairsOf(words).toSorted((a, b) => sizeOf(b) - sizeOf(a));
@@ -291,7 +268,7 @@ function pairsOf(words: readonly string[]): Pair[] {
   );
 }
 
-/** The longest words, without their endings: they are the rarest. */
+/** The longest words are the rarest; without their endings. */
 function wordsOf(ask: string, countMax: number): string[] {
   const words = (ask.toLowerCase().match(/[a-z]+/g) ?? [])
     .filter((word) => word.length > 2 && !STOP_WORDS.has(word))

@@ -1,5 +1,4 @@
-// The tools of a shell: ripgrep, `git log`, `git show`, and `cat`, or `sed` for an agent that reads the lines around a place
-// instead of a whole file. Of a long output an agent gets the beginning, as all of them cut it.
+// The tools of a shell: ripgrep, `git log`, `git show`, and `cat` or `sed`. Long output is cut, as agents do.
 
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -8,16 +7,15 @@ import type { Location, Reading, Toolbox } from './agent.ts';
 
 const run = promisify(execFile);
 
-/** Characters of an output that an agent gets. Source: what agents in use in 2026 do by default. */
+/** Characters. Source: defaults of agents in use in 2026. */
 const OUTPUT_SIZE_MAX = 30_000;
 const BUFFER_SIZE_MAX = 1 << 28;
-/** Commits of a list; as many as a page of ours. */
+/** As many as a page of ours. */
 const COMMITS_MAX = 50;
 /** Lines that `sed` shows, and how many of them before the place. */
 const LINES_READ = 120;
 const LINES_BEFORE = 30;
 
-/** @param folder  holds the repositories */
 export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
   const output = async (
     repo: string,
@@ -78,7 +76,6 @@ function foundIn(answer: string): FoundLine[] {
   });
 }
 
-/** The file with the most lines first. */
 function mostFirst(found: readonly FoundLine[]): readonly FoundLine[] {
   const counts = new Map<string, number>();
   for (const { path: file } of found) counts.set(file, (counts.get(file) ?? 0) + 1);

@@ -1,20 +1,19 @@
-// The tools of a daemon, by the official client: results are read as an agent has them, as text.
+// The tools of a daemon, by the official client; results are read as text, as an agent does.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { omitUndefined } from '../../daemon/base/omit-undefined.ts';
 import type { Location, Reading, Toolbox } from './agent.ts';
 
-/** Lines before the one that a file is read for. */
 const LINES_BEFORE = 30;
 
 export interface TrawlToolbox extends Toolbox {
-  /** Bytes of the list of tools, which an agent reads once. */
+  /** Bytes of the list of tools. */
   readonly listSize: number;
   close(): Promise<void>;
 }
 
-/** @param nameOf  the name that the daemon has for a repository */
+/** `nameOf`: the daemon's name of a repository. */
 export async function openTrawl(
   url: string,
   nameOf: (repo: string) => string,
@@ -59,7 +58,7 @@ export async function openTrawl(
   };
 }
 
-/** Lines with matches, in the form of API.md 17.3. */
+/** Matching lines in the form of API.md 17.3. */
 function linesIn(text: string): Location[] {
   let path = '';
   return text.split('\n').flatMap((line) => {
@@ -69,7 +68,6 @@ function linesIn(text: string): Location[] {
   });
 }
 
-/** The pattern that a result without matches says to use. */
 function hintIn(text: string): string | undefined {
   return /^.*there are matches: use (?:\(\?i\))?(.*)$/m.exec(text)?.[1];
 }

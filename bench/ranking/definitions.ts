@@ -1,6 +1,4 @@
-// `npm run bench -- --ranking definitions`: where the definition of a function, struct or macro stands in the answer to its
-// name, the search that people who read a tree type most. The names can be kept in a file, so that two builds are compared by
-// the same ones.
+// `npm run bench -- --ranking definitions`: ranks of definitions in answers to names. A file can keep the names.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,27 +12,25 @@ import { withServer } from './server.ts';
 import type { ServerOptions } from './server.ts';
 
 export interface DefinitionOptions extends ServerOptions {
-  /** Folder of the tree; nothing else is served. */
   readonly root: string;
-  /** File of names: read where it is there, written where not. */
+  /** Read if it exists, else written. */
   readonly names?: string | undefined;
-  /** File of names that are not to be drawn. */
+  /** Names to exclude. */
   readonly except?: string | undefined;
   readonly seed: number;
   readonly count: number;
-  /** Ask for 100,000 matches and a stream of 1,000 too. */
+  /** Also 100,000 matches, and a stream of 1,000. */
   readonly isFull: boolean;
 }
 
 export interface NameLocation extends DefinedName {
-  /** Of the first defining file, 1 for the best; 0: it is not in the answer. */
+  /** Rank of the first defining file; 0: not in the answer. */
   readonly place: number;
-  /** First files of the answer. */
   readonly first: readonly string[];
 }
 
 export interface DefinitionFigure {
-  /** Number of matches asked for, and how. */
+  /** Number of matches, and how. */
   readonly way: string;
   readonly names: readonly NameLocation[];
 }
@@ -109,7 +105,7 @@ async function askAt(url: string, options: DefinitionOptions): Promise<Definitio
   const client = createClient(url, 1);
   const { root } = options;
   try {
-    // Why first: while a tree is read, the server closes a connection that is open.
+    // First, as the server closes connections that are idle while a tree is read.
     const names = await chooseNames(client, options);
     await checkTrees(client, [{ name: path.basename(root), root }]);
     return await locationNames(client, names, options.isFull);
@@ -118,7 +114,7 @@ async function askAt(url: string, options: DefinitionOptions): Promise<Definitio
   }
 }
 
-/** Errors: rejects if the tree cannot be read or indexed, or a request fails. */
+/** Rejects if the tree cannot be read or indexed, or a request fails. */
 export function measureDefinitions(options: DefinitionOptions): Promise<DefinitionFigure[]> {
   return withServer([options.root], options, (url) => askAt(url, options));
 }
@@ -136,7 +132,7 @@ function missesOf({ way, names }: DefinitionFigure): string {
   return `\n${way}: not first\n${lines.join('\n')}\n`;
 }
 
-/** A table, and a list of the names whose definition is not first. */
+/** With the names whose definition is not first. */
 export function formatDefinitions(figures: readonly DefinitionFigure[]): string {
   const titles = ['names', 'first', 'among three', 'not there'];
   const table = formatTable(

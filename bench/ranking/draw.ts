@@ -1,5 +1,4 @@
-// How queries are drawn from a tree, each with the files that are meant: with a seed, by a rule for each class, so that nobody
-// chooses what a search engine is asked for. One half is for tuning; which half a query is in, a hash of it decides.
+// Draws queries from a tree by a seed and a rule per class, each with its expected files. A hash picks the half.
 
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -11,36 +10,34 @@ import type { Definition, Source, SourceDoc } from './source.ts';
 export const HALVES = ['tune', 'report'] as const;
 export type Half = (typeof HALVES)[number];
 
-/** What is asked for: words, or one phrase as it stands. */
+/** Words, or one phrase. */
 export interface Requested {
   readonly text: string;
   readonly isPhrase: boolean;
-  /** Paths; any of them is right. */
+  /** Any of these paths is right. */
   readonly expected: readonly string[];
 }
 
 export interface RankingQuery extends Requested {
-  /** Name of the repo. */
   readonly tree: string;
   readonly class: string;
   readonly half: Half;
 }
 
-/** Tries of a class and tree: some rules read the whole tree in each. */
+/** Some rules read the whole tree in each. */
 const TRY_COUNT_MAX = 400;
 
-/** A source with what the rules look up in it. */
 export interface Facts extends Source {
-  /** Paths that define a name, by the name in small letters. */
+  /** By lower-case name. */
   readonly pathsByName: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Words of each name and the path of a definition, each pair once. */
+  /** Each pair of words and path once. */
   readonly names: readonly { readonly words: ReadonlySet<string>; readonly path: string }[];
 }
 
-/** Nothing where the rule does not fit. */
+/** Undefined: the rule does not fit. */
 export type Rule<T> = (facts: Facts, one: T, random: Random) => Requested | undefined;
 
-/** Parts of a name as it is spelled: `HTTPServer_name2` has `HTTP`, `Server`, `name2`. */
+/** `HTTPServer_name2` has `HTTP`, `Server`, `name2`. */
 export function partsOfName(name: string): string[] {
   return name.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
 }
@@ -49,7 +46,6 @@ export function wordsOfName(name: string): string[] {
   return partsOfName(name).map((word) => word.toLowerCase());
 }
 
-/** Looks up names once for all rules. */
 export function know(source: Source): Facts {
   const pathsByName = new Map<string, Set<string>>();
   const names: { words: Set<string>; path: string }[] = [];
@@ -62,17 +58,15 @@ export function know(source: Source): Facts {
   return { ...source, pathsByName, names };
 }
 
-/** The files of a tree that may have definitions or headings. */
 export function filesOf({ docs }: Source): { readonly doc: SourceDoc }[] {
   return docs.filter((doc) => isSource(doc.path)).map((doc) => ({ doc }));
 }
 
-/** A query of words. */
 export function words(list: readonly string[], ...expected: string[]): Requested {
   return { text: list.join(' '), isPhrase: false, expected };
 }
 
-/** No other file defines the name, in whatever case. */
+/** In whatever case. */
 export function isOnlyOne({ pathsByName }: Facts, { name }: Definition): boolean {
   return pathsByName.get(name.toLowerCase())?.size === 1;
 }
@@ -81,7 +75,6 @@ export function containsAll(words: ReadonlySet<string>, required: readonly strin
   return required.every((word) => words.has(word));
 }
 
-/** The base name without its endings. */
 export function stemOf(file: string): string {
   const base = path.posix.basename(file);
   return base.slice(0, base.indexOf('.', 1) < 0 ? undefined : base.indexOf('.', 1));
@@ -91,15 +84,13 @@ function hashOf(...parts: readonly string[]): number {
   return createHash('sha256').update(parts.join('\n')).digest().readUInt32BE();
 }
 
-/** What the queries of a tree are drawn from, and how. */
 export interface DrawOptions {
   readonly facts: Facts;
   readonly seed: number;
-  /** Those that queries are put into. */
   readonly halves: readonly Half[];
 }
 
-/** `count` queries of one class, or as many as there are; no file is meant by two of them. */
+/** At most `count` of one class; no two expect the same file. */
 export function draw<T extends { readonly doc: SourceDoc }>(
   { facts, seed, halves }: DrawOptions,
   queryClass: string,
@@ -123,7 +114,6 @@ export function draw<T extends { readonly doc: SourceDoc }>(
   return queries;
 }
 
-/** Tells sets of queries apart. */
 export function digestOf(queries: readonly RankingQuery[]): string {
   return createHash('sha256').update(JSON.stringify(queries)).digest('hex').slice(0, 12);
 }

@@ -1,5 +1,4 @@
-// Fetches packages of fixed versions, each by the ordinary client of its registry as that client is set up on this machine.
-// Nothing of them is built or run, but for the metadata that pip asks the sources of a Python package for.
+// Fetches packages of fixed versions by their registries' clients. Nothing is built or run, but for pip's metadata.
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,20 +7,18 @@ import spawn from 'nano-spawn';
 type Client = 'npm' | 'pip' | 'cargo' | 'go' | 'maven' | 'debian';
 
 export interface PinnedTree {
-  /** With the version the name of the repo. */
+  /** With the version this is the repo's name. */
   readonly name: string;
   readonly version: string;
   readonly client: Client;
-  /** As the registry knows it. */
   readonly package: string;
-  /** The only folder of the package that is taken; default: all. */
+  /** Default: all folders. */
   readonly folder?: string;
 }
 
-/** Leaves the unpacked package in a folder below `work`, and tells which. */
+/** Returns the folder of the unpacked package, below `work`. */
 type Fetch = (tree: PinnedTree, work: string) => Promise<string>;
 
-/** The only file of `folder`. */
 function onlyFile(folder: string): string {
   const [name, ...others] = readdirSync(folder);
   if (name === undefined || others.length > 0) throw new Error(`not one file in ${folder}`);
@@ -60,7 +57,7 @@ async function fetchFromCargo({ package: name, version }: PinnedTree, work: stri
 }
 
 async function fetchFromGo({ package: name, version }: PinnedTree, work: string) {
-  // Why: by default what the client has fetched cannot be moved.
+  // By default the client's files cannot be moved.
   const env = { GOMODCACHE: path.join(work, 'modules'), GOFLAGS: '-modcacherw' };
   const args = ['mod', 'download', '-json', `${name}@v${version}`];
   const { stdout } = await spawn('go', args, { cwd: work, env });
@@ -79,7 +76,7 @@ async function fetchFromMaven({ package: name, version }: PinnedTree, work: stri
   return target;
 }
 
-/** Release and section of the first archive of Debian that apt has lists of, as a line of sources. */
+/** Release and section of the first Debian archive in apt's lists, as a line of sources. */
 async function debianSources(): Promise<string> {
   const format = '$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)';
   const { stdout } = await spawn('apt-get', [
@@ -93,7 +90,7 @@ async function debianSources(): Promise<string> {
   return `deb-src ${line}\n`;
 }
 
-/** Lists of sources are fetched beside those of this machine, which may have none. */
+/** Fetches lists of sources, which this machine may lack. */
 async function fetchFromDebian({ package: name, version }: PinnedTree, work: string) {
   const list = path.join(work, 'sources.list');
   const lists = path.join(work, 'lists');

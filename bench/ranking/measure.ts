@@ -11,7 +11,6 @@ import type { ServerOptions } from './server.ts';
 import { readSource } from './source.ts';
 
 export interface RankingOptions extends ServerOptions {
-  /** Address of Zoekt's webserver. */
   readonly zoekt?: string | undefined;
 }
 
@@ -19,7 +18,7 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Errors: rejects if a tree cannot be read or indexed or is not served, or a query is refused. */
+/** Rejects if a tree cannot be read, indexed or served, or a query is refused. */
 export async function measureRanking(
   { draw, matches }: QuerySet,
   trees: readonly Tree[],

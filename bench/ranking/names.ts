@@ -1,6 +1,5 @@
-// Names of functions, structs and macros of a C tree, drawn with a seed, each with the files that define it. The symbols come
-// from a running server and are checked against the text of the tree: a forward declaration is no definition. Each name in
-// range is equally likely, however often it is used.
+// Names of functions, structs and macros of a C tree, drawn with a seed, each with its defining files: the server's
+// symbols, checked against the text. Each name in range is equally likely, however often it is used.
 
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +13,7 @@ import { pathsBelow } from './source.ts';
 export interface DefinedName {
   readonly name: string;
   readonly kind: DefinedKind;
-  /** Paths of the files that define it, in their order: one or two. */
+  /** One or two. */
   readonly files: readonly string[];
 }
 
@@ -25,7 +24,6 @@ export interface NameDraw {
   readonly root: string;
   readonly seed: number;
   readonly count: number;
-  /** Names that are not to be drawn. */
   readonly except?: ReadonlySet<string> | undefined;
 }
 
@@ -34,27 +32,26 @@ const FILE_SIZE_MAX = readSettings().maxFileSize;
 const NAME_SIZE_MIN = 3;
 const C_FILE = String.raw`file:\.[ch]$`;
 const SLOT_BITS = 26;
-/** More than any name with two defining files has. */
+/** More than a name with two defining files has. */
 const SYMBOLS_MAX = 1000;
 
-/** 1 for a byte that begins a name, 2 for one that only goes on with it. */
+/** 1: begins a name; 2: only continues one. */
 const BYTE_KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if (/[A-Za-z_]/.test(character)) return 1;
   return /\d/.test(character) ? 2 : 0;
 });
 
-/** Which names of a tree may be drawn. */
 export interface UseRange {
   readonly countMin: number;
   readonly countMax: number;
-  /** Files that use the name at least: what one driver alone uses is found too easily. */
+  /** What one driver alone uses is found too easily. */
   readonly fileCountMin: number;
 }
 
 const USES: UseRange = { countMin: 50, countMax: 50_000, fileCountMin: 20 };
 
-/** Counts of names by slot: names that fall into one of 64 million slots are counted together. */
+/** By slot: names in one of 64 million slots are counted together. */
 class UseCounter {
   readonly #counts = new Uint32Array(1 << SLOT_BITS);
   readonly #fileCounts = new Uint16Array(1 << SLOT_BITS);
@@ -89,7 +86,7 @@ class UseCounter {
     this.#fileCounts[slot] = Math.min(65_535, (this.#fileCounts[slot] ?? 0) + 1);
   }
 
-  /** The names in range, sorted; of names in one slot the first that had enough uses. */
+  /** Of names in one slot the first with enough uses. */
   names(): string[] {
     const { countMax, fileCountMin } = this.#range;
     const inRange = this.#found.filter(
@@ -100,7 +97,7 @@ class UseCounter {
   }
 }
 
-/** The names that a tree uses as often. Errors: throws if a file cannot be read. Cost: one read of the tree, 640 MiB. */
+/** Throws if a file cannot be read. Cost: one read of the tree, 640 MiB. */
 export function namesInUse(root: string, range: UseRange): string[] {
   const counter = new UseCounter(range);
   for (const file of pathsBelow(root)) {
@@ -112,13 +109,13 @@ export function namesInUse(root: string, range: UseRange): string[] {
   return counter.names();
 }
 
-/** Code without comments and texts in quotes, from `at` on. */
+/** Without comments and quoted texts, from `at` on. */
 function codeFrom(text: string, at: number): string {
   const piece = text.slice(at, at + 4000);
   return piece.replaceAll(/\/\*[^]*?(?:\*\/|$)|\/\/.*|"(?:[^"\\\n]|\\.)*"/g, ' ');
 }
 
-/** The symbol `name` at `at` in `text` is defined there, not only declared. */
+/** A definition, not only a declaration. */
 export function isDefinition(text: string, at: number, name: string, kind: string): boolean {
   const rest = codeFrom(text, at + name.length);
   if (kind === 'macro') return /^[ \t]*#[ \t]*define[ \t]+$/m.test(lineBefore(text, at));
@@ -131,7 +128,7 @@ function lineBefore(text: string, at: number): string {
   return text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
 }
 
-/** The kinds that the files of `root` define a name as, members too, by path; what is only declared is left out. */
+/** By path, members too, without mere declarations. */
 async function definitionsOf(
   client: SearchClient,
   root: string,
@@ -157,7 +154,7 @@ async function definitionsOf(
   return kindsByPath;
 }
 
-/** The name with the files that define it; nothing where it is of another kind, or too many files define it. */
+/** Undefined: another kind, or too many defining files. */
 async function lookUp(
   client: SearchClient,
   root: string,
@@ -170,7 +167,7 @@ async function lookUp(
   return { name, kind, files: right.map(([file]) => file).sort() };
 }
 
-/** Its uses as a whole word, spelled so, are at least `countMin`. */
+/** At least `countMin` uses as a whole word in this case. */
 async function isUsed(client: SearchClient, name: string, countMin: number): Promise<boolean> {
   const body = {
     query: quotePattern(`\\b${name}\\b`),
@@ -182,12 +179,7 @@ async function isUsed(client: SearchClient, name: string, countMin: number): Pro
   return stats.totalMatchCount >= countMin;
 }
 
-/**
- * Names of the tree at `root`, which the server of `client` serves alone. The same for one seed, as long as tree and symbols
- * are. Fewer than `count` where the tree has no more.
- *
- * Errors: rejects if a file cannot be read, or a request fails.
- */
+/** Fewer than `count` if the tree has no more. Rejects if a file cannot be read, or a request fails. */
 export async function drawNames(
   client: SearchClient,
   { root, seed, count, except = new Set() }: NameDraw,

@@ -1,4 +1,4 @@
-// The rules of the first set of queries, and the set itself. What more than one file could be meant by is left out.
+// The rules of the first set of queries, and the set. What could mean more than one file is omitted.
 
 import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
@@ -9,7 +9,6 @@ import { isSource, mayCall } from './source.ts';
 import type { Definition, Source, SourceDoc } from './source.ts';
 
 const SEED = 17;
-/** Queries of a class and tree. */
 const QUERY_COUNT = 6;
 
 const typeName: Rule<Definition> = (facts, definition) => {
@@ -19,7 +18,7 @@ const typeName: Rule<Definition> = (facts, definition) => {
     : undefined;
 };
 
-/** Files of one folder that differ in their ending alone are one: `hash.c` and `hash.h`. */
+/** Files of one folder that differ only in their ending are one. */
 export const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { path: file } }) => {
   const chosen = wordsOfName(stemOf(file));
   if (chosen.length < 2 || chosen.some((word) => word.length < 2)) return undefined;
@@ -34,7 +33,7 @@ export const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { p
   return isOne ? words(chosen, ...matching.map((doc) => doc.path)) : undefined;
 };
 
-/** Three or four plain words that follow one another. */
+/** Three or four successive plain words. */
 export const commentWords: Rule<Definition> = (
   { definitions },
   { doc, commentWords: all },
@@ -72,7 +71,6 @@ export const wordsApart: Rule<Definition> = ({ names }, { name, doc }) => {
   return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
-/** Parts of a name that has more, as it spells them. */
 const partOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, random) => {
   const parts = partsOfName(name);
   if (parts.length < 2) return undefined;
@@ -87,7 +85,7 @@ const partOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, random) =>
   return words([chosen], doc.path);
 };
 
-/** How often an expression matches in files, by path, without those where it does not. */
+/** Matches by path, without files that have none. */
 function countIn(docs: readonly SourceDoc[], expression: RegExp): [file: string, count: number][] {
   const counts = docs.map(({ path: file, text }): [string, number] => [
     file,
@@ -96,7 +94,7 @@ function countIn(docs: readonly SourceDoc[], expression: RegExp): [file: string,
   return counts.filter(([, count]) => count > 0);
 }
 
-/** The file that defines a function, or the one that calls it most. */
+/** The defining file, or the one with the most calls. */
 const whoCalls: Rule<Definition> = (facts, definition) => {
   const { name, kind, doc } = definition;
   if (kind !== 'function' || name.length < 6 || !isOnlyOne(facts, definition)) return undefined;
@@ -110,7 +108,7 @@ const whoCalls: Rule<Definition> = (facts, definition) => {
 
 const PHRASE_SIZE_MAX = 60;
 
-/** A defined name with as much of what follows it on its line as another file has too. */
+/** A defined name and as much of its line as another file has. */
 const phrase: Rule<Definition> = (facts, definition) => {
   const { name, rest, doc } = definition;
   if (name.length < 4 || !isOnlyOne(facts, definition)) return undefined;
@@ -137,10 +135,7 @@ export interface Message {
   readonly text: string;
 }
 
-/**
- * The longest piece without placeholders of each literal on or below a line that speaks of an error, of those pieces that match
- * `chosen`.
- */
+/** The longest piece without placeholders of each literal about an error that matches `chosen`. */
 export function* messagesOf(doc: SourceDoc, chosen = /^/): Generator<Message> {
   for (const { index, 2: literal = '' } of doc.text.matchAll(LITERAL)) {
     const before = doc.text
@@ -155,7 +150,7 @@ export function* messagesOf(doc: SourceDoc, chosen = /^/): Generator<Message> {
   }
 }
 
-/** Its words, eight at most. */
+/** Eight words at most. */
 const errorMessage: Rule<Message> = ({ docs }, { doc, text }) => {
   const all = text.match(/[A-Za-z]{2,}/g) ?? [];
   if (all.length < 4 || all.some((word) => word.toLowerCase() === 'or')) return undefined;
@@ -167,7 +162,6 @@ const errorMessage: Rule<Message> = ({ docs }, { doc, text }) => {
   return isElsewhere ? undefined : words(all.slice(0, 8), doc.path);
 };
 
-/** The queries of a tree: the same each time, as long as the tree is. */
 export function drawQueries(source: Source): RankingQuery[] {
   const options = { facts: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;

@@ -1,6 +1,5 @@
-// A harder set of queries, after what people type: half of a name, a folder and a file, a word of a path and one of the
-// content, a name in the wrong letter case. Drawn by rules from other trees than those that the score was tuned on. As in the
-// first set, what more than one file could be meant by is left out.
+// A harder set, after what people type: half of a name, folder and file, path and content, wrong letter case. From
+// trees that the score was not tuned on; what could mean more than one file is omitted.
 
 import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
@@ -14,11 +13,10 @@ import { isSource } from './source.ts';
 import type { Definition, Source, SourceDoc } from './source.ts';
 
 const SEED = 45;
-/** Queries of a class and tree. */
 const QUERY_COUNT = 8;
 const WORD_COUNT_MAX = 5;
 
-/** What nobody types to find one file: half of a tree has it in its path. */
+/** Half of a tree has these in its path. */
 const COMMON_PATH_WORDS: ReadonlySet<string> = new Set(
   'src lib main java org com net index init mod internal pkg core common util utils'.split(' '),
 );
@@ -27,7 +25,6 @@ function isTyped(word: string): boolean {
   return word.length > 2 && !COMMON_PATH_WORDS.has(word);
 }
 
-/** Words of all folders and of the base name without its endings. */
 function wordsOfPath(file: string): string[] {
   return [...path.posix.dirname(file).split('/'), stemOf(file)].flatMap(wordsOfName);
 }
@@ -36,7 +33,7 @@ function wordsOfFolder(file: string): string[] {
   return wordsOfName(path.posix.basename(path.posix.dirname(file)));
 }
 
-/** Path without endings: the same for a header and its source. */
+/** Without endings: the same for a header and its source. */
 function locationOf(file: string): string {
   return path.posix.join(path.posix.dirname(file), stemOf(file));
 }
@@ -45,13 +42,12 @@ function oneOf<T>(items: readonly T[], random: Random): T | undefined {
   return items[Math.floor(random() * items.length)];
 }
 
-/** Neighbours in a list, `count` of them. */
 function neighbours<T>(list: readonly T[], count: number, random: Random): T[] {
   const from = Math.floor(random() * (list.length - count + 1));
   return list.slice(from, from + count);
 }
 
-/** A name as far as somebody has typed it: half of it or more, but no end of a word. */
+/** Half or more of a name, but no end of a word. */
 export const halfOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, random) => {
   const size = Math.ceil(name.length * (0.5 + 0.25 * random()));
   const typed = name.slice(0, size);
@@ -78,7 +74,7 @@ export const folderAndBase: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc
   return isOne ? words(chosen, ...matching.map((one) => one.path)) : undefined;
 };
 
-/** The words of a folder or of a base name, and a word or two of a name that the file defines. */
+/** Words of a folder or base name, and one or two of a name that the file defines. */
 export const pathAndContent: Rule<Definition> = ({ names }, { name, doc }, random) => {
   const parts = [wordsOfFolder(doc.path), wordsOfName(stemOf(doc.path))];
   const ofPath = oneOf(
@@ -101,7 +97,7 @@ export const pathAndContent: Rule<Definition> = ({ names }, { name, doc }, rando
   return isElsewhere ? undefined : words(chosen, doc.path);
 };
 
-/** A name, which others may have too, and one or two words of the comment there. */
+/** A name that others may have, and words of its comment. */
 export const commentAndName: Rule<Definition> = ({ definitions }, definition, random) => {
   const { name, doc } = definition;
   const own = wordsOfName(name);
@@ -120,7 +116,7 @@ export const commentAndName: Rule<Definition> = ({ definitions }, definition, ra
   return words(random() < 0.5 ? [name, ...chosen] : [...chosen, name], doc.path);
 };
 
-/** As somebody pastes it: its words and numbers, eight at most, a number among them. */
+/** Eight words at most, a number among them. */
 export const messageWithNumber: Rule<Message> = ({ docs }, { doc, text }) => {
   const chosen = (text.match(/\w+/g) ?? []).slice(0, 8);
   const isProse = text.replaceAll(/[\w .,:'/-]/g, '').length < 2;
@@ -139,7 +135,7 @@ const CASES: readonly ((name: string) => string)[] = [
   (name) => name.charAt(0).toUpperCase() + name.slice(1).toLowerCase(),
 ];
 
-/** All small, all capital, or with a first capital, as it is not. */
+/** Lower case, upper case, or capitalized. */
 export const wrongCase: Rule<Definition> = (facts, definition, random) => {
   const { name, doc } = definition;
   if (name.length < 5 || !isOnlyOne(facts, definition)) return undefined;
@@ -147,7 +143,6 @@ export const wrongCase: Rule<Definition> = (facts, definition, random) => {
   return typed === undefined || typed === name ? undefined : words([typed], doc.path);
 };
 
-/** Two to four neighbouring words of a longer heading. */
 export const wordsOfHeading: Rule<Source['headings'][number]> = ({ headings }, one, random) => {
   const all = one.words.map((word) => word.toLowerCase());
   const count = 2 + Math.floor(random() * 3);
@@ -162,7 +157,6 @@ export const wordsOfHeading: Rule<Source['headings'][number]> = ({ headings }, o
   return isElsewhere ? undefined : words(chosen, one.doc.path);
 };
 
-/** The queries of a tree: the same each time, as long as the tree is. */
 export function drawRealQueries(source: Source): RankingQuery[] {
   const options = { facts: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;

@@ -1,5 +1,4 @@
-// What a run says: for each class of queries and each half, and each system, the mean of 1/place (MRR) and how many of a
-// hundred queries have a file that was meant in place 1, or among the first 5 (recall). The worst class comes first.
+// Mean reciprocal rank (MRR) and recall at 1 and 5 of each class, half and system. The worst class comes first.
 
 import { formatTable } from '../statistics.ts';
 import type { Column } from '../statistics.ts';
@@ -11,13 +10,12 @@ const ALL = 'all';
 
 export interface RankingFigure {
   readonly half: Half;
-  /** Of queries, or `all`. */
+  /** A class of queries, or `all`. */
   readonly class: string;
   readonly system: string;
   readonly queryCount: number;
-  /** From 0 to 1; 0 for a query whose file was not found. */
+  /** 0 to 1; a file that was not found counts 0. */
   readonly mrr: number;
-  /** Shares of the queries. */
   readonly recallAt1: number;
   readonly recallAt5: number;
 }
@@ -25,7 +23,7 @@ export interface RankingFigure {
 export interface RankingReport {
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Of the queries: figures of different ones are not to be compared. */
+  /** Of the queries: only equal ones can be compared. */
   readonly digest: string;
   readonly trees: readonly string[];
   readonly systems: readonly string[];
@@ -41,7 +39,7 @@ function recall(locations: readonly number[], locationMax: number): number {
   return mean(locations.map((place) => (place > 0 && place <= locationMax ? 1 : 0)));
 }
 
-/** All figures, those over all classes last in each half. */
+/** Those over all classes last in each half. */
 export function figuresOf(
   queries: readonly RankedQuery[],
   systems: readonly string[],
@@ -72,12 +70,12 @@ function percent(share: number): string {
   return String(Math.round(100 * share)).padStart(3);
 }
 
-/** `0.812  76  90`: MRR, recall in place 1, among the first 5. */
+/** `0.812  76  90`: MRR, recall at 1, at 5. */
 function cellOf(figure: RankingFigure): string {
   return `${figure.mrr.toFixed(3)} ${percent(figure.recallAt1)} ${percent(figure.recallAt5)}`;
 }
 
-/** The table of a half, the class with the lowest MRR in the first system on top and all of them below. */
+/** The class with the lowest MRR in the first system on top, all of them below. */
 function formatHalf(figures: readonly RankingFigure[], systems: readonly string[]): string {
   const columns: Column[] = [
     { title: 'class', align: 'left' },
@@ -98,7 +96,6 @@ function formatHalf(figures: readonly RankingFigure[], systems: readonly string[
   return formatTable(columns, rows);
 }
 
-/** A table for each half that has queries. */
 export function formatRanking({ figures, systems, digest, trees }: RankingReport): string {
   const tables = HALVES.map((half) => {
     const own = figures.filter((figure) => figure.half === half);
@@ -108,7 +105,7 @@ export function formatRanking({ figures, systems, digest, trees }: RankingReport
   return `${tables.join('')}queries ${digest} over ${trees.join(', ')}\n`;
 }
 
-/** Each query of a half of which no file that was meant is first, by system. */
+/** Queries whose first file is wrong, by system. */
 export function formatMisses({ queries, systems }: RankingReport, half: Half): string {
   const tables = systems.map((system) => {
     const misses = queries.filter((one) => one.half === half && one.locations[system] !== 1);

@@ -1,6 +1,4 @@
-// Asks search engines the queries and notes the place of the first file that was meant. The daemon is asked for more and more
-// matches, because how soon it stops decides which files it ranks; Zoekt with its default score and with BM25. Times do not
-// count here, so a busy machine does no harm.
+// Ranks of the expected files in answers: the daemon with several match counts, Zoekt with its score and with BM25.
 
 import { createClient, ask, send } from '../client.ts';
 import type { SearchClient } from '../client.ts';
@@ -9,24 +7,22 @@ import { escapeLiteral } from '../dialect.ts';
 import type { RankingQuery } from './draw.ts';
 import type { Tree } from './trees.ts';
 
-/** A way to have queries answered. */
 export interface System {
   readonly name: string;
-  /** Paths of the files found, the best first. Errors: rejects if the query is refused. */
+  /** The best path first. Rejects if the query is refused. */
   find(query: RankingQuery): Promise<readonly string[]>;
 }
 
 export interface RankedQuery extends RankingQuery {
-  /** By the name of the system: the place of the first file that was meant, 1 for the best; 0: it was not found. */
+  /** Rank of the first expected file by system; 0: not found. */
   readonly locations: Readonly<Record<string, number>>;
-  /** By the name of the system: the first files of its answer. */
+  /** By system. */
   readonly first: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Kept of an answer. */
 export const FIRST_FILES = 3;
 
-/** Why no beginning: a folder is a repo `local/NAME` of ours, and `NAME` of Zoekt's. */
+/** No anchor: a folder is a repo `local/NAME` of ours, and `NAME` of Zoekt's. */
 function scopeOf(tree: string): string {
   return `repo:\\b${escapeLiteral(tree)}$`;
 }
@@ -43,7 +39,7 @@ function daemonSystem(client: SearchClient, matches: number): System {
   };
 }
 
-/** The daemon at `url`, once for each number of matches, and its client, for the caller to close. */
+/** One for each number of matches; the caller closes the client. */
 export function daemonSystems(
   url: string,
   matches: readonly number[],
@@ -52,7 +48,7 @@ export function daemonSystems(
   return { systems: matches.map((count) => daemonSystem(client, count)), client };
 }
 
-/** Errors: rejects if the server does not serve one of the trees; its queries would find nothing. */
+/** Rejects if the server does not serve one of the trees. */
 export async function checkTrees(client: SearchClient, trees: readonly Tree[]): Promise<void> {
   for (const { name, root } of trees) {
     const { files } = await ask(
@@ -76,7 +72,7 @@ function zoektSystem(url: string, useBm25: boolean): System {
   return {
     name: useBm25 ? 'Zoekt BM25' : 'Zoekt',
     async find(query) {
-      // Its quoted texts are regular expressions.
+      // Zoekt reads quoted texts as regular expressions.
       const text = query.isPhrase ? quoteLiteral(escapeLiteral(query.text)) : query.text;
       const body = JSON.stringify({
         Q: `${scopeOf(query.tree)} ${text}`,
@@ -91,7 +87,7 @@ function zoektSystem(url: string, useBm25: boolean): System {
   };
 }
 
-/** Zoekt's webserver at `url`, started with `-rpc`, in both modes. */
+/** Its webserver at `url`, started with `-rpc`, in both modes. */
 export function zoektSystems(url: string): System[] {
   return [zoektSystem(url, false), zoektSystem(url, true)];
 }
@@ -107,7 +103,7 @@ async function rankQuery(query: RankingQuery, systems: readonly System[]): Promi
   return { ...query, locations, first };
 }
 
-/** The queries with their places in the answers of all systems. Errors: rejects if one refuses a query. */
+/** Rejects if a system refuses a query. */
 export async function rankQueries(
   queries: readonly RankingQuery[],
   systems: readonly System[],

@@ -1,5 +1,4 @@
-// The server that is asked: one that runs already, so that two builds can be compared, or one that is started on an index of
-// the trees, with their symbols.
+// The server to ask: a running one, or one started on an index of the trees, with their symbols.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +6,11 @@ import path from 'node:path';
 import { buildIndex, findSymbols, startDaemon } from '../daemon.ts';
 
 export interface ServerOptions {
-  /** Address of a server that runs; default: one is started. */
+  /** Default: a server is started. */
   readonly url?: string | undefined;
-  /** Folder of the build to start, default: our own. */
+  /** Default: our own. */
   readonly build?: string | undefined;
-  /** Data directory that stays for the next run; default: a temporary one. */
+  /** Kept for the next run; default: a temporary one. */
   readonly data?: string | undefined;
 }
 
@@ -32,7 +31,7 @@ async function start<T>(
   }
 }
 
-/** Runs `use` with the address of the server. Errors: rejects if a tree cannot be indexed, or as `use` does. */
+/** Rejects if a tree cannot be indexed, or as `use` does. */
 export async function withServer<T>(
   roots: readonly string[],
   { url, build, data }: ServerOptions,

@@ -1,4 +1,4 @@
-// The sets of queries: each has its trees, its rules, and the numbers of matches that are asked for.
+// The sets of queries: trees, rules, and numbers of matches.
 
 import { drawQueries } from './queries.ts';
 import { drawRealQueries } from './real-queries.ts';

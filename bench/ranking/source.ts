@@ -1,6 +1,5 @@
-// What the rules of queries look at in a tree: its text files, what they define, with the words of the comment there, and
-// the headings of documents. Found by patterns of a line or two, on purpose neither by ctags nor by a grammar: what a search
-// engine calls a symbol shall not decide what it is asked for.
+// What the rules look up in a tree: text files, definitions with their comments, and headings. Found by patterns, not
+// by ctags or a grammar: a search engine's idea of a symbol must not shape the queries.
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +8,7 @@ import type { Tree } from './trees.ts';
 export interface SourceDoc {
   readonly path: string;
   readonly text: string;
-  /** It may be the one that is meant: no test, example, benchmark, or other people's or generated code. */
+  /** Neither test, example, benchmark, foreign nor generated code, so it may be an expected file. */
   readonly isOwn: boolean;
 }
 
@@ -17,9 +16,8 @@ export interface Definition {
   readonly doc: SourceDoc;
   readonly name: string;
   readonly kind: 'type' | 'function';
-  /** From the name to the end of its line. */
   readonly rest: string;
-  /** Plain words of the first sentence of its comment, small, each once. */
+  /** Of the first sentence of its comment, in lower case, each once. */
   readonly commentWords: readonly string[];
 }
 
@@ -87,22 +85,20 @@ const PATTERNS: Readonly<Record<string, Patterns>> = {
 };
 const DOCUMENT_ENDINGS: ReadonlySet<string> = new Set(['.md', '.rst', '.txt', '.adoc']);
 
-/** It may have definitions. */
 function isCode(file: string): boolean {
   return path.extname(file) in PATTERNS;
 }
 
-/** It may have definitions or headings. */
+/** With definitions or headings. */
 export function isSource(file: string): boolean {
   return isCode(file) || DOCUMENT_ENDINGS.has(path.extname(file));
 }
 
-/** It may have calls; those in headers would be declarations. */
+/** Calls in headers would be declarations. */
 export function mayCall(file: string): boolean {
   return isCode(file) && !file.endsWith('.h');
 }
 
-/** Common words that say nothing of what is looked for. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'about after also been before being both cannot could does each else every from given have here into itself just like ' +
@@ -112,7 +108,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Paths below `folder` in the order of their names, without hidden folders and links. */
+/** In order of names, without hidden folders and links. */
 export function* pathsBelow(folder: string, prefix = ''): Generator<string> {
   const entries = readdirSync(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -134,7 +130,7 @@ function* readDocs(root: string): Generator<SourceDoc> {
   }
 }
 
-/** The plain words of a sentence: four letters or more, no names of code, no common ones. */
+/** Four letters or more, no names of code, no common words. */
 function plainWords(sentence: string): string[] {
   const pieces = sentence.split(/\s+/).map((piece) => piece.replace(/^["'(]+|["'.,;:!?)]+$/g, ''));
   const words = pieces.filter((piece) => /^[A-Za-z][a-z]{3,}$/.test(piece));
@@ -155,7 +151,7 @@ const COMMENT_LINE = /^\s*(?:\/\/[/!]?|\/?\*+\/?)(.*?)(?:\*\/)?\r?$/;
 const ATTRIBUTE_LINE = /^\s*(?:#\[|@\w)/;
 const COMMENT_LINES_MAX = 60;
 
-/** The lines of the comment above line `index`, without what marks them. */
+/** Without comment marks. */
 function commentAbove(lines: readonly string[], index: number): string[] {
   const found: string[] = [];
   let at = index - 1;
@@ -173,7 +169,7 @@ function commentAbove(lines: readonly string[], index: number): string[] {
 const SIGNATURE_LINES_MAX = 12;
 const LINE_SIZE_MAX = 200;
 
-/** The lines of the text behind a definition of Python that begins on line `index`. */
+/** Of a Python definition that begins on line `index`. */
 function docstringBelow(lines: readonly string[], index: number): string[] {
   let at = index;
   while (at < index + SIGNATURE_LINES_MAX && !/:\s*(?:#.*)?$/.test(lines[at] ?? '')) at++;

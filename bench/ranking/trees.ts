@@ -1,5 +1,4 @@
-// The trees whose ranking is measured: published packages of fixed versions, kept in a cache folder, the sources of Go on this
-// machine, and the Linux tree where its path is given.
+// The trees whose ranking is measured: cached packages of fixed versions, the sources of Go, and maybe the Linux tree.
 
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,13 +7,11 @@ import { FETCHES } from './fetch.ts';
 import type { PinnedTree } from './fetch.ts';
 
 export interface Tree {
-  /** Name of the repo, and of its folder. */
   readonly name: string;
-  /** Absolute path. */
   readonly root: string;
 }
 
-/** Why these: one large and one middling tree a language, with comments, and in most of them tests and documents. */
+/** One large and one middling tree per language, most with comments, tests and documents. */
 export const DRAWN_TREES: readonly PinnedTree[] = [
   { name: 'hugo', version: '0.120.4', client: 'go', package: 'github.com/gohugoio/hugo' },
   { name: 'grpc-go', version: '1.59.0', client: 'go', package: 'google.golang.org/grpc' },
@@ -35,7 +32,7 @@ export const DRAWN_TREES: readonly PinnedTree[] = [
   { name: 'guava', version: '33.0.0-jre', client: 'maven', package: 'com.google.guava:guava' },
 ];
 
-/** Why these: other trees of the same kinds, none of which the score was tuned on. */
+/** The score was tuned on none of these. */
 export const REAL_TREES: readonly PinnedTree[] = [
   { name: 'go-git', version: '5.11.0', client: 'go', package: 'github.com/go-git/go-git/v5' },
   { name: 'caddy', version: '2.7.6', client: 'go', package: 'github.com/caddyserver/caddy/v2' },
@@ -58,7 +55,7 @@ export const REAL_TREES: readonly PinnedTree[] = [
 
 const DJANGO = DRAWN_TREES.filter(({ name }) => name === 'django');
 
-/** Those that outside testers used, beside the sources of Go and the Linux tree. */
+/** Used by outside testers, beside the sources of Go and the Linux tree. */
 export const UNSEEN_TREES: readonly PinnedTree[] = [
   ...DJANGO,
   { name: 'typescript', version: '4.8.4+ds1-2', client: 'debian', package: 'node-typescript' },
@@ -78,7 +75,7 @@ async function openTree(pinned: PinnedTree, cache: string): Promise<Tree> {
   return { name, root };
 }
 
-/** The sources that Go came with on this machine, copied because a repo is named after its folder. */
+/** Copied, as a repo is named after its folder. */
 export async function openGoSource(cache: string): Promise<Tree> {
   const { stdout } = await spawn('go', ['env', 'GOVERSION', 'GOROOT']);
   const [version = '', goRoot = ''] = stdout.split('\n');
@@ -93,9 +90,8 @@ export async function openGoSource(cache: string): Promise<Tree> {
 }
 
 /**
- * Those of `pinned` whose name holds `only`, fetched into `cache` where they are not there, and the tree of the folder `linux`.
- *
- * Errors: rejects if the client of a registry is not installed, or does not know a version.
+ * Those of `pinned` whose name contains `only`, cached, and the folder `linux`. Rejects if a registry's client is
+ * missing or does not know a version.
  */
 export async function openTrees(
   pinned: readonly PinnedTree[],

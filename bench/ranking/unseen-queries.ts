@@ -1,4 +1,4 @@
-// Queries of five classes over four large trees, as outside testers asked them: reported as a whole, never tuned on.
+// Queries of five classes as outside testers asked them: reported as a whole, never tuned on.
 
 import { draw, filesOf, isOnlyOne, know, words } from './draw.ts';
 import type { RankingQuery, Rule } from './draw.ts';
@@ -12,7 +12,7 @@ const symbolName: Rule<Definition> = (facts, definition) =>
     ? words([definition.name], definition.doc.path)
     : undefined;
 
-/** The queries of a tree, 48 at most: the same each time, as long as the tree is. */
+/** At most 48 of a tree. */
 export function drawUnseenQueries(source: Source): RankingQuery[] {
   const options = { facts: know(source), seed: SEED, halves: ['report'] } as const;
   const { definitions, headings } = source;
