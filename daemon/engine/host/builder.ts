@@ -17,8 +17,6 @@ import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { isBrief, MAPPING_ALIGNMENT, mapFile } from './mapping.ts';
 
 const MIB = 1 << 20;
-/** A builder's memory: 3 GiB, of which only needed pages are touched. */
-const BUILDER_PAGES = 49152;
 /** For a batch, and for the largest single content. */
 const CONTENT_AREA_SIZE = 1536 * MIB;
 
@@ -49,7 +47,8 @@ export class SegmentBuilder {
     this.#contentEnd = this.#contentStart;
     this.#stagedEnd = this.#contentStart;
     const areaEnd = this.#contentStart + CONTENT_AREA_SIZE;
-    const status = this.#core.exports.builderInit(areaEnd, BUILDER_PAGES * 65536 - 65536);
+    // Of 3 GiB only the pages that a batch needs are touched.
+    const status = this.#core.exports.builderInit(areaEnd, 3072 * MIB - 65536);
     if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
   }
 

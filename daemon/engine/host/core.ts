@@ -138,9 +138,7 @@ export async function compileCore(file: string = MODULE_FILE): Promise<WebAssemb
   return WebAssembly.compile(await readFile(file));
 }
 
-/** Bound: idle mappings, two each. */
-const SPARE_MAX = 4;
-/** Kept, as a memory holds two mappings until it is collected. */
+/** Kept, at most four, as a memory holds two mappings until it is collected. */
 const spare: WebAssembly.Memory[] = [];
 const dropped = new WeakSet<Core>();
 
@@ -188,7 +186,7 @@ export function dropCore(core: Core, isRead = false): void {
   dropped.add(core);
   const { memory } = core;
   if (!tryRelease(memory)) giveMemoryBack();
-  else if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
+  else if (!isRead && spare.length < 4) spare.push(memory);
 }
 
 /** False: the system refuses. Not an error, which would hide the caller's. */

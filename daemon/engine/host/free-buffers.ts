@@ -3,18 +3,15 @@
 
 import { MessageChannel } from 'node:worker_threads';
 
-/** Guess: smaller buffers go with the next small collection, for less than the 1 us that freeing takes. */
-const FREED_SIZE_MIN = 65_536;
-
 /** A closed port: buffers transferred to it are freed. */
 const { port1: nowhere } = new MessageChannel();
 nowhere.close();
 
 /** Views of the buffers become empty. */
 export function freeBuffers(buffers: readonly ArrayBufferLike[]): void {
+  // Guess: smaller buffers go with the next small collection, for less than the 1 us that freeing takes.
   const large = [...new Set(buffers)].filter(
-    (buffer): buffer is ArrayBuffer =>
-      buffer instanceof ArrayBuffer && buffer.byteLength >= FREED_SIZE_MIN,
+    (buffer): buffer is ArrayBuffer => buffer instanceof ArrayBuffer && buffer.byteLength >= 65_536,
   );
   if (large.length > 0) nowhere.postMessage(undefined, large);
 }

@@ -4,9 +4,6 @@
 import { mappingLimit } from './mapping.ts';
 import { mappingCountOf, type ShardFile } from './space.ts';
 
-/** Guess: mappings of the process itself: libraries, heaps and code of all threads, running builds. */
-const OWN_MIN = 4096;
-const OWN_SHARE = 8;
 /** Further shards mapped at a time; each takes at most two mappings. */
 const VISITOR_COUNT_MAX = 64;
 
@@ -24,7 +21,8 @@ export function mappingShares(
   limit: number | undefined = mappingLimit(),
 ): MappingShares | undefined {
   if (limit === undefined) return undefined;
-  const free = limit - Math.max(OWN_MIN, Math.floor(limit / OWN_SHARE));
+  // Guess: mappings of the process itself: libraries, heaps and code of all threads, running builds.
+  const free = limit - Math.max(4096, Math.floor(limit / 8));
   const main = Math.max(0, Math.floor(free / 2));
   return {
     main,

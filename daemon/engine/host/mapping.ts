@@ -183,11 +183,9 @@ export function mapFile(
   }
 }
 
-/** Bound: private memory. Larger files are mapped even for a single use. */
-export const BRIEF_SIZE_MAX = 16 << 20;
-
+/** Whether files of this total size are read for a single use, not mapped. Bound: private memory. */
 export function isBrief(size: number): boolean {
-  return size <= BRIEF_SIZE_MAX;
+  return size <= 16 * 2 ** 20;
 }
 
 /** As `mapFile`, for a single use in a memory dropped afterwards. Reads small files: faster, and needs no mapping. */

@@ -30,12 +30,6 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
-/** Measured: with a second search queued a thread never waits for the next: a tenth more searches a second. */
-const BACKLOG_MAX = 2;
-/** After this many silent deaths, replacing a thread is delayed. */
-const SILENT_DEATHS_MAX = 3;
-const RESTART_PAUSE_MS = 1000;
-
 interface Pending {
   readonly onFindings: ((findings: Findings) => void) | undefined;
   /** With the result of one thread; undefined: it died. */
@@ -152,10 +146,10 @@ export class SearchPool {
     const lost = [...entry.pending.values()];
     entry.pending.clear();
     entry.worker = undefined;
-    // What kills a thread at its start would kill the next one too.
+    // What kills a thread at its start would kill the next one too, so the third in a row waits.
     entry.silentDeathCount++;
-    const isPausing = entry.silentDeathCount >= SILENT_DEATHS_MAX;
-    if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
+    const isPausing = entry.silentDeathCount >= 3;
+    if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), 1000).unref();
     else this.#start(entry);
     this.#options.onDeath?.(failure);
     for (const waiting of lost) waiting.settle(undefined);
@@ -187,8 +181,8 @@ export class SearchPool {
   reserve(): number | undefined {
     let least: PoolWorker | undefined;
     for (const entry of this.#workers) {
-      if (entry.worker === undefined || entry.isReserved || entry.pending.size >= BACKLOG_MAX)
-        continue;
+      // Measured: with a second search queued a thread never waits for the next: a tenth more searches a second.
+      if (entry.worker === undefined || entry.isReserved || entry.pending.size >= 2) continue;
       if (least === undefined || entry.pending.size < least.pending.size) least = entry;
     }
     if (least === undefined) return undefined;

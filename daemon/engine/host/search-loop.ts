@@ -16,9 +16,6 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
-/** Some microseconds each. */
-const HEAD_TESTS_PER_STEP = 64;
-
 export class SearchLoop {
   bindings: BindFinding[] = [];
   headBindings: BindFinding[] = [];
@@ -127,7 +124,8 @@ export class SearchLoop {
 
   #findHeadShards(): void {
     const count = this.#shardIds.length;
-    const end = Math.min(count, this.#headTestCount + HEAD_TESTS_PER_STEP);
+    // Each test takes some microseconds.
+    const end = Math.min(count, this.#headTestCount + 64);
     for (; this.#headTestCount < end; this.#headTestCount++)
       if (this.#hasHeads(this.#shardIds[this.#headTestCount]!))
         this.#headShards.push(this.#headTestCount);

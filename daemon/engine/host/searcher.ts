@@ -110,11 +110,6 @@ const NAME_QUESTIONS_MAX = 8;
 /** docId, maximum ranges, index of the links, number of kept ranges. */
 export const REQUEST_WORDS = 4;
 export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
-/** Bound: memory of one unit's ranges. */
-const KEPT_RANGES_MAX = 32_768;
-
-/** Bound: how long an idle thread keeps memory. Touching it again costs a search 1 ms (daemon/DECISIONS.md). */
-const REST_MS = 3000;
 
 const NO_PLAN: EncodedPlan = {
   bytes: new Uint8Array(),
@@ -355,7 +350,8 @@ export class Searcher {
     this.#isUsedSinceTick = true;
     if (this.#isTickAwaited) return;
     this.#isTickAwaited = true;
-    setTimeout(() => this.#tick(), this.#options.restMs ?? REST_MS).unref();
+    // Bound: how long an idle thread keeps memory. Touching it again costs a search 1 ms (daemon/DECISIONS.md).
+    setTimeout(() => this.#tick(), this.#options.restMs ?? 3000).unref();
   }
 
   /** Skips a search that runs since the last tick: it would have to compile its plan again after every tick. */
@@ -389,7 +385,8 @@ export class Searcher {
   searchUnit(unit: number, isStopRequested: StopTest): UnitResult | undefined;
   searchUnit(unit: number, isStopRequested = neverStops): UnitResult | undefined {
     const { core, outputStart, statsStart } = this.#boundSpace();
-    const keptSizeMax = KEPT_RANGES_MAX * layout.KEPT_RANGE_SIZE;
+    // Bound: memory of one unit's ranges.
+    const keptSizeMax = 32_768 * layout.KEPT_RANGE_SIZE;
     const count = untilStopped(core, isStopRequested, ({ exports }) =>
       exports.searchUnit(unit, outputStart, statsStart, keptSizeMax),
     );

@@ -31,18 +31,11 @@ const MAP_START = 1024 * MIB;
 /** Leaves a page, so that the end of the last shard is below 2^32. */
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
-/** Bound: delay until a truncated file is noticed; a check takes 4 us. */
-const CHECK_PAUSE_MS = 10_000;
-
 /**
  * Pages read after this time are checked again: bytes may change through another name of the file, a bad disk or bad memory.
  * Measured: 0.3 us a page; 2 ms a thread for the tables of an index of 1.15 GB.
  */
 const VERIFIED_MS = 120_000;
-/** Smallest share of pages to forget at a time: one second of VERIFIED_MS. */
-const FORGET_MIN = 1000 / VERIFIED_MS;
-/** Between checks of two shards' tables. Bound: delay of a search. */
-const TABLES_PAUSE_MS = 10;
 /** Bytes of tables checked, or skipped because not in memory, at a time. */
 const TABLE_CHUNK_SIZE = 1 << 18;
 
@@ -342,11 +335,13 @@ export class Space {
     const shard = this.#placed(shardId);
     const nowMs = performance.now();
     this.#forgetOld(nowMs);
+    // Bound: delay of a search by the tables of several shards.
     const isDue =
       nowMs - shard.checkedAtMs >= this.#verifiedMs &&
-      nowMs - this.#tablesCheckedAtMs >= Math.min(TABLES_PAUSE_MS, this.#verifiedMs);
+      nowMs - this.#tablesCheckedAtMs >= Math.min(10, this.#verifiedMs);
     if (isDue) this.#checkTables(shard, nowMs);
-    if (shard.kind !== 'mapped' || nowMs - shard.sizeCheckedAtMs < CHECK_PAUSE_MS) return;
+    // Bound: delay until a truncated file is noticed; a check takes 4 us.
+    if (shard.kind !== 'mapped' || nowMs - shard.sizeCheckedAtMs < 10_000) return;
     const problem = sizeProblemOf(shard.file);
     if (problem !== undefined) throw new ShardError(shardId, problem.reason, problem.fault);
     shard.sizeCheckedAtMs = nowMs;
@@ -355,7 +350,8 @@ export class Space {
   /** Forgets checked pages in turn: a share of them for each share of the time. */
   #forgetOld(nowMs: number): void {
     const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#verifiedMs, 1));
-    if (share < FORGET_MIN) return;
+    // At least one second of VERIFIED_MS at a time.
+    if (share < 1000 / VERIFIED_MS) return;
     this.#forgotAtMs = nowMs;
     const { exports } = this.core;
     const end = this.#forgetStart + align((MAP_END - MAP_START) * share);
@@ -510,9 +506,6 @@ function align(size: number): number {
   return Math.ceil(size / page) * page;
 }
 
-/** Measured: a probe takes 4 us. */
-const RANGES_PER_STEP = 4;
-
 /**
  * Lets the system read ahead of scans. For pages in memory this is wasted (16 us a MiB, a tenth of the scan), so it probes
  * one of every few ranges first.
@@ -527,7 +520,8 @@ class ReadAhead {
   }
 
   expect(address: number, size: number): void {
-    if (this.#count % RANGES_PER_STEP === 0) this.#isCold = !isInMemory(this.#memory, address);
+    // Measured: a probe takes 4 us.
+    if (this.#count % 4 === 0) this.#isCold = !isInMemory(this.#memory, address);
     this.#count++;
     if (this.#isCold) willNeed(this.#memory, address, size);
   }

@@ -9,11 +9,6 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
-/** Interval of a progressive search's reports after its first matches. */
-const PROGRESS_NS = 10_000_000n;
-/** Interval of reports without matches. */
-const STATISTICS_NS = 500_000_000n;
-
 export type Post = (message: FromSearchWorker) => void;
 
 export interface Job {
@@ -80,11 +75,12 @@ export class SearchJob implements Job {
     return false;
   }
 
+  /** Reports the first matches at once, further ones every 10 ms, statistics alone every 500 ms. */
   #postProgress(nowNs: bigint): void {
     const passedNs = nowNs - this.#postedNs;
-    if (this.#hasPostedMatches && passedNs < PROGRESS_NS) return;
+    if (this.#hasPostedMatches && passedNs < 10_000_000n) return;
     const hasMatches = this.#loop.units.some(({ rows }) => rows.length > 0);
-    if (!hasMatches && passedNs < STATISTICS_NS) return;
+    if (!hasMatches && passedNs < 500_000_000n) return;
     this.#postedNs = nowNs;
     this.#hasPostedMatches ||= hasMatches;
     this.#post({ kind: 'searchProgress', id: this.#id, ...this.#loop.take() });

@@ -111,11 +111,9 @@ export function incompleteReasons(
   return reasons;
 }
 
-const SIZE_LIMIT = 'size_limit';
-
 export function withSizeLimit(reasons: readonly string[]): string[] {
   const limits = reasons.filter((reason) => reason === 'match_limit');
-  return [...limits, SIZE_LIMIT, ...reasons.slice(limits.length)];
+  return [...limits, 'size_limit', ...reasons.slice(limits.length)];
 }
 
 /** How many of the results fit into `sizeMax` bytes, commas included. */

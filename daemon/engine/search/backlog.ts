@@ -16,9 +16,6 @@ const FLUSH_MS = 25;
 const FIRST_MS = 20;
 /** Guess: docs of the first batch while the search runs; fewer docs leave sooner. */
 const FIRST_DOCS = 50;
-/** Guess: bytes of a file result before the first is rendered. */
-const DOC_SIZE = 2048;
-const WHOLE_DOC_SIZE = 16_384;
 /** Guess: bytes of a range in a file result, its line included. */
 const RANGE_SIZE = 200;
 
@@ -54,7 +51,8 @@ export class Backlog {
   constructor(context: OrderContext, limit: number, isWhole: boolean) {
     this.#context = context;
     this.#remainingRanges = limit;
-    this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
+    // Guess, before the first result is rendered.
+    this.#docSize = isWhole ? 16_384 : 2048;
   }
 
   /** Units come in the order of the search; all heads before the first batch. */

@@ -19,8 +19,6 @@ export interface BestDoc {
 }
 
 const BEST_MAX = 10;
-/** Bound: stop of the main thread by one file. */
-const SCORE_NS = 20_000_000n;
 
 /** Each step evaluates one file. */
 export function* explainBest(
@@ -63,7 +61,8 @@ function scoreDoc(
   shardId: string,
   docId: number,
 ): ScoreParts | undefined {
-  const end = process.hrtime.bigint() + SCORE_NS;
+  // Bound: stop of the main thread by one file.
+  const end = process.hrtime.bigint() + 20_000_000n;
   const isLate = (): boolean => process.hrtime.bigint() > end;
   if (!searcher.has(shardId)) return undefined;
   try {

@@ -50,9 +50,6 @@ export interface RegexReport {
   readonly needles?: readonly string[];
 }
 
-/** Parts printed of a list in `begins`, which may be long. */
-const START_PARTS_MAX = 4;
-
 /** Empty: they are withheld. */
 export type CountsByNode = ReadonlyMap<PlanNode, ConditionCounts>;
 
@@ -145,7 +142,8 @@ function reportOf(
   const isSearched = node.kind === 'regex' && matchStart !== undefined;
   return {
     ...report,
-    ...(isSearched ? { begins: printMatchStart(matchStart, START_PARTS_MAX) } : {}),
+    // Lists of parts may be long.
+    ...(isSearched ? { begins: printMatchStart(matchStart, 4) } : {}),
     ...(needles.texts.length === 0 ? {} : { needles: needles.texts }),
   };
 }

@@ -6,14 +6,11 @@ import type { ShardTables } from '../shards/tables.ts';
 
 type Paths = Pick<ShardTables, 'docCount' | 'pathOf'>;
 
-/** Bytes, one a doc. Bound: memory. */
-const KINDS_SIZE_MAX = 16 * 1024 * 1024;
-const SHARD_BYTES = 200;
-
 /** Indexes into FILE_KINDS plus 1, by shard id, which identifies a shard's bytes; 0: not computed yet. */
 const kindsByShard = new LRUCache<string, Uint8Array>({
-  maxSize: KINDS_SIZE_MAX,
-  sizeCalculation: (kinds) => kinds.length + SHARD_BYTES,
+  // Bound: memory; bytes, one a doc and some for each shard.
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: (kinds) => kinds.length + 200,
 });
 
 export function fileKindsOf(

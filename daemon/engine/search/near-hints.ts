@@ -25,9 +25,6 @@ import { visibleRepos } from './visible.ts';
 export const NEAR_MATCHES_MAX = 100;
 /** Matches above which no similar queries are searched. Bound: time. */
 const FOUND_MAX = 1000;
-/** Bound: delay of an answer by searches of similar queries, all together. */
-const HINTS_MS = 200;
-const FILTERS_MAX = 4;
 /** Characters of a filter shown in a message. */
 const VALUE_SIZE_MAX = 100;
 
@@ -119,7 +116,8 @@ async function revisionHint(
 }
 
 function countOf({ parts, request, environment, snapshot, search }: Over): Count {
-  const endMs = performance.now() + HINTS_MS;
+  // Bound: delay of an answer by all searches of similar queries.
+  const endMs = performance.now() + 200;
   return async (changed) => {
     const timeoutMs = Math.floor(endMs - performance.now());
     if (timeoutMs <= 0) return undefined;
@@ -167,7 +165,7 @@ async function nearHints(
   const reader: NearReader = { text, isRegexEnabled, ...ask };
   const { count } = ask;
   if (foundCount > 0) return await lineEndHints(parts, reader, foundCount);
-  const filters = parts.filter(isFilter).slice(0, FILTERS_MAX);
+  const filters = parts.filter(isFilter).slice(0, 4);
   const empty = await emptyFilters(filters, reader);
   if (empty.length > 0) return empty;
   const hints: Hint[] = [];

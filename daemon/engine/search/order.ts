@@ -142,8 +142,6 @@ function compareVersions(a: DocVersion, b: DocVersion): number {
 
 /** Share of the third doc's score that lets a doc with another extension take its place. */
 const DIVERSITY_SHARE = 0.9;
-/** Docs to search for one. Bound: time. */
-const DIVERSITY_REACH = 1000;
 
 /** Moves to index 2 the first doc from there on whose extension differs from those of the first two. */
 export function withDiversity({ found, docs }: DocList, context: OrderContext): DocList {
@@ -151,7 +149,8 @@ export function withDiversity({ found, docs }: DocList, context: OrderContext): 
   if (first === undefined || second === undefined || third === undefined) return { found, docs };
   const taken = [first, second].map((doc) => extensionOf(found, doc, context));
   const least = found.score(third) * DIVERSITY_SHARE;
-  for (let position = 2; position < Math.min(docs.length, DIVERSITY_REACH); position++) {
+  // Bound: time.
+  for (let position = 2; position < Math.min(docs.length, 1000); position++) {
     const doc = docs[position]!;
     if (found.score(doc) < least) break;
     if (taken.includes(extensionOf(found, doc, context))) continue;

@@ -24,17 +24,10 @@ import { isForHere } from './run.ts';
 import { withShortLines } from './short-lines.ts';
 import type { Thread } from './start-threads.ts';
 
-/** Guess: rendering this many docs is faster than waking two threads. */
-const INLINE_DOCS = 150;
 /** Measured: this many ranges take about 2 ms, which the thread that owns the sockets can afford. */
 const INLINE_RANGES = 4000;
-/** Bound: stop of the main thread; longer rendering moves to the pool. */
-const INLINE_NS = 10_000_000n;
 /** Guess: makes all threads end at about the same time. */
 const GROUPS_PER_THREAD = 2;
-/** Bound: delay of other searches by one group, about 4 ms. */
-const GROUP_RANGES_MAX = 2 * INLINE_RANGES;
-const GROUP_WHOLE_DOCS_MAX = 40;
 
 export interface RenderContext {
   readonly searcher: Searcher;
@@ -162,7 +155,8 @@ export async function renderAnswer(
 ): Promise<RenderedAnswer> {
   const { found, docs } = list;
   const rangeCount = found.rangeMaxOf(docs);
-  const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
+  // Guess: rendering so few docs is faster than waking two threads.
+  const isSmall = docs.length <= 150 && rangeCount <= INLINE_RANGES;
   const isInline = isSmall && !context.isWhole && isForHere(context.encodedPlan);
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
@@ -231,7 +225,8 @@ function readingOf(
 }
 
 function groupSize(count: number, { pool, isWhole }: RenderContext): number {
-  if (isWhole) return GROUP_WHOLE_DOCS_MAX;
+  // Bound: delay of other searches by one group, about 4 ms.
+  if (isWhole) return 40;
   return Math.max(50, Math.ceil(count / (pool.size * GROUPS_PER_THREAD)));
 }
 
@@ -250,9 +245,10 @@ function groupByShard({ found, docs }: DocList, sizeMax: number): Group[] {
     const doc = docs[rank]!;
     const shard = found.shard(doc);
     let group = open.get(shard);
+    // Bound: delay of other searches by one group, about 4 ms.
     const isFull =
       group !== undefined &&
-      (group.ranks.length >= sizeMax || group.rangeCount >= GROUP_RANGES_MAX);
+      (group.ranks.length >= sizeMax || group.rangeCount >= 2 * INLINE_RANGES);
     if (group === undefined || isFull) {
       group = { shard, docs: [], ranks: [], rangeCount: 0 };
       open.set(shard, group);
@@ -284,7 +280,8 @@ async function renderGroup(
   const options = { ...texts, contextLines, isWhole };
   const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
-    const end = process.hrtime.bigint() + INLINE_NS;
+    // Bound: stop of the main thread; longer rendering moves to the pool.
+    const end = process.hrtime.bigint() + 10_000_000n;
     const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
     if (docs !== undefined) return docs;
   }
@@ -378,15 +375,14 @@ function membersOf(
 
 /** By kind and revisions: many answers share them. */
 const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, LinkTexts>>();
-/** Bound: revisions have many sets. */
-const LINK_TEXTS_MAX = 200;
 
 function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTexts {
   const key = `${kind} ${baseUrl} ${group.branches.join(' ')}`;
   const known = linkTextsByRepo.get(group.repo) ?? new Map<string, LinkTexts>();
   const found = known.get(key);
   if (found !== undefined) return found;
-  if (known.size === LINK_TEXTS_MAX) known.clear();
+  // Bound: revisions have many sets.
+  if (known.size === 200) known.clear();
   linkTextsByRepo.set(group.repo, known);
   const texts = linkTexts(baseUrl, group, kind);
   known.set(key, texts);

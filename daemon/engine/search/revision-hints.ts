@@ -13,9 +13,8 @@ import {
   revisionTexts,
 } from '../query/revisions.ts';
 
-/** Most revisions in a message, and most repos whose revisions it names. */
+/** Most revisions, or repos, in a message. */
 const LISTED_MAX = 5;
-const LISTED_REPOS_MAX = 100;
 /** Characters of a revision shown in a message. */
 const VALUE_SIZE_MAX = 100;
 
@@ -67,7 +66,7 @@ function unknownToGit(revision: string): string {
 }
 
 function indexedNames(repos: readonly RepoRecord[]): string {
-  const searched = repos.slice(0, LISTED_REPOS_MAX);
+  const searched = repos.slice(0, 100);
   const names = new Set(
     searched.flatMap(({ revisions, defaultRevision }) =>
       (revisions ?? [defaultRevision]).slice(0, LISTED_MAX + 1),

@@ -22,12 +22,9 @@ import { SEARCH_SLICE_MS } from './run-in-slices.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
-/** Bound: stop of this thread; the core reads a plan of this size (bytes) in 0.5 ms without checking the clock. */
-const INLINE_PLAN_SIZE_MAX = 65_536;
-
-/** Whether a plan is small enough for this thread. */
+/** Bound: stop of this thread; the core reads 64 KiB of a plan in 0.5 ms without checking the clock. */
 export function isForHere({ bytes }: EncodedPlan): boolean {
-  return bytes.length <= INLINE_PLAN_SIZE_MAX;
+  return bytes.length <= 65_536;
 }
 
 export interface RunOptions {
@@ -52,9 +49,6 @@ export type FindingsListener = (findings: Findings) => void;
 const SLICE_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
 
 export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
-
-/** Guess: a search that takes longer on one thread moves to all of them. */
-const ALONE_MS = 8;
 
 export class Run {
   readonly #searcher: Searcher;
@@ -204,9 +198,10 @@ export class Run {
     const alone = this.#pool.searchOn(thread, this.#message(), (findings) =>
       this.#report(findings),
     );
+    // Guess: a search that takes longer on one thread moves to all of them.
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(true), ALONE_MS);
+      timer = setTimeout(() => resolve(true), 8);
     });
     const isLong = await Promise.race([late, alone.then(() => false)]);
     clearTimeout(timer);

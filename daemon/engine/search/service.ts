@@ -19,9 +19,6 @@ import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
 import { RunningTotals, type Totals, totalsOfRun } from './totals.ts';
 
-/** Answers up to this size are assembled before they are sent. */
-const WHOLE_SIZE_MAX = 128 * 1024;
-
 export interface Completed {
   readonly prepared: Prepared;
   readonly outcome: RunOutcome;
@@ -50,7 +47,8 @@ export function search(
       request.maxBytes === undefined ? completed : fitted(completed, hints, request.maxBytes);
     const { head, tail } = membersOf(fitting, hints);
     const { files } = fitting;
-    const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
+    // Larger answers are assembled while they are sent.
+    const isSmall = files.sizeOf(0, files.count) <= 128 * 1024;
     const json = isSmall ? writeWithFiles(head, files, tail) : new LazyAnswer(head, files, tail);
     return { json };
   });
@@ -65,14 +63,12 @@ function membersOf(
   return { head: { stats }, tail: { repositoryInfo, ...exhaustiveness(reasons), ...hints } };
 }
 
-/** Bytes for the members that say results are missing. */
-const LIMIT_SIZE = 64;
-
 /** With as many results as fit into `sizeMax` bytes. */
 function fitted(completed: Completed, hints: object, sizeMax: number): Completed {
   const { head, tail } = membersOf(completed, hints);
   const { before, after } = textsAround(head, tail);
-  const capacity = sizeMax - before.length - after.length - LIMIT_SIZE;
+  // Leaves 64 bytes for the members that say results are missing.
+  const capacity = sizeMax - before.length - after.length - 64;
   const count = fittingCount(completed.files, capacity);
   if (count === completed.files.count) return completed;
   const { found } = completed.answered;
@@ -168,8 +164,6 @@ export async function completeSearch(
   return { prepared, outcome, ...answered };
 }
 
-const PROGRESS_MS = 250;
-
 function progressReporter(
   { scope }: Prepared,
   onProgress: NonNullable<SearchEnvironment['onProgress']>,
@@ -180,7 +174,7 @@ function progressReporter(
     for (const binding of bindings) totals.addBinding(binding);
     for (const unit of units) totals.addUnit(unit);
     for (const { shard } of failures) totals.addFailure(shard);
-    if (performance.now() - reportedMs < PROGRESS_MS) return;
+    if (performance.now() - reportedMs < 250) return;
     reportedMs = performance.now();
     onProgress(totals.progress);
   };

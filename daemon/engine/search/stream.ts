@@ -24,12 +24,8 @@ import { StatsLedger } from './stats-ledger.ts';
 import { RunningTotals } from './totals.ts';
 import { UnitOrder } from './unit-order.ts';
 
-/** Time on the thread that owns the sockets; then the first chunk is made. */
-const INLINE_NS = 2_000_000n;
 /** Interval of statistics while a search finds nothing. */
 const PROGRESS_MS = 1000;
-/** Bytes of an event besides its file results, generously. */
-const ENVELOPE_SIZE = 65_536;
 
 export interface StreamEnvironment extends SearchEnvironment {
   /** Most bytes of JSON; a single larger doc cannot be sent. */
@@ -121,7 +117,8 @@ export class SearchStream {
         this.#backlog.add(unit, isHead);
       },
     });
-    const options = { inlineNs: INLINE_NS, ...run };
+    // Time on the thread that owns the sockets; then the first chunk is made.
+    const options = { inlineNs: 2_000_000n, ...run };
     this.#run = new Run(parts.searcher, parts.pool, options, true, (found) => this.#take(found));
     this.#runEnd = this.#run.start().then(
       () => this.#endRun('over'),
@@ -284,7 +281,8 @@ export class SearchStream {
     end: number,
     reason: FlushReason,
   ): void {
-    const size = files.sizeOf(start, end) + ENVELOPE_SIZE;
+    // An event besides its file results takes less than 64 KiB.
+    const size = files.sizeOf(start, end) + 65_536;
     if (size > this.#eventSizeMax)
       throw new Error(`a result is too large: ${size} bytes, limit ${this.#eventSizeMax}`);
     const docs = batch.subarray(start, end);

@@ -40,14 +40,13 @@ interface Candidate extends Suggestion {
   readonly weight: number;
 }
 
-/** Bound: time and memory of a search for suggestions. */
-const MATCHES_MAX = 500;
 /** Time limit of the search, so that an answer takes less than 100 ms. */
 const SEARCH_MS = 50;
 
 const EVERYTHING: QueryNode = { kind: 'const', value: true };
 const OPTIONS = {
-  matches: MATCHES_MAX,
+  // Bound: time and memory.
+  matches: 500,
   contextLines: 0,
   whole: false,
   isRegexEnabled: false,

@@ -14,15 +14,13 @@ interface Share<Item> {
   readonly positions: readonly number[];
 }
 
-/** Users whose searches name repos. Bound: memory; a list of 100,000 takes 1 MB. */
-const REPO_LISTS_MAX = 32;
-
 /** Derived tables, computed on first use: while repos are indexed, few searches share a snapshot. */
 class Tables {
   readonly #snapshot: Snapshot;
   readonly shardShares = new Map<ReadonlySet<number>, Share<LiveShard>>();
   readonly repoShares = new Map<ReadonlySet<number>, Share<RepoRecord>>();
-  readonly repoLists = new LRUCache<RepoAccess, readonly RepoRecord[]>({ max: REPO_LISTS_MAX });
+  // Of users whose searches name repos. Bound: memory; a list of 100,000 takes 1 MB.
+  readonly repoLists = new LRUCache<RepoAccess, readonly RepoRecord[]>({ max: 32 });
   /** Whether a base holds one of `partial`. */
   readonly partialBases = new Map<ReadonlySet<number>, boolean>();
   #repoPositions: ReadonlyMap<number, readonly number[]> | undefined;
