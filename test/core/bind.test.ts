@@ -144,7 +144,7 @@ void test('what is asked first: what rules out most, and filters before content'
 void test('repos of one shard are told apart, also by what they are not', async () => {
   const module = await coreModule('release');
   const repos = ['host/a', 'host/b', 'host/c'].map((name, i) => repoRecord(i + 1, name));
-  const engine = new Engine(module);
+  await using engine = new Engine(module);
   const shard = buildSharedShard(
     module,
     temporaryFolder(),
@@ -161,5 +161,4 @@ void test('repos of one shard are told apart, also by what they are not', async 
   assert.deepEqual(await found('-(repo:a or repo:c) or file:zebra'), ['b']);
   assert.deepEqual(await found('(repo:a plum) or (-repo:b plum)'), ['a', 'c']);
   assert.deepEqual(await found('(repo:a or file:zebra) plum'), ['a']);
-  await engine.close();
 });

@@ -49,7 +49,7 @@ const EXPRESSIONS: readonly Case[] = [
 
 for (const build of ['debug', 'release'] as const) {
   void test(`a gram counts once for each shard, ${build}`, async (t) => {
-    const engine = await Engine.open({}, build);
+    await using engine = await Engine.open({}, build);
     const docs = TEXTS.map((text, index) => ({ path: `d${index}`, bytes: Buffer.from(text) }));
     const shards = [0, 1].map(() => engine.shardOf(REPO, docs));
     for (const shardCount of [1, 2]) {
@@ -67,6 +67,5 @@ for (const build of ['debug', 'release'] as const) {
         }
       }
     }
-    await engine.close();
   });
 }

@@ -143,7 +143,7 @@ const LAYOUTS: readonly (readonly [
 
 for (const [name, pattern, docs, [matches, blocks]] of LAYOUTS) {
   void test(`a match of ${pattern}: ${name}`, async () => {
-    const engine = await engineOver(docs.map((lines) => lines.join('')));
+    await using engine = await engineOver(docs.map((lines) => lines.join('')));
     const { stats, ...answer } = await ask(engine, pattern);
     for (const [index, lines] of docs.entries()) {
       const wanted = wantedOf(lines.join(''), pattern, true);
@@ -151,7 +151,6 @@ for (const [name, pattern, docs, [matches, blocks]] of LAYOUTS) {
     }
     const read = stats['contentBytesLoaded']! / LINE_SIZE;
     assert.deepEqual([stats['totalMatchCount'], read], [matches, blocks]);
-    await engine.close();
   });
 }
 
@@ -204,7 +203,7 @@ const corpus = fc.array(
 );
 
 void test(`random gaps and borders, seed ${SEED}`, async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   let [matchCount, unreadCount] = [0, 0];
   const property = fc.asyncProperty(corpus, async (docs) => {
     engine.publish([engine.shardOf(REPO, docsOf(docs))], [REPO]);
@@ -221,12 +220,8 @@ void test(`random gaps and borders, seed ${SEED}`, async () => {
       }
     }
   });
-  try {
-    await fc.assert(property, { numRuns: RUNS, seed: SEED });
-    assert.ok(matchCount > 0 && unreadCount > 200, `${matchCount}, ${unreadCount}`);
-  } finally {
-    await engine.close();
-  }
+  await fc.assert(property, { numRuns: RUNS, seed: SEED });
+  assert.ok(matchCount > 0 && unreadCount > 200, `${matchCount}, ${unreadCount}`);
 });
 
 /** Blocks of all kinds in a fixed order that looks random. */
@@ -256,7 +251,7 @@ function manyBlocks(count: number): string {
 
 void test('blocks that are ruled out by their grams, where there are many', async () => {
   const docs = [`${manyBlocks(3200)}_absent_`, manyBlocks(400).toUpperCase()];
-  const engine = await engineOver(docs);
+  await using engine = await engineOver(docs);
   for (const [pattern, isExact, blocksMax] of [
     [raw`foo\s*=\s*bar`, true, 2200],
     [raw`foo\s*=\s*bar`, false, 2500],
@@ -270,5 +265,4 @@ void test('blocks that are ruled out by their grams, where there are many', asyn
     const blocks = answer.stats['contentBytesLoaded']! / 4200;
     assert.ok(blocks < blocksMax, `${pattern}: ${blocks}`);
   }
-  await engine.close();
 });

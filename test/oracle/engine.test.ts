@@ -20,7 +20,7 @@ const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 20);
 const TIME_MAX_MS = process.env['TRAWL_FUZZ_RUNS'] === undefined ? 120_000 : 3_600_000;
 for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
   void test(`random queries over random corpora, ${build}, seed ${SEED}`, async () => {
-    const engine = await Engine.open({}, build);
+    await using engine = await Engine.open({}, build);
     let caseCount = 0;
     let regexRunCount = 0;
     let comparedCount = 0;
@@ -30,20 +30,16 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
       regexRunCount += counts.regexRunCount;
       comparedCount += counts.comparedCount;
     });
-    try {
-      await fc.assert(property, {
-        numRuns: build === 'debug' ? Math.ceil(RUNS / 2) : RUNS,
-        seed: SEED,
-        interruptAfterTimeLimit: TIME_MAX_MS,
-      });
-      assert.ok(
-        regexRunCount > 8 * caseCount,
-        `${regexRunCount} runs of the regular expression engine`,
-      );
-      assert.ok(comparedCount > caseCount / 2, `S13 was checked for ${comparedCount} expressions`);
-    } finally {
-      await engine.close();
-    }
+    await fc.assert(property, {
+      numRuns: build === 'debug' ? Math.ceil(RUNS / 2) : RUNS,
+      seed: SEED,
+      interruptAfterTimeLimit: TIME_MAX_MS,
+    });
+    assert.ok(
+      regexRunCount > 8 * caseCount,
+      `${regexRunCount} runs of the regular expression engine`,
+    );
+    assert.ok(comparedCount > caseCount / 2, `S13 was checked for ${comparedCount} expressions`);
   });
 }
 
@@ -57,7 +53,7 @@ void test('found by fuzzing: a path that only an empty match holds for has no po
       tier: tier % 2,
     }),
   );
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   engine.publish([engine.shardOf(REPOS[0]!, docs)], REPOS);
   for (const pattern of [raw`\b.*?`, raw`$.*`, '.*?', '.+?']) {
     const requested = { matches: 100, contextLines: 0, isCaseSensitive: false };
@@ -67,7 +63,6 @@ void test('found by fuzzing: a path that only an empty match holds for has no po
     checkAnswer(docs, { query, ...requested }, answer);
     assert.ok(answer.files.length > 0);
   }
-  await engine.close();
 });
 
 const text = (path: string, content: string): TestDoc & OracleDoc => ({
@@ -85,7 +80,7 @@ void test('more words in a row than the score tells apart', async () => {
     text('b', `${words.slice(4).join(' ')}\n\n${words.slice(0, 4).join(' ')}\n`),
     text('c', `${words.toReversed().join(' ')}\n`),
   ];
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   engine.publish([engine.shardOf(REPOS[0]!, docs)], REPOS);
   const children = words.map((word) => ({ kind: 'text', text: word, position: 0 }) as const);
   const requested = { matches: 1000, contextLines: 0, isCaseSensitive: false };
@@ -98,7 +93,6 @@ void test('more words in a row than the score tells apart', async () => {
     answer,
     await engine.explain(words.join(' '), requested),
   );
-  await engine.close();
 });
 
 const FRUITS = [
@@ -139,7 +133,7 @@ const WORKED: readonly [string, string, readonly Bounds[], (readonly [number, nu
 ];
 
 void test('the worked example of the statistics', async (t) => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const memory = engine.shardOf(REPOS[0]!, FRUITS);
   const disk = await buildFromDisk(engine.module, engine.folder, REPOS[0]!, FRUITS);
   for (const [name, shards] of Object.entries({ memory: [memory], disk })) {
@@ -166,5 +160,4 @@ void test('the worked example of the statistics', async (t) => {
       });
     }
   }
-  await engine.close();
 });

@@ -35,7 +35,7 @@ const CONDITIONED: readonly (readonly [query: string, figures: Figures])[] = [
 ];
 
 void test('S11: no more blocks are read than the trigrams leave', async (t) => {
-  const engine = await engineOver(DOCS);
+  await using engine = await engineOver(DOCS);
   for (const [query, figures] of CONDITIONED) {
     await t.test(query, async () => {
       const { stats } = await engine.search(query, { isRegexEnabled: true });
@@ -45,7 +45,6 @@ void test('S11: no more blocks are read than the trigrams leave', async (t) => {
       assert.deepEqual([...found, stats['regexpsConsidered']], figures);
     });
   }
-  await engine.close();
 });
 
 const WITHOUT_ENGINE = [
@@ -71,7 +70,7 @@ const WITHOUT_ENGINE = [
 ];
 
 void test('S12: what needs no engine runs none', async () => {
-  const engine = await engineOver(DOCS);
+  await using engine = await engineOver(DOCS);
   for (const query of WITHOUT_ENGINE) {
     for (const isCaseSensitivityEnabled of [true, false]) {
       const { stats } = await engine.search(query, {
@@ -89,7 +88,6 @@ void test('S12: what needs no engine runs none', async () => {
     isCaseSensitivityEnabled: true,
   });
   assert.equal(mixed.stats['regexpsConsidered'], 4);
-  await engine.close();
 });
 
 function engineOver(docs: Readonly<Record<string, readonly string[]>>): Promise<Engine> {

@@ -100,7 +100,7 @@ function rangesOf(answer: SearchAnswer): Found {
 
 void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async () => {
   const files = sourceFiles();
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const docs = files.map((file) => ({ ...file, language: '' }));
   engine.publish(await buildFromDisk(engine.module, engine.folder, REPO, docs), [REPO]);
   const reader = await RegexEngine.make('release', 8 << 20);
@@ -143,7 +143,6 @@ void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async (
     rangeCount += total;
     if (answer.stats['ngramMatches']! > 0) skippedBlocks++;
   }
-  await engine.close();
   assert.ok(rangeCount > RUNS && skippedBlocks > RUNS / 4, `${rangeCount}, ${skippedBlocks}`);
   assert.ok(simulated > RUNS / 20, `${simulated} were simulated`);
 });

@@ -102,7 +102,7 @@ const mergeCase: fc.Arbitrary<MergeCase> = fc
   .map(([one, deadOfFive, isTwice]) => ({ ...one, deadOfFive, isTwice }));
 
 void test(`random queries over merged shards, seed ${SEED}`, async () => {
-  const engine = await Engine.open({}, 'release');
+  await using engine = await Engine.open({}, 'release');
   let liveCount = 0;
   const property = fc.asyncProperty(mergeCase, async ({ deadOfFive, isTwice, corpus, queries }) => {
     const isDead = (shard: number, docId: number): boolean =>
@@ -115,10 +115,6 @@ void test(`random queries over merged shards, seed ${SEED}`, async () => {
     liveCount += left.docs.length;
     await checkCase(engine, { corpus: left, queries }, [shard]);
   });
-  try {
-    await fc.assert(property, { numRuns: RUNS, seed: SEED });
-    assert.ok(liveCount > RUNS);
-  } finally {
-    await engine.close();
-  }
+  await fc.assert(property, { numRuns: RUNS, seed: SEED });
+  assert.ok(liveCount > RUNS);
 });

@@ -102,7 +102,7 @@ async function ask(
 }
 
 void test('huge and nasty expressions are refused with a reason, or answered', async () => {
-  const engine = await openEngine();
+  await using engine = await openEngine();
   for (const [query, reason] of REFUSED) {
     const refusal = await ask(engine, query, true, false);
     assert.ok(refusal instanceof QueryError, query.slice(0, 80));
@@ -115,7 +115,6 @@ void test('huge and nasty expressions are refused with a reason, or answered', a
     assert.equal(answer.stats['totalMatchCount'], matches, query.slice(0, 80));
     await ask(engine, query, true, true);
   }
-  await engine.close();
 });
 
 const PIECES: readonly string[] = [
@@ -151,7 +150,7 @@ const PIECES: readonly string[] = [
 ];
 
 void test(`random text as a query, seed ${SEED}`, async () => {
-  const engine = await openEngine();
+  await using engine = await openEngine();
   const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array).toString());
   const pieces = fc
     .array(fc.constantFrom(...PIECES), { maxLength: 24 })
@@ -167,6 +166,5 @@ void test(`random text as a query, seed ${SEED}`, async () => {
     },
   );
   await fc.assert(property, { numRuns: RUNS, seed: SEED });
-  await engine.close();
   assert.ok(counts.answered > RUNS / 10 && counts.refused > RUNS / 10, JSON.stringify(counts));
 });

@@ -260,11 +260,12 @@ const WAYS: Readonly<Record<string, EngineOptions>> = {
   'two threads': { workers: 2, inlineNs: 0n },
 };
 
-void test('every range of over a million is a match of its file, at its place', async () => {
+void test('every range of over a million is a match of its file, at its place', async (t) => {
   const world = await makeWorld();
   // Four fifths of the copies, about, are in one shard, and in one unit of it.
   assert.ok(COPIES[0]! * 0.75 > UNIT_DOCS_MAX);
   const engines = Object.values(WAYS).map((options) => new Engine(world.module, options));
+  t.after(() => Promise.all(engines.map((engine) => engine.close())));
   for (const engine of engines) engine.publish(world.shards, [REPO]);
   let displayed = 0;
   for (const question of QUESTIONS) {
@@ -300,7 +301,5 @@ void test('every range of over a million is a match of its file, at its place', 
         assert.deepEqual(other.files, least!.files, 'asked again');
     }
   }
-
   assert.ok(displayed > RANGES_MIN, `${displayed} ranges`);
-  await Promise.all(engines.map((engine) => engine.close()));
 });

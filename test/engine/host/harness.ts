@@ -379,7 +379,7 @@ function needsEngine(plan: PlanNode): boolean {
 /**
  * A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself.
  */
-export class Engine {
+export class Engine implements AsyncDisposable {
   /** Of the searches that begin from now on. */
   contexts: SearchContexts = {};
   /** Names by repoId. */
@@ -510,5 +510,9 @@ export class Engine {
   async close(): Promise<void> {
     await this.pool.close();
     clearInterval(this.#alive);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

@@ -82,17 +82,16 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
 }
 
 void test('a rare word is answered while all threads are held, whole and cut', async () => {
-  const engine = await engineWith();
+  await using engine = await engineWith();
   for (const matches of [1_000_000, 700, 20]) {
     const expected = timeless(await engine.search('plum', { matches }));
     const answer = await whileHeld(engine, () => engine.search('plum', { matches }));
     assert.deepEqual(timeless(answer), expected, `${matches} matches`);
   }
-  await engine.close();
 });
 
 void test('searches that are to begin on threads are answered while these are held', async () => {
-  const engine = await engineWith();
+  await using engine = await engineWith();
   const ask = async (): Promise<unknown> => {
     const parts = { ...engine.parts, startThreads: new StartThreads(engine.pool) };
     const request = requestOf('plum', { matches: 30 });
@@ -100,18 +99,16 @@ void test('searches that are to begin on threads are answered while these are he
     return answers.length;
   };
   assert.equal(await whileHeld(engine, ask), 3);
-  await engine.close();
 });
 
 void test('a stream comes to its end while all threads are held', async () => {
-  const engine = await engineWith();
+  await using engine = await engineWith();
   const events = await whileHeld(engine, () => streamEvents(engine.parts, requestOf('plum')));
   assert.ok(JSON.stringify(events.at(-1)).includes('"isSearchExhaustive":true'));
-  await engine.close();
 });
 
 void test('a deadline is kept while all threads are held by another search', async () => {
-  const engine = await engineWith();
+  await using engine = await engineWith();
   await whileHeld(engine, async () => {
     // At 1 ms before, at 300 ms after its units have proved too long for a second searcher.
     for (const timeoutMs of [1, 20, 50, 300]) {
@@ -120,11 +117,10 @@ void test('a deadline is kept while all threads are held by another search', asy
       assert.deepEqual(answer.incompleteReasons, ['deadline']);
     }
   });
-  await engine.close();
 });
 
 void test('a unit too long for a second searcher is left to the first, and found once', async () => {
-  const engine = await engineWith();
+  await using engine = await engineWith();
   const query = 'x[xz]{900}y|plum';
   const request = { isRegexEnabled: true };
   const expected = timeless(await engine.search(query, request));
@@ -136,5 +132,4 @@ void test('a unit too long for a second searcher is left to the first, and found
     return { found };
   });
   assert.deepEqual(timeless(await answering.found), expected);
-  await engine.close();
 });

@@ -53,7 +53,7 @@ function areasOf(path: string): MappedArea[] {
 void test('a shard is mapped from its file and no page of it is copied', { skip }, async () => {
   const module = await coreModule('release');
   const [shard] = makeShards(module, 1);
-  const engine = new Engine(module);
+  await using engine = new Engine(module);
   engine.publish([shard!], [REPO]);
   // Whole contents are rendered by the pool.
   const { stats } = await engine.search('needle', { whole: true });
@@ -99,7 +99,7 @@ void test('read shards and shards in three spaces answer as mapped ones in one s
   const roomForTwo = 2 * Math.ceil(Math.max(...shards.map(({ size }) => size)) / 4096) * 4096;
   const all: unknown[] = [];
   for (const options of [{}, { wantsRead: true }, { capacity: roomForTwo }]) {
-    const engine = new Engine(module, options);
+    await using engine = new Engine(module, options);
     engine.publish(shards, [REPO]);
     const before = memorySizes(engine.searcher, shards);
     all.push(await answersOf(engine));
@@ -108,7 +108,6 @@ void test('read shards and shards in three spaces answer as mapped ones in one s
     assert.equal(engine.searcher.spaceCount, 'capacity' in options ? 3 : 1);
     const kind = engine.searcher.spaceOf(shards[0]!.shardId).kindOf(shards[0]!.shardId);
     assert.equal(kind, 'wantsRead' in options || !canMap() ? 'read' : 'mapped');
-    await engine.close();
   }
   assert.deepEqual(all[1], all[0]);
   assert.deepEqual(all[2], all[0]);

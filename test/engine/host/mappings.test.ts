@@ -59,7 +59,7 @@ void test('shards beyond the share of a thread are mapped in turns', { skip }, a
   const module = await coreModule('release');
   const shards = makeShards(module, 260);
   const folder = shards[0]!.path.slice(0, shards[0]!.path.lastIndexOf('/'));
-  const engine = new Engine(module, { workers: 2, inlineNs: 0n, poolMappingMax: 200 });
+  await using engine = new Engine(module, { workers: 2, inlineNs: 0n, poolMappingMax: 200 });
   engine.publish(shards, [REPO]);
   await engine.pool.ready();
   for (let round = 0; round < 2; round++) {
@@ -72,7 +72,6 @@ void test('shards beyond the share of a thread are mapped in turns', { skip }, a
   // All on the main thread, and on two others 72 / 2 that stay and 64 at a time.
   assert.ok(countAreas(folder).ofFiles <= 2 * 260 + 2 * 200);
   engine.publish([], [REPO]);
-  await engine.close();
 });
 
 void test(

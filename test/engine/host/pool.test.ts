@@ -39,15 +39,14 @@ void test('any number of threads gives the answer of one', async (t) => {
   const module = await coreModule('release');
   const folder = temporaryFolder();
   const shards = Array.from({ length: 5 }, (_, i) => makeShard(module, folder, i, 2500 + 300 * i));
-  const inline = new Engine(module, { inlineNs: 10n ** 12n });
+  await using inline = new Engine(module, { inlineNs: 10n ** 12n });
   inline.publish(shards, [REPO]);
   const expected = new Map<object, unknown>();
   for (const request of REQUESTS)
     expected.set(request, timeless(await inline.search(request.query, request)));
-  await inline.close();
   for (const workers of [1, 2, 3]) {
     await t.test(`${workers} threads`, async () => {
-      const engine = new Engine(module, { workers, inlineNs: 0n });
+      await using engine = new Engine(module, { workers, inlineNs: 0n });
       engine.publish(shards, [REPO]);
       for (const request of REQUESTS) {
         const rounds = request.matches < 100 ? 20 : 4;
@@ -59,7 +58,6 @@ void test('any number of threads gives the answer of one', async (t) => {
       const together = await Promise.all(REQUESTS.map((one) => engine.search(one.query, one)));
       for (const [index, answer] of together.entries())
         assert.deepEqual(timeless(answer), expected.get(REQUESTS[index]!));
-      await engine.close();
     });
   }
 });
@@ -83,7 +81,7 @@ void test('a thread that dies is replaced and nothing is missing', async () => {
   await threadsOf(async (threads) => {
     const deaths: Error[] = [];
     const onDeath = (error: Error): void => void deaths.push(error);
-    const engine = new Engine(module, { workers: 2, inlineNs: 0n, onDeath });
+    await using engine = new Engine(module, { workers: 2, inlineNs: 0n, onDeath });
     engine.publish(shards, [REPO]);
     for (const request of REQUESTS) {
       const expected = timeless(await engine.search(request.query, request));
@@ -103,7 +101,6 @@ void test('a thread that dies is replaced and nothing is missing', async () => {
       }
     }
     assert.equal(threads.length, 2 + 4 * REQUESTS.length);
-    await engine.close();
   });
 });
 
@@ -120,7 +117,7 @@ void test('a shard that traps costs that shard alone', async (t) => {
   ];
   for (const inlineNs of [0n, 10n ** 12n]) {
     await t.test(inlineNs === 0n ? 'on the pool' : 'on this thread', async () => {
-      const engine = new Engine(module, { workers: 2, inlineNs });
+      await using engine = new Engine(module, { workers: 2, inlineNs });
       engine.publish(shards, [REPO]);
       for (let round = 0; round < 3; round++) {
         const { stats, files, ...answer } = await engine.search('common');
@@ -141,7 +138,6 @@ void test('a shard that traps costs that shard alone', async (t) => {
         assert.ok(next.files.some(({ fileName }) => fileName.text.startsWith('s1/')));
       }
       assert.equal(engine.pool.deathCount, 0);
-      await engine.close();
     });
   }
 });
@@ -150,7 +146,7 @@ void test('abort and deadline end a search', async () => {
   const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
   const folder = temporaryFolder();
   const slow = [0, 1, 2, 3].map((number) => makeShard(module, folder, number, SLOW_DOCS));
-  const engine = new Engine(module, { workers: 2, inlineNs: 0n, timeoutMs: 20 });
+  await using engine = new Engine(module, { workers: 2, inlineNs: 0n, timeoutMs: 20 });
   engine.publish(slow, [REPO]);
   const { stats, isSearchExhaustive, incompleteReasons } = await engine.search('common');
   assert.equal(isSearchExhaustive, false);
@@ -170,5 +166,4 @@ void test('abort and deadline end a search', async () => {
   engine.timeoutMs = 0;
   const next = await engine.search('zzz');
   assert.equal(next.isSearchExhaustive, true);
-  await engine.close();
 });

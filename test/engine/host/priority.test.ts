@@ -29,11 +29,10 @@ function newValues(before: ReadonlyMap<string, number>): number[] {
 void test(
   'search threads have a lower priority than the main thread',
   { skip: !isLinux },
-  async (t) => {
+  async () => {
     const before = niceValues();
     const own = before.get(String(process.pid))!;
-    const engine = new Engine(await coreModule('release'), { workers: 2 });
-    t.after(() => engine.close());
+    await using engine = new Engine(await coreModule('release'), { workers: 2 });
     await engine.pool.ready();
     const lowered = newValues(before).filter((value) => value !== own);
     assert.deepEqual(lowered, [own + 5, own + 5]);

@@ -8,7 +8,7 @@ import { Engine, repoRecord } from './harness.ts';
 const REPO = repoRecord(1, 'host/a');
 
 void test('threads are told of a shard once, and know it until it goes', async () => {
-  const engine = await Engine.open({ inlineNs: 0n });
+  await using engine = await Engine.open({ inlineNs: 0n });
   let stampCount = 0;
   const plain = engine.shardOf(REPO, [{ path: 'a', bytes: Buffer.from('plum\n') }]);
   const { size } = plain;
@@ -34,7 +34,6 @@ void test('threads are told of a shard once, and know it until it goes', async (
   engine.publish([other], [REPO]);
   assert.equal((await engine.search('plum')).files.length, 0);
   assert.equal((await engine.search('pear')).files.length, 1);
-  await engine.close();
 });
 
 /** Shard files that this process has mapped, by whatever thread. */
@@ -45,7 +44,7 @@ function mappedIn(folder: string): string[] {
 }
 
 void test('what has gone is mapped and open nowhere, after 300 changes', async () => {
-  const engine = await Engine.open({ inlineNs: 0n, workers: 2 });
+  await using engine = await Engine.open({ inlineNs: 0n, workers: 2 });
   const shards = Array.from({ length: 6 }, (_, index) =>
     engine.shardOf(REPO, [{ path: `f${index}`, bytes: Buffer.from('plum\n') }]),
   );
@@ -65,5 +64,4 @@ void test('what has gone is mapped and open nowhere, after 300 changes', async (
   }
   assert.equal(await openCount(), before);
   assert.deepEqual(mappedIn(engine.folder), [first!.path]);
-  await engine.close();
 });

@@ -144,7 +144,7 @@ async function bothHints(
 }
 
 test('answers and streams have hints, whatever was found', async () => {
-  const engine = await Engine.over([{ path: 'a', bytes: Buffer.from('plum !pear\n') }]);
+  await using engine = await Engine.over([{ path: 'a', bytes: Buffer.from('plum !pear\n') }]);
   for (const [query, count] of [
     ['plum !apple', 1],
     ['plum !pear', 1],
@@ -153,11 +153,10 @@ test('answers and streams have hints, whatever was found', async () => {
     ['plum', 0],
   ] as const)
     assert.equal((await hintsOf(engine, query)).length, count, query);
-  await engine.close();
 });
 
 test('a revision that is not indexed: what is, and the query that finds it', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const repo = {
     ...repoRecord(1, 'host/tree'),
     defaultRevision: 'HEAD',
@@ -180,11 +179,10 @@ test('a revision that is not indexed: what is, and the query that finds it', asy
   assert.equal(narrow?.query, undefined);
   for (const query of ['rev:trunk plum', 'rev:trunk pear', '-rev:main pear', 'pear'])
     assert.deepEqual(await hintsOf(engine, query), [], query);
-  await engine.close();
 });
 
 test('nothing in the default revision: others that have something', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const names = ['refs/heads/main', 'refs/heads/c'];
   const repo = { ...repoRecord(1, 'host/repo'), defaultRevision: names[0]!, revisions: names };
   const docs = ['plum', 'pear (or) fig'].map((text, docId) => ({
@@ -211,7 +209,6 @@ test('nothing in the default revision: others that have something', async () => 
     assert.deepEqual(await hintsOf(engine, query), [], query);
   const repoAccess = { base: new Set([2]), extra: NO_REPOS };
   assert.deepEqual(await hintsOf(engine, 'pear', {}, repoAccess), []);
-  await engine.close();
 });
 
 const REGEX = { isRegexEnabled: true };
@@ -259,7 +256,7 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
 ];
 
 test('nothing found: the filter that nothing fits, and the near form that finds something', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const [seen, hidden] = [repoRecord(1, 'host/seen'), repoRecord(2, 'host/hidden')];
   const bare = [repoRecord(3, 'host/empty'), repoRecord(4, 'host/hidden-empty')];
   const docs = [
@@ -288,11 +285,10 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   // Without regard to case it has more than 10,000 states.
   const large = '[k-l]{1000}'.repeat(9);
   assert.deepEqual(await hintsOf(engine, large, { ...REGEX, ...EXACT }, repoAccess), []);
-  await engine.close();
 });
 
 test('nothing found: files too large to be searched are counted, over any number of repositories', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const repos = Array.from({ length: 300 }, (_, i) => repoRecord(i + 1, `host/r${i}`));
   const shards = repos.map((repo) =>
     engine.shardOf(repo, [{ path: 'a.txt', bytes: Buffer.from(`plum ${repo.name}\n`) }]),
@@ -326,11 +322,10 @@ test('nothing found: files too large to be searched are counted, over any number
       (await requested(query)).every(({ repo }) => repo === undefined),
       query,
     );
-  await engine.close();
 });
 
 test('some matches missing before CRLF: how many more there are', async () => {
-  const engine = await Engine.over([
+  await using engine = await Engine.over([
     { path: 'lf', bytes: Buffer.from('plum;\npear pear\npear\n') },
     { path: 'crlf', bytes: Buffer.from('plum;\r\nplum;\r\npear kiwi\r\n') },
   ]);
@@ -350,7 +345,6 @@ test('some matches missing before CRLF: how many more there are', async () => {
     ['pear|plum;$', { ...REGEX, matches: 1 }],
   ] as const)
     assert.deepEqual(await hintsOf(engine, query, request), [], query);
-  await engine.close();
 });
 
 test('line ends of an expression: what is none stays', () => {

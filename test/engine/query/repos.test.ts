@@ -44,7 +44,7 @@ const CONTEXT_CASES: readonly [string, string][] = [
 ];
 
 void test('filters over repos', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const shards = REPOS.map((repo) =>
     engine.shardOf(repo, [{ path: 'a.txt', bytes: Buffer.from('plum\n') }]),
   );
@@ -90,5 +90,4 @@ void test('filters over repos', async () => {
     ])
       await assert.rejects(engine.search(query), { errorCode: 'SEARCH_CONTEXT_NOT_FOUND' });
   await assert.rejects(engine.search('context:x archived:maybe'), /at position|archived/);
-  await engine.close();
 });

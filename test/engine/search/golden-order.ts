@@ -162,7 +162,7 @@ export async function orderListing(): Promise<string> {
   const files = Object.entries(TREE);
   const docs = await Promise.all(files.map(([path, text]) => docOf(extractor, path, text)));
   await extractor.close();
-  const engine = await Engine.over(docs);
+  await using engine = await Engine.over(docs);
   const parts: string[] = [];
   for (const query of QUERIES) {
     const { files: found } = await engine.search(query);
@@ -170,6 +170,5 @@ export async function orderListing(): Promise<string> {
     const lines = found.map(({ fileName }, place) => lineOf(fileName.text, best[place]));
     parts.push([query, ...lines].join('\n'));
   }
-  await engine.close();
   return `${parts.join('\n\n')}\n`;
 }

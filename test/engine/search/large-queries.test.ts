@@ -28,7 +28,7 @@ function queryOf(count: number, leafOf: (index: number) => string): string {
 }
 
 void test('thousands of expressions in one query are answered', async () => {
-  const engine = await engineOf();
+  await using engine = await engineOf();
   const options = { isRegexEnabled: true };
   const contents = await engine.search(
     queryOf(3000, (i) => String.raw`\bfo+${i}\b`),
@@ -45,11 +45,10 @@ void test('thousands of expressions in one query are answered', async () => {
     options,
   );
   assert.equal(paths.files.length, 1);
-  await engine.close();
 });
 
 void test('too many are refused with the limit', async () => {
-  const engine = await engineOf();
+  await using engine = await engineOf();
   const refusals: readonly [query: string, message: RegExp][] = [
     [
       queryOf(9000, (i) => String.raw`\bfoo${i}\w+`),
@@ -67,7 +66,6 @@ void test('too many are refused with the limit', async () => {
       message,
     });
   }
-  await engine.close();
 });
 
 /** Prepares a search for anything but one of as many paths; `onTimeSlice` is called in each turn of the event loop. */
@@ -94,24 +92,22 @@ async function prepareLarge(
 }
 
 void test('the event loop turns while a large query is prepared', async () => {
-  const engine = await engineOf();
+  await using engine = await engineOf();
   let timeSliceCount = 0;
   const { run } = await prepareLarge(engine, new AbortController().signal, () => timeSliceCount++);
   assert.ok(run.encodedPlan.bytes.length > 1_000_000);
   assert.ok(timeSliceCount >= 5, `${timeSliceCount} turns`);
-  await engine.close();
 });
 
 void test('preparing ends with its client', async () => {
-  const engine = await engineOf();
+  await using engine = await engineOf();
   const client = new AbortController();
   const prepared = prepareLarge(engine, client.signal, () => client.abort());
   await assert.rejects(prepared, { name: 'AbortError' });
-  await engine.close();
 });
 
 void test('a large plan is not read on the thread that owns the sockets', async () => {
-  const engine = await engineOf();
+  await using engine = await engineOf();
   let planCount = 0;
   const begin = engine.searcher.beginPlan.bind(engine.searcher);
   engine.searcher.beginPlan = (plan) => {
@@ -124,7 +120,6 @@ void test('a large plan is not read on the thread that owns the sockets', async 
   const { files } = await engine.search(queryOf(500, (i) => `file:a+${i}|a+[.]+txt`));
   assert.equal(files.length, 1);
   assert.equal(planCount, 0);
-  await engine.close();
 });
 
 const CONTEXT: PlanContext = {

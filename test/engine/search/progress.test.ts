@@ -11,7 +11,7 @@ const REQUEST = requestOf('needle');
 
 for (const inlineNs of [0n, 10n ** 12n])
   void test(`${inlineNs} ns on the main thread`, async () => {
-    const engine = await Engine.open({ inlineNs, workers: 2 });
+    await using engine = await Engine.open({ inlineNs, workers: 2 });
     const shards = ['a', 'b', 'c'].map((path) =>
       engine.shardOf(REPO, [{ path, bytes: Buffer.from(`needle ${path}\n`) }]),
     );
@@ -28,5 +28,4 @@ for (const inlineNs of [0n, 10n ** 12n])
       assert.equal(shardsEligible, 3);
       assert.ok(shardsDone >= 0 && shardsDone <= 3);
     }
-    await engine.close();
   });

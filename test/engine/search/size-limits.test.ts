@@ -128,7 +128,7 @@ void test('a range that is longer than a line may be is cut, so are lines around
 });
 
 void test('a backslash and an n in a line are no line end', async () => {
-  const one = await Engine.over([
+  await using one = await Engine.over([
     { path: 'one', bytes: Buffer.from(`needle${String.raw`0123456789\n`.repeat(500)}\n`) },
   ]);
   // Longer than what stands around the text in the JSON.
@@ -136,7 +136,6 @@ void test('a backslash and an n in a line are no line end', async () => {
   const { json } = await search(one.parts, request, ENVIRONMENT);
   const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
   assert.match(files[0]?.chunks[0]?.content ?? '', /…\n$/);
-  await one.close();
 });
 
 void test('no line is longer, whatever it holds', async () => {
@@ -148,14 +147,15 @@ void test('no line is longer, whatever it holds', async () => {
   await assertProperty(
     asyncProperty(doc, integer({ min: 32, max: 200 }), async (parts, maxLineBytes) => {
       const content = parts.join('');
-      const one = await Engine.over([{ path: 'one', bytes: Buffer.from(`needle ${content}\n`) }]);
+      await using one = await Engine.over([
+        { path: 'one', bytes: Buffer.from(`needle ${content}\n`) },
+      ]);
       const request = needles({ maxLineBytes });
       const { json } = await search(one.parts, request, ENVIRONMENT);
       const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
       const answered = files[0]?.chunks[0]?.content.replaceAll(/[…\n]/g, '') ?? '';
       assert.ok(Buffer.byteLength(answered) <= maxLineBytes);
       assert.ok(answered.includes('needle'));
-      await one.close();
     }),
     { seed: SEED, numRuns: 20 },
   );

@@ -12,7 +12,7 @@ import { Engine, REPO } from '../host/harness.ts';
 const skip = canMap() ? false : 'files cannot be mapped here';
 
 void test('a shard whose file was cut is told of, and left out', { skip }, async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const shards = ['a', 'b'].map((name) =>
     engine.shardOf(REPO, [
       { path: name, bytes: Buffer.from(''), skipReason: SKIP_TOO_LARGE },
@@ -36,5 +36,4 @@ void test('a shard whose file was cut is told of, and left out', { skip }, async
   truncateSync(shards[0]!.path, 4096);
   assert.deepEqual(await list(), ['b']);
   assert.deepEqual(reported, [shards[0]!.shardId]);
-  await engine.close();
 });

@@ -9,7 +9,7 @@ const [A, B] = [repoRecord(1, 'host/a'), repoRecord(2, 'host/b')];
 const DOCS = ['x', 'y'].map((path) => ({ path, bytes: Buffer.from('plum\n') }));
 
 void test('a search under way keeps its snapshot; what nobody sees any more is closed', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const own = engine.shardOf(A, DOCS);
   const broken = { ...engine.shardOf(A, DOCS), reason: 'cut off' };
   const shared = engine.sharedShardOf([
@@ -33,11 +33,10 @@ void test('a search under way keeps its snapshot; what nobody sees any more is c
   assert.equal(engine.searcher.has(own.shardId), true);
   engine.snapshots.release(same);
   assert.equal(engine.searcher.has(own.shardId), false);
-  await engine.close();
 });
 
 void test('of a shard that one repo is left of, only the docs of that one are found', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   const shared = engine.sharedShardOf([A, B].map((repo) => ({ ...repo, docs: DOCS })));
   engine.publish([shared], [A, B]);
   assert.equal((await engine.search('plum')).files.length, 4);
@@ -48,5 +47,4 @@ void test('of a shard that one repo is left of, only the docs of that one are fo
     [B.name, B.name],
   );
   assert.equal(stats['fileCount'], 2);
-  await engine.close();
 });

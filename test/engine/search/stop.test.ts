@@ -57,7 +57,7 @@ for (const inlineNs of [0n, undefined]) {
     const module = await coreModule('release');
     const shard = shardOf(module, 2);
     const threads = { workers: 1, ...(inlineNs === undefined ? {} : { inlineNs }) };
-    const patient = new Engine(module, threads);
+    await using patient = new Engine(module, threads);
     patient.publish([shard], [REPO]);
     const answer = await patient.search(QUERY, { isRegexEnabled: true });
     assert.equal(answer.isSearchExhaustive, true);
@@ -65,23 +65,21 @@ for (const inlineNs of [0n, undefined]) {
     assert.equal(answer.files.length, 2);
     for (const { chunks } of answer.files)
       assert.equal(chunks.flatMap(({ matchRanges }) => matchRanges).length, MATCH_COUNT);
-    await patient.close();
 
-    const hasty = new Engine(module, { ...threads, timeoutMs: 20 });
+    await using hasty = new Engine(module, { ...threads, timeoutMs: 20 });
     hasty.publish([shard], [REPO]);
     const cut = await hasty.search(QUERY, { isRegexEnabled: true });
     assert.deepEqual(cut.incompleteReasons, ['deadline']);
     // The one unit takes seconds: it was not waited for.
     assert.equal(cut.stats['totalMatchCount'], 0);
     assert.deepEqual(cut.files, []);
-    await hasty.close();
   });
 }
 
 void test('a unit that is given back is found whole by who takes it next', async () => {
   const module = await coreModule('release');
   const shard = shardOf(module, 1);
-  const engine = new Engine(module);
+  await using engine = new Engine(module);
   engine.publish([shard], [REPO]);
   const plan = encodedPlan(QUERY, true, [shard], true);
   const control = new SearchControl([10]);
@@ -105,11 +103,10 @@ void test('a unit that is given back is found whole by who takes it next', async
     found.map(({ unit, matches }) => [unit, matches]),
     [[0, MATCH_COUNT]],
   );
-  await engine.close();
 });
 
 void test('an expression that takes long on names of repos is refused', async () => {
-  const engine = await Engine.open();
+  await using engine = await Engine.open();
   // Bits of a hash: expressions that look back by letters have ever new states.
   const bits = Array.from({ length: 50 }, (_, i) => createHash('sha256').update(`${i}`).digest());
   const text = Array.from(Buffer.concat(bits), (byte) => byte.toString(2).padStart(8, '0')).join(
@@ -126,7 +123,6 @@ void test('an expression that takes long on names of repos is refused', async ()
   });
   const light = engine.searcher.testNames(program('/[01]{20}'), names);
   assert.ok(light.every(Boolean));
-  await engine.close();
 });
 
 void test('a unit of very many ranges asks whether it is still wanted', async () => {
@@ -151,7 +147,7 @@ void test('an answer of which its client has left is not rendered to its end', a
     path: `d${i}.txt`,
     bytes: Buffer.from('plum\n'.repeat(50)),
   }));
-  const engine = await Engine.over(docs);
+  await using engine = await Engine.over(docs);
   const client = new AbortController();
   let groupCount = 0;
   const takeMemory = (): void => {
@@ -163,5 +159,4 @@ void test('an answer of which its client has left is not rendered to its end', a
   await assert.rejects(search(engine.parts, request, environment), { name: 'AbortError' });
   // Those that were under way: 40 docs each, 50 groups in all.
   assert.ok(groupCount <= 4, `${groupCount} groups`);
-  await engine.close();
 });

@@ -63,7 +63,7 @@ for (const inlineNs of [0n, 10n ** 12n]) {
   void test(`what is sound is sent, ${inlineNs} ns on the main thread`, async () => {
     const folder = temporaryFolder();
     const shards = await Promise.all([0, 1, 2].map((number) => makeShard(folder, number)));
-    const engine = new Engine(await coreModule('release'), { inlineNs });
+    await using engine = new Engine(await coreModule('release'), { inlineNs });
     engine.publish([shards[0]!, shards[2]!], [REPO]);
     const valid = await streamed(engine.parts, 1000);
     damage(shards[1]!);
@@ -87,19 +87,17 @@ for (const inlineNs of [0n, 10n ** 12n]) {
       assert.equal(engine.failures.length, 1, engine.failures.join('\n'));
       assert.match(engine.failures[0]!, /page \d+ is damaged/);
     }
-    await engine.close();
   });
 }
 
-void test('a shown byte that changes after it was shown: the next answer does not have it, and says so', async (t) => {
+void test('a shown byte that changes after it was shown: the next answer does not have it, and says so', async () => {
   const folder = temporaryFolder();
   const shards = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
-  const engine = new Engine(await coreModule('release'), {
+  await using engine = new Engine(await coreModule('release'), {
     verifiedMs: 0,
     workers: 1,
     inlineNs: 0n,
   });
-  t.after(() => engine.close());
   engine.publish(shards, [REPO]);
   const before = await streamed(engine.parts, 1000);
   assert.equal(before.flatMap((event) => event.files ?? []).length, 10);
@@ -116,7 +114,7 @@ void test('damage that is met before anything is sent: the search begins anew wi
   const folder = temporaryFolder();
   const module = await coreModule('release');
   const [damaged, valid] = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
-  const engine = new Engine(module);
+  await using engine = new Engine(module);
   engine.publish([damaged!, valid!], [REPO]);
   damageHeader(damaged!);
   const failed: string[] = [];
@@ -140,7 +138,6 @@ void test('damage that is met before anything is sent: the search begins anew wi
   const paths = files.map(({ fileName }) => fileName.text).sort();
   assert.deepEqual(paths, ['s1/d0', 's1/d1', 's1/d2', 's1/d3', 's1/d4']);
   assert.deepEqual(events.at(-1)?.incompleteReasons, ['shard_quarantined']);
-  await engine.close();
 });
 
 function byPath(files: readonly FileResult[]): FileResult[] {

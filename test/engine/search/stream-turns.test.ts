@@ -27,7 +27,7 @@ async function drain(stream: SearchStream, onEvent: () => void): Promise<void> {
 }
 
 void test('the event loop turns between the chunks of a stream', async () => {
-  const engine = await engineWithMuch();
+  await using engine = await engineWithMuch();
   let timeSliceCount = 0;
   let eventCount = 0;
   const whenRunning = (): void => {
@@ -39,11 +39,10 @@ void test('the event loop turns between the chunks of a stream', async () => {
   clearImmediate(next);
   assert.ok(eventCount > 20, `${eventCount} events`);
   assert.ok(timeSliceCount >= eventCount / 2, `${timeSliceCount} turns for ${eventCount} events`);
-  await engine.close();
 });
 
 void test('streams take turns', async () => {
-  const engine = await engineWithMuch();
+  await using engine = await engineWithMuch();
   const order: number[] = [];
   const streams = await Promise.all([0, 1, 2].map(() => streamOf(engine)));
   await Promise.all(streams.map((stream, id) => drain(stream, () => order.push(id))));
@@ -51,5 +50,4 @@ void test('streams take turns', async () => {
   const ends = [0, 1, 2].map((id) => order.lastIndexOf(id));
   const starts = [0, 1, 2].map((id) => order.indexOf(id));
   assert.ok(Math.max(...starts) < Math.min(...ends) / 2, order.join(''));
-  await engine.close();
 });

@@ -31,7 +31,7 @@ const SHOWN: readonly [string, (name: string) => boolean][] = [
 
 for (const build of ['debug', 'release'] satisfies Build[]) {
   void test(`docs of revisions over three shards (${build})`, { timeout: 120_000 }, async () => {
-    const maker = await Engine.open({}, build);
+    await using maker = await Engine.open({}, build);
     const record = { ...repoRecord(1, 'host/repo'), defaultRevision: NAMES[0]!, revisions: NAMES };
     const plain = repoRecord(2, 'host/plain');
     const docsOf = (shard: number): TestDoc[] =>
@@ -95,7 +95,7 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
       ['plum shared rev:heads/ab', wanted((held) => some(held, 'heads/ab'))],
     ];
     for (const inlineNs of [1_000_000_000n, 0n]) {
-      const engine = await Engine.open({ workers: 2, inlineNs }, build);
+      await using engine = await Engine.open({ workers: 2, inlineNs }, build);
       engine.publish(shards, [record, plain]);
       for (const [query, paths] of cases) {
         const answer = await engine.search(query);
@@ -134,8 +134,6 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
       }
       const limited = await engine.search('plum rev:*', { matches: 5 });
       assert.equal(limited.files.length, 5);
-      await engine.close();
     }
-    await maker.close();
   });
 }
