@@ -61,6 +61,12 @@ export function commitAll(repo: string, message = 'change'): string {
   return git(repo, 'rev-parse', 'HEAD');
 }
 
+/** Writes these files and commits everything. Returns the commit id. */
+export function commitFiles(repo: string, files: Parameters<typeof writeFiles>[1]): string {
+  writeFiles(repo, files);
+  return commitAll(repo);
+}
+
 /** A work tree on branch `main` with one commit of these files. */
 export function makeRepo(
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -68,7 +74,6 @@ export function makeRepo(
 ): string {
   const repo = temporaryFolder();
   git(repo, 'init', '-q', '-b', 'main', `--object-format=${format}`);
-  writeFiles(repo, files);
-  commitAll(repo);
+  commitFiles(repo, files);
   return repo;
 }

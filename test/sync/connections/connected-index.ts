@@ -13,7 +13,8 @@ import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
 import type { MergeLimits } from '../../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
 import type { Indexer } from '../../../daemon/sync/indexer.ts';
-import { fetchLocal, type LocalHost } from './local-host.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
+import { fetchLocal, type LocalHost, settingsOf } from './local-host.ts';
 
 export interface ConnectedIndex extends IndexOf {
   readonly connections: Connections;
@@ -121,4 +122,21 @@ export async function openConnected(
         )
         .sort(),
   };
+}
+
+/** An index of connection `c` to a host, once nothing is under way any more. */
+export async function settled(
+  host: Opener,
+  {
+    dataDir = temporaryFolder(),
+    settings = settingsOf(),
+    ...more
+  }: ConnectedOptions & {
+    readonly dataDir?: string;
+    readonly settings?: ConnectionSettings;
+  } = {},
+): Promise<ConnectedIndex> {
+  const index = await openConnected(dataDir, host, { c: settings }, more);
+  await index.settle();
+  return index;
 }

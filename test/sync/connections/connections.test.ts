@@ -27,6 +27,7 @@ import type { WebhookRepository } from '../../../daemon/hosts/webhook.ts';
 import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
 import {
   commitAll,
+  commitFiles,
   git,
   makeRepo,
   temporaryFolder,
@@ -36,15 +37,38 @@ import { isRunning } from '../../sources/history/braked-git.ts';
 import { fetchReporter } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../store/harness.ts';
 import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
+import type { RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
-import { type ConnectedIndex, openConnected } from './connected-index.ts';
+import { type ConnectedIndex, openConnected, settled } from './connected-index.ts';
 import { SmallDisk } from '../small-disk.ts';
 import { EAGER } from '../../index/merge-limits.ts';
 import { checkFiles } from '../sound-files.ts';
-import { fetchLocal, hostedRepo, localHost, settingsOf } from './local-host.ts';
+import { fetchLocal, hostedRepo, hostOf, localHost, settingsOf } from './local-host.ts';
 
-const found = async (index: ConnectedIndex, word: string): Promise<string[]> =>
-  (await index.search(word)).files.map(({ repository, path }) => `${repository}:${path}`).sort();
+const PLUM = { 'a.txt': 'plum\n' };
+const ENFORCING = settingsOf({ enforcePermissions: true });
+
+async function found(
+  index: ConnectedIndex,
+  word: string,
+  repoAccess?: RepoAccess,
+): Promise<string[]> {
+  const { files } = await index.search(word, {}, repoAccess);
+  return files.map(({ repository, path }) => `${repository}:${path}`).sort();
+}
+
+/** Finds what guests may see. */
+function guestOf(index: ConnectedIndex): (word: string) => Promise<string[]> {
+  const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
+  const resolver = new RepoAccessResolver({
+    directory,
+    configuredGrants: () => [],
+    countingLists: () => new Map(),
+    hasGrants: () => false,
+    areRulesLoaded: () => true,
+  });
+  return (word) => found(index, word, resolver.ofGuest());
+}
 
 const clones = (dataDir: string): string[] =>
   readdirSync(path.join(dataDir, 'clones'))
@@ -76,17 +100,11 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
       },
     });
   };
-  await using index = await openConnected(
-    temporaryFolder(),
-    host,
-    { c: settingsOf() },
-    { fetchMirror },
-  );
-  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  await using index = await settled(host, { fetchMirror });
+  host.repos = [hostedRepo('1', makeRepo(PLUM))];
   await index.sync('c');
   assert.equal((await found(index, 'plum')).length, 1);
   assert.ok(seen.length > 0);
-  await index.close();
 
   let nowMs = 0;
   const said: unknown[] = [];
@@ -103,8 +121,7 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
 });
 
 test('what a host lists is cloned, indexed and described; a push is found; what it deletes goes', async () => {
-  const dataDir = temporaryFolder();
-  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = localHost();
   const facts = {
     webUrl: 'https://host/o/1',
@@ -115,16 +132,14 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
     pushedAt: '2026-01-01T00:00:00.000Z',
   };
   host.repos = [hostedRepo('1', one, facts), hostedRepo('2', two)];
-  await using index = await openConnected(dataDir, host, { c: settingsOf() });
-  await index.settle();
+  await using index = await settled(host);
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   const [record] = index.instance.parts.snapshots.current.repos;
   const { webUrl, imageUrl, displayName, topics, isFork, pushedAt, codeHostType } = record!;
   assert.deepEqual({ webUrl, imageUrl, displayName, topics, isFork, pushedAt }, facts);
   assert.equal(codeHostType, 'gitea');
 
-  writeFiles(one, { 'c.txt': 'plum\n' });
-  commitAll(one);
+  commitFiles(one, { 'c.txt': 'plum\n' });
   const { result } = await index.sync('c');
   assert.equal(result!['status'], 'SUCCESS');
   assert.equal((await found(index, 'plum')).length, 2, 'nothing says that it was pushed to');
@@ -138,7 +153,7 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
   assert.equal((await index.sync('c')).result!['missing'], 1);
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/2:b.txt']);
-  assert.deepEqual(clones(dataDir), ['2.git']);
+  assert.deepEqual(clones(index.dataDir), ['2.git']);
   assert.deepEqual(await index.store.grants.repoIdsOf(id), [2]);
   const { repos, nextRepoId } = await index.store.repos.read();
   assert.deepEqual([repos.map(({ repoId }) => repoId), nextRepoId], [[2], 3]);
@@ -160,8 +175,7 @@ test('a data directory that was moved or copied is served as it was, and nothing
     hostedRepo(`${index + 1}`, makeRepo({ [`${name}.txt`]: 'plum\n' })),
   );
   const first = path.join(temporaryFolder(), 'first');
-  await using before = await openConnected(first, host, { c: settingsOf() });
-  await before.settle();
+  await using before = await settled(host, { dataDir: first });
   const all = ['host/o/1:a.txt', 'host/o/2:b.txt'];
   assert.deepEqual(await found(before, 'plum'), all);
   const timesOf = (index: ConnectedIndex): (string | undefined)[] =>
@@ -185,12 +199,8 @@ test('a data directory that was moved or copied is served as it was, and nothing
 });
 
 test('a listing that fails, has gaps or is empty removes nothing, and goes on where it was', async () => {
-  const dataDir = temporaryFolder();
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3, 4, 5].map((id) => hostedRepo(`${id}`, folder));
-  await using index = await openConnected(dataDir, host, { c: settingsOf() });
-  await index.settle();
+  const host = hostOf(...Array<string>(5).fill(makeRepo(PLUM)));
+  await using index = await settled(host);
   const all = [1, 2, 3, 4, 5].map((id) => `host/o/${id}:a.txt`);
   assert.deepEqual(await found(index, 'plum'), all);
 
@@ -221,7 +231,7 @@ test('a listing that fails, has gaps or is empty removes nothing, and goes on wh
 
 test('one target that is empty, or cannot be read, keeps what is its own, and holds up no other', async () => {
   const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   const repoOf = (id: number, ...targets: string[]) => hostedRepo(`${id}`, folder, { targets });
   const [acme, ann, lost] = ['orgs: acme', 'users: ann', 'groups: lost'];
   host.targets = { [acme]: 'fine', [ann]: 'fine', [lost]: 'fine', 'repos: o/6': 'fine' };
@@ -234,15 +244,13 @@ test('one target that is empty, or cannot be read, keeps what is its own, and ho
     repoOf(6, 'repos: o/6'),
   ];
   host.repos = [one, two, three, four, five, six];
-  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  await index.settle();
+  await using index = await settled(host);
   const ids = (): number[] =>
     index.instance.served.records
       .map(({ name }) => Number(name.split('/')[2]))
       .toSorted((a, b) => a - b);
   const sync = async (): Promise<string> => {
     const { result } = await index.sync('c');
-    await index.settle();
     return JSON.stringify(result!['issues']);
   };
   const all = [1, 2, 3, 4, 5, 6];
@@ -283,14 +291,9 @@ test('one target that is empty, or cannot be read, keeps what is its own, and ho
 });
 
 test('a repository that returns has its id and its grants, and nothing of what it was before', async () => {
-  const host = localHost();
-  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
-  host.repos = [hostedRepo('1', one), hostedRepo('2', two), hostedRepo('3', two)];
-  const settings = { c: settingsOf({ enforcePermissions: true }) };
-  await using index = await openConnected(temporaryFolder(), host, settings, {
-    mergeLimits: EAGER,
-  });
-  await index.settle();
+  const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = hostOf(one, two, two);
+  await using index = await settled(host, { settings: ENFORCING, mergeLimits: EAGER });
   await indexerOf(index.instance).merger.run();
   const shards = index.instance.catalog.repos.map(({ shards: [shard] }) => shard!.shardId);
   assert.equal(new Set(shards).size, 1, 'they share a shard');
@@ -304,7 +307,6 @@ test('a repository that returns has its id and its grants, and nothing of what i
   commitAll(one);
   host.repos = all;
   await index.sync('c');
-  await index.settle();
   const ids = index.instance.served.records.map(({ repoId }) => repoId);
   assert.deepEqual(
     ids.toSorted((a, b) => a - b),
@@ -317,9 +319,7 @@ test('a repository that returns has its id and its grants, and nothing of what i
 
 test('a listing that a stop interrupts goes on behind the pages that were kept', async () => {
   const dataDir = temporaryFolder();
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3, 4, 5, 6].map((id) => hostedRepo(`${id}`, folder));
+  const host = hostOf(...Array<string>(6).fill(makeRepo(PLUM)));
   let pages = 0;
   const { promise: held, resolve } = deferred();
   host.beforePage = async () => {
@@ -333,8 +333,7 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
   await before.close();
   assert.deepEqual(host.requested, [0, 2]);
   host.beforePage = undefined;
-  await using index = await openConnected(dataDir, host, { c: settingsOf() });
-  await index.settle();
+  await using index = await settled(host, { dataDir });
   assert.deepEqual(host.requested, [0, 2, 4]);
   assert.equal((await found(index, 'plum')).length, 6);
   const { items } = await indexerOf(index.instance).jobFacade.list({
@@ -349,11 +348,8 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
 });
 
 test('a page that a shift hides from one listing is not missing', async () => {
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3, 4, 5].map((id) => hostedRepo(`${id}`, folder));
-  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  await index.settle();
+  const host = hostOf(...Array<string>(5).fill(makeRepo(PLUM)));
+  await using index = await settled(host);
   const [first, ...rest] = host.repos;
   let pages = 0;
   // 3 moves to the first page after that was read, and 1 goes.
@@ -365,13 +361,12 @@ test('a page that a shift hides from one listing is not missing', async () => {
   assert.deepEqual([result!['missing'], host.requested.length > 4], [0, true]);
   assert.equal((await found(index, 'plum')).length, 5, '1 was in the first listing');
   await index.sync('c');
-  await index.settle();
   assert.deepEqual(index.displayed().length, 4, String(first?.hostId));
 });
 
 test('what turned private is hidden before anything else, and what is not enforced any more is shown at once', async () => {
   const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   host.repos = [hostedRepo('1', folder), hostedRepo('2', folder, { visibility: 'internal' })];
   const [held, release] = [deferred(), deferred()];
   let isHeld = false;
@@ -382,24 +377,13 @@ test('what turned private is hidden before anything else, and what is not enforc
     }
     await fetchLocal(options);
   };
-  const enforcing = settingsOf({ enforcePermissions: true });
-  await using index = await openConnected(
-    temporaryFolder(),
-    host,
-    { c: enforcing },
-    { fetchMirror },
-  );
-  const accessResolver = guestOf(index);
-  const guestFinds = async (): Promise<string[]> =>
-    (await index.search('plum', {}, accessResolver.ofGuest())).files.map(
-      ({ repository }) => repository,
-    );
-  await index.settle();
+  await using index = await settled(host, { settings: ENFORCING, fetchMirror });
+  const guestFinds = guestOf(index);
   assert.deepEqual(index.displayed(), [
     'host/o/1 public restricted',
     'host/o/2 internal restricted',
   ]);
-  assert.deepEqual(await guestFinds(), ['host/o/1']);
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt']);
   isHeld = true;
   host.repos[0] = hostedRepo('1', folder, {
     visibility: 'private',
@@ -407,10 +391,10 @@ test('what turned private is hidden before anything else, and what is not enforc
   });
   const synced = index.sync('c');
   await held.promise;
-  assert.deepEqual(await guestFinds(), [], 'its next index has not begun');
+  assert.deepEqual(await guestFinds('plum'), [], 'its next index has not begun');
   release.resolve();
   await synced;
-  assert.deepEqual(await guestFinds(), []);
+  assert.deepEqual(await guestFinds('plum'), []);
   const { repos } = await index.store.repos.read();
   assert.deepEqual(
     repos.map(({ visibility }) => visibility),
@@ -425,17 +409,12 @@ test('what turned private is hidden before anything else, and what is not enforc
 });
 
 test('what came to the address of a public repository is not shown as that, before any listing', async () => {
-  const dataDir = temporaryFolder();
-  const host = localHost();
-  const [open, secret] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'sloe\n' })];
+  const [open, secret] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'sloe\n' })];
   const place = path.join(temporaryFolder(), 'place');
   renameSync(open, place);
-  host.repos = [hostedRepo('1', place)];
-  const enforcing = settingsOf({ enforcePermissions: true });
-  await using index = await openConnected(dataDir, host, { c: enforcing });
-  const guest = guestOf(index);
-  const guestFinds = async (word: string): Promise<string[]> =>
-    (await index.search(word, {}, guest.ofGuest())).files.map(({ path }) => path).sort();
+  const host = hostOf(place);
+  await using index = await settled(host, { settings: ENFORCING });
+  const guestFinds = guestOf(index);
   const round = async (): Promise<string> => {
     index.connections.requestFetch(1);
     await index.settle();
@@ -443,8 +422,7 @@ test('what came to the address of a public repository is not shown as that, befo
       .jobs.failed.sentences(() => true)
       .join();
   };
-  await index.settle();
-  assert.deepEqual(await guestFinds('plum'), ['a.txt']);
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt']);
   assert.deepEqual(host.requestedPaths, ['o/1'], 'of the first clone');
   assert.equal(await round(), '');
   assert.equal(host.requestedPaths.length, 1, 'nothing had changed');
@@ -452,18 +430,16 @@ test('what came to the address of a public repository is not shown as that, befo
   // The host is asked what it has, and cannot say.
   host.failAt = 0;
   host.answerPath = () => Promise.reject(new HostError('HOST_UNAVAILABLE', 'the host is down'));
-  writeFiles(place, { 'c.txt': 'plum\n' });
-  commitAll(place);
+  commitFiles(place, { 'c.txt': 'plum\n' });
   assert.match(await round(), /the host is down/);
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt']);
   host.answerPath = undefined;
   assert.equal(await round(), '');
-  assert.deepEqual(await guestFinds('plum'), ['a.txt', 'c.txt']);
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt', 'host/o/1:c.txt']);
 
   // It turns private, and is pushed to.
   host.repos = [hostedRepo('1', place, { visibility: 'private' })];
-  writeFiles(place, { 'd.txt': 'plum\n' });
-  commitAll(place);
+  commitFiles(place, { 'd.txt': 'plum\n' });
   assert.match(await round(), /o\/1 was public and is private now; .* listed again/);
   assert.deepEqual(await guestFinds('plum'), []);
   assert.equal(await round(), '', 'it is known to be private');
@@ -480,7 +456,7 @@ test('what came to the address of a public repository is not shown as that, befo
   renameSync(secret, place);
   const other = hostedRepo('9', place, { path: 'o/1', visibility: 'private' });
   host.repos = [other, hostedRepo('1', moved, { path: 'o/moved' })];
-  const clone = path.join(dataDir, 'clones', '1.git');
+  const clone = path.join(index.dataDir, 'clones', '1.git');
   const refs = git(clone, 'for-each-ref');
   for (const _ of [1, 2]) assert.match(await round(), /another repository is at o\/1 now/);
   assert.deepEqual([await guestFinds('sloe'), await found(index, 'sloe')], [[], []]);
@@ -489,7 +465,6 @@ test('what came to the address of a public repository is not shown as that, befo
   assert.deepEqual(await guestFinds('plum'), [], 'who may see it where it is now is not known');
   host.failAt = undefined;
   await index.sync('c');
-  await index.settle();
   assert.deepEqual(index.displayed(), [
     'host/o/1 private restricted',
     'host/o/moved public restricted',
@@ -504,24 +479,19 @@ test('what came to the address of a public repository is not shown as that, befo
     Promise.reject(new HostError('NOT_FOUND', `${path}: there is nothing`));
   host.repos.push(hostedRepo('5', makeRepo({ 'e.txt': 'sloe\n' })));
   await index.sync('c');
-  await index.settle();
   assert.match(await round(), /nothing at o\/5 any more/);
-  assert.deepEqual(clones(dataDir), ['1.git', '2.git']);
+  assert.deepEqual(clones(index.dataDir), ['1.git', '2.git']);
   assert.deepEqual(await guestFinds('sloe'), []);
 });
 
 test('a page that was read before a repository turned private does not show it again', async () => {
   const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   host.pageSize = 1;
   host.repos = [hostedRepo('1', folder), hostedRepo('2', makeRepo({ 'b.txt': 'sloe\n' }))];
-  const settings = { c: settingsOf({ enforcePermissions: true }) };
-  await using index = await openConnected(temporaryFolder(), host, settings);
-  const guest = guestOf(index);
-  const guestFinds = async (): Promise<number> =>
-    (await index.search('plum', {}, guest.ofGuest())).files.length;
-  await index.settle();
-  assert.equal(await guestFinds(), 1);
+  await using index = await settled(host, { settings: ENFORCING });
+  const guestFinds = guestOf(index);
+  assert.equal((await guestFinds('plum')).length, 1);
   // The first page is read, and kept with the second, which is waited for.
   const [begun, release] = [deferred(), deferred()];
   let pages = 0;
@@ -536,29 +506,26 @@ test('a page that was read before a repository turned private does not show it a
   const listing = index.sync('c');
   await begun.promise;
   host.repos[0] = hostedRepo('1', folder, { visibility: 'private' });
-  writeFiles(folder, { 'c.txt': 'plum\n' });
-  commitAll(folder);
+  commitFiles(folder, { 'c.txt': 'plum\n' });
   index.connections.requestFetch(1);
-  while ((await guestFinds()) > 0) await sleep(5);
+  while ((await guestFinds('plum')).length > 0) await sleep(5);
   release.resolve();
   await listing;
   assert.ok(pages >= 3);
-  assert.equal(await guestFinds(), 0);
+  assert.deepEqual(await guestFinds('plum'), []);
   host.beforePage = undefined;
   host.failAt = undefined;
   host.repos[0] = hostedRepo('1', folder);
   await index.sync('c');
-  await index.settle();
-  assert.ok((await guestFinds()) > 0, 'a listing that began later says what it says');
+  assert.ok((await guestFinds('plum')).length > 0, 'a listing that began later says what it says');
 });
 
 test('a page that was read before another connection heard that a repository is private does not show it', async () => {
   const host = localHost();
   host.pageSize = 1;
   const others = ['2', '3'].map((id) => hostedRepo(id, makeRepo({ 'b.txt': 'sloe\n' })));
-  const one = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
+  const one = hostedRepo('1', makeRepo(PLUM));
   host.repos = [one, ...others];
-  const settings = settingsOf({ enforcePermissions: true });
   const [begun, release] = [deferred(), deferred()];
   let isHeld = false;
   // The listing of one is held at its second page, while its first is not kept yet.
@@ -580,47 +547,37 @@ test('a page that was read before another connection heard that a repository is 
       };
     },
   });
-  await using index = await openConnected(temporaryFolder(), held, { a: settings, b: settings });
-  const guest = guestOf(index);
-  const guestFinds = async (): Promise<number> =>
-    (await index.search('plum', {}, guest.ofGuest())).files.length;
+  await using index = await openConnected(temporaryFolder(), held, { a: ENFORCING, b: ENFORCING });
   await index.settle();
-  assert.equal(await guestFinds(), 1);
+  const guestFinds = guestOf(index);
+  assert.equal((await guestFinds('plum')).length, 1);
   isHeld = true;
   const older = index.connections.requestSync(idOf(index, 'a'));
   await begun.promise;
   host.repos = [{ ...one, visibility: 'private' }, ...others];
   const newer = index.connections.requestSync(idOf(index, 'b'));
-  while ((await guestFinds()) > 0) await sleep(5);
+  while ((await guestFinds('plum')).length > 0) await sleep(5);
   release.resolve();
   await Promise.all([older, newer]);
   await index.settle();
-  assert.equal(await guestFinds(), 0);
+  assert.deepEqual(await guestFinds('plum'), []);
   isHeld = false;
   host.repos = [one, ...others];
   await index.sync('a');
-  assert.equal(await guestFinds(), 1, 'a listing that began later says what it says');
+  assert.equal(
+    (await guestFinds('plum')).length,
+    1,
+    'a listing that began later says what it says',
+  );
 });
 
 function idOf(index: ConnectedIndex, wanted: string): number {
   return index.connections.all.find(({ name }) => name === wanted)!.connectionId;
 }
 
-/** What guests of an index see. */
-function guestOf(index: ConnectedIndex): RepoAccessResolver {
-  const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
-  return new RepoAccessResolver({
-    directory,
-    configuredGrants: () => [],
-    countingLists: () => new Map(),
-    hasGrants: () => false,
-    areRulesLoaded: () => true,
-  });
-}
-
 test('a repo of two connections: the strictest counts, and it goes when the last lets it go', async () => {
   const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   host.repos = [hostedRepo('1', folder, { at: ['a', 'b'] }), hostedRepo('2', folder)];
   const strict = settingsOf({ enforcePermissions: true, orgs: ['b'] });
   await using index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: strict });
@@ -632,7 +589,6 @@ test('a repo of two connections: the strictest counts, and it goes when the last
   assert.deepEqual(index.displayed(), ['host/o/1 public open', 'host/o/2 public open']);
   host.repos.shift();
   await index.sync('a');
-  await index.settle();
   assert.deepEqual(index.displayed(), ['host/o/2 public open']);
   assert.equal((await index.store.repos.read()).connections.length, 1);
 });
@@ -640,13 +596,12 @@ test('a repo of two connections: the strictest counts, and it goes when the last
 test('a connection that is renamed keeps its repos; one that goes takes them along; without any nothing goes', async () => {
   const dataDir = temporaryFolder();
   const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   host.repos = [hostedRepo('1', folder, { visibility: 'private' })];
-  const strict = settingsOf({ enforcePermissions: true });
-  await using index = await openConnected(dataDir, host, { old: strict });
+  await using index = await openConnected(dataDir, host, { old: ENFORCING });
   await index.settle();
   host.failAt = 0;
-  await index.configure({ new: strict });
+  await index.configure({ new: ENFORCING });
   await index.settle();
   assert.deepEqual(index.displayed(), [], 'nobody lists it now, and it is not gone');
   const [kept] = (await index.store.repos.read()).repos;
@@ -656,7 +611,6 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
   );
   host.failAt = undefined;
   await index.sync('new');
-  await index.settle();
   assert.deepEqual(index.displayed(), ['host/o/1 private restricted']);
   assert.equal(index.instance.served.records[0]?.repoId, 1);
   await index.configure({});
@@ -666,16 +620,12 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
 });
 
 test('keepDeleted: what the host has no more stays, archived, and nobody vouches for who may see it', async () => {
-  const dataDir = temporaryFolder();
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [hostedRepo('1', folder), hostedRepo('2', folder)];
+  const folder = makeRepo(PLUM);
+  const host = hostOf(folder, folder);
   const keeping = settingsOf({ keepDeleted: true, enforcePermissions: true });
-  await using index = await openConnected(dataDir, host, { c: keeping });
-  await index.settle();
+  await using index = await settled(host, { settings: keeping });
   host.repos.shift();
   await index.sync('c');
-  await index.settle();
   assert.deepEqual(index.displayed(), [
     'host/o/1 unknown restricted',
     'host/o/2 public restricted',
@@ -691,17 +641,14 @@ test('keepDeleted: what the host has no more stays, archived, and nobody vouches
   );
   await index.configure({ c: settingsOf() });
   await index.sync('c');
-  await index.settle();
   assert.deepEqual(index.displayed(), ['host/o/1 public open', 'host/o/2 public open']);
 });
 
 test('what a restart finds: repos, clones and names as they were, and a clone of somebody else is not used', async () => {
   const dataDir = temporaryFolder();
-  const host = localHost();
-  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
-  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  await using first = await openConnected(dataDir, host, { c: settingsOf() });
-  await first.settle();
+  const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = hostOf(one, two);
+  await using first = await settled(host, { dataDir });
   await first.close();
   host.failAt = 0;
   let fetches = 0;
@@ -709,8 +656,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
     fetches++;
     return Promise.reject(new Error('the host is down'));
   };
-  await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
-  await index.settle();
+  await using index = await settled(host, { dataDir, fetchMirror });
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.equal(fetches, 0, 'nothing is due');
   const { mirrors: kept } = index.connections;
@@ -756,8 +702,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
 
 test('connections that came with a backup of another daemon are its own by name, or gone', async () => {
   const dataDir = temporaryFolder();
-  const host = localHost();
-  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  const host = hostOf(makeRepo(PLUM));
   await using index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
   await index.settle();
   const idOf = new Map(index.connections.all.map(({ name, connectionId }) => [name, connectionId]));
@@ -768,8 +713,7 @@ test('connections that came with a backup of another daemon are its own by name,
   }));
   await index.close();
 
-  await using other = await openConnected(dataDir, host, { c: settingsOf() });
-  await other.settle();
+  await using other = await settled(host, { dataDir });
   const { registry } = other.instance.index!;
   const known = registry.connections.map((one) => [one.name, one.connectionId, one.instance]);
   assert.deepEqual(known, [['c', idOf.get('c'), 'embedded']]);
@@ -781,14 +725,11 @@ test('connections that came with a backup of another daemon are its own by name,
 
 test('a clock that is set while the daemon runs, or is down, removes nothing early and loses nothing', async (t) => {
   const dataDir = temporaryFolder();
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
+  const host = hostOf(...Array<string>(3).fill(makeRepo(PLUM)));
   const [now, day] = [Date.now.bind(Date), 86_400_000];
   let jump = 0;
   t.mock.method(Date, 'now', () => now() + jump);
-  await using index = await openConnected(dataDir, host, { c: settingsOf() });
-  await index.settle();
+  await using index = await settled(host, { dataDir });
   for (jump of [-400 * day, 30 * day, -day]) {
     await index.sync('c');
     assert.equal((await found(index, 'plum')).length, 3, String(jump));
@@ -796,22 +737,17 @@ test('a clock that is set while the daemon runs, or is down, removes nothing ear
   jump = -500 * day;
   host.repos.shift();
   await index.sync('c');
-  await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/2:a.txt', 'host/o/3:a.txt']);
   await index.close();
   jump = 500 * day;
-  await using later = await openConnected(dataDir, host, { c: settingsOf() });
-  await later.settle();
+  await using later = await settled(host, { dataDir });
   host.repos.shift();
   await later.sync('c');
-  await later.settle();
   assert.deepEqual(await found(later, 'plum'), ['host/o/3:a.txt']);
 });
 
 test('one connection twice: each repository once, and both have it', async () => {
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
+  const host = hostOf(...Array<string>(3).fill(makeRepo(PLUM)));
   await using index = await openConnected(temporaryFolder(), host, {
     a: settingsOf(),
     b: settingsOf(),
@@ -823,10 +759,8 @@ test('one connection twice: each repository once, and both have it', async () =>
   for (const repoId of repoIds) assert.equal(index.connections.idsOf(repoId).length, 2);
   host.repos.shift();
   await index.sync('a');
-  await index.settle();
   assert.equal((await found(index, 'plum')).length, 3, 'b has not said so yet');
   await index.sync('b');
-  await index.settle();
   assert.equal((await found(index, 'plum')).length, 2);
 });
 
@@ -836,23 +770,15 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     t.skip(disk);
     return;
   }
-  const host = localHost();
   const [open, closing, late] = ['fig', 'secret', 'late'].map((word) =>
     makeRepo({ 'a.txt': `plum ${word}\n` }),
   ) as [string, string, string];
-  host.repos = [hostedRepo('1', open), hostedRepo('2', closing)];
-  const settings = { c: settingsOf({ enforcePermissions: true }) };
-  await using index = await openConnected(disk.folder, host, settings);
-  const accessResolver = guestOf(index);
-  const guestFinds = async (word: string): Promise<string[]> =>
-    (await index.search(word, {}, accessResolver.ofGuest())).files.map(
-      ({ repository }) => repository,
-    );
-  await index.settle();
-  assert.deepEqual(await guestFinds('plum'), ['host/o/1', 'host/o/2']);
+  const host = hostOf(open, closing);
+  await using index = await settled(host, { dataDir: disk.folder, settings: ENFORCING });
+  const guestFinds = guestOf(index);
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt', 'host/o/2:a.txt']);
   const pushedAt = '2026-01-01T00:00:00.000Z';
-  writeFiles(open, { 'a.txt': 'plum again\n', 'b.txt': randomBytes(1_000_000).toString('hex') });
-  commitAll(open);
+  commitFiles(open, { 'a.txt': 'plum again\n', 'b.txt': randomBytes(1_000_000).toString('hex') });
   host.repos = [
     hostedRepo('1', open, { pushedAt }),
     hostedRepo('2', closing, { visibility: 'private' }),
@@ -876,7 +802,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     await index.sync('c');
     assert.deepEqual(
       await guestFinds('secret'),
-      ['host/o/2'],
+      ['host/o/2:a.txt'],
       'it was never private for the store',
     );
     host.repos[1] = hostedRepo('2', closing, { visibility: 'private' });
@@ -890,7 +816,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     'host/o/2:a.txt',
     'host/o/3:a.txt',
   ]);
-  assert.deepEqual(await guestFinds('plum'), ['host/o/1', 'host/o/3']);
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt', 'host/o/3:a.txt']);
   for (const name of clones(disk.folder))
     git(path.join(disk.folder, 'clones', name), 'fsck', '--full', '--no-dangling');
   await checkFiles(index);
@@ -899,7 +825,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
 test('what failed is told of the repository, not of its name, and no longer than it is there', async () => {
   const host = localHost();
   const gone = path.join(temporaryFolder(), 'gone');
-  const fine = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
+  const fine = hostedRepo('1', makeRepo(PLUM));
   host.repos = [fine, hostedRepo('2', gone)];
   await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
   const { jobs, jobFacade } = indexerOf(index.instance);
@@ -935,91 +861,66 @@ test('a git that a killed daemon left, and that still writes, does not keep the 
   assert.equal(existsSync(place), false);
 });
 
-test('a clone that was damaged is found when it is read, and made anew for the next attempt', async () => {
-  const dataDir = temporaryFolder();
-  const folder = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) });
-  const host = localHost();
-  host.repos = [hostedRepo('1', folder)];
-  const doubts: boolean[] = [];
-  const fetchMirror: FetchMirror = (options) => {
-    doubts.push(options.isDoubted === true);
-    return fetchLocal(options);
-  };
-  await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
-  await index.settle();
-  const packs = path.join(dataDir, 'clones/1.git/objects/pack');
-  for (const name of readdirSync(packs).filter((file) => file.endsWith('.pack'))) {
-    const bytes = readFileSync(path.join(packs, name));
-    chmodSync(path.join(packs, name), 0o600);
-    writeFileSync(path.join(packs, name), bytes.fill(0x55, 12, bytes.length - 20));
-  }
-  const { jobs } = indexerOf(index.instance);
-  const all = index.instance.served.records;
-  await jobs.indexAll(all, true);
-  await index.settle();
-  assert.deepEqual(doubts, [false]);
-  await jobs.indexAll(all, true);
-  await index.settle();
-  assert.deepEqual(doubts, [false, true]);
-  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt']);
-  const clone = path.join(dataDir, 'clones/1.git');
-  git(clone, 'fsck', '--full', '--no-dangling');
-  assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
-});
-
-test('a clone of which contents alone were damaged is found by the threads of a build, and made anew', async () => {
-  const dataDir = temporaryFolder();
-  const host = localHost();
-  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) }))];
-  await using index = await openConnected(dataDir, host, { c: settingsOf() });
-  await index.settle();
-  const clone = path.join(dataDir, 'clones/1.git');
+const packOf = (clone: string): string => {
   const packs = path.join(clone, 'objects/pack');
-  const pack = readdirSync(packs).find((name) => name.endsWith('.pack'))!;
-  const listed = git(clone, 'verify-pack', '-v', path.join(packs, pack));
-  const [, offset] = / blob +4000 \d+ (\d+)$/m.exec(listed)!;
-  const bytes = readFileSync(path.join(packs, pack));
-  chmodSync(path.join(packs, pack), 0o600);
-  writeFileSync(path.join(packs, pack), bytes.fill(0x55, Number(offset) + 4, Number(offset) + 14));
-  const { jobs } = indexerOf(index.instance);
-  const all = index.instance.served.records;
-  const [failed] = await jobs.indexAll(all, true);
-  assert.match(failed!.error ?? '', /^The git object \w+ is missing or damaged/);
-  const [mended] = await jobs.indexAll(all, true);
-  assert.deepEqual([mended!.state, mended!.error], ['COMPLETED', undefined]);
-  git(clone, 'fsck', '--full', '--no-dangling');
-});
+  const file = path.join(
+    packs,
+    readdirSync(packs).find((name) => name.endsWith('.pack'))!,
+  );
+  chmodSync(file, 0o600);
+  return file;
+};
 
-for (const [what, damage] of [
-  ['no objects', (clone: string) => rmSync(path.join(clone, 'objects'), { recursive: true })],
-  ['no HEAD', (clone: string) => writeFileSync(path.join(clone, 'HEAD'), Buffer.alloc(20, 0xff))],
-] as const)
-  test(`a clone that cannot be read is doubted when it is fetched again: ${what}`, async () => {
-    const dataDir = temporaryFolder();
-    const host = localHost();
-    host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+for (const [what, damage, reason] of [
+  ['no objects', (clone) => rmSync(path.join(clone, 'objects'), { recursive: true }), /./],
+  ['no HEAD', (clone) => writeFileSync(path.join(clone, 'HEAD'), Buffer.alloc(20, 0xff)), /./],
+  [
+    'a damaged pack',
+    (clone) => {
+      const pack = packOf(clone);
+      const bytes = readFileSync(pack);
+      writeFileSync(pack, bytes.fill(0x55, 12, bytes.length - 20));
+    },
+    /./,
+  ],
+  [
+    'damaged contents, which the threads of a build read',
+    (clone) => {
+      const pack = packOf(clone);
+      const listed = git(clone, 'verify-pack', '-v', pack);
+      const start = Number(/ blob +4000 \d+ (\d+)$/m.exec(listed)![1]);
+      writeFileSync(pack, readFileSync(pack).fill(0x55, start + 4, start + 14));
+    },
+    /^The git object \w+ is missing or damaged/,
+  ],
+] as const satisfies readonly (readonly [string, (clone: string) => void, RegExp])[])
+  test(`a damaged clone is made anew by the next attempt: ${what}`, async () => {
+    const host = hostOf(makeRepo({ ...PLUM, 'b.txt': 'fig\n'.repeat(1000) }));
     const doubts: boolean[] = [];
-    const fetchMirror: FetchMirror = async (options) => {
+    const fetchMirror: FetchMirror = (options) => {
       doubts.push(options.isDoubted === true);
-      await fetchLocal(options);
+      return fetchLocal(options);
     };
-    await using index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
-    await index.settle();
-    damage(path.join(dataDir, 'clones/1.git'));
+    await using index = await settled(host, { fetchMirror });
+    const clone = path.join(index.dataDir, 'clones/1.git');
+    damage(clone);
     const { jobs } = indexerOf(index.instance);
-    await jobs.indexAll(index.instance.served.records, true);
+    const all = index.instance.served.records;
+    const [failed] = await jobs.indexAll(all, true);
+    assert.match(failed!.error ?? '', reason);
     assert.deepEqual(doubts, [false]);
-    const [result] = await jobs.indexAll(index.instance.served.records, true);
-    assert.deepEqual([doubts, result?.state], [[false, true], 'COMPLETED']);
+    const [mended] = await jobs.indexAll(all, true);
+    assert.deepEqual([doubts, mended?.state], [[false, true], 'COMPLETED']);
     assert.equal((await found(index, 'plum')).length, 1);
+    git(clone, 'fsck', '--full', '--no-dangling');
+    await index.settle();
+    assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
   });
 
 test('a host empties a repository, fills it again, and names a default branch that is not there', async () => {
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  const host = localHost();
-  host.repos = [hostedRepo('1', folder), hostedRepo('2', makeRepo({ 'b.txt': 'plum\n' }))];
-  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  await index.settle();
+  const folder = makeRepo(PLUM);
+  const host = hostOf(folder, makeRepo({ 'b.txt': 'plum\n' }));
+  await using index = await settled(host);
   const foundAfterPush = async (time: string): Promise<string[]> => {
     host.repos[0] = hostedRepo('1', folder, { pushedAt: `2026-01-0${time}T00:00:00.000Z` });
     assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
@@ -1041,12 +942,10 @@ test('a host empties a repository, fills it again, and names a default branch th
 test('what was fetched from an address that another repository had taken goes with the next listing', async () => {
   const root = temporaryFolder();
   const [one, two] = [path.join(root, '1'), path.join(root, '2')];
-  renameSync(makeRepo({ 'a.txt': 'plum\n' }), one);
+  renameSync(makeRepo(PLUM), one);
   renameSync(makeRepo({ 'b.txt': 'plum\n' }), two);
-  const host = localHost();
-  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  await index.settle();
+  const host = hostOf(one, two);
+  await using index = await settled(host);
   for (const [from, to] of [
     ['1', 'x'],
     ['2', '1'],
@@ -1063,14 +962,14 @@ test('what was fetched from an address that another repository had taken goes wi
 
 test('what may be public stays public if it was, and is for those who sign in if it was not', async () => {
   const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   host.repos = [
     hostedRepo('1', folder),
     hostedRepo('2', folder, { visibility: 'private' }),
     hostedRepo('3', folder, { visibility: 'internal' }),
   ];
   await using index = await openConnected(temporaryFolder(), host, {
-    c: settingsOf({ enforcePermissions: true }),
+    c: ENFORCING,
   });
   await index.settle();
   host.repos = [...host.repos, hostedRepo('4', folder)].map((repo) => ({
@@ -1090,12 +989,9 @@ test('what may be public stays public if it was, and is for those who sign in if
 });
 
 test('a webhook is taken once the repository that it calls private is hidden', async () => {
-  const host = localHost();
-  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  const host = hostOf(makeRepo(PLUM));
   const webhookSecret = new SecretText('s');
-  const settings = { c: settingsOf({ enforcePermissions: true }) };
-  await using index = await openConnected(temporaryFolder(), host, settings, { webhookSecret });
-  await index.settle();
+  await using index = await settled(host, { settings: ENFORCING, webhookSecret });
   const body = Buffer.from(
     JSON.stringify({ repository: { id: '1', full_name: 'o/1', private: true } }),
   );
@@ -1110,37 +1006,32 @@ test('a webhook is taken once the repository that it calls private is hidden', a
 
 test('what webhooks told while no daemon ran is found by the start: a repository that turned private, and a push', async () => {
   const dataDir = temporaryFolder();
-  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
-  const host = localHost();
-  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  const settings = { c: settingsOf({ enforcePermissions: true }) };
-  await using first = await openConnected(dataDir, host, settings);
-  await first.settle();
+  const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = hostOf(one, two);
+  await using first = await settled(host, { dataDir, settings: ENFORCING });
   await first.close();
   const at = '2026-01-01T00:00:00Z';
   host.repos = [
     { ...host.repos[0]!, visibility: 'private' },
     { ...host.repos[1]!, pushedAt: at },
   ];
-  writeFiles(two, { 'new.txt': 'plum\n' });
-  commitAll(two);
-  await using without = await openConnected(dataDir, host, settings);
-  await without.settle();
+  commitFiles(two, { 'new.txt': 'plum\n' });
+  await using without = await settled(host, { dataDir, settings: ENFORCING });
   assert.deepEqual(host.requested, [0], 'it is not due yet, and nobody was to be told');
   await without.close();
-  await using next = await openConnected(dataDir, host, settings, {
+  await using next = await settled(host, {
+    dataDir,
+    settings: ENFORCING,
     webhookSecret: new SecretText('s'),
   });
-  await next.settle();
   assert.deepEqual(next.displayed(), ['host/o/1 private restricted', 'host/o/2 public restricted']);
   assert.deepEqual(await found(next, 'plum repo:o/2'), ['host/o/2:b.txt', 'host/o/2:new.txt']);
 });
 
 test('what is to be fetched is fetched by the next process: a push that a listing told of, and one that was promised', async () => {
   const dataDir = temporaryFolder();
-  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
-  const host = localHost();
-  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
+  const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = hostOf(one, two);
   const pushed: WebhookRepository = {
     codeHostType: 'gitea',
     hostId: '2',
@@ -1155,11 +1046,9 @@ test('what is to be fetched is fetched by the next process: a push that a listin
     fetched.push(path.basename(options.folder));
     return fetchLocal(options);
   };
-  await using first = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
-  await first.settle();
+  await using first = await settled(host, { dataDir, fetchMirror });
   for (const folder of [one, two]) {
-    writeFiles(folder, { 'new.txt': 'plum\n' });
-    commitAll(folder);
+    commitFiles(folder, { 'new.txt': 'plum\n' });
   }
   isDown = true;
   host.repos = [{ ...host.repos[0]!, pushedAt: '2026-01-01T00:00:00Z' }, host.repos[1]!];
@@ -1177,8 +1066,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   fetched.length = 0;
   const files = ['host/o/1:a.txt', 'host/o/1:new.txt', 'host/o/2:b.txt', 'host/o/2:new.txt'];
   for (const expected of [['1.git', '2.git'], []]) {
-    await using next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
-    await next.settle();
+    await using next = await settled(host, { dataDir, fetchMirror });
     assert.deepEqual(fetched.sort(), expected);
     assert.deepEqual(await found(next, 'plum'), files);
     await next.close();
@@ -1188,30 +1076,23 @@ test('what is to be fetched is fetched by the next process: a push that a listin
 
 test('what was fetched and not indexed any more is indexed by the next process', async () => {
   const dataDir = temporaryFolder();
-  const one = makeRepo({ 'a.txt': 'plum\n' });
-  const host = localHost();
-  host.repos = [hostedRepo('1', one)];
-  await using first = await openConnected(dataDir, host, { c: settingsOf() });
-  await first.settle();
+  const one = makeRepo(PLUM);
+  const host = hostOf(one);
+  await using first = await settled(host, { dataDir });
   await first.close();
-  writeFiles(one, { 'new.txt': 'plum\n' });
-  commitAll(one);
+  commitFiles(one, { 'new.txt': 'plum\n' });
   git(path.join(dataDir, 'clones/1.git'), 'fetch', '-q', one, '+refs/*:refs/*');
   host.failAt = 0;
   const fetchMirror = (): Promise<never> => Promise.reject(new Error('the host is down'));
-  await using next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchMirror });
-  await next.settle();
+  await using next = await settled(host, { dataDir, fetchMirror });
   assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
 });
 
 test('what was refused at a path that another repository had taken is fetched where its host has it now', async () => {
-  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
-  const host = localHost();
-  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  await index.settle();
-  writeFiles(one, { 'new.txt': 'plum\n' });
-  commitAll(one);
+  const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = hostOf(one, two);
+  await using index = await settled(host);
+  commitFiles(one, { 'new.txt': 'plum\n' });
   const exchanged = [hostedRepo('1', one, { path: 'o/2' }), hostedRepo('2', two, { path: 'o/1' })];
   let isListed = false;
   host.beforePage = async () => {
@@ -1233,7 +1114,7 @@ test('what was refused at a path that another repository had taken is fetched wh
 });
 
 test('a repository of 100,000 refs: what is wanted of them is searched, and a push to one is found', async () => {
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const folder = makeRepo(PLUM);
   const commit = git(folder, 'rev-parse', 'HEAD').trim();
   const numbers = Array.from({ length: 50_000 }, (_, index) => index);
   const names = numbers.flatMap((one) => [`refs/heads/b/${one}`, `refs/tags/t${one}`]).sort();
@@ -1242,17 +1123,14 @@ test('a repository of 100,000 refs: what is wanted of them is searched, and a pu
     path.join(folder, '.git/packed-refs'),
     `# pack-refs with: peeled fully-peeled sorted \n${lines}`,
   );
-  const host = localHost();
-  host.repos = [hostedRepo('1', folder)];
+  const host = hostOf(folder);
   const settings = settingsOf({ revisions: { tags: ['t49*'] } });
-  await using index = await openConnected(temporaryFolder(), host, { c: settings });
-  await index.settle();
+  await using index = await settled(host, { settings });
   const revisionsOf = (): readonly string[] =>
     index.instance.parts.snapshots.current.repos[0]!.revisions!;
   // The default one; 49, 490 to 499 and so on.
   assert.equal(revisionsOf().length, 1 + 1 + 10 + 100 + 1_000);
-  writeFiles(folder, { 'new.txt': 'plum\n' });
-  commitAll(folder);
+  commitFiles(folder, { 'new.txt': 'plum\n' });
   git(folder, 'tag', '-f', 't49000');
   index.connections.requestFetch(1);
   await index.settle();

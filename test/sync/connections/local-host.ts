@@ -84,6 +84,13 @@ export function localHost(nameHost = 'host'): LocalHost {
   return host;
 }
 
+/** A host whose repositories 1, 2 and so on are in these folders. */
+export function hostOf(...folders: readonly string[]): LocalHost {
+  const host = localHost();
+  host.repos = folders.map((folder, index) => hostedRepo(`${index + 1}`, folder));
+  return host;
+}
+
 async function* pagesOf(
   host: LocalHost,
   name: string,
