@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import { revisionFileId, RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { repoRecord } from '../repos/record.ts';
 import { filesOf, openIndexOf, displayed } from '../sync/index-of.ts';
 
@@ -28,8 +28,7 @@ void test('a revision file that another repo names too stays', TIMEOUT, async ()
   await index.index([first, second], ALL, 'commits');
   const shared = filesOf(dataDir).revisions;
   assert.equal(shared.length, 1);
-  writeFiles(first, { 'c.txt': 'pear\n' });
-  commitAll(first);
+  commitFiles(first, { 'c.txt': 'pear\n' });
   await index.index([first, second], ALL, 'commits');
   assert.ok(filesOf(dataDir).revisions.includes(shared[0]!));
   assert.equal(filesOf(dataDir).revisions.length, 2);
@@ -38,8 +37,7 @@ void test('a revision file that another repo names too stays', TIMEOUT, async ()
   const again = await openIndexOf(dataDir);
   assert.deepEqual(displayed(await again.search('two rev:x')), ['a.c heads/x']);
   assert.deepEqual(again.warnings, []);
-  writeFiles(second, { 'c.txt': 'pear\n' });
-  commitAll(second);
+  commitFiles(second, { 'c.txt': 'pear\n' });
   await again.index([first, second], ALL, 'commits');
   assert.equal(filesOf(dataDir).revisions.includes(shared[0]!), false);
   await again.close();

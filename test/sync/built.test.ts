@@ -6,7 +6,14 @@ import { renameSync, rmSync } from 'node:fs';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import {
+  commitAll,
+  commitFiles,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../sources/git/fixture.ts';
 import { FILTERS, type IndexOf, openIndexOf } from './index-of.ts';
 import { NEVER } from '../index/merge-limits.ts';
 
@@ -84,8 +91,7 @@ void test('a repository without docs has no shard', { timeout: 120_000 }, async 
   await first.close();
   await using index = await openIndexOf(first.dataDir, { ...OPTIONS, onDemand });
   assert.deepEqual(await reported(index), [undefined, 0, 0, 2, 0]);
-  writeFiles(repo, { 'a.txt': 'plum' });
-  commitAll(repo);
+  commitFiles(repo, { 'a.txt': 'plum' });
   const [built, docCount, shardCount, , found] = await reported(index);
   assert.deepEqual([built, docCount, shardCount, found], ['delta', 1, 1, 1]);
   assert.equal((await index.search('rev:other plum')).files.length, 0);

@@ -1,7 +1,10 @@
 // Random histories of repositories whose branches are written by hand, and everything that an index of them shows.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { git, temporaryFolder } from '../sources/git/fixture.ts';
 import type { IndexOf } from './index-of.ts';
@@ -22,6 +25,28 @@ export function randomOf(seed: number): () => number {
     value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
     return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Kills a program after so long, while `change` changes what it works on. It prints something once it works. */
+export async function workAndKill(
+  program: URL,
+  args: readonly string[],
+  afterMs: number,
+  change: () => void,
+): Promise<void> {
+  const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const endMs = performance.now() + afterMs;
+  while (performance.now() < endMs) {
+    change();
+    await sleep(20);
+  }
+  child.kill('SIGKILL');
+  const [, signal] = (await exit) as [number, string];
+  assert.equal(signal, 'SIGKILL', 'it ended by itself');
 }
 
 export const PATHS = [

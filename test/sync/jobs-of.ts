@@ -51,7 +51,8 @@ export interface Attempt {
   end(outcome?: Partial<IndexOutcome> | Error): Promise<void>;
 }
 
-export interface Daemon {
+/** Its jobs are closed by `await using`. */
+export interface Daemon extends AsyncDisposable {
   readonly jobs: Jobs;
   readonly jobFacade: JobFacade;
   /** Resolves when all that can start has started. */
@@ -124,7 +125,15 @@ export async function daemonOn(
   });
   await jobs.recall((repoId) => `r${repoId}`);
   const jobFacade = new JobFacade(jobs, { jobRows: rows, instance });
-  return { jobs, jobFacade, calm, attempts, warnings, reported };
+  return {
+    jobs,
+    jobFacade,
+    calm,
+    attempts,
+    warnings,
+    reported,
+    [Symbol.asyncDispose]: () => jobs.close(),
+  };
 }
 
 export async function timeSlices(): Promise<void> {

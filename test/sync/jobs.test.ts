@@ -33,7 +33,7 @@ async function displayed({ jobFacade }: Daemon): Promise<string[]> {
 onBothEngines('jobs of the index', ({ withStore }) => {
   test('two repos at a time, one repo once; asking again gives the job that waits', () =>
     withStore(async ({ jobs: rows }) => {
-      const daemon = await daemonOn(rows);
+      await using daemon = await daemonOn(rows);
       const { jobs, attempts, calm } = daemon;
       const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
       await calm();
@@ -58,12 +58,11 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.equal(isIdle, false);
       await attempts[3]!.end();
       await idle;
-      await jobs.close();
     }));
 
   test('by priority, then in the order of asking', () =>
     withStore(async ({ jobs: rows }) => {
-      const daemon = await daemonOn(rows, { runningMax: 1 });
+      await using daemon = await daemonOn(rows, { runningMax: 1 });
       const { jobs, attempts } = daemon;
       for (const repoId of [1, 2, 3]) jobs.request(recordOf(repoId));
       await daemon.calm();
@@ -76,12 +75,11 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.equal(await jobs.requestPersisted(recordOf(3)), id);
       for (let i = 0; i < 4; i++) await attempts[i]!.end();
       assert.deepEqual(repoIdsOf(daemon), [1, 3, NEW_ID, 2]);
-      await jobs.close();
     }));
 
   test('kept is what did something, what was asked for, what failed, and what ends a failure', () =>
     withStore(async ({ jobs: rows }) => {
-      const daemon = await daemonOn(rows, { attemptsMax: 1 });
+      await using daemon = await daemonOn(rows, { attemptsMax: 1 });
       const { jobs, jobFacade, attempts } = daemon;
       const next = async (outcome: Partial<IndexOutcome> | Error): Promise<void> => {
         jobs.request(recordOf(1));
@@ -122,22 +120,21 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       ]);
       await next({ isUnchanged: true });
       assert.equal((await displayed(daemon)).length, 3);
-      await jobs.close();
     }));
 
   for (const isKilled of [false, true]) {
     const what = isKilled ? 'a kill' : 'a stop';
     test(`what ${what} interrupts goes on as it was; of another daemon nothing does`, () =>
       withStore(async ({ jobs: rows }) => {
-        const before = await daemonOn(rows);
+        await using before = await daemonOn(rows);
         for (const repoId of [1, 2, 3, 4]) void before.jobs.requestPersisted(recordOf(repoId));
         await before.calm();
         const { items } = await before.jobFacade.list(ALL);
         if (!isKilled) await before.jobs.close();
-        const other = await daemonOn(rows, { instance: 'b' });
+        await using other = await daemonOn(rows, { instance: 'b' });
         assert.deepEqual(await displayed(other), []);
         await other.jobs.close();
-        const after = await daemonOn(rows);
+        await using after = await daemonOn(rows);
         assert.deepEqual(
           (await displayed(after)).map((one) => one.split(' ')[1]),
           Array(4).fill('PENDING'),
@@ -161,32 +158,29 @@ onBothEngines('jobs of the index', ({ withStore }) => {
           '2 COMPLETED 1',
           '1 COMPLETED 1',
         ]);
-        await after.jobs.close();
-        if (isKilled) await before.jobs.close();
       }));
   }
 
   test('why the last job of a repo failed is known after a start', () =>
     withStore(async ({ jobs: rows }) => {
-      const before = await daemonOn(rows, { attemptsMax: 1 });
+      await using before = await daemonOn(rows, { attemptsMax: 1 });
       before.jobs.request(recordOf(1));
       await before.calm();
       await before.attempts[0]!.end(new Error('no disk'));
       await before.jobs.close();
-      const after = await daemonOn(rows);
+      await using after = await daemonOn(rows);
       assert.equal(after.jobs.failed.reasonOf(1), 'no disk');
       after.jobs.request(recordOf(1));
       await after.calm();
       await after.attempts[0]!.end({ isUnchanged: true });
       await after.jobs.close();
-      const last = await daemonOn(rows);
+      await using last = await daemonOn(rows);
       assert.equal(last.jobs.failed.reasonOf(1), undefined);
-      await last.jobs.close();
     }));
 
   test('a clock that was set back: what came later is still the last job', () =>
     withStore(async ({ jobs: rows }) => {
-      const before = await daemonOn(rows, { attemptsMax: 1 });
+      await using before = await daemonOn(rows, { attemptsMax: 1 });
       before.jobs.request(recordOf(1));
       await before.calm();
       await before.attempts[0]!.end(new Error('the disk is gone'));
@@ -200,7 +194,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         { ...NOTHING, writes: [failed] },
       );
 
-      const after = await daemonOn(rows);
+      await using after = await daemonOn(rows);
       after.jobs.request(recordOf(1));
       await after.calm();
       await after.attempts[0]!.end({ isUnchanged: true });
@@ -209,16 +203,15 @@ onBothEngines('jobs of the index', ({ withStore }) => {
         ...Array<string>(2).fill('1 FAILED 1 the disk is gone'),
       ]);
       await after.jobs.close();
-      const last = await daemonOn(rows);
+      await using last = await daemonOn(rows);
       assert.equal(last.jobs.failed.reasonOf(1), undefined);
-      await last.jobs.close();
     }));
 });
 
 void test('what fails is tried again after pauses that double, two attempts a job; at once when asked for', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(rows);
+  await using daemon = await daemonOn(rows);
   const { jobs, jobFacade, attempts, calm } = daemon;
   const request = async (): Promise<void> => {
     jobs.request(recordOf(1));
@@ -252,13 +245,13 @@ void test('what fails is tried again after pauses that double, two attempts a jo
   await attempts[11]!.end(new Error('no'));
   await pass(30_000);
   assert.equal(attempts.length, 13, 'what went well begins anew');
-  await jobs.close();
 });
 
 void test('a change while a failed job waits, or runs, is tried soon; what a user asks for at once', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
-  const { jobs, attempts, calm } = await daemonOn(rows);
+  await using daemon = await daemonOn(rows);
+  const { jobs, attempts, calm } = daemon;
   const { signal } = new AbortController();
   const fail = (): Promise<void> => attempts.at(-1)!.end(new Error('no'));
   jobs.request(recordOf(1));
@@ -294,14 +287,14 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
   assert.equal(await mended, true);
   await pass(7_200_000);
   assert.equal(attempts.length, 7);
-  await jobs.close();
 });
 
 void test('a failed job is tried again whatever the clock of the machine says meanwhile', async (t) => {
   const rows = await newRows();
   mockTimers(t);
   for (const repoId of [1, 2]) {
-    const { jobs, attempts, calm } = await daemonOn(rows, { instance: `of ${repoId}` });
+    await using daemon = await daemonOn(rows, { instance: `of ${repoId}` });
+    const { jobs, attempts, calm } = daemon;
     jobs.request(recordOf(repoId));
     await calm();
     await attempts[0]!.end(new Error('no'));
@@ -309,7 +302,6 @@ void test('a failed job is tried again whatever the clock of the machine says me
     jobs.request(recordOf(repoId + 2));
     await calm();
     assert.equal(attempts.length, 3, 'a time that no pause explains is over');
-    await jobs.close();
   }
 });
 
@@ -317,21 +309,21 @@ void test('a repo that is gone is not tried again, nor one of which somebody hea
   const stores = [await newRows(), await newRows()];
   const pass = mockTimers(t);
   for (const attemptsMax of [1, 2]) {
-    const { jobs, attempts, calm } = await daemonOn(stores.pop()!, { attemptsMax });
+    await using daemon = await daemonOn(stores.pop()!, { attemptsMax });
+    const { jobs, attempts, calm } = daemon;
     jobs.request(recordOf(1));
     await calm();
     await attempts[0]!.end(new Error('no'));
     if (attemptsMax === 2) jobs.cancel([1]);
     await pass(7_200_000);
     assert.equal(attempts.length, 1);
-    await jobs.close();
   }
 });
 
 void test('what takes too long fails; the job of a repo that goes ends', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(rows, { attemptsMax: 1, timeoutMs: 1_000 });
+  await using daemon = await daemonOn(rows, { attemptsMax: 1, timeoutMs: 1_000 });
   const { jobs, attempts, calm } = daemon;
   const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
   await calm();
@@ -348,11 +340,10 @@ void test('what takes too long fails; the job of a repo that goes ends', async (
   );
   assert.equal(attempts.length, 2);
   assert.equal(jobs.failed.reasonOf(2), undefined);
-  await jobs.close();
 });
 
 void test('what must not happen beside a job of a repo waits, and holds up those to come', async () => {
-  const daemon = await daemonOn(await newRows(), { runningMax: 8 });
+  await using daemon = await daemonOn(await newRows(), { runningMax: 8 });
   const { jobs, attempts, calm } = daemon;
   jobs.request(recordOf(1));
   await calm();
@@ -384,13 +375,12 @@ void test('what must not happen beside a job of a repo waits, and holds up those
   assert.deepEqual([done.at(-1), repoIdsOf(daemon)], ['second', [1, 4, 2]]);
   await attempts[2]!.end();
   await Promise.all(works);
-  await jobs.close();
 });
 
 void test('what must not happen beside a job does not wait for long ones', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(rows, { runningMax: 8 });
+  await using daemon = await daemonOn(rows, { runningMax: 8 });
   const { jobs, attempts, calm } = daemon;
   jobs.request(recordOf(1));
   await calm();
@@ -410,13 +400,12 @@ void test('what must not happen beside a job does not wait for long ones', async
     ],
   );
   for (const attempt of attempts) await attempt.end();
-  await jobs.close();
 });
 
 void test('a host that does not answer holds up the jobs of its own repos only', async () => {
   const hostOf = (repoId: number): string => (repoId < 10 ? 'still' : 'fine');
   const fetchHostOf = ({ repoId }: { readonly repoId: number }): string => hostOf(repoId);
-  const daemon = await daemonOn(await newRows(), { fetchHostOf });
+  await using daemon = await daemonOn(await newRows(), { fetchHostOf });
   const { jobs, attempts, calm } = daemon;
   for (const repoId of [1, 2, 3, 11, 12, 13]) jobs.request(recordOf(repoId));
   await calm();
@@ -442,13 +431,12 @@ void test('a host that does not answer holds up the jobs of its own repos only',
   await attempts[2]!.end();
   await attempts[3]!.end();
   assert.deepEqual([repoIdsOf(daemon), isQuiet], [[1, 2, 11, 12, 3, 13], true]);
-  await jobs.close();
 });
 
 void test('jobs go on while the store cannot be written, and are kept once it can; no user is told that they are', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
-  const daemon = await daemonOn(rows);
+  await using daemon = await daemonOn(rows);
   const { jobs, jobFacade, attempts, warnings, calm } = daemon;
   rows.error = new Error('the disk is full');
   await assert.rejects(jobs.requestPersisted(recordOf(2)), /the disk is full/);
@@ -465,13 +453,12 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   await attempts[2]!.end();
   assert.deepEqual(await displayed(daemon), ['2 COMPLETED 1']);
   assert.equal((await jobFacade.latest([5])).get(5), undefined, 'its start was not stored');
-  await jobs.close();
 });
 
 void test('a check that finds nothing changed stores nothing; a job that finds nothing leaves no row', async () => {
   const rows = await newRows();
   const changed = new Set<number>();
-  const daemon = await daemonOn(rows, {
+  await using daemon = await daemonOn(rows, {
     runningMax: 8,
     unchanged: ({ repoId }) => !changed.has(repoId),
   });

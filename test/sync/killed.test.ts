@@ -4,14 +4,10 @@
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
-import { everythingOf, History, randomOf } from './history.ts';
+import { everythingOf, History, randomOf, workAndKill } from './history.ts';
 import { openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
@@ -21,30 +17,7 @@ import { SEED } from '../seed.ts';
 const AFTER_A_CRASH = 'the last process crashed; checking the shards that it searched';
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 6);
 const REPOS = 3;
-
-/** Lets a process work on the index and kills it after so long. */
-async function workAndKill(
-  dataDir: string,
-  repos: readonly string[],
-  afterMs: number,
-  change: () => void,
-): Promise<void> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const program = fileURLToPath(new URL(`./killed-child.${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [program, dataDir, ...repos], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exit = once(child, 'exit');
-  await once(child.stdout, 'data');
-  const endMs = performance.now() + afterMs;
-  while (performance.now() < endMs) {
-    change();
-    await sleep(20);
-  }
-  child.kill('SIGKILL');
-  const [, signal] = (await exit) as [number, string];
-  assert.equal(signal, 'SIGKILL', 'it ended by itself');
-}
+const PROGRAM = new URL('./killed-child.js', import.meta.url);
 
 void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_000 }, async () => {
   const random = randomOf(SEED);
@@ -54,7 +27,7 @@ void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_0
   const anewDir = temporaryFolder();
   for (let kill = 0; kill < KILLS; kill++) {
     const message = `seed ${SEED}, kill ${kill}`;
-    await workAndKill(dataDir, repos, 1200 * random(), () =>
+    await workAndKill(PROGRAM, [dataDir, ...repos], 1200 * random(), () =>
       histories[Math.floor(random() * REPOS)]!.change(),
     );
     await using index = await openIndexOf(dataDir, { mergeLimits: EAGER });

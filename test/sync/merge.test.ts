@@ -11,7 +11,7 @@ import { deflateSync } from 'node:zlib';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { MERGE_LIMITS } from '../../daemon/index/merge/merge-plan.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
-import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
+import { commitFiles, git, makeRepo } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
@@ -139,8 +139,7 @@ void test('at rest small shards are joined with a large one, and dead docs go, w
   const folder = temporaryFolder();
   await using index = await openIndexOf(folder, { mergeLimits: NEVER });
   await index.index([repo], {}, 'commits');
-  writeFiles(repo, { '0.txt': 'plum again\n' });
-  commitAll(repo);
+  commitFiles(repo, { '0.txt': 'plum again\n' });
   await follow(index, repo, false);
   assert.deepEqual(docCounts(index), [1, 10]);
   const before = await everythingOf(index);

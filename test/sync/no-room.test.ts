@@ -19,7 +19,9 @@ async function daemonWith(
 ): Promise<{ daemon: Daemon; pass: (ms: number) => Promise<void> }> {
   const rows = await newRows();
   const pass = mockTimers(t);
-  return { daemon: await daemonOn(rows, { runningMax: 1, attemptsMax }), pass };
+  const daemon = await daemonOn(rows, { runningMax: 1, attemptsMax });
+  t.after(() => daemon.jobs.close());
+  return { daemon, pass };
 }
 
 void test('a daemon holds all jobs for a while, tries one of them, and all when that found room', async (t) => {
@@ -74,7 +76,6 @@ void test('a daemon holds all jobs for a while, tries one of them, and all when 
     await pass(1);
     assert.equal(attempts.length, count + 1);
   }
-  await jobs.close();
 });
 
 void test('where nobody waits for room the others are not begun, and say why', async (t) => {
@@ -94,5 +95,4 @@ void test('where nobody waits for room the others are not begun, and say why', a
     ],
   );
   await jobs.whenIdle();
-  await jobs.close();
 });

@@ -10,7 +10,14 @@ import type { OnDemandLimits } from '../../daemon/index/on-demand/on-demand-limi
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import {
+  commitAll,
+  commitFiles,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../sources/git/fixture.ts';
 import type { Snapshot } from '../../daemon/engine/search/snapshot.ts';
 import { narrowed, SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { History, randomOf } from './history.ts';
@@ -129,8 +136,7 @@ function makeNumbered(count: number): { repo: string; commits: string[] } {
   const repo = makeRepo({ 'base.txt': 'plum base\n' });
   const commits: string[] = [];
   for (let i = 0; i < count; i++) {
-    writeFiles(repo, { [`${i}.txt`]: `plum ${i}\n`, 'now.txt': `plum now ${i}\n` });
-    commits.push(commitAll(repo));
+    commits.push(commitFiles(repo, { [`${i}.txt`]: `plum ${i}\n`, 'now.txt': `plum now ${i}\n` }));
     git(repo, 'tag', `t${i}`);
   }
   return { repo, commits };
@@ -168,8 +174,7 @@ function refusal(pattern: RegExp): object {
 void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async () => {
   const { repo, commits } = makeNumbered(3);
   git(repo, 'checkout', '-q', '--detach');
-  writeFiles(repo, { 'lost.txt': 'plum lost\n' });
-  const lost = commitAll(repo);
+  const lost = commitFiles(repo, { 'lost.txt': 'plum lost\n' });
   git(repo, 'checkout', '-q', 'main');
   await using index = await openWorld([repo]);
   const first = commits[0]!;
@@ -473,8 +478,7 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
 void test('symbols of a revision on demand are found, and go with its docs', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.py': 'class Plum:\n    pass\n', 'use.py': 'Plum()\n# Plum\n' });
   git(repo, 'tag', 'then');
-  writeFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
-  commitAll(repo);
+  commitFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
   await using index = await openWorld([repo], {}, { findsSymbols: true });
   const { dataDir, limits, files } = index;
   await symbolsKnown(index, 'rev:then');

@@ -9,7 +9,14 @@ import test, { type TestContext } from 'node:test';
 
 import { objectPool } from '../../daemon/sources/git/object-pool.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import {
+  commitAll,
+  commitFiles,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, type RevisionAnswer, displayed } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
@@ -22,8 +29,7 @@ const ALL = { branches: ['**'] };
 function makeSource(): string {
   const repo = makeRepo({ 'same.txt': 'plum same\n' });
   for (const name of ['one', 'two', 'main']) {
-    writeFiles(repo, { 'a.txt': `plum ${name}\n`, 'd/e/b.txt': `plum deep ${name}\n` });
-    commitAll(repo);
+    commitFiles(repo, { 'a.txt': `plum ${name}\n`, 'd/e/b.txt': `plum deep ${name}\n` });
     if (name !== 'main') git(repo, 'branch', name);
   }
   git(repo, 'config', 'uploadpack.allowFilter', 'true');

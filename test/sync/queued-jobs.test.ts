@@ -8,7 +8,7 @@ import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 
 const TIMEOUT = { timeout: 240_000 };
@@ -30,8 +30,7 @@ void test('a job knows the revisions that the job before it found', TIMEOUT, asy
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   git(repo, 'branch', 'dev');
   git(repo, 'branch', 'old');
-  writeFiles(repo, { 'b.txt': 'pear\n' });
-  commitAll(repo);
+  commitFiles(repo, { 'b.txt': 'pear\n' });
   await using index = await openWith(repo, ALL);
   const before = index.instance.served.records;
   git(repo, 'branch', '-D', 'dev');

@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { refStateOf } from '../../daemon/sources/git/ref-state.ts';
 import { pauseAfter, RefWatch, type RefWatchOptions } from '../../daemon/sync/watch/ref-watch.ts';
-import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
+import { commitFiles, makeRepo } from '../sources/git/fixture.ts';
 
 function recordOf(repoId: number, repo: string): RepoRecord {
   return {
@@ -64,8 +64,7 @@ void test('what moved between a job and the first look is indexed', async (t) =>
     wasIndexedIn: (_, state) => state === indexedIn.state,
   });
   indexedIn.state = refStateOf(repo);
-  writeFiles(repo, { 'b.txt': 'pear\n' });
-  commitAll(repo);
+  commitFiles(repo, { 'b.txt': 'pear\n' });
   // The look of the start was before that.
   assert.deepEqual(await pass(3), [1]);
 });
@@ -76,8 +75,7 @@ void test('what moved while a repo was indexed for the first time is indexed', a
   let record: RepoRecord = unindexed;
   const { pass } = watched(t, { records: () => [record] });
   assert.deepEqual(await pass(2), []);
-  writeFiles(repo, { 'b.txt': 'pear\n' });
-  commitAll(repo);
+  commitFiles(repo, { 'b.txt': 'pear\n' });
   // Its job ends before the next look.
   record = recordOf(1, repo);
   assert.equal((await pass(3)).length, 1);

@@ -12,7 +12,8 @@ import { daemonOn, newRows, recordOf } from './jobs-of.ts';
 void test('a job that fails is tried at the times that the manual gives, and soon after refs moved', async (t) => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const record = { ...recordOf(1), source: { kind: 'commits', path: repo } as const };
-  const { jobs, attempts, calm } = await daemonOn(await newRows());
+  await using daemon = await daemonOn(await newRows());
+  const { jobs, attempts, calm } = daemon;
   let second = 0;
   t.mock.method(performance, 'now', () => second * 1000);
   t.mock.method(Math, 'random', () => 0);
@@ -64,5 +65,4 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   assert.deepEqual(await pass(100), []);
   stop.abort();
   await watch.close();
-  await jobs.close();
 });

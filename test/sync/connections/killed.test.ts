@@ -4,22 +4,19 @@
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
+import { commitFiles, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { SEED } from '../../seed.ts';
-import { randomOf } from '../history.ts';
+import { randomOf, workAndKill } from '../history.ts';
 import { checkFiles } from '../sound-files.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { type HostedRepo, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 5);
 const REPOS = 5;
+const PROGRAM = new URL('./killed-child.js', import.meta.url);
 const SETTINGS = { c: settingsOf({ enforcePermissions: true }) };
 
 type Visibility = NonNullable<HostedRepo['visibility']>;
@@ -93,8 +90,7 @@ class ChangingHost {
   #push(index: number): void {
     const { hostId } = this.repos[index]!;
     const folder = this.folders.get(hostId)!;
-    writeFiles(folder, { [`h${hostId}-${++this.#pushes}.txt`]: 'plum\n' });
-    commitAll(folder);
+    commitFiles(folder, { [`h${hostId}-${++this.#pushes}.txt`]: 'plum\n' });
     const pushedAt = new Date(1.7e12 + 1000 * this.#pushes).toISOString();
     this.repos[index] = { ...this.repos[index]!, pushedAt };
   }
@@ -103,24 +99,6 @@ class ChangingHost {
     writeFileSync(`${this.file}.next`, JSON.stringify(this.repos));
     renameSync(`${this.file}.next`, this.file);
   }
-}
-
-async function workAndKill(dataDir: string, host: ChangingHost, afterMs: number): Promise<void> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const program = fileURLToPath(new URL(`./killed-child.${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [program, dataDir, host.file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exit = once(child, 'exit');
-  await once(child.stdout, 'data');
-  const endMs = performance.now() + afterMs;
-  while (performance.now() < endMs) {
-    host.change();
-    await sleep(30);
-  }
-  child.kill('SIGKILL');
-  const [, signal] = (await exit) as [number, string];
-  assert.equal(signal, 'SIGKILL', 'it ended by itself');
 }
 
 /** Files that are found, by the id at the host of the repo that they are found in. */
@@ -195,7 +173,7 @@ void test(
     for (let kill = 0; kill < KILLS; kill++) {
       const message = `seed ${SEED}, kill ${kill}`;
       host.calm();
-      await workAndKill(dataDir, host, 3000 * random());
+      await workAndKill(PROGRAM, [dataDir, host.file], 3000 * random(), () => host.change());
       await checkDown(dataDir, host, message);
       await checkUp(dataDir, host, message);
     }
