@@ -21,18 +21,17 @@ import {
 } from '../../../core/shared/format.ts';
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
-import { PlanError } from '../../../daemon/engine/host/encoded-plan.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
-import { sealShard } from './seal.ts';
+import { answersOf, sealShard } from './seal.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
-const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
-const LITERALS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin', 'Kelvin'];
+const PLANS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin', 'Kelvin'].map((text) =>
+  encodePlan({ kind: 'text', text }, /[A-Z]/.test(text)),
+);
 
 function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
   const docs = Array.from({ length: 12 }, (_, doc) => ({
@@ -58,33 +57,6 @@ async function shardToDamage() {
   };
 }
 
-/** All rows and texts that each literal gives, or what refused it; throws on a trap. */
-function answersOf(searcher: Searcher, shardId: string): string[] {
-  return LITERALS.map((text) => {
-    try {
-      searcher.setPlan(encodePlan({ kind: 'text', text }, /[A-Z]/.test(text)));
-      const { unitCount } = searcher.bind(shardId);
-      const rows: string[] = [];
-      for (let unit = 0; unit < unitCount; unit++) {
-        const found = searcher.searchUnit(unit).rows;
-        for (let i = 0; i < found.length; i += 4) {
-          const requests = Uint32Array.of(found[i]!, 100, 0, 0);
-          const { json } = searcher.render(requests, new Uint32Array(), {
-            links: [LINKS],
-            contextLines: 1,
-            isWhole: true,
-          });
-          rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
-        }
-      }
-      return rows.join('\n');
-    } catch (error) {
-      if (error instanceof ShardError || error instanceof PlanError) return 'refused';
-      throw error;
-    }
-  });
-}
-
 /** Offsets to damage: header, section table, small tables in full; content and postings in part. */
 function offsetsOf(bytes: Uint8Array): number[] {
   const tables = new ShardTables(bytes);
@@ -101,7 +73,7 @@ function offsetsOf(bytes: Uint8Array): number[] {
 void test('a changed byte is refused, reported, or changes nothing', async () => {
   const { module, shard, valid, searcher, file } = await shardToDamage();
   assert.deepEqual(searcher.setShards([shard]), []);
-  const expected = answersOf(searcher, shard.shardId);
+  const expected = answersOf(searcher, shard.shardId, PLANS, true);
   assert.ok(expected[0]!.includes('needle') && !expected.includes('refused'));
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
@@ -115,7 +87,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
       continue;
     }
     // Damage that a search meets is refused; nothing else may differ.
-    const answers = answersOf(searcher, damaged.shardId);
+    const answers = answersOf(searcher, damaged.shardId, PLANS, true);
     const isRefused = answers.includes('refused');
     const displayed = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
     assert.deepEqual(displayed, expected, `byte ${offset}`);
@@ -134,7 +106,7 @@ void test('a byte that changes after it was read is met once pages are checked a
   const { module, shard, valid } = await shardToDamage();
   const searcher = new Searcher(module, { verifiedMs: 0 });
   assert.deepEqual(searcher.setShards([shard]), []);
-  const expected = answersOf(searcher, shard.shardId);
+  const expected = answersOf(searcher, shard.shardId, PLANS, true);
   const link = `${shard.path}.link`;
   linkSync(shard.path, link);
   const write = (byte: number, offset: number): void => {
@@ -147,12 +119,16 @@ void test('a byte that changes after it was read is met once pages are checked a
   for (const section of sections) {
     const { start } = tables.section(section);
     write(valid[start]! ^ 0x20, start);
-    const answers = answersOf(searcher, shard.shardId);
+    const answers = answersOf(searcher, shard.shardId, PLANS, true);
     assert.ok(answers.includes('refused'), `section ${section}`);
     const displayed = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
     assert.deepEqual(displayed, expected, `section ${section}`);
     write(valid[start]!, start);
-    assert.deepEqual(answersOf(searcher, shard.shardId), expected, `section ${section}`);
+    assert.deepEqual(
+      answersOf(searcher, shard.shardId, PLANS, true),
+      expected,
+      `section ${section}`,
+    );
   }
 });
 
@@ -176,7 +152,7 @@ void test('damage behind a valid header checksum never traps', async () => {
       const damaged = { shardId: `${offset} ${change}`, path: file, size: bytes.length };
       if (searcher.setShards([damaged]).length > 0) continue;
       openCount++;
-      answersOf(searcher, damaged.shardId);
+      answersOf(searcher, damaged.shardId, PLANS, true);
     }
   }
   assert.ok(openCount > 0);

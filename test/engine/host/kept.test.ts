@@ -6,6 +6,7 @@ import test from 'node:test';
 import { UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
 import { Searcher, type KeptRanges } from '../../../daemon/engine/host/searcher.ts';
 import {
+  type Build,
   buildShard,
   coreModule,
   encodedPlan,
@@ -32,6 +33,18 @@ function makeDocs(): TestDoc[] {
     path: `foo${doc % 4}/doc${doc}.txt`,
     bytes: Buffer.from(text),
   }));
+}
+
+/** A searcher of a shard of these docs alone. */
+async function searcherOver(
+  build: Build,
+  docs: readonly TestDoc[] = makeDocs(),
+): Promise<{ searcher: Searcher; shardId: string }> {
+  const module = await coreModule(build);
+  const searcher = new Searcher(module);
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  assert.deepEqual(searcher.setShards([shard]), []);
+  return { searcher, shardId: shard.shardId };
 }
 
 interface FoundDocs {
@@ -79,12 +92,9 @@ const DAMAGES: Readonly<Record<string, (ranges: Uint32Array) => Uint32Array>> = 
 
 for (const build of ['debug', 'release'] as const) {
   void test(`docs are shown the same by kept ranges, ${build}`, async () => {
-    const module = await coreModule(build);
-    const searcher = new Searcher(module);
-    const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
-    assert.deepEqual(searcher.setShards([shard]), []);
+    const { searcher, shardId } = await searcherOver(build);
     for (const query of ['foo\\d+', 'fo+\\d.*bar', '(?i)k\\w*', 'file:foo[12] foo\\d+']) {
-      const units = searchUnits(searcher, shard.shardId, query);
+      const units = searchUnits(searcher, shardId, query);
       const keptCount = units.reduce((sum, { kept }) => sum + (kept?.length ?? 0), 0);
       assert.ok(keptCount > 200, query);
       for (const unit of units) {
@@ -101,11 +111,8 @@ for (const build of ['debug', 'release'] as const) {
 }
 
 void test('ranges that the doc cannot have are not used', async () => {
-  const module = await coreModule('debug');
-  const searcher = new Searcher(module);
-  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
-  searcher.setShards([shard]);
-  for (const unit of searchUnits(searcher, shard.shardId, 'foo\\d+')) {
+  const { searcher, shardId } = await searcherOver('debug');
+  for (const unit of searchUnits(searcher, shardId, 'foo\\d+')) {
     const expected = renderUnit(searcher, unit, undefined, 100);
     for (const [name, damage] of Object.entries(DAMAGES))
       assert.deepEqual(renderUnit(searcher, unit, damage, 100), expected, `a range ${name}`);
@@ -113,30 +120,23 @@ void test('ranges that the doc cannot have are not used', async () => {
 });
 
 void test('a unit keeps no ranges of literals, of expressions over lines, nor more than there is room for', async () => {
-  const module = await coreModule('release');
-  const searcher = new Searcher(module);
-  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
-  searcher.setShards([shard]);
+  const { searcher, shardId } = await searcherOver('release');
   for (const query of ['foo', 'foo\\s+bar', 'foo\\d+ or bar\\d+', '-foo\\d+'])
-    for (const { kept } of searchUnits(searcher, shard.shardId, query))
-      assert.equal(kept, undefined);
-  const units = searchUnits(searcher, shard.shardId, 'foo\\d+');
+    for (const { kept } of searchUnits(searcher, shardId, query)) assert.equal(kept, undefined);
+  const units = searchUnits(searcher, shardId, 'foo\\d+');
   const counts = units.flatMap(({ rows }) => [...rows].filter((_, i) => i % 4 === 1));
   assert.ok(Math.max(...counts) > 32_768);
   for (const { kept } of units) assert.ok((kept?.length ?? 0) <= 2 * 32_768);
 });
 
 void test('ranges that a unit keeps are those of its docs, however many are equal', async () => {
-  const module = await coreModule('debug');
-  const searcher = new Searcher(module);
   // Docs with the same content stay in one unit, which holds more than UNIT_DOCS_MAX then.
   const docs = Array.from({ length: UNIT_DOCS_MAX + 300 }, (_, doc) => ({
     path: `doc${doc}.txt`,
     bytes: Buffer.from(doc % 100 === 0 ? `${'foo1 '.repeat(doc / 100)}foo2` : 'x foo1\n\nfoo22\n'),
   }));
-  const shard = buildShard(module, temporaryFolder(), REPO, docs);
-  searcher.setShards([shard]);
-  const units = searchUnits(searcher, shard.shardId, 'foo\\d+');
+  const { searcher, shardId } = await searcherOver('debug', docs);
+  const units = searchUnits(searcher, shardId, 'foo\\d+');
   assert.ok(Math.max(...units.map(({ rows }) => rows.length / 4)) > UNIT_DOCS_MAX);
   for (const { rows, kept } of units) {
     let next = 0;
@@ -154,18 +154,14 @@ void test('ranges that a unit keeps are those of its docs, however many are equa
 });
 
 void test('after a binding to the heads its docs are rendered by it, and others are bound anew', async () => {
-  const module = await coreModule('debug');
-  const searcher = new Searcher(module);
   // The first is a head by its name; the last has the word only in a folder of its path, far behind the first.
   const others = Array.from({ length: 300 }, (_, doc) => `doc${doc}.txt`);
   const docs = ['plum.txt', ...others, 'of-plums/pear.txt'].map((file) => ({
     path: file,
     bytes: Buffer.from(`text of ${file.replace('plum', '')}\n`),
   }));
-  const shard = buildShard(module, temporaryFolder(), REPO, docs);
-  searcher.setShards([shard]);
+  const { searcher, shardId } = await searcherOver('debug', docs);
   searcher.beginPlan(encodedPlan('plum'));
-  const { shardId } = shard;
   assert.equal(searcher.bindHeads(shardId)?.candidateDocs, 1);
   const options = { links: [LINKS], contextLines: 0, isWhole: false };
   for (const docId of [0, docs.length - 1]) {

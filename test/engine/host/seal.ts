@@ -1,5 +1,5 @@
-// Makes a shard file whose bytes were changed look sound: sums of sections, of pages and of the header are made anew, so
-// that what reads it meets what no check has caught.
+// For tests of damaged files: the sums of a changed shard are made anew, so that what reads it meets what no check has caught;
+// and all that searches of a file give.
 
 import {
   HEADER_CHECKSUM_OFFSET,
@@ -10,6 +10,9 @@ import {
   SECTION_ROW_SIZE,
 } from '../../../core/shared/format.ts';
 import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
+import { PlanError, type EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
+import type { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 
 /** @param changed  kind of the section whose bytes were changed */
@@ -35,4 +38,35 @@ export function sealShard(module: WebAssembly.Module, bytes: Buffer, changed: nu
   const headerChecksum = BigInt.asUintN(64, exports.headerChecksum(heapStart));
   bytes.writeBigUInt64LE(headerChecksum, HEADER_CHECKSUM_OFFSET);
   dropCore(core);
+}
+
+const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
+
+/** All rows and texts that each plan gives, or that it was refused. Throws where the core traps. */
+export function answersOf(
+  searcher: Searcher,
+  shardId: string,
+  plans: readonly EncodedPlan[],
+  isWhole: boolean,
+): string[] {
+  const options = { links: [LINKS], contextLines: isWhole ? 1 : 0, isWhole };
+  return plans.map((plan) => {
+    try {
+      searcher.beginPlan(plan);
+      const { unitCount } = searcher.bind(shardId);
+      const rows: string[] = [];
+      for (let unit = 0; unit < unitCount; unit++) {
+        const found = searcher.searchUnit(unit).rows;
+        for (let i = 0; i < found.length; i += 4) {
+          const requests = Uint32Array.of(found[i]!, 1000, 0, 0);
+          const { json } = searcher.render(requests, new Uint32Array(), options);
+          rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
+        }
+      }
+      return rows.join('\n');
+    } catch (error) {
+      if (error instanceof ShardError || error instanceof PlanError) return 'refused';
+      throw error;
+    }
+  });
 }

@@ -11,14 +11,15 @@ import { SYMBOLS_CHECKSUM_OFFSET, SYMBOLS_HEADER_SIZE } from '../../../core/shar
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
-import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
 import { buildShard, encodedPlan, temporaryFolder, type TestDoc, wasmFile } from './harness.ts';
+import { answersOf } from './seal.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
-const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
-const QUERIES = ['sym:alpha', 'sym:^beta', 'sym:\\bgamma\\b', 'sym:a+l', 'sym:.', 'alpha'];
+const PLANS = ['sym:alpha', 'sym:^beta', 'sym:\\bgamma\\b', 'sym:a+l', 'sym:.', 'alpha'].map(
+  (query) => encodedPlan(query),
+);
 
 function makeDocs(): TestDoc[] {
   return Array.from({ length: 9 }, (_, doc) => {
@@ -35,32 +36,6 @@ function makeDocs(): TestDoc[] {
   });
 }
 
-const PLANS = QUERIES.map((query) => encodedPlan(query));
-
-/** All that the queries give, or what refused them; throws on a trap. */
-function answersOf(searcher: Searcher, shardId: string): string[] {
-  return PLANS.map((plan) => {
-    try {
-      searcher.beginPlan(plan);
-      const { unitCount } = searcher.bind(shardId);
-      const rows: string[] = [];
-      for (let unit = 0; unit < unitCount; unit++) {
-        const found = searcher.searchUnit(unit).rows;
-        for (let i = 0; i < found.length; i += 4) {
-          const requests = Uint32Array.of(found[i]!, 1000, 0, 0);
-          const options = { links: [LINKS], contextLines: 0, isWhole: false };
-          const { json } = searcher.render(requests, new Uint32Array(), options);
-          rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
-        }
-      }
-      return rows.join('\n');
-    } catch (error) {
-      if (error instanceof ShardError) return 'refused';
-      throw error;
-    }
-  });
-}
-
 void test('a changed byte is refused, reported, or changes nothing; none traps', async () => {
   const module = await compileCore(wasmFile('release'));
   const folder = temporaryFolder();
@@ -69,7 +44,7 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   assert.equal(verifySymbolsFile(module, shard.path, shard.symbols!.path), undefined);
   const searcher = new Searcher(module);
   assert.deepEqual(searcher.setShards([shard]), []);
-  const expected = answersOf(searcher, shard.shardId);
+  const expected = answersOf(searcher, shard.shardId, PLANS, false);
   const text = expected.join('\n');
   assert.ok(text.includes('"kind":"class"') && text.includes('"parent":'));
   assert.ok(!expected.includes('refused'));
@@ -94,7 +69,7 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
         counts.refused++;
         continue;
       }
-      const answers = answersOf(searcher, damaged.shardId);
+      const answers = answersOf(searcher, damaged.shardId, PLANS, false);
       const displayed = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
       assert.deepEqual(displayed, expected, `byte ${offset}`);
       const isReported = verifySymbolsFile(module, shard.path, file) !== undefined;

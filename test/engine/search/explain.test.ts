@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test, { after } from 'node:test';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import type { Explanation, ShardRow } from '../../../daemon/engine/search/explain.ts';
+import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
 import type { TestDoc } from '../host/harness.ts';
@@ -40,6 +41,12 @@ after(() => Promise.all(engines.map((engine) => engine.close())));
 function newEngine(options: ConstructorParameters<typeof Engine>[1] = {}): Engine {
   const engine = new Engine(module, options);
   engines.push(engine);
+  return engine;
+}
+
+function engineOver(searched: readonly LiveShard[]): Engine {
+  const engine = newEngine();
+  engine.publish(searched, REPOS);
   return engine;
 }
 
@@ -134,8 +141,7 @@ for (const inlineNs of [0n, 10n ** 12n]) {
 }
 
 void test('each class of shard and its reason', async () => {
-  const engine = newEngine();
-  engine.publish(shards, REPOS);
+  const engine = engineOver(shards);
   const cases: readonly (readonly [
     query: string,
     reasons: readonly string[],
@@ -224,8 +230,7 @@ void test('the deadline', async () => {
 });
 
 void test('the plan of the worked corpus: conditions with their blocks and docs', async () => {
-  const engine = newEngine();
-  engine.publish([fruit], REPOS);
+  const engine = engineOver([fruit]);
   const gram = (text: string): object => ({ kind: 'gram', gram: text });
   const jam = {
     kind: 'content',
@@ -290,8 +295,7 @@ void test('the plan of the worked corpus: conditions with their blocks and docs'
 });
 
 void test('bytes to verify: those expected and those read, without what only the answer reads', async () => {
-  const engine = newEngine();
-  engine.publish([fruit], REPOS);
+  const engine = engineOver([fruit]);
   const plan = async (query: string, more: Partial<SearchRequest> = {}): Promise<number[]> => {
     const { plan: found } = await engine.explain(query, more);
     return [found.estimatedBytes, found.verifiedBytes];
@@ -303,8 +307,7 @@ void test('bytes to verify: those expected and those read, without what only the
 });
 
 void test('the query in canonical form, and its implicit revision', async () => {
-  const engine = newEngine();
-  engine.publish([fruit], REPOS);
+  const engine = engineOver([fruit]);
   const { query } = await engine.explain('f:txt  (plum)');
   assert.deepEqual(query, {
     canonical: 'and(file:/txt/, text:"plum")',
@@ -324,8 +327,7 @@ void test('the query in canonical form, and its implicit revision', async () => 
 });
 
 void test('each expression with its engine and what it requires', async () => {
-  const engine = newEngine();
-  engine.publish([fruit], REPOS);
+  const engine = engineOver([fruit]);
   const engines: readonly (readonly [query: string, engine: string, requires: string])[] = [
     ['(jam|pie)', 'literal search', 'or("jam", "pie")'],
     ['mutex_[a-z]+', 'prefix needles + DFA', '"mutex_"'],
@@ -370,8 +372,7 @@ void test('each expression with its engine and what it requires', async () => {
 });
 
 void test('a bad query is refused as in a search', async () => {
-  const engine = newEngine();
-  engine.publish([fruit], REPOS);
+  const engine = engineOver([fruit]);
   await assert.rejects(engine.explain('file:'), { name: 'QueryError' });
 });
 

@@ -81,14 +81,17 @@ async function sampleShard(kept?: BuildThreads, samples = SAMPLES): Promise<stri
   return shards[0]!.path;
 }
 
-/** Runs one pass in a thread of its own. */
-async function runSymbolPass({
-  module,
-  ...options
-}: SymbolPassOptions & { module: WebAssembly.Module }): Promise<PassResult> {
-  const passes = new SymbolPasses(module);
+const outPathOf = (shardPath: string): string => `${shardPath}.symbols`;
+
+/** Runs one pass over a shard in a thread of its own. */
+async function runSymbolPass(
+  shardPath: string,
+  options: Partial<SymbolPassOptions> = {},
+): Promise<PassResult> {
+  const passes = new SymbolPasses(await coreModule('release'));
+  const { log } = spyLog();
   try {
-    return await passes.run(options);
+    return await passes.run({ shardPath, outPath: outPathOf(shardPath), log, ...options });
   } finally {
     await passes.close();
   }
@@ -103,13 +106,9 @@ function spyLog(): { log: ReturnType<typeof createLog>; lines: string[] } {
 
 test('the symbols of a shard become a sound file', async () => {
   const shardPath = await sampleShard();
-  const outPath = `${shardPath}.symbols`;
-  const module = await coreModule('release');
+  const outPath = outPathOf(shardPath);
   const { log, lines } = spyLog();
-  const result = await runSymbolPass({
-    module,
-    shardPath,
-    outPath,
+  const result = await runSymbolPass(shardPath, {
     log,
     concurrency: 2,
     engines: ['tree-sitter', 'patterns'],
@@ -121,7 +120,7 @@ test('the symbols of a shard become a sound file', async () => {
   assert.deepEqual(result.engines, ['tree-sitter', 'patterns']);
   assert.deepEqual(lines, []);
   assert.equal(result.size, statSync(outPath).size);
-  const space = new Space(module);
+  const space = new Space(await coreModule('release'));
   const symbols = { path: outPath, size: result.size };
   const size = statSync(shardPath).size;
   assert.ok(space.open({ shardId: 'a', path: shardPath, size, symbols }));
@@ -130,10 +129,7 @@ test('the symbols of a shard become a sound file', async () => {
 test('files whose engine fails are counted and told, the others have their symbols', async () => {
   const shardPath = await sampleShard();
   const { log, lines } = spyLog();
-  const result = await runSymbolPass({
-    module: await coreModule('release'),
-    shardPath,
-    outPath: `${shardPath}.symbols`,
+  const result = await runSymbolPass(shardPath, {
     log,
     concurrency: 1,
     fileTimeoutMs: 0,
@@ -145,19 +141,11 @@ test('files whose engine fails are counted and told, the others have their symbo
   assert.equal(result.symbolCount, 0);
   assert.match(lines.join(''), /"path":"[^"]*go\.go".*"failure":"timeout"/);
   assert.match(lines.join(''), new RegExp(`"failureCount":${read.length}`));
-  assert.ok(existsSync(`${shardPath}.symbols`));
+  assert.ok(existsSync(outPathOf(shardPath)));
 });
 
 test('without engines there are no symbols, and no failure', async () => {
-  const shardPath = await sampleShard();
-  const { log } = spyLog();
-  const result = await runSymbolPass({
-    module: await coreModule('release'),
-    shardPath,
-    outPath: `${shardPath}.symbols`,
-    log,
-    engines: [],
-  });
+  const result = await runSymbolPass(await sampleShard(), { engines: [] });
   assert.deepEqual(
     [result.symbolCount, result.fileCount, result.failureCount, result.engines],
     [0, 0, 0, []],
@@ -166,52 +154,40 @@ test('without engines there are no symbols, and no failure', async () => {
 
 test('a damaged shard, a folder that is missing: an error, no file, no thread', async () => {
   const shardPath = await sampleShard();
-  const module = await coreModule('release');
-  const { log } = spyLog();
-  const options = { module, shardPath, outPath: `${shardPath}.symbols`, log };
-  await assert.rejects(runSymbolPass({ ...options, outPath: '/nowhere/at/all' }), /ENOENT/);
+  await assert.rejects(runSymbolPass(shardPath, { outPath: '/nowhere/at/all' }), /ENOENT/);
   truncateSync(shardPath, 5000);
-  await assert.rejects(runSymbolPass(options), /shard/);
-  assert.ok(!existsSync(options.outPath));
+  await assert.rejects(runSymbolPass(shardPath), /shard/);
+  assert.ok(!existsSync(outPathOf(shardPath)));
 });
 
 test('a changed byte anywhere in the shard is met before anything is read', async () => {
   const shardPath = await sampleShard();
-  const module = await coreModule('release');
-  const { log } = spyLog();
-  const options = { module, shardPath, outPath: `${shardPath}.symbols`, log, engines: [] };
   const valid = readFileSync(shardPath);
   // Also what no engine would read: the end of the contents, postings.
   for (const share of [0.1, 0.3, 0.6, 0.9]) {
     const bytes = Buffer.from(valid);
     bytes[Math.floor(bytes.length * share)]! ^= 1;
     writeFileSync(shardPath, bytes);
-    await assert.rejects(runSymbolPass(options), (error: unknown) => {
+    await assert.rejects(runSymbolPass(shardPath, { engines: [] }), (error: unknown) => {
       assert.ok(error instanceof ShardError, String(error));
       assert.match(error.reason, /^(?:page \d+ is damaged|header checksum)$/);
       return true;
     });
-    assert.ok(!existsSync(options.outPath));
+    assert.ok(!existsSync(outPathOf(shardPath)));
   }
   writeFileSync(shardPath, valid);
-  await runSymbolPass(options);
+  await runSymbolPass(shardPath, { engines: [] });
 });
 
 test('a pass that is no longer wanted leaves nothing', async () => {
   const shardPath = await sampleShard();
-  const outPath = `${shardPath}.symbols`;
-  const module = await coreModule('release');
-  const { log } = spyLog();
   const before = AbortSignal.abort(new Error('before'));
-  await assert.rejects(
-    runSymbolPass({ module, shardPath, outPath, log, signal: before }),
-    /before/,
-  );
+  await assert.rejects(runSymbolPass(shardPath, { signal: before }), /before/);
   const controller = new AbortController();
-  const running = runSymbolPass({ module, shardPath, outPath, log, signal: controller.signal });
+  const running = runSymbolPass(shardPath, { signal: controller.signal });
   controller.abort(new Error('no longer wanted'));
   await assert.rejects(running, /no longer wanted/);
-  assert.ok(!existsSync(outPath));
+  assert.ok(!existsSync(outPathOf(shardPath)));
 });
 
 const SYMBOL: FoundSymbol = { start: 0, size: 1, kind: 0 };
@@ -318,7 +294,7 @@ test('builds and passes leave no mapping behind', { skip: cannotCountMappings },
     const shardPath = await sampleShard(threads, one);
     const { symbolCount } = await passes.run({
       shardPath,
-      outPath: `${shardPath}.symbols`,
+      outPath: outPathOf(shardPath),
       log,
       engines,
     });
